@@ -29,6 +29,7 @@ COMMANDS = {
     "inspect": "inspect",
     "sample": "sample",
     "show": "show",
+    "test": "test",
     "tokenize": "tokenize",
     "viz": "viz",
     "check": "check",

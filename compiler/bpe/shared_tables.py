@@ -22,22 +22,22 @@ class SharedTables:
         cache: Cache | None,
         tables: "TokenizerTables | None" = None,
     ) -> None:
-        self._tokenizer, self._cache, self._given = tokenizer, cache, tables
+        self.tokenizer, self._cache, self._given = tokenizer, cache, tables
 
     @cached_property
     def tokens(self) -> "VocabularyTables":
         """The vocabulary, its trie, and subtrees of that."""
         from ..tokenizers.vocabulary_tables import token_tables
 
-        return self._given.tokens if self._given else token_tables(self._tokenizer, self._cache)
+        return self._given.tokens if self._given else token_tables(self.tokenizer, self._cache)
 
     @cached_property
     def canonical(self) -> "TokenizerTables | None":
         """Pre-tokenizer DFA, forbidden pairs and normal forms."""
         from ..tokenizers import Tokenizer
 
-        if self._given or not isinstance(self._tokenizer, Tokenizer):
+        if self._given or not isinstance(self.tokenizer, Tokenizer):
             return self._given
         from .tokenizer_tables import TokenizerTables
 
-        return TokenizerTables(self._tokenizer, self._cache, self.tokens)
+        return TokenizerTables(self.tokenizer, self._cache, self.tokens)

@@ -26,7 +26,9 @@ OWN = {
 IN_OWN_WORDS = {"--all", "--format", "--output", "--prefix", "--max-bytes", "--stage"}
 
 # The commands that read or compile grammars, and what all of them take.
-COMPILING = {"check", "compile", "convert", "diff", "explain", "mask", "sample", "show", "viz"}
+COMPILING = {
+    *("check", "compile", "convert", "diff", "explain", "mask", "sample", "show", "test", "viz"),
+}
 
 
 def parameters() -> Iterator[tuple[str, Any]]:

@@ -1,0 +1,168 @@
+"""``constrain test``: cases of grammars."""
+
+import re
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from constrain.artifacts.errors import ConstrainError
+
+from .. import options
+from ..console import Bar, UsageError, coloured, status, write_pieces
+from ..inputs import STDIN
+from ..testing import Subjects
+
+if TYPE_CHECKING:
+    from constrain.compiler.testing.cases import CaseFile
+    from constrain.compiler.testing.report import FileReport
+    from constrain.compiler.testing.runner import Runner
+
+
+class Format(StrEnum):
+    """How results are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    JUNIT = "junit"
+    TAP = "tap"
+    GITHUB = "github"
+
+
+@options.compile_options(
+    *options.TOKENIZER,
+    *options.SOURCE,
+    "tokenization",
+    "engine",
+    "meaning",
+    "max_depth",
+    "unk",
+    "eos",
+    "vocab_size",
+    *options.LIMITS,
+)
+def test(
+    given: options.Given,
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[GRAMMAR] CASES…",
+            help="A grammar or an artifact, and cases: files *.test, folders of them, folders "
+            "accept/ and reject/, JSON files with a schema and tests. Cases that name their "
+            "grammar need none here; a grammar alone has those of its name beside it.",
+        ),
+    ],
+    format_: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            "-f",
+            help="text: what is wrong, as a compiler prints it; json; junit: XML; tap: version 14; "
+            "github: workflow commands.",
+        ),
+    ] = Format.TEXT,
+    output: options.Output = None,
+    filter_: Annotated[
+        str | None,
+        typer.Option(
+            "--filter", metavar="REGEX", help="Run the cases alone in whose name REGEX is found."
+        ),
+    ] = None,
+    update: Annotated[
+        bool,
+        typer.Option(
+            "--update",
+            help="Rewrite expectations to what is: all but accept, reject, allowed and refused.",
+        ),
+    ] = False,
+    allow_commands: Annotated[
+        bool, typer.Option("--allow-commands", help="Run the commands that cases name.")
+    ] = False,
+) -> int:
+    """Test grammars: say which texts are members, which are not, and where and why they stop.
+
+    Exit code 0 if all cases are as they should be, 1 if one is not, 2 for cases or grammars that
+    cannot be read, and where there is no case; 3 where a limit was hit. compiler/testing/README.md
+    says how cases are written.
+
+    \b
+    Examples:
+      constrain test date.ebnf
+      constrain test date.ebnf cases/ --format junit -o results.xml
+      constrain test tests/ --filter leap
+    """
+    from constrain.compiler.testing import report
+    from constrain.compiler.testing.runner import Runner
+
+    is_wanted = _filter(filter_)
+    subjects = Subjects(given)
+    files = subjects.divided(paths)
+    runner = Runner(subjects.subject_of, allow_commands)
+    total, done = sum(len(f.cases) for f in files if not isinstance(f, ConstrainError)), 0
+    reports = list[report.FileReport]()
+    with Bar() as bar:
+        for file in files:
+            if isinstance(file, ConstrainError):
+                reports.append(report.FileReport(file.source.name, None, (), file, file.exit_code))
+                continue
+
+            def progress(count: int, before: int = done) -> None:
+                bar("cases", before + count, total)
+
+            reports.append(_of_file(file, runner, subjects, is_wanted, update, progress))
+            done += len(file.cases)
+    if not any(found.results or found.error for found in reports):
+        names = "" if filter_ is None else f" whose name has '{filter_}'"
+        raise UsageError(f"{' '.join(paths)}: there is no case{names}")
+    text = {
+        Format.TEXT: report.as_text,
+        Format.JSON: report.as_json,
+        Format.JUNIT: report.as_junit,
+        Format.TAP: report.as_tap,
+        Format.GITHUB: report.as_github,
+    }[format_](reports)
+    if format_ is Format.TEXT and output in (None, STDIN):
+        text = coloured(text, sys.stdout)
+    write_pieces([text.encode("utf-8", "surrogateescape")], output, paths[0])
+    status(report.summary(reports))
+    return report.exit_code(reports)
+
+
+def _filter(pattern: str | None) -> Callable[[str], bool]:
+    if pattern is None:
+        return lambda _: True
+    try:
+        wanted = re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"--filter takes a regular expression, and {pattern!r}: {error}") from None
+    return lambda name: wanted.search(name) is not None
+
+
+def _of_file(
+    file: "CaseFile",
+    runner: "Runner",
+    subjects: Subjects,
+    is_wanted: Callable[[str], bool],
+    update: bool,
+    progress: Callable[[int], None],
+) -> "FileReport":
+    """The results of a file; with ``update`` its expectations are rewritten."""
+    from constrain.artifacts.container.write import write_atomically
+    from constrain.compiler.testing.report import FileReport
+    from constrain.compiler.testing.runner import Result
+    from constrain.compiler.testing.update import updated
+
+    found = list[Result]()
+    try:
+        for result in runner.run(file, is_wanted):
+            found.append(result)
+            progress(len(found))
+    except ConstrainError as error:
+        return FileReport(file.path, subjects.name_of(file), tuple(found), error, error.exit_code)
+    if update and file.is_written:
+        text, found = updated(file, found)
+        if text != file.source.text:
+            write_atomically(file.path, [text.encode()])
+    return FileReport(file.path, subjects.name_of(file), tuple(found))

@@ -1,0 +1,219 @@
+"""What ``test`` tests: the grammars of case files, with the options of the command line and theirs.
+
+The command line goes before what a case file says, and that before defaults.
+"""
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
+
+from constrain.artifacts.errors import ConstrainError
+
+from .compiling import subject_of
+from .console import UsageError
+from .inputs import STDIN, tokenizer_at
+from .options import Given
+
+if TYPE_CHECKING:
+    from constrain.artifacts import Artifact
+    from constrain.compiler.bpe.shared_tables import SharedTables
+    from constrain.compiler.testing.cases import CaseFile, CaseFileError, Setting
+    from constrain.compiler.testing.subject import Subject
+
+# The longest member that is drawn, in bytes.
+_DRAWN_BYTES = 64
+
+# Tokenizers that are no files.
+_BY_NAME = ("hf:", "tiktoken:")
+
+_WORDS = {"yes": True, "true": True, "no": False, "false": False}
+
+
+class Subjects:
+    """One automaton for each grammar, its options and start; one tokenizer for all that name it."""
+
+    def __init__(self, given: Given) -> None:
+        self._given, self._limits = given, given.limits()
+        self._grammar: tuple[str, Artifact | str] | None = None
+        self._made: dict[tuple[object, ...], Subject] = {}
+
+    def divided(self, paths: Sequence[str]) -> "list[CaseFile | CaseFileError]":
+        """The case files of what the command line names, of which the first may be a grammar."""
+        from constrain.compiler.testing.collect import beside, collected, is_cases
+
+        cases = list(paths)
+        if paths[0] == STDIN or not is_cases(paths[0]):
+            self._grammar = paths[0], subject_of(paths[0], self._given)
+            if not (cases := cases[1:]):
+                found = None if paths[0] == STDIN else beside(paths[0])
+                if found is None:
+                    raise UsageError(
+                        f"{paths[0]}: there are no cases of the same name beside this grammar; "
+                        f"name their files or folders behind it"
+                    )
+                cases = [found]
+        return [file for path in cases for file in collected(path)]
+
+    def name_of(self, file: "CaseFile") -> str | None:
+        """The grammar that a file's cases are about."""
+        from constrain.compiler.testing.collect import grammar_of
+
+        if self._grammar is not None:
+            return self._grammar[0]
+        if file.schema is not None:
+            return file.path
+        named = file.setting("grammar")
+        if named is not None:
+            return str(_folder(file) / named.value)
+        return grammar_of(file)
+
+    def subject_of(self, file: "CaseFile", start: str | None) -> "Subject":
+        """What a file's case with this start is about. Raises ``ConstrainError``."""
+        from constrain.compiler.testing.subject import Source, Subject, SubjectError
+
+        name = self.name_of(file)
+        if name is None:
+            raise UsageError(
+                f"{file.path}: no grammar is named; say it on the command line, or by a line "
+                "'grammar: FILE' at the head of the file"
+            )
+        given = with_settings(self._given, file)
+        if start is not None:
+            given = replace(given, start=start)
+        # Schemas in one file are distinguished by their text.
+        options = tuple(_hashable(getattr(given, field.name)) for field in fields(given))
+        key = name, file.schema, options
+        if key in self._made:
+            return self._made[key]
+        found = self._text(name, file)
+        if not isinstance(found, str):
+            if start not in (None, found.manifest.start):
+                raise SubjectError(
+                    f"{name} is an artifact that starts with '{found.manifest.start}': the case "
+                    f"starts with '{start}'"
+                )
+            shared = None
+            if given.tokenizer is not None:
+                shared = self._tokenizer(given.tokenizer, given.no_cache)
+            source = Source(name, artifact=found, tokens=shared, draw=self._draw(name, given))
+        else:
+            if file.schema is not None and self._grammar is None:
+                given = replace(given, dialect=given.dialect or "json-schema")
+            wanted = given.compile_options(name, self._limits)
+            tokens = self._tokenizer(given.tokenizer, given.no_cache)
+            source = Source(name, wanted, found, tokens=tokens, draw=self._draw(name, given))
+        self._made[key] = Subject(source)
+        return self._made[key]
+
+    def _text(self, name: str, file: "CaseFile") -> "Artifact | str":
+        if self._grammar is not None:
+            return self._grammar[1]
+        if file.schema is not None:
+            return file.schema
+        named = file.setting("grammar")
+        try:
+            return subject_of(name, replace(with_settings(self._given, file), tokenizer=None))
+        except OSError as error:
+            if named is None:
+                raise
+            raise _wrong(file, named, f"{name}: {error.strerror or error}") from None
+
+    def _tokenizer(self, name: str | None, no_cache: bool) -> Any:
+        return lambda: _shared(name, no_cache)
+
+    def _draw(self, name: str, given: Given) -> Any:
+        def draw(number: int, seed: int) -> list[bytes]:
+            from .sampling import source_of
+
+            if name == STDIN:
+                raise UsageError("members are drawn of a grammar in a file, not of standard input")
+            source = source_of(name, given, self._limits)
+            if why := source.nothing(_DRAWN_BYTES):
+                raise UsageError(f"{name}: {why}")
+            return list(source.draws(number, _DRAWN_BYTES, seed))
+
+        return draw
+
+
+@cache
+def _shared(name: str | None, no_cache: bool) -> "SharedTables":
+    """A tokenizer and the tables that are made of it."""
+    from constrain.compiler.bpe.shared_tables import SharedTables
+    from constrain.compiler.cache import cache_of
+
+    tokenizer = tokenizer_at(name, no_cache=no_cache)
+    return SharedTables(tokenizer, cache_of(None if no_cache else "default"), None)
+
+
+def with_settings(given: Given, file: "CaseFile") -> Given:
+    """The options of a file's head where the command line says nothing else. Raises
+    ``CaseFileError``."""
+    named = {field.name: field for field in fields(Given)}
+    changes = dict[str, Any]()
+    for setting in file.settings:
+        field = named.get(setting.key.replace("-", "_"))
+        if field is None or getattr(given, field.name) != field.default:
+            continue
+        changes[field.name] = _value(file, setting, field.type)
+    return replace(given, **changes)
+
+
+def _value(file: "CaseFile", setting: "Setting", annotation: Any) -> Any:
+    """What a line says, as the option of the command line has it."""
+    kind, options = get_args(annotation)[0], get_args(annotation)[1]
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(each for each in get_args(kind) if each is not NoneType)
+    text = setting.value
+    if not text:
+        raise _wrong(file, setting, f"'{setting.key}' has no value")
+    if kind is bool:
+        if text not in _WORDS:
+            raise _wrong(file, setting, f"'{setting.key}' is yes or no")
+        return _WORDS[text]
+    if kind is int:
+        lowest = options.min or 0
+        if not text.isdecimal() or not lowest <= int(text) <= (options.max or int(text)):
+            most = "" if options.max is None else f" to {options.max:,}"
+            raise _wrong(file, setting, f"'{setting.key}' takes a number from {lowest}{most}")
+        return int(text)
+    if get_origin(kind) is list:
+        return (
+            [_placed(file, each) for each in text.split()]
+            if setting.key == "schemas"
+            else text.split()
+        )
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        known = [each.value for each in kind]
+        if text not in known:
+            raise _wrong(file, setting, f"'{setting.key}' is one of {', '.join(known)}")
+        return kind(text)
+    return _placed(file, text) if setting.key == "tokenizer" else text
+
+
+def _placed(file: "CaseFile", path: str) -> str:
+    """A path of a case file, which goes from its folder."""
+    if path.startswith(_BY_NAME):
+        return path
+    uri, equals, folder = path.rpartition("=")
+    return f"{uri}{equals}{_folder(file) / folder}"
+
+
+def _folder(file: "CaseFile") -> Path:
+    path = Path(file.path)
+    return path if path.is_dir() else path.parent
+
+
+def _hashable(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _wrong(file: "CaseFile", setting: "Setting", message: str) -> ConstrainError:
+    from constrain.compiler.diagnostics import Diagnostic
+    from constrain.compiler.testing.cases import CaseFileError
+
+    span = setting.span if setting.value else setting.key_span
+    return CaseFileError(file.source, [Diagnostic(message, span)])

@@ -1,0 +1,369 @@
+"""Results as text, JSON, JUnit's XML, TAP 14 and GitHub's workflow commands.
+
+No format has times: the same cases and grammars give the same bytes.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape, quoteattr
+
+from ..diagnostics import Diagnostic, GrammarError, Source, visible
+from ..explain.report import Verdict
+from .expectations import expected_texts
+from .runner import Problem, Result, State
+
+SCHEMA = 1
+
+# States of cases that are no failures, for the summary.
+_ORDER = (
+    State.PASSED,
+    State.UPDATED,
+    State.FAILED,
+    State.ERROR,
+    State.LIMIT,
+    State.TODO,
+    State.SKIPPED,
+)
+_NAMES = {State.ERROR: "not run", State.LIMIT: "beyond a limit"}
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """A file of cases and what became of them. ``grammar``: what was tested; ``error``: why the
+    file, or its grammar, cannot be read."""
+
+    path: str
+    grammar: str | None
+    results: tuple[Result, ...]
+    error: Exception | None = None
+    code: int = 0
+
+
+def exit_code(files: Iterable[FileReport]) -> int:
+    """0 if all cases are as they should be, 1 if one is not, 2 for what cannot be read, 3 for
+    limits."""
+    codes = [0]
+    for file in files:
+        codes += [file.code, *(result.code for result in file.results)]
+    return max(codes)
+
+
+def summary(files: Sequence[FileReport]) -> str:
+    """How many of what, on one line."""
+    counts = Counter(result.state for file in files for result in file.results)
+    total = sum(counts.values())
+    parts = [
+        f"{counts[state]:,} {_NAMES.get(state, state.value)}" for state in _ORDER if counts[state]
+    ]
+    wrong = sum(file.error is not None for file in files)
+    parts += [f"{wrong:,} file{'s' * (wrong > 1)} with errors"] * (wrong > 0)
+    cases = f"{total:,} case{'s' * (total != 1)}"
+    return f"{cases}: {', '.join(parts) or 'none was run'}"
+
+
+# --- text
+
+
+def as_text(files: Iterable[FileReport]) -> str:
+    """Failures as a compiler prints them; nothing where all is as it should be."""
+    found = list[str]()
+    for file in files:
+        if file.error is not None:
+            found.append(_error_text(file.error))
+        for result in file.results:
+            source = result.case.source
+            if result.state is State.FAILED:
+                found += [problem.found.render(source) for problem in result.problems]
+            elif result.state in (State.ERROR, State.LIMIT):
+                found.append(_not_run(result).render(source))
+            elif result.case.todo is not None and result.state is State.PASSED:
+                message = f"{result.case.name}: it is ':todo', and passes"
+                found.append(Diagnostic(message, result.case.place).render(source, "note"))
+    return "".join(each + "\n" for each in found)
+
+
+def _error_text(error: Exception) -> str:
+    return str(error) if isinstance(error, GrammarError) else f"error: {error}"
+
+
+def _not_run(result: Result) -> Diagnostic:
+    return Diagnostic(f"{result.case.name}: {result.message}", result.case.place)
+
+
+# --- JSON
+
+
+def as_json(files: Sequence[FileReport]) -> str:
+    """One object with a schema number."""
+    counts = Counter(result.state for file in files for result in file.results)
+    found = {
+        "schema": SCHEMA,
+        "summary": {state.value: counts[state] for state in State},
+        "files": [
+            {
+                "file": file.path,
+                "grammar": file.grammar,
+                "errors": _errors(file.error),
+                "cases": [_case(result) for result in file.results],
+            }
+            for file in files
+        ],
+    }
+    return json.dumps(found) + "\n"
+
+
+def _case(result: Result) -> dict[str, object]:
+    case = result.case
+    return {
+        "name": case.name,
+        "file": case.source.name,
+        "line": case.line,
+        "kind": case.kind.value,
+        "start": case.start,
+        "status": result.state.value,
+        "message": result.message,
+        "verdict": None if result.verdict is None else _verdict(result.verdict),
+        "problems": [_problem(each, case.source) for each in result.problems],
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, object]:
+    found: dict[str, object] = {
+        "status": verdict.status.value,
+        "line": verdict.line,
+        "column": verdict.column,
+        "byte": verdict.offset,
+        "rules": list(verdict.rules),
+        "path": list(verdict.path),
+        "expected": expected_texts(verdict),
+        "may_end": verdict.may_end,
+    }
+    if verdict.instance is not None:
+        found |= {"instance": verdict.instance, "schemas": list(verdict.schemas)}
+    return found
+
+
+def _problem(problem: Problem, source: Source) -> dict[str, object]:
+    return {
+        "key": problem.key,
+        "expected": problem.expected,
+        "actual": problem.actual,
+        **_diagnostic(problem.found, source),
+    }
+
+
+def _errors(error: Exception | None) -> list[dict[str, object]]:
+    if error is None:
+        return []
+    if isinstance(error, GrammarError):
+        return [
+            {"file": error.source.name, **_diagnostic(each, error.source)}
+            for each in error.diagnostics
+        ]
+    return [{"file": None, "message": str(error), "help": "", "line": 0, "column": 0}]
+
+
+def _diagnostic(found: Diagnostic, source: Source) -> dict[str, object]:
+    line, column = _position(found, source)
+    return {"message": found.message, "help": found.help or "", "line": line, "column": column}
+
+
+def _position(found: Diagnostic, source: Source) -> tuple[int, int]:
+    """0, 0 where a finding has no place."""
+    if found.span is None:
+        return 0, 0
+    return source.position(min(found.span.start, len(source.text)))
+
+
+# --- JUnit
+
+
+def as_junit(files: Sequence[FileReport]) -> str:
+    """XML as the servers of CI read it: a suite a file, a case a case."""
+    suites = [_suite(file) for file in files]
+    totals = {name: sum(counts[name] for counts, _ in suites) for name in _COUNTS}
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites{_counted(totals)}>"]
+    for _, text in suites:
+        lines += text
+    return "\n".join([*lines, "</testsuites>", ""])
+
+
+_COUNTS = ("tests", "failures", "errors", "skipped")
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return "".join(f' {name}="{counts[name]}"' for name in _COUNTS)
+
+
+def _suite(file: FileReport) -> tuple[dict[str, int], list[str]]:
+    counts, lines = dict.fromkeys(_COUNTS, 0), list[str]()
+    if file.error is not None:
+        counts["tests"] += 1
+        counts["errors"] += 1
+        text = _error_text(file.error)
+        first = text.partition("\n")[0]
+        lines.append(
+            f"    <testcase name={_attribute('this file')} classname={_attribute(file.path)}>"
+        )
+        lines.append(f"      <error message={_attribute(first)}>{_escaped(text)}</error>")
+        lines.append("    </testcase>")
+    for result in file.results:
+        counts["tests"] += 1
+        inner = list[str]()
+        match result.state:
+            case State.FAILED:
+                counts["failures"] += 1
+                inner = [_failure(result)]
+            case State.ERROR | State.LIMIT:
+                counts["errors"] += 1
+                text = _not_run(result).render(result.case.source)
+                inner = [
+                    f"<error message={_attribute(result.message)} type={_attribute(result.state)}>"
+                    f"{_escaped(text)}</error>"
+                ]
+            case State.SKIPPED | State.TODO:
+                counts["skipped"] += 1
+                why = f"todo: {result.message}" if result.state is State.TODO else result.message
+                inner = [f"<skipped message={_attribute(why)}/>"]
+        case = result.case
+        said = (
+            f"    <testcase name={_attribute(case.name)} classname={_attribute(file.path)} "
+            f'file={_attribute(case.source.name)} line="{case.line}"'
+        )
+        if inner:
+            lines += [said + ">", *(f"      {each}" for each in inner), "    </testcase>"]
+        else:
+            lines.append(said + "/>")
+    head = f"  <testsuite name={_attribute(file.path)}{_counted(counts)}>"
+    return counts, [head, *lines, "  </testsuite>"]
+
+
+def _failure(result: Result) -> str:
+    """All problems of a case: a case has one failure."""
+    texts = [each.found.render(result.case.source) for each in result.problems]
+    message = "; ".join(each.found.message for each in result.problems)
+    kinds = " ".join(dict.fromkeys(each.key for each in result.problems))
+    head = f"<failure message={_attribute(message)} type={_attribute(kinds)}>"
+    return head + _escaped("\n".join(texts)) + "</failure>"
+
+
+# What XML 1.0 has no way to write.
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def _escaped(text: str) -> str:
+    return escape(_NO_XML.sub(_symbol, text))
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_NO_XML.sub(_symbol, text).replace("\r", "\u240d").replace("\t", "\u2409"))
+
+
+def _symbol(found: re.Match[str]) -> str:
+    return visible(found[0]) if found[0] < " " else "\ufffd"
+
+
+# --- TAP
+
+
+def as_tap(files: Sequence[FileReport]) -> str:
+    """Version 14 of the Test Anything Protocol."""
+    points = list[str]()
+    for file in files:
+        if file.error is not None:
+            found = _errors(file.error)
+            points.append(
+                _point(len(points) + 1, False, f"{file.path}: this file", "", found[:1], file.path)
+            )
+        for result in file.results:
+            points.append(_case_point(len(points) + 1, result))
+    return "".join(["TAP version 14\n", f"1..{len(points)}\n", *points])
+
+
+def _case_point(number: int, result: Result) -> str:
+    case, is_ok, directive = result.case, True, ""
+    problems = [_problem(each, case.source) for each in result.problems]
+    match result.state:
+        case State.FAILED:
+            is_ok = False
+        case State.ERROR | State.LIMIT:
+            is_ok = False
+            problems = [{"message": result.message, "line": case.line, "column": 1}]
+        case State.TODO:
+            is_ok, directive = False, f" # TODO {_plain(result.message)}".rstrip()
+        case State.SKIPPED:
+            directive = f" # SKIP {_plain(result.message)}".rstrip()
+        case _ if case.todo is not None:
+            directive = f" # TODO {_plain(case.todo)}".rstrip()
+    name = f"{case.source.name}:{case.line}: {case.name}"
+    return _point(number, is_ok, name, directive, problems, case.source.name)
+
+
+def _point(
+    number: int,
+    is_ok: bool,
+    name: str,
+    directive: str,
+    problems: list[dict[str, object]],
+    file: str,
+) -> str:
+    lines = [f"{'ok' if is_ok else 'not ok'} {number} - {_plain(name)}{directive}"]
+    if problems:
+        # JSON is YAML, whatever a message holds.
+        lines += ["  ---", "  problems:"]
+        for each in problems:
+            said = {
+                "message": each["message"],
+                "file": file,
+                "line": each["line"],
+                "column": each["column"],
+            }
+            said |= {key: each[key] for key in ("key", "expected", "actual") if key in each}
+            lines.append(f"    - {json.dumps(said)}")
+        lines.append("  ...")
+    return "".join(line + "\n" for line in lines)
+
+
+def _plain(text: str) -> str:
+    """A description on one line: ``#`` and backslashes escaped, as TAP asks."""
+    return visible(text).replace("\t", " ").replace("\\", "\\\\").replace("#", "\\#")
+
+
+# --- GitHub
+
+
+def as_github(files: Iterable[FileReport]) -> str:
+    """Workflow commands that GitHub shows beside the lines of a change."""
+    lines = list[str]()
+    for file in files:
+        for each in _errors(file.error):
+            lines.append(_command("error", str(each["file"] or file.path), each, "constrain test"))
+        for result in file.results:
+            case = result.case
+            if result.state is State.FAILED:
+                for problem in result.problems:
+                    found = _problem(problem, case.source)
+                    lines.append(_command("error", case.source.name, found, case.name))
+            elif result.state in (State.ERROR, State.LIMIT):
+                found = {"message": result.message, "help": "", "line": case.line, "column": 1}
+                lines.append(_command("error", case.source.name, found, case.name))
+    return "".join(lines)
+
+
+def _command(level: str, file: str, found: dict[str, object], title: str) -> str:
+    place = f"file={_property(file)}"
+    if found["line"]:
+        place += f",line={found['line']},col={found['column']}"
+    text = "\n".join(str(found[key]) for key in ("message", "help") if found[key])
+    return f"::{level} {place},title={_property(title)}::{_data(text)}\n"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
