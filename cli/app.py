@@ -29,10 +29,10 @@ COMMANDS = {
     "inspect": "inspect",
     "sample": "sample",
     "show": "show",
-    "test": "test",
     "tokenize": "tokenize",
     "viz": "viz",
     "check": "check",
+    "test": "test",
     "diff": "diff",
     "cache": "SUBCOMMANDS",
 }

@@ -11,7 +11,7 @@ import typer
 from constrain.artifacts.errors import ConstrainError
 
 from .. import options
-from ..console import Bar, UsageError, coloured, status, write_pieces
+from ..console import UsageError, coloured, progress, status, write_pieces
 from ..inputs import STDIN
 from ..testing import Subjects
 
@@ -102,17 +102,16 @@ def test(
     runner = Runner(subjects.subject_of, allow_commands)
     total, done = sum(len(f.cases) for f in files if not isinstance(f, ConstrainError)), 0
     reports = list[report.FileReport]()
-    with Bar() as bar:
-        for file in files:
-            if isinstance(file, ConstrainError):
-                reports.append(report.FileReport(file.source.name, None, (), file, file.exit_code))
-                continue
+    for file in files:
+        if isinstance(file, ConstrainError):
+            reports.append(report.FileReport(file.source.name, None, (), file, file.exit_code))
+            continue
 
-            def progress(count: int, before: int = done) -> None:
-                bar("cases", before + count, total)
+        def tell(count: int, before: int = done) -> None:
+            progress("cases", before + count, total)
 
-            reports.append(_of_file(file, runner, subjects, is_wanted, update, progress))
-            done += len(file.cases)
+        reports.append(_of_file(file, runner, subjects, is_wanted, update, tell))
+        done += len(file.cases)
     if not any(found.results or found.error for found in reports):
         names = "" if filter_ is None else f" whose name has '{filter_}'"
         raise UsageError(f"{' '.join(paths)}: there is no case{names}")
@@ -146,7 +145,7 @@ def _of_file(
     subjects: Subjects,
     is_wanted: Callable[[str], bool],
     update: bool,
-    progress: Callable[[int], None],
+    tell: Callable[[int], None],
 ) -> "FileReport":
     """The results of a file; with ``update`` its expectations are rewritten."""
     from constrain.artifacts.container.write import write_atomically
@@ -158,7 +157,7 @@ def _of_file(
     try:
         for result in runner.run(file, is_wanted):
             found.append(result)
-            progress(len(found))
+            tell(len(found))
     except ConstrainError as error:
         return FileReport(file.path, subjects.name_of(file), tuple(found), error, error.exit_code)
     if update and file.is_written:
