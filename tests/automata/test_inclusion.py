@@ -29,7 +29,7 @@ def test_all_pairs_of_states(full: bool) -> None:
     """State by state the answer of the difference of both languages."""
     draw = random.Random(31)
     held = 0
-    for _ in range(200 if full else 14):
+    for _ in range(200 if full else 7):
         dfa = dfa_of(random_regex(draw, 3))
         inclusion = Inclusion(dfa)
         states = [s for s in range(dfa.states) if s != DEAD][:8]

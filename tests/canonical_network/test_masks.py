@@ -26,7 +26,7 @@ def test_nesting_has_no_bound(
     grammar: str, opening: str, closing: str, default_tokenizer: Tokenizer, full: bool
 ) -> None:
     """Nor recursion, where the end of the text is hundreds of tokens away."""
-    depth = 1500 if full else 250
+    depth = 1500 if full else 120
     artifact = compile_grammar(grammar, dialect="kbnf", tokenizer=default_tokenizer)
     assert artifact.manifest.tokenization == "canonical"
     matcher = artifact.matcher()

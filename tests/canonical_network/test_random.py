@@ -98,7 +98,7 @@ def test_masks_are_those_of_all_encodings(
     monkeypatch.setattr(networks, "INLINED_STATES", largest)
     rng = random.Random(41)
     tokens = calls = complete = 0
-    for number, (tables, texts) in enumerate(finite_languages(rng, 1500 if full else 20)):
+    for number, (tables, texts) in enumerate(finite_languages(rng, 1500 if full else 10)):
         seed = rng.randrange(1 << 30)
         machine, encode, eos = machine_and_encode(random.Random(seed), name, tables)
         expected = following(map(encode, texts), [eos])

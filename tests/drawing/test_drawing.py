@@ -131,7 +131,7 @@ def test_the_same_input_gives_the_same_dot() -> None:
         "sys.stdout.buffer.write('\\n'.join(d.dot for d in drawings).encode())\n"
     )
     outputs = set()
-    for seed in ("0", "1", "2024"):
+    for seed in ("0", "2024"):
         done = python("-c", script, DATE, variables={"PYTHONHASHSEED": seed})
         assert done.returncode == 0, done.stderr.decode()
         outputs.add(done.stdout)

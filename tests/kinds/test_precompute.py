@@ -130,13 +130,13 @@ def test_precomputing_comes_to_an_end_and_then_no_walk_is_needed(
     assert artifact.precompute() == Precomputed(0, Ended.COMPLETE)
     assert artifact.to_bytes() == size
 
-    expected = [walked(plain, seed) for seed in range(10)]
+    expected = [walked(plain, seed) for seed in range(5)]
 
     def refused(*_: object) -> None:
         raise AssertionError("a summary is missing")
 
     monkeypatch.setattr(*WALKS[name], refused)
-    assert [walked(artifact, seed) for seed in range(10)] == expected
+    assert [walked(artifact, seed) for seed in range(5)] == expected
 
 
 def tables_of(artifact: Artifact) -> dict[str, NDArray[Any]]:

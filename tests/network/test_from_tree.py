@@ -62,7 +62,7 @@ def test_random_grammars_are_read_as_by_earley(
         monkeypatch.setattr(from_tree, "_SLACK", 3)
     rng = random.Random(8)
     read = called = 0
-    for text, lnf in random_grammars(1500 if full else 120, seed=43):
+    for text, lnf in random_grammars(1500 if full else 60, seed=43):
         rules = rules_of(text)
         if rules.is_left_recursive:
             continue
@@ -73,8 +73,8 @@ def test_random_grammars_are_read_as_by_earley(
         assert lnf.nullable_start == tables.nullable_start
         for found in (tables, minimal_network(tables, LIMITS)):
             check_against_earley(Network(found), lnf, rng, text)
-    assert read > 40
-    assert called > 3
+    assert read > 20
+    assert called > 1
 
 
 def check_sound(tables: NetworkTables) -> None:

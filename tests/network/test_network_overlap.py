@@ -55,7 +55,7 @@ def test_whatever_is_called_equals_earley(monkeypatch: pytest.MonkeyPatch, full:
     monkeypatch.setattr(networks, "_SLACK", 3)
     rng = random.Random(8)
     called = 0
-    for text, lnf in random_grammars(1000 if full else 80, seed=41):
+    for text, lnf in random_grammars(1000 if full else 40, seed=41):
         tables = network(nullable_lnf_of(text))
         called += len(tables.names) > 1
         check_against_earley(Network(tables), lnf, rng, text)

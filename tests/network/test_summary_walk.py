@@ -59,7 +59,7 @@ def test_walks_follow_each_node_and_state(
     monkeypatch.setattr(module, "_MANY", 1 << 40)
     rng = random.Random(23)
     stops = 0
-    for text, _ in random_grammars(120 if full else 25, seed=31):
+    for text, _ in random_grammars(120 if full else 12, seed=31):
         tables, trie = network(nullable_lnf_of(text)), random_trie(rng)
         walk = SummaryWalk(tables, trie, len(trie.ids), CacheBudget(cached))
         inner = np.flatnonzero(np.diff(trie.first)).tolist()

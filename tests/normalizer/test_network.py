@@ -109,9 +109,9 @@ def test_masks_of_random_grammars_and_tokenizers(
     """Rules as calls or copied; rows ahead, on demand, or some of each."""
     rng = random.Random(form)
     count = changed = doubtful = 0
-    for _ in range(20 if full else 2):
+    for _ in range(20 if full else 1):
         case = Case(random_normalizing(rng, form, tmp_path))
-        for _ in range(10 if full else 4):
+        for _ in range(10 if full else 6):
             inline_up_to(monkeypatch, rng.choice([0, 0, 200]))
             grammar = finite_grammar(rng)
             if few_members(networks.network(nullable_lnf_of(grammar)), 300) is None:
@@ -119,6 +119,6 @@ def test_masks_of_random_grammars_and_tokenizers(
             found = compare(case, grammar, rng.choice([0, None, 1, 20]), rng)
             count, changed = count + found[0], changed + found[1]
             doubtful += found[2] > 0
-    assert count > 100
-    assert changed > 3
+    assert count > 30
+    assert changed > 1
     assert doubtful or form == "Lowercase"

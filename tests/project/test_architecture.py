@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -270,14 +271,17 @@ def part_of_module(module: str) -> str:
     return parts[2] if len(parts) > 2 else "__init__"
 
 
-IMPORTS = [found for file in FILES for found in imports_of(file)]
+@cache
+def imports() -> list[Import]:
+    """All imports of all files."""
+    return [found for file in FILES for found in imports_of(file)]
 
 
 def test_the_imports_are_found() -> None:
     """The lists below are not empty by mistake."""
     assert len(FILES) > 60
-    assert len(IMPORTS) > 300
-    assert {"numpy", "lark", "typer", "graphviz"} <= {top_of(i.module) for i in IMPORTS}
+    assert len(imports()) > 300
+    assert {"numpy", "lark", "typer", "graphviz"} <= {top_of(i.module) for i in imports()}
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -286,7 +290,7 @@ def test_folders_import_what_they_may(folder: str) -> None:
     allowed = OUTSIDE[folder] | {f"constrain.{folder}"} | set(sys.stdlib_module_names)
     wrong = [
         str(found)
-        for found in IMPORTS
+        for found in imports()
         if found.file.parts[0] == folder
         and top_of(found.module)
         not in allowed
@@ -317,7 +321,7 @@ def test_hosts_are_imported_inside_functions_alone(room: str) -> None:
 def test_rooms_import_what_they_may(folder: str) -> None:
     """The tables of dependencies inside ``artifacts`` and ``compiler``."""
     wrong = []
-    for found in IMPORTS:
+    for found in imports():
         if found.file.parts[0] == folder and top_of(found.module) == f"constrain.{folder}":
             part, other = part_of(found.file), part_of_module(found.module)
             if other not in INSIDE[folder][part] | {part}:
@@ -358,7 +362,7 @@ def test_no_module_comes_to_know_itself() -> None:
     """Files import each other in one direction, inside functions and for type checkers too."""
     modules = {module_of(file) for file in FILES}
     graph: dict[str, set[str]] = {module: set() for module in modules}
-    for found in IMPORTS:
+    for found in imports():
         graph[module_of(found.file)] |= {found.module} & modules
 
     assert sum(map(len, graph.values())) > 300
@@ -369,7 +373,7 @@ def test_third_party_modules_have_owners() -> None:
     """The parser generator, the drawings and the regex engine are each known to one part."""
     wrong = [
         str(found)
-        for found in IMPORTS
+        for found in imports()
         if found.file.parts[0] == "compiler"
         and part_of(found.file) not in OWNERS.get(found.module.split(".")[0], {part_of(found.file)})
     ]
@@ -397,7 +401,7 @@ def test_imports_are_relative_inside_a_folder_alone() -> None:
     """Relative inside one of the three folders, ``from constrain.…`` across them."""
     wrong = [
         str(found)
-        for found in IMPORTS
+        for found in imports()
         if found.module.split(".")[0] == "constrain"
         and found.relative != (found.module.split(".")[1] == found.file.parts[0])
     ]
@@ -407,7 +411,7 @@ def test_imports_are_relative_inside_a_folder_alone() -> None:
 
 def test_folders_are_never_imported_bare() -> None:
     """No ``import compiler``: installed, there is no such module."""
-    assert [] == [str(found) for found in IMPORTS if found.module.split(".")[0] in FOLDERS]
+    assert [] == [str(found) for found in imports() if found.module.split(".")[0] in FOLDERS]
 
 
 def test_files_are_short() -> None:

@@ -37,16 +37,17 @@ def members(tables: NetworkTables) -> list[bytes]:
 def few_members(tables: NetworkTables, most: int) -> list[bytes] | None:
     """The same if they are no more than ``most``, else None."""
     network = Network(tables)
+    after: dict[int, list[tuple[int, bytes]]] = {}
     found: list[bytes] = []
     level = [(network.start, b"")]
     while level:
         found += [text for configuration, text in level if network.may_end(configuration)]
         following = []
         for configuration, text in level:
-            for octet in range(256):
-                after = network.read(configuration, [octet])
-                if after != REFUSED:
-                    following.append((after, text + bytes([octet])))
+            if configuration not in after:
+                read = ((network.read(configuration, [o]), bytes([o])) for o in range(256))
+                after[configuration] = [(then, octet) for then, octet in read if then != REFUSED]
+            following += [(then, text + octet) for then, octet in after[configuration]]
             # Each of them begins a member, and no two the same.
             if len(found) + len(following) > most:
                 return None
