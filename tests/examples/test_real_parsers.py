@@ -20,6 +20,7 @@ from email.message import EmailMessage
 from email.parser import BytesParser
 from functools import cache
 from ipaddress import IPv4Address
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -30,6 +31,9 @@ from constrain.compiler.dialects import dialect_of
 from constrain.compiler.explain.explainer import Explainer, explainer_of_grammar
 from constrain.compiler.explain.report import Status
 from constrain.compiler.options import CompileOptions
+from constrain.compiler.testing.cases import Kind
+from constrain.compiler.testing.collect import beside
+from constrain.compiler.testing.format import parse
 
 # What a parser says of a text: nothing, or why it is none.
 Reader = Callable[[bytes], str | None]
@@ -180,7 +184,7 @@ def is_member(name: str, text: bytes) -> bool:
 @pytest.mark.parametrize("name", READERS)
 def test_a_real_parser_reads_every_member(name: str, request: pytest.FixtureRequest) -> None:
     """Random members, and those of their neighbours that are members, too."""
-    count = 2_000 if request.config.getoption("--full") else 60
+    count = 2_000 if request.config.getoption("--full") else 25
     rng, drawn = random.Random(20), derivations(source(name), dialect_of(name) or "", soft=150)
     letters = string.printable.encode()
     members = 0
@@ -195,6 +199,19 @@ def test_a_real_parser_reads_every_member(name: str, request: pytest.FixtureRequ
             assert READERS[name](other) is None, (other, READERS[name](other))
 
     assert members
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", READERS)
+def test_a_real_parser_reads_the_members_of_the_case_file(name: str) -> None:
+    """What ``constrain test`` is to accept."""
+    path = beside(str(EXAMPLES / name))
+    assert path is not None
+    cases = parse(Path(path).read_text(encoding="utf-8"), path).cases
+    members = [case.body for case in cases if case.kind is Kind.ACCEPT]
+
+    assert members
+    assert [] == [text for text in members if READERS[name](text) is not None]
 
 
 # --- the other way round
