@@ -17,7 +17,7 @@ GRAMMARS = sorted(path for path in EXAMPLES.rglob("*.*") if dialect_of(path.name
 
 def test_the_cases_of_all_examples_hold(capsys: pytest.CaptureFixture[str]) -> None:
     """Verdicts, places, expectations, and masks of the embedded tokenizer."""
-    assert 0 == run(["test", str(EXAMPLES)]), capsys.readouterr().out
+    assert run(["test", str(EXAMPLES)]) == 0, capsys.readouterr().out
 
 
 @pytest.mark.quick
