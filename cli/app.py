@@ -34,11 +34,12 @@ COMMANDS = {
     "check": "check",
     "test": "test",
     "diff": "diff",
+    "config": "config",
     "cache": "SUBCOMMANDS",
 }
 
 # What they are for: the titles in the help, and the first command of each.
-TITLES = {"compile": "Compile", "mask": "Look", "check": "Test", "cache": "Maintain"}
+TITLES = {"compile": "Compile", "mask": "Look", "check": "Test", "config": "Maintain"}
 
 INTERNAL_ERROR = 70
 INTERRUPTED = 130

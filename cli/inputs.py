@@ -53,7 +53,7 @@ def read_bytes(path: str) -> bytes:
 
 def artifact_or_text(path: str) -> "Artifact | str":
     """An artifact (verified), or the text of a grammar; distinguished by suffix, then content."""
-    if path != STDIN and (path.endswith(SUFFIX) or _is_artifact(path)):
+    if path != STDIN and (path.endswith(SUFFIX) or is_artifact(path)):
         from constrain.artifacts.read import load
 
         return load(path, verify=True)
@@ -206,6 +206,7 @@ def _opened(path: str) -> Iterator[BinaryIO]:
             yield file
 
 
-def _is_artifact(path: str) -> bool:
+def is_artifact(path: str) -> bool:
+    """Whether a file begins as artifacts do."""
     with Path(path).open("rb") as file:
         return looks_like_artifact(file.read(HEAD_BYTES))

@@ -11,12 +11,13 @@ take the options that they name, with the same names and help everywhere, and re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from .configuration.current import choice
 from .console import UsageError
 from .everywhere import panels
 from .inputs import beside, dialect_for
@@ -313,8 +314,20 @@ class Given(OfSchemas):
             metavar="N", min=1, rich_help_panel=panels.LIMITS, help="Refuse brackets nested deeper."
         ),
     ] = NESTING
-    # Not an option: the clock of the command.
+    # No options: the clock of the command, the options that it takes, and those that were said.
     watch: Watch | None = field(default=None, compare=False, repr=False)
+    takes: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    said: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+
+    def of(self, path: str | None) -> "Given":
+        """With what the project file says of the grammar at ``path``, or of all grammars, where the
+        command line says nothing. Raises ``ProjectError``."""
+        project = choice.project()
+        if project is None:
+            return self
+        from .configuration.apply import applied
+
+        return applied(self, project, path)
 
     def limits(self) -> "Limits":
         """The limits; the clock runs since the command began."""
@@ -358,7 +371,8 @@ class Given(OfSchemas):
 
 
 # The options of ``Given``: all, and those that go together.
-ALL = tuple(field.name for field in fields(Given) if field.name != "watch")
+_NO_OPTIONS = ("watch", "takes", "said")
+ALL = tuple(field.name for field in fields(Given) if field.name not in _NO_OPTIONS)
 SOURCE = ("dialect", "extended", "start", *SCHEMA)
 TOKENIZER = ("tokenizer", "no_cache")
 # What an artifact has inside.
@@ -370,22 +384,42 @@ OF_A_GRAMMAR = tuple(
 LIMITS = ("max_states", "max_transitions", "max_memory", "max_seconds", "max_nesting")
 
 
+# The parameters of commands that name their grammar or artifact.
+_SUBJECTS = ("grammar", "subject")
+
+
+def _is_said(context: typer.Context | None, name: str) -> bool:
+    """Whether the command line has the option."""
+    source = context.get_parameter_source(name) if context is not None else None
+    return source is not None and source.name == "COMMANDLINE"
+
+
 def compile_options(*names: str) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Give a command the options of ``Given`` that have these names, behind its own.
 
-    The command receives them as ``given``. Options come in the order of the fields.
+    The command receives them as ``given``, with what the project file says of its GRAMMAR or
+    SUBJECT; a command of several grammars asks for each (``Given.of``). Options come in the order
+    of the fields.
     """
     shared = [field for field in fields(Given) if field.name in names]
     assert len(shared) == len(names)
+    takes = frozenset(names)
 
     def decorate(command: Callable[..., R]) -> Callable[..., R]:
         @wraps(command)
-        def run(**values: Any) -> R:
-            given = Given(**{field.name: values.pop(field.name) for field in shared})
+        def run(context: typer.Context | None = None, **values: Any) -> R:
+            said = frozenset(filter(partial(_is_said, context), names))
+            given = Given(**{name: values.pop(name) for name in names}, said=said, takes=takes)
             with Watch() as watch:
-                return command(given=replace(given, watch=watch), **values)
+                given = replace(given, watch=watch)
+                if not takes_several:
+                    given = given.of(next((values[n] for n in _SUBJECTS if n in values), None))
+                return command(given=given, **values)
 
-        own = [p for p in signature(command).parameters.values() if p.name != "given"]
+        listed = signature(command).parameters.values()
+        takes_several = not any(p.name in (*_SUBJECTS, "text") for p in listed)
+        own = [p for p in listed if p.name != "given"]
+        own.append(Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context))
         added = [
             Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type)
             for f in shared

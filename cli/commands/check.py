@@ -11,7 +11,8 @@ from constrain.artifacts.errors import ConstrainError
 
 from .. import options, report
 from ..compiling import counted_network
-from ..console import UsageError, coloured, write_text
+from ..configuration.current import allowed_lints, listed_grammars
+from ..console import UsageError, coloured, progress, write_text
 from ..inputs import STDIN, beside, dialect_for, grammar_files, grammar_text, tokenizer_at
 
 if TYPE_CHECKING:
@@ -32,12 +33,13 @@ class Format(StrEnum):
 def check(
     given: options.Given,
     files: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="FILE…",
-            help="Grammar files, folders of such files, or - for standard input.",
+            metavar="[FILE…]",
+            help="Grammar files, folders of such files, or - for standard input.  [default: the "
+            "grammars of the project file]",
         ),
-    ],
+    ] = None,
     format_: Annotated[
         Format,
         typer.Option("--format", "-f", help="text, json, github (workflow commands) or sarif."),
@@ -58,7 +60,8 @@ def check(
     "constrain: allow(LINT)" before a rule silences a lint there, elsewhere in the whole file.
 
     \b
-    Example:
+    Examples:
+      constrain check
       constrain check grammars/ --format github
       constrain check call.gbnf --tokenizer tokenizer.json
     """
@@ -67,19 +70,18 @@ def check(
     for name in allow or ():
         if name not in LINTS:
             raise UsageError(f"there is no lint {name!r}; known are: {', '.join(LINTS)}")
-    limits = given.limits()
     if given.dialect is not None:
         # A name that does not exist is no file's fault.
         dialect_for(STDIN, given.dialect, given.extended)
-    added = None
-    if given.tokenizer is not None:
-        added = tokenizer_at(given.tokenizer, no_cache=given.no_cache).added
-    listed, code = list[report.Item](), 0
-    for path in files:
-        found, failed = _of_path(path, given, limits, added)
-        listed.extend(found)
+    paths = files or listed_grammars()
+    given.of(None).limits()  # The clock is that of the whole command.
+    added = _AddedTokens()
+    found, code = list[report.Item](), 0
+    for place, path in enumerate(paths):
+        progress("check", place, len(paths))
+        listed, failed = _of_path(path, given, added)
+        found += [item for item in listed if item.lint not in (allow or ())]
         code = max(code, failed)
-    found = [item for item in listed if item.lint not in (allow or ())]
     match format_:
         case Format.TEXT:
             write_text(coloured(report.as_text(found), sys.stdout))
@@ -93,19 +95,37 @@ def check(
     return max(code, 2 if "error" in levels else 1 if "warning" in levels else 0)
 
 
-def _of_path(
-    path: str, given: options.Given, limits: "Limits", added: Mapping[int, str] | None
-) -> tuple[list[report.Item], int]:
+class _AddedTokens:
+    """The added tokens of the tokenizers that the grammars are for; each is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Mapping[int, str]] = {}
+
+    def of(self, given: options.Given) -> Mapping[int, str] | None:
+        """Those of the tokenizer that is named, if one is."""
+        name = given.tokenizer
+        if name is not None and name not in self._known:
+            self._known[name] = tokenizer_at(name, no_cache=given.no_cache).added
+        return None if name is None else self._known[name]
+
+
+def _of_path(path: str, given: options.Given, added: _AddedTokens) -> tuple[list[report.Item], int]:
     """The findings of a file or of all files in a folder, and the exit code of what kept one from
     being checked."""
     try:
         inner = grammar_files(path)
         if inner == [path]:
-            return _findings(path, given, limits, added), 0
+            own = given.of(path)
+            silenced = allowed_lints(path)
+            items = _findings(path, own, own.limits(), added.of(own))
+            return [item for item in items if item.lint not in silenced], 0
     except (ConstrainError, OSError) as error:
         code = error.exit_code if isinstance(error, ConstrainError) else 2
         return [_unread(path, error)], code
-    each = [_of_path(file, given, limits, added) for file in inner]
+    each = []
+    for place, file in enumerate(inner):
+        progress("check", place, len(inner))
+        each.append(_of_path(file, given, added))
     return [item for items, _ in each for item in items], max(code for _, code in each)
 
 

@@ -80,10 +80,10 @@ def diff(
         raise UsageError("A and B cannot both come from standard input")
     from constrain.compiler.automata.compare import compare
 
-    limits = given.limits()
+    limits = given.of(None).limits()
     dialects, starts = _pair("--dialect", dialect), _pair("--start", start)
     one, other = (
-        language_of(path, replace(given, dialect=named, start=rule), limits)
+        language_of(path, _of_side(given, path, named, rule), limits)
         for path, named, rule in zip((left, right), dialects, starts, strict=True)
     )
     found = compare(one, other, limits)
@@ -97,6 +97,15 @@ def diff(
         write_text(_said(left, found.only_left, sides[0]))
         write_text(_said(right, found.only_right, sides[1]))
     return 0 if found.is_equal else 1
+
+
+def _of_side(
+    given: options.Given, path: str, dialect: str | None, start: str | None
+) -> options.Given:
+    """The options of one of the two grammars."""
+    named = {name for name, value in (("dialect", dialect), ("start", start)) if value is not None}
+    takes, said = given.takes | {"dialect", "start"}, given.said | named
+    return replace(given, dialect=dialect, start=start, takes=takes, said=said).of(path)
 
 
 def _pair(option: str, given: list[str] | None) -> list[str | None]:

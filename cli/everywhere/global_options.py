@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from inspect import Parameter, Signature, signature
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
+from ..configuration.current import choice
 from ..console import Color, UsageError, is_terminal, manner, tell
 from . import panels
 
@@ -45,10 +47,27 @@ OPTIONS: Mapping[str, Any] = {
             "[default: auto]",
         ),
     ],
+    "config": Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            rich_help_panel=panels.GLOBAL,
+            help="The project file.  [default: constrain.toml, or pyproject.toml with a table "
+            "[tool.constrain], in the current folder or the nearest above]",
+        ),
+    ],
+    "isolated": Annotated[
+        bool,
+        typer.Option("--isolated", rich_help_panel=panels.GLOBAL, help="Read no project file."),
+    ],
 }
-_DEFAULTS: Mapping[str, Any] = {"quiet": False, "verbose": False, "color": None}
+_DEFAULTS: Mapping[str, Any] = {
+    **dict.fromkeys(("quiet", "verbose", "isolated"), False),
+    **dict.fromkeys(("color", "config")),
+}
 # Those that take a value, where it does not stand behind "=".
-WITH_VALUE = ("--color",)
+WITH_VALUE = ("--color", "--config")
 
 # What was said before the command's name.
 _said_before: dict[str, Any] = {}
@@ -57,6 +76,7 @@ _said_before: dict[str, Any] = {}
 def forget() -> None:
     """Nothing is said before a command's name."""
     _said_before.clear()
+    choice.set(None, isolated=False)
 
 
 def parameters() -> list[Parameter]:
@@ -93,6 +113,8 @@ def in_manner(values: dict[str, Any]) -> Iterator[None]:
     said = {name: values.pop(name) or _said_before.get(name) for name in OPTIONS}
     if said["quiet"] and said["verbose"]:
         raise UsageError("--quiet and --verbose exclude each other")
+    if said["config"] and said["isolated"]:
+        raise UsageError("--config and --isolated exclude each other")
     _apply(said)
     with ExitStack() as stack:
         _listen(stack, is_verbose=bool(said["verbose"]))
@@ -102,6 +124,7 @@ def in_manner(values: dict[str, Any]) -> Iterator[None]:
 def _apply(said: Mapping[str, Any]) -> None:
     manner.quiet = bool(said["quiet"])
     manner.color = said["color"] or Color.AUTO
+    choice.set(said["config"], isolated=bool(said["isolated"]))
 
 
 def _listen(stack: ExitStack, is_verbose: bool) -> None:

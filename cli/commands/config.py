@@ -1,0 +1,91 @@
+"""``constrain config``: what the project file says of grammars, and where."""
+
+import json
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..configuration.current import choice
+from ..console import UsageError, write_text
+from ..schema_options import plain
+
+if TYPE_CHECKING:
+    from ..configuration.project import Project, Setting
+
+SCHEMA = 1
+
+
+class Format(StrEnum):
+    """How it is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def config(
+    grammars: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[GRAMMAR…]", help="Grammars.  [default: all that the project file lists]"
+        ),
+    ] = None,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="text or json.")] = Format.TEXT,
+) -> None:
+    """Print what the project file says, and in which line: tokenizers, and the options of grammars.
+
+    Options that it does not name have their defaults; those of the command line go before.
+
+    \b
+    Examples:
+      constrain config
+      constrain config date.ebnf --format json
+    """
+    project = choice.project()
+    if project is None:
+        raise UsageError(
+            "no project file holds here: neither here nor above is a constrain.toml, or a "
+            "pyproject.toml with a table [tool.constrain]"
+        )
+    paths = grammars or (project.grammars() if project.entries else [])
+    if format_ is Format.JSON:
+        write_text(json.dumps({"schema": SCHEMA, **_as_object(project, paths)}) + "\n")
+    else:
+        write_text("".join(f"{line}\n" for line in _as_text(project, paths)))
+
+
+def _as_text(project: "Project", paths: list[str]) -> Iterator[str]:
+    yield f"project file: {project.shown}"
+    if project.tokenizers:
+        yield "tokenizers"
+        yield from _lines(project.tokenizers)
+    for path in paths:
+        yield path
+        yield from _lines(_options(project, path)) or ["  all defaults"]
+
+
+def _options(project: "Project", path: str) -> "dict[str, Setting]":
+    """By the names that the file has."""
+    return {name.replace("_", "-"): s for name, s in project.settings_of(path).items()}
+
+
+def _lines(settings: "Mapping[str, Setting]") -> list[str]:
+    said = {
+        f"  {name} = {json.dumps(plain(s.value), ensure_ascii=False)}": f"{s.file}:{s.line}"
+        for name, s in settings.items()
+    }
+    width = max(map(len, said), default=0)
+    return [f"{text:{width}}   {place}" for text, place in said.items()]
+
+
+def _as_object(project: "Project", paths: list[str]) -> dict[str, Any]:
+    def listed(settings: "Mapping[str, Setting]") -> dict[str, Any]:
+        return {
+            name: {"value": plain(s.value), "file": s.file, "line": s.line}
+            for name, s in settings.items()
+        }
+
+    grammars = [{"file": path, "options": listed(_options(project, path))} for path in paths]
+    tokenizers = listed(project.tokenizers)
+    return {"project": project.shown, "tokenizers": tokenizers, "grammars": grammars}

@@ -1,0 +1,63 @@
+"""The project of the command at work, found once and read when it is first asked for."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..console import UsageError
+
+if TYPE_CHECKING:
+    from .project import Project
+
+
+class Choice:
+    """What --config and --isolated say, and the project that follows from it."""
+
+    def __init__(self) -> None:
+        self.set(None, isolated=False)
+
+    def set(self, config: Path | None, *, isolated: bool) -> None:
+        """Go by a file, by none, or (without either) by the current folder."""
+        self._config, self._isolated = config, isolated
+        self._known: tuple[Project | None] | None = None
+
+    def project(self) -> "Project | None":
+        """The project, None where there is none. Raises ``ProjectError``."""
+        if self._known is None:
+            self._known = (self._found(),)
+        return self._known[0]
+
+    def _found(self) -> "Project | None":
+        from .find import find
+
+        if self._isolated:
+            return None
+        path = find(Path.cwd()) if self._config is None else self._config
+        if path is None:
+            return None
+        from .project import read
+
+        return read(path)
+
+
+# One command is at work in a process.
+choice = Choice()
+
+
+def listed_grammars() -> list[str]:
+    """The grammars of the project file, for a command that names none. Raises ``UsageError``."""
+    project = choice.project()
+    if project is None:
+        raise UsageError(
+            "there is no project file here or above: name grammars, or list them under 'grammars' "
+            "in constrain.toml or in the table [tool.constrain] of pyproject.toml"
+        )
+    if not project.entries:
+        raise UsageError(f"{project.shown}: it lists no grammars; name some, or list them there")
+    return project.grammars()
+
+
+def allowed_lints(path: str) -> tuple[str, ...]:
+    """The lints that the project file silences in a grammar."""
+    project = choice.project()
+    found = None if project is None else project.settings_of(path).get("allow")
+    return () if found is None else tuple(found.value)

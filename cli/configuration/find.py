@@ -1,0 +1,32 @@
+"""Which project file holds: the first one from a folder upwards.
+
+In each folder ``constrain.toml`` goes before a ``pyproject.toml``, which counts only with a table
+``[tool.constrain]``. Files further up add nothing to the one that is found.
+"""
+
+import tomllib
+from pathlib import Path
+
+OWN, SHARED = "constrain.toml", "pyproject.toml"
+
+
+def find(folder: Path) -> Path | None:
+    """The project file of a folder, or of the nearest one above it."""
+    for place in (folder, *folder.parents):
+        if (place / OWN).is_file():
+            return place / OWN
+        if (place / SHARED).is_file() and _has_section(place / SHARED):
+            return place / SHARED
+    return None
+
+
+def _has_section(path: Path) -> bool:
+    """Whether the file has the table; one that is no TOML is others' to complain about."""
+    try:
+        data = path.read_bytes()
+        # Reading TOML takes milliseconds, which commands outside of projects do not spend.
+        if b"constrain" not in data:
+            return False
+        return "constrain" in tomllib.loads(data.decode("utf-8")).get("tool", {})
+    except (OSError, ValueError, AttributeError, TypeError):
+        return False

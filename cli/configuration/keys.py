@@ -1,0 +1,105 @@
+"""What a project file may say: the keys, their types, and what is wrong with a value.
+
+Options of grammars have the names and bounds that the command line has.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from functools import cache
+from types import UnionType
+from typing import Any, get_args, get_origin
+
+from ..options import ALL, Given
+
+# Options of the command line that are not about a grammar.
+_NOT_OF_A_GRAMMAR = ("no_cache",)
+
+ALLOW = "allow"
+GRAMMARS, TOKENIZERS = "grammars", "tokenizers"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key: ``read`` returns its value, or what was expected as a ``TypeError`` or
+    ``ValueError``."""
+
+    name: str
+    read: Callable[[Any], Any]
+
+
+@cache
+def options() -> Mapping[str, Key]:
+    """The options of a grammar, by the names that they have in the file."""
+    found = {}
+    for field in fields(Given):
+        if field.name in ALL and field.name not in _NOT_OF_A_GRAMMAR:
+            found[field.name.replace("_", "-")] = Key(field.name, _reader(field.name, field.type))
+    return found
+
+
+def of_a_grammar() -> Mapping[str, Key]:
+    """What may be said of one grammar, or at the top of all."""
+    return {**options(), ALLOW: Key(ALLOW, _lints)}
+
+
+def _reader(name: str, annotation: Any) -> Callable[[Any], Any]:
+    kind, option = get_args(annotation)[:2]
+    if isinstance(kind, UnionType):
+        (kind,) = (inner for inner in get_args(kind) if inner is not type(None))
+    if name == "dialect":
+        return _dialect
+    if get_origin(kind) is list:
+        return _texts
+    if issubclass(kind, StrEnum):
+        return lambda value: _choice(value, kind)
+    if kind in (int, float):
+        return lambda value: _number(value, kind, option.min, option.max)
+    return lambda value: _of_type(value, kind)
+
+
+def _of_type(value: Any, kind: type) -> Any:
+    if type(value) is not kind:
+        raise TypeError("true or false" if kind is bool else "a text in quotes")
+    return value
+
+
+def _number(value: Any, kind: type, least: float | None, most: float | None) -> Any:
+    if type(value) not in ((int,) if kind is int else (int, float)):
+        raise TypeError("a whole number" if kind is int else "a number")
+    if least is not None and value < least:
+        raise ValueError(f"at least {least:,}")
+    if most is not None and value > most:
+        raise ValueError(f"at most {most:,}")
+    return kind(value)
+
+
+def _choice(value: Any, kind: type[StrEnum]) -> StrEnum:
+    known = [str(member.value) for member in kind]
+    if value not in known:
+        raise ValueError(f"one of {', '.join(known)}")
+    return kind(value)
+
+
+def _texts(value: Any) -> list[str]:
+    if not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
+        raise TypeError("a list of texts in quotes")
+    return value
+
+
+def _lints(value: Any) -> list[str]:
+    from constrain.compiler.lints import LINTS
+
+    found = _texts(value)
+    for name in found:
+        if name not in LINTS:
+            raise ValueError(f"names of lints, which are {', '.join(LINTS)}")
+    return found
+
+
+def _dialect(value: Any) -> str:
+    from constrain.compiler.dialects import DIALECTS
+
+    if value not in DIALECTS:
+        raise ValueError(f"one of {', '.join(DIALECTS)}")
+    return str(value)

@@ -1,0 +1,288 @@
+"""What a project file says.
+
+    read(path)                   -> Project; ``ProjectError`` with the places of all that is wrong
+    project.grammars()           -> the files that it lists
+    project.settings_of(path)    -> the options of a grammar, and where each comes from
+
+Options at the top hold for all grammars; those of an entry of ``grammars`` for the files that its
+pattern matches, and of several entries that do, the later one goes before. Paths and patterns are
+those of the file's folder.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from constrain.artifacts.errors import ConstrainError
+
+from ..console import UsageError
+from ..inputs import grammar_files
+from .find import SHARED
+from .keys import GRAMMARS, TOKENIZERS, Key, of_a_grammar
+from .toml_places import Place, places
+
+if TYPE_CHECKING:
+    from constrain.compiler.diagnostics import Diagnostic, Source
+
+# What is no path, in the values of tokenizers.
+_REMOTE = ("hf:", "tiktoken:")
+
+
+class ProjectError(ConstrainError):
+    """What is wrong with a project file, with its places."""
+
+    exit_code = 2
+
+    def __init__(self, source: "Source", found: "list[Diagnostic]") -> None:
+        super().__init__("\n".join(each.render(source) for each in found))
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value, and where it was said: file and line."""
+
+    value: Any
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What holds for the files that a pattern matches; ``line`` is that of the pattern."""
+
+    pattern: str
+    line: int
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+
+    @cached_property
+    def _matches(self) -> re.Pattern[str]:
+        return re.compile(_regex(self.pattern))
+
+    def matches(self, name: str) -> bool:
+        """Whether a path with slashes from the project's folder is meant."""
+        return self._matches.fullmatch(name) is not None
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project file: ``shown`` is its path for people, ``folder`` what its paths begin at."""
+
+    shown: str
+    folder: Path
+    settings: Mapping[str, Setting]
+    entries: tuple[Entry, ...]
+    tokenizers: Mapping[str, Setting]
+
+    def settings_of(self, path: str | None) -> dict[str, Setting]:
+        """What holds for a grammar, by the names of the fields of ``Given``, and ``allow``;
+        None is for what holds for all."""
+        found = dict(self.settings)
+        if path is not None:
+            name = os.path.relpath(Path(path).resolve(), self.folder.resolve())
+            name = name.replace(os.sep, "/")
+            for entry in self.entries:
+                if entry.matches(name):
+                    found |= entry.settings
+        return found
+
+    def grammars(self) -> list[str]:
+        """The files that it lists, each once, in the order of the entries and then by name.
+
+        Raises ``UsageError`` for an entry without a file."""
+        found: dict[str, None] = {}
+        for entry in self.entries:
+            files = list(self.files(entry.pattern, grammars=True))
+            if not files:
+                raise UsageError(
+                    f"{self.shown}:{entry.line}: there is no file {entry.pattern!r}, which "
+                    f"'{GRAMMARS}' lists"
+                )
+            found |= dict.fromkeys(files)
+        return list(found)
+
+    def files(self, pattern: str, *, grammars: bool = False) -> Iterator[str]:
+        """The files that a pattern means, hidden ones only if it names them; a folder is itself,
+        or with ``grammars`` the grammars in it."""
+        whole = self.folder / pattern
+        if not any(char in pattern for char in "*?["):
+            if whole.is_dir() and grammars:
+                yield from grammar_files(shown(whole))
+            elif whole.exists():
+                yield shown(whole)
+            return
+        is_hidden = re.compile(r"(^|/)\.")
+        for path in sorted(self.folder.glob(pattern)):
+            name = path.relative_to(self.folder).as_posix()
+            if path.is_file() and (is_hidden.search(pattern) or not is_hidden.search(name)):
+                yield shown(path)
+
+    def tokenizer(self, name: str | None) -> str | None:
+        """The tokenizer of this name, or what is not a name of this file as it is."""
+        known = self.tokenizers.get(name or "")
+        return name if known is None else str(known.value)
+
+
+def read(path: Path) -> Project:
+    """What the file says. Raises ``ProjectError`` and ``OSError``."""
+    return _Reader(path).project()
+
+
+def shown(path: Path) -> str:
+    """A path as messages name it: from the current folder where it is inside."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def _regex(pattern: str) -> str:
+    """Of a pattern in which ``**`` stands for any folders; a folder means all files in it."""
+    found, place = "", 0
+    for match in re.finditer(r"\*\*/|\*\*|\*|\?|\[!?[^\]]+\]", pattern):
+        found += re.escape(pattern[place : match.start()])
+        part, place = match[0], match.end()
+        known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+        found += known.get(part) or part.replace("[!", "[^")
+    return f"{found}{re.escape(pattern[place:]).rstrip('/')}(?:/.*)?"
+
+
+class _Reader:
+    def __init__(self, path: Path) -> None:
+        self.path, self.shown = path, shown(path)
+        data = path.read_bytes()
+        self.text = data.decode("utf-8", "replace")
+        self.errors: list[Diagnostic] = []
+        try:
+            self.value: Any = tomllib.loads(data.decode("utf-8"))
+        except ValueError as error:
+            raise self._not_toml(error) from None
+        self.prefix: tuple[str, ...] = ()
+        if path.name == SHARED:
+            self.prefix = ("tool", "constrain")
+            self.value = self.value.get("tool", {}).get("constrain", {})
+
+    def project(self) -> Project:
+        named = self._tokenizers(self._table(self.value.get(TOKENIZERS, {}), TOKENIZERS))
+        keys = of_a_grammar()
+        tops = {k: v for k, v in self.value.items() if k not in (GRAMMARS, TOKENIZERS)}
+        settings = self._settings(tops, (), (*keys, GRAMMARS, TOKENIZERS), keys)
+        entries = tuple(self._entries(self.value.get(GRAMMARS, {}), keys))
+        if self.errors:
+            from constrain.compiler.diagnostics import Source
+
+            source = Source(self.text, self.shown, "")
+            found = sorted(self.errors, key=lambda e: e.span.start if e.span else 0)
+            raise ProjectError(source, found)
+        project = Project(self.shown, self.path.parent, settings, entries, named)
+        for each in (settings, *(entry.settings for entry in entries)):
+            self._resolve(each, named)
+        return project
+
+    def _tokenizers(self, table: Mapping[str, Any]) -> dict[str, Setting]:
+        found = {}
+        for name, value in table.items():
+            path = (TOKENIZERS, name)
+            if isinstance(value, str):
+                found[name] = self._setting(self._path_of(value), path)
+            else:
+                self._wrong(path, "expected the file of a tokenizer, a text in quotes")
+        return found
+
+    def _entries(self, given: Any, keys: Mapping[str, Key]) -> Iterator[Entry]:
+        if isinstance(given, list):
+            for place, pattern in enumerate(given):
+                path = (GRAMMARS, str(place))
+                if isinstance(pattern, str):
+                    yield Entry(pattern, self._line(path))
+                else:
+                    self._wrong(path, "expected a file or a pattern, a text in quotes")
+            return
+        for pattern, table in self._table(given, GRAMMARS, "a list of files, or a table").items():
+            path = (GRAMMARS, pattern)
+            if isinstance(table, dict):
+                yield Entry(pattern, self._line(path), self._settings(table, path, keys, keys))
+            else:
+                self._wrong(path, "expected a table of options, such as {start = 'rule'}")
+
+    def _table(self, given: Any, name: str, what: str = "a table") -> dict[str, Any]:
+        if isinstance(given, dict):
+            return given
+        self._wrong((name,), f"expected {what}")
+        return {}
+
+    def _settings(
+        self, table: dict[str, Any], path: tuple[str, ...], known: Any, keys: Mapping[str, Key]
+    ) -> dict[str, Setting]:
+        found = {}
+        for name, value in table.items():
+            if name not in keys:
+                close = get_close_matches(name, [*known], n=1)
+                close = close or get_close_matches(name.replace("_", "-"), [*known], n=1)
+                hint = f"did you mean '{close[0]}'?" if close else f"known are {', '.join(known)}"
+                self._wrong((*path, name), f"there is no key '{name}'", hint, of_key=True)
+                continue
+            try:
+                read = keys[name].read(value)
+            except (TypeError, ValueError) as error:
+                self._wrong((*path, name), f"'{name}' takes {error}")
+            else:
+                found[keys[name].name] = self._setting(read, (*path, name))
+        return found
+
+    def _resolve(self, settings: Mapping[str, Setting], named: Mapping[str, Setting]) -> None:
+        """Make the paths among the values those of the current folder."""
+        assert isinstance(settings, dict)
+        for name, said in settings.items():
+            value = said.value
+            if name == "tokenizer":
+                value = named[value].value if value in named else self._path_of(value)
+            elif name == "schemas":
+                parts = [item.rpartition("=") for item in value]
+                value = [f"{uri}{sign}{self._path_of(folder)}" for uri, sign, folder in parts]
+            settings[name] = Setting(value, said.file, said.line)
+
+    def _path_of(self, value: str) -> str:
+        return value if value.startswith(_REMOTE) else shown(self.path.parent / value)
+
+    def _setting(self, value: Any, path: tuple[str, ...]) -> Setting:
+        return Setting(value, self.shown, self._line(path))
+
+    def _line(self, path: tuple[str, ...]) -> int:
+        place = self._places.get((*self.prefix, *path))
+        return 0 if place is None else self.text.count("\n", 0, place.key[0]) + 1
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, ...], Place]:
+        return places(self.text)
+
+    def _wrong(
+        self, path: tuple[str, ...], message: str, hint: str | None = None, *, of_key: bool = False
+    ) -> None:
+        from constrain.compiler.diagnostics import Diagnostic, Span
+
+        place = self._places.get((*self.prefix, *path))
+        where = None if place is None else Span(*(place.key if of_key else place.value))
+        self.errors.append(Diagnostic(message, where, hint))
+
+    def _not_toml(self, error: ValueError) -> ConstrainError:
+        """What tomllib says, which has the place in words."""
+        from constrain.compiler.diagnostics import Diagnostic, Source, Span
+
+        message, span = str(error), None
+        if isinstance(error, UnicodeDecodeError):
+            return UsageError(f"{self.shown}: byte {error.start} is not UTF-8")
+        if found := re.search(r" \((?:at line (\d+), column (\d+)|at end of document)\)$", message):
+            message = message[: found.start()]
+            start = len(self.text)
+            if found[1]:
+                lines = self.text.split("\n")[: int(found[1]) - 1]
+                start = sum(len(line) + 1 for line in lines) + int(found[2]) - 1
+            span = Span(start, start + 1)
+        what = Diagnostic(f"this is no TOML: {message[:1].lower()}{message[1:]}", span)
+        return ProjectError(Source(self.text, self.shown, ""), [what])
