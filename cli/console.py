@@ -138,7 +138,7 @@ def status(message: str) -> None:
 
 
 def tell(message: str) -> None:
-    """A line on standard error, whatever was asked for. A stream that takes no messages changes
+    """A line on standard error, quiet or not. A stream that takes no messages changes
     nothing about the work."""
     if sys.stderr is not None:
         if manner.hide_bar:

@@ -25,8 +25,13 @@ from .schema_options import SCHEMA, OfSchemas, plain
 from .watch import Watch
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from constrain.compiler.limits import Limits
     from constrain.compiler.options import CompileOptions
+
+    from .configuration.keys import Key
+    from .configuration.project import Project
 
 R = TypeVar("R")
 
@@ -322,12 +327,15 @@ class Given(OfSchemas):
     def of(self, path: str | None) -> "Given":
         """With what the project file says of the grammar at ``path``, or of all grammars, where the
         command line says nothing. Raises ``ProjectError``."""
-        project = choice.project()
-        if project is None:
+        found = project()
+        if found is None:
             return self
-        from .configuration.apply import applied
+        from .configuration.apply import values_for
 
-        return applied(self, project, path)
+        values = values_for(found, path, self.takes, self.said)
+        if "tokenizer" in self.said:
+            values["tokenizer"] = found.tokenizer(self.tokenizer)
+        return replace(self, **values)
 
     def limits(self) -> "Limits":
         """The limits; the clock runs since the command began."""
@@ -382,6 +390,18 @@ OF_A_GRAMMAR = tuple(
     if (name not in TOKENIZER and not name.startswith("max_")) or name in ("max_depth", *SCHEMA)
 )
 LIMITS = ("max_states", "max_transitions", "max_memory", "max_seconds", "max_nesting")
+
+
+def project() -> "Project | None":
+    """The project file that holds for the command at work, None where there is none. Raises
+    ``ProjectError``."""
+
+    def keys() -> "Mapping[str, Key]":
+        from .configuration.keys import of_a_grammar
+
+        return of_a_grammar(f for f in fields(Given) if f.name in ALL and f.name != "no_cache")
+
+    return choice.project(keys)
 
 
 # The parameters of commands that name their grammar or artifact.

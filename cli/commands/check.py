@@ -73,7 +73,7 @@ def check(
     if given.dialect is not None:
         # A name that does not exist is no file's fault.
         dialect_for(STDIN, given.dialect, given.extended)
-    paths = files or listed_grammars()
+    paths = files or listed_grammars(options.project())
     given.of(None).limits()  # The clock is that of the whole command.
     added = _AddedTokens()
     found, code = list[report.Item](), 0
@@ -116,7 +116,7 @@ def _of_path(path: str, given: options.Given, added: _AddedTokens) -> tuple[list
         inner = grammar_files(path)
         if inner == [path]:
             own = given.of(path)
-            silenced = allowed_lints(path)
+            silenced = allowed_lints(options.project(), path)
             items = _findings(path, own, own.limits(), added.of(own))
             return [item for item in items if item.lint not in silenced], 0
     except (ConstrainError, OSError) as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..configuration.current import choice
+from .. import options
 from ..console import UsageError, write_text
 from ..schema_options import plain
 
@@ -42,7 +42,7 @@ def config(
       constrain config
       constrain config date.ebnf --format json
     """
-    project = choice.project()
+    project = options.project()
     if project is None:
         raise UsageError(
             "no project file holds here: neither here nor above is a constrain.toml, or a "

@@ -1,12 +1,16 @@
-"""The project of the command at work, found once and read when it is first asked for."""
+"""The project of the command at work, found and read when something of it is first wanted."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..console import UsageError
 
 if TYPE_CHECKING:
+    from .keys import Key
     from .project import Project
+
+    Keys = Callable[[], Mapping[str, Key]]
 
 
 class Choice:
@@ -20,13 +24,14 @@ class Choice:
         self._config, self._isolated = config, isolated
         self._known: tuple[Project | None] | None = None
 
-    def project(self) -> "Project | None":
-        """The project, None where there is none. Raises ``ProjectError``."""
+    def project(self, keys: "Keys") -> "Project | None":
+        """The project, None where there is none; ``keys`` makes those of a grammar. Raises
+        ``ProjectError``."""
         if self._known is None:
-            self._known = (self._found(),)
+            self._known = (self._found(keys),)
         return self._known[0]
 
-    def _found(self) -> "Project | None":
+    def _found(self, keys: "Keys") -> "Project | None":
         from .find import find
 
         if self._isolated:
@@ -36,16 +41,15 @@ class Choice:
             return None
         from .project import read
 
-        return read(path)
+        return read(path, keys())
 
 
 # One command is at work in a process.
 choice = Choice()
 
 
-def listed_grammars() -> list[str]:
-    """The grammars of the project file, for a command that names none. Raises ``UsageError``."""
-    project = choice.project()
+def listed_grammars(project: "Project | None") -> list[str]:
+    """The grammars of a project file, for a command that names none. Raises ``UsageError``."""
     if project is None:
         raise UsageError(
             "there is no project file here or above: name grammars, or list them under 'grammars' "
@@ -56,8 +60,7 @@ def listed_grammars() -> list[str]:
     return project.grammars()
 
 
-def allowed_lints(path: str) -> tuple[str, ...]:
-    """The lints that the project file silences in a grammar."""
-    project = choice.project()
+def allowed_lints(project: "Project | None", path: str) -> tuple[str, ...]:
+    """The lints that a project file silences in a grammar."""
     found = None if project is None else project.settings_of(path).get("allow")
     return () if found is None else tuple(found.value)

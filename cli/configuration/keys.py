@@ -1,19 +1,14 @@
 """What a project file may say: the keys, their types, and what is wrong with a value.
 
-Options of grammars have the names and bounds that the command line has.
+Options of grammars have the names and bounds that the command line has: they are read from the
+fields that describe those.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable
+from dataclasses import Field, dataclass
 from enum import StrEnum
-from functools import cache
 from types import UnionType
 from typing import Any, get_args, get_origin
-
-from ..options import ALL, Given
-
-# Options of the command line that are not about a grammar.
-_NOT_OF_A_GRAMMAR = ("no_cache",)
 
 ALLOW = "allow"
 GRAMMARS, TOKENIZERS = "grammars", "tokenizers"
@@ -28,19 +23,11 @@ class Key:
     read: Callable[[Any], Any]
 
 
-@cache
-def options() -> Mapping[str, Key]:
-    """The options of a grammar, by the names that they have in the file."""
-    found = {}
-    for field in fields(Given):
-        if field.name in ALL and field.name not in _NOT_OF_A_GRAMMAR:
-            found[field.name.replace("_", "-")] = Key(field.name, _reader(field.name, field.type))
-    return found
-
-
-def of_a_grammar() -> Mapping[str, Key]:
-    """What may be said of one grammar, or at the top of all."""
-    return {**options(), ALLOW: Key(ALLOW, _lints)}
+def of_a_grammar(options: Iterable[Field[Any]]) -> dict[str, Key]:
+    """What may be said of one grammar, or at the top of all, by the names in the file; ``options``
+    are fields with the command line's annotations."""
+    found = {f.name.replace("_", "-"): Key(f.name, _reader(f.name, f.type)) for f in options}
+    return {**found, ALLOW: Key(ALLOW, _lints)}
 
 
 def _reader(name: str, annotation: Any) -> Callable[[Any], Any]:

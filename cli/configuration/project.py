@@ -1,6 +1,6 @@
 """What a project file says.
 
-    read(path)                   -> Project; ``ProjectError`` with the places of all that is wrong
+    read(path, keys)             -> Project; ``ProjectError`` with the places of all that is wrong
     project.grammars()           -> the files that it lists
     project.settings_of(path)    -> the options of a grammar, and where each comes from
 
@@ -24,7 +24,7 @@ from constrain.artifacts.errors import ConstrainError
 from ..console import UsageError
 from ..inputs import grammar_files
 from .find import SHARED
-from .keys import GRAMMARS, TOKENIZERS, Key, of_a_grammar
+from .keys import GRAMMARS, TOKENIZERS, Key
 from .toml_places import Place, places
 
 if TYPE_CHECKING:
@@ -128,9 +128,10 @@ class Project:
         return name if known is None else str(known.value)
 
 
-def read(path: Path) -> Project:
-    """What the file says. Raises ``ProjectError`` and ``OSError``."""
-    return _Reader(path).project()
+def read(path: Path, keys: Mapping[str, Key]) -> Project:
+    """What the file says; ``keys`` are those of a grammar. Raises ``ProjectError`` and
+    ``OSError``."""
+    return _Reader(path).project(keys)
 
 
 def shown(path: Path) -> str:
@@ -167,9 +168,8 @@ class _Reader:
             self.prefix = ("tool", "constrain")
             self.value = self.value.get("tool", {}).get("constrain", {})
 
-    def project(self) -> Project:
+    def project(self, keys: Mapping[str, Key]) -> Project:
         named = self._tokenizers(self._table(self.value.get(TOKENIZERS, {}), TOKENIZERS))
-        keys = of_a_grammar()
         tops = {k: v for k, v in self.value.items() if k not in (GRAMMARS, TOKENIZERS)}
         settings = self._settings(tops, (), (*keys, GRAMMARS, TOKENIZERS), keys)
         entries = tuple(self._entries(self.value.get(GRAMMARS, {}), keys))
