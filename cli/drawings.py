@@ -65,10 +65,9 @@ def draw_grammar(
     stage: Stage,
     given: Given,
     limits: "Limits",
-    size: "Size",
-    prefix: str | None = None,
+    shown: "Shown",
 ) -> "Drawing":
-    """The drawing of a grammar's stage; ``prefix``: of a WordPiece tokenizer what it uses."""
+    """The drawing of a grammar's stage."""
     from constrain.compiler.choose import semantics_of
     from constrain.compiler.drawing import draw_network, draw_rules
     from constrain.compiler.frontend import Automaton

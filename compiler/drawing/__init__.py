@@ -10,9 +10,8 @@ The builders decide what is drawn and in which order, ``labels`` how bytes and t
 read, ``dot`` how all of it looks. The same input gives the same bytes.
 """
 
-from .dfa import draw_dfa
+from .dfa import draw_dfa, draw_lexer
 from .drawing import Drawing, DrawingError, MissingDotError
-from .lexer import draw_lexer
 from .network import draw_network
 from .nfa import draw_nfa
 from .picture import USUAL_SIZE, Size

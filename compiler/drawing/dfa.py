@@ -1,15 +1,20 @@
-"""The picture of a grammar's DFA over bytes."""
+"""The picture of a grammar's DFA over bytes, and of a lexer, which is one of all terminals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 
-from .dot import to_dot
+from ..earley.union_lexer import Lexer
+from .collapse import collapsed
 from .drawing import Drawing, DrawingError
-from .labels import byte_label
-from .picture import USUAL_SIZE, Edge, Label, Picture, Size, colored_by_source, counted, extent
+from .graph import Graph, Reads, Step, gathered, join
+from .picture import USUAL_SIZE, Notation, Size, counted
+from .plan import Plan
+
+# Characters of a terminal, and terminals of a state, that its name shows.
+_SHOWN_CHARACTERS, _SHOWN_TERMINALS = 16, 3
 
 
 def draw_dfa(
@@ -18,69 +23,101 @@ def draw_dfa(
     title: str,
     terminal_names: Sequence[str] = (),
     size: Size = USUAL_SIZE,
-    kind: str = "DFA",
-    names: Mapping[int, Label] | None = None,
+    by_bytes: bool = False,
+    prefix: bytes | None = None,
 ) -> Drawing:
     """Draw a DFA without its dead state.
 
-    ``title``: the grammar's name. ``terminal_names``: one for each token terminal. ``kind``:
-    what the heading calls it. ``names``: for states instead of their numbers. Draws at
-    most ``size.states`` states, those nearest to the start. Raises ``DrawingError`` for a DFA
-    of the empty language.
+    ``title``: the grammar's name. ``terminal_names``: one for each token terminal.
+    ``by_bytes``: every state, with an edge for each byte; otherwise states inside characters
+    and texts are left out. ``prefix``: a text whose way is shown. Draws at most ``size.states``
+    states, in reading order. Raises ``DrawingError`` for a DFA of the empty language.
     """
+    graph = dfa_graph(dfa, terminal_names)
+    whole = graph if by_bytes else collapsed(graph)
+    return Plan(whole, f"DFA of {title}", _counts(graph, whole)).drawing(size, prefix)
+
+
+def draw_lexer(
+    lexer: Lexer,
+    *,
+    title: str,
+    texts: Sequence[str],
+    terminal_names: Sequence[str] = (),
+    size: Size = USUAL_SIZE,
+    by_bytes: bool = False,
+    prefix: bytes | None = None,
+) -> Drawing:
+    """Draw a lexer; states where terminals end are named after them.
+
+    ``texts``: the terminals as their author wrote them. ``terminal_names``: of the token
+    terminals. The rest as for ``draw_dfa``.
+    """
+    names = {state: _named(found, texts) for state, found in enumerate(lexer.ends) if found}
+    graph = dfa_graph(lexer.dfa, terminal_names, names)
+    whole = graph if by_bytes else collapsed(graph)
+    plan = Plan(
+        whole,
+        f"Lexer of {title}",
+        _counts(graph, whole),
+        accepts="a terminal ends here",
+        naming=Notation.ENDS,
+        is_lexer=True,
+    )
+    return plan.drawing(size, prefix)
+
+
+def dfa_graph(
+    dfa: ByteDfa, terminal_names: Sequence[str] = (), names: dict[int, str] | None = None
+) -> Graph:
+    """The states that can be reached, byte by byte; ``names``: of states that have one."""
     if dfa.start == DEAD:
         raise DrawingError("this DFA has only its dead state: there is nothing to draw")
-    reached, visible, left_out = extent(dfa.start, lambda state: _targets(dfa, state), size)
-    columns = _columns(dfa, terminal_names)
-    transitions = sum(len(_targets(dfa, state)) for state in reached)
-    return to_dot(
-        colored_by_source(
-            Picture(
-                heading=f"{kind} of {title}",
-                counts=f"{counted(len(reached), 'state')}, {counted(transitions, 'edge')}, "
-                "the dead state not among them",
-                states=visible,
-                start=dfa.start,
-                accepting=set(np.flatnonzero(dfa.accepting).tolist()),
-                edges=_edges(dfa, visible, columns),
-                left_out=left_out,
-                names={s: label for s, label in (names or {}).items() if s in visible},
-            )
+    first = dfa.table.shape[1] - len(dfa.terminals)
+    octets: list[list[int]] = [[] for _ in range(dfa.table.shape[1])]
+    for octet, column in enumerate(dfa.classes.tolist()):
+        octets[column].append(octet)
+    steps: dict[int, list[Step]] = {}
+    pending = [dfa.start]
+    for state in pending:
+        if state in steps:
+            continue
+        read: dict[int, tuple[list[int], list[str]]] = {}
+        for column, target in enumerate(dfa.table[state].tolist()):
+            if target != DEAD:
+                found, terminals = read.setdefault(target, ([], []))
+                found += octets[column]
+                terminals += terminal_names[column - first :][:1] if column >= first else []
+        steps[state] = gathered(
+            Step(target, Reads(join((o, o) for o in found), terminals=tuple(terminals)))
+            for target, (found, terminals) in read.items()
         )
+        pending += [step.target for step in steps[state]]
+    accepting = frozenset(s for s in np.flatnonzero(dfa.accepting).tolist() if s in steps)
+    return Graph(
+        dfa.start, accepting, steps, {s: n for s, n in (names or {}).items() if s in steps}
     )
 
 
-_Column = tuple[list[tuple[int, int]], list[str]]
+def _counts(graph: Graph, whole: Graph) -> str:
+    edges = sum(len(steps) for steps in graph.steps.values())
+    text = f"{counted(len(graph.steps), 'state')}, {counted(edges, 'edge')}, "
+    text += "the dead state not among them"
+    return text + drawn_as(graph, whole)
 
 
-def _targets(dfa: ByteDfa, state: int) -> list[int]:
-    return sorted(set(dfa.table[state].tolist()) - {DEAD})
+def drawn_as(graph: Graph, whole: Graph) -> str:
+    """How many states are left when those inside characters and texts are not drawn."""
+    if len(whole.order) == len(graph.order):
+        return ""
+    return f"; here {len(whole.order):,}, without those inside characters and texts"
 
 
-def _columns(dfa: ByteDfa, terminal_names: Sequence[str]) -> list[_Column]:
-    """What each column of the table stands for: ranges of bytes, names of terminals."""
-    width = dfa.table.shape[1]
-    columns: list[_Column] = [([], []) for _ in range(width)]
-    for octet, column in enumerate(dfa.classes.tolist()):
-        columns[column][0].append((octet, octet))
-    first = width - len(dfa.terminals)
-    for i, name in enumerate(terminal_names):
-        columns[first + i][1].append(name)
-    return columns
+def _named(terminals: Sequence[int], texts: Sequence[str]) -> str:
+    shown = [_cut(texts[t]) for t in terminals[:_SHOWN_TERMINALS]]
+    return "\n".join([*shown, "…"] if len(terminals) > _SHOWN_TERMINALS else shown)
 
 
-def _edges(dfa: ByteDfa, visible: Sequence[int], columns: Sequence[_Column]) -> list[Edge]:
-    inside = set(visible)
-    edges = []
-    for source in visible:
-        reads: dict[int | None, _Column] = {}
-        for column, target in enumerate(dfa.table[source].tolist()):
-            if target != DEAD:
-                end = target if target in inside else None
-                ranges, names = reads.setdefault(end, ([], []))
-                ranges.extend(columns[column][0])
-                names.extend(columns[column][1])
-        for end, (ranges, names) in reads.items():
-            label = byte_label(ranges, terminals=names, narrow=source == end)
-            edges.append(Edge(source, end, label))
-    return edges
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"

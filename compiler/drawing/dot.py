@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from .drawing import Drawing
-from .picture import FAINT, Edge, Notation, Picture
+from .picture import FAINT, GREY, LINK, WAY, Edge, Notation, Picture
 
 if TYPE_CHECKING:
     from graphviz import Digraph
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _MONO = "DejaVu Sans Mono,Menlo,Consolas,monospace"
 _SANS = "DejaVu Sans,Verdana,sans-serif"
 _INK, _LINE, _ALERT = "#111111", "#444444", "#b00020"
+# Behind the names of states in which a text begins, and may end.
+_START_FILL, _ACCEPT_FILL = "#d6eaf8", "#dff3e3"
 # Behind labels: lines that cross one shine through without covering it.
 _VEIL = "#ffffffd0"
 
@@ -34,6 +36,7 @@ _GRAPH = {
     "ranksep": "0.35",
     "pad": "0.15",
 }
+_VERTICAL = {"rankdir": "TB", "ranksep": "0.25"}
 _NODE = {
     "shape": "circle",
     "fontname": _SANS,
@@ -54,6 +57,9 @@ _EDGE = {
 _NAMED = {"shape": "box", "style": "rounded", "fontname": _MONO, "margin": "0.1,0.06"}
 _BESIDE = {"shape": "plaintext", "width": "0", "height": "0", "margin": "0.03"}
 
+# Rows of a list before it begins another column.
+_LIST_ROWS = 60
+
 # Rows of the legend before it begins another column.
 _LEGEND_ROWS = 4
 _NO_CELL = "<td></td>"
@@ -63,16 +69,42 @@ def to_dot(picture: Picture) -> Drawing:
     """The drawing of a picture."""
     from graphviz import Digraph
 
-    graph = Digraph("automaton", graph_attr=_GRAPH, node_attr=_NODE, edge_attr=_EDGE)
+    look = {**_GRAPH, **(_VERTICAL if picture.vertical else {})}
+    graph = Digraph("automaton", graph_attr=look, node_attr=_NODE, edge_attr=_EDGE)
     graph.attr(label=f"<{_table(picture)}>", tooltip=_text(picture.heading))
-    graph.node("start", "start", tooltip="start", **_BESIDE)
+    if picture.start is not None:
+        graph.node("start", "start", tooltip="start", **_BESIDE)
     for state in picture.states:
         _add_state(graph, picture, state)
-    graph.edge("start", f"s{picture.start}", tooltip="start")
+    if picture.start is not None:
+        graph.edge("start", f"s{picture.start}", tooltip="start")
     # Loops last: the lines of a state's other edges then pass behind the loop's label.
     for edge in sorted(picture.edges, key=lambda edge: edge.source == edge.target):
         _add_edge(graph, edge)
     return Drawing(graph.source, picture.left_out)
+
+
+def list_to_dot(heading: str, counts: str, rows: Sequence[tuple[str, str]]) -> Drawing:
+    """A list of texts with their URLs, in columns."""
+    from graphviz import Digraph
+
+    columns = [rows[i : i + _LIST_ROWS] for i in range(0, len(rows), _LIST_ROWS)]
+    cells = [
+        [
+            f'<td align="left" href="{_html(url)}"><font color="{LINK}"><u>{_html(text)}</u></font>'
+            f"{_html('   ')}</td>"
+            for text, url in column
+        ]
+        for column in columns
+    ]
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip_longest(*cells, fillvalue=_NO_CELL))
+    table = f'<table border="0" cellborder="0" cellspacing="1" cellpadding="2">{body}</table>'
+    graph = Digraph("automaton", graph_attr=_GRAPH)
+    title = f'<font point-size="14"><b>{_html(heading)}</b></font><br align="left"/>'
+    title += f'<font color="{FAINT}">{_html(counts)}</font><br align="left"/>'
+    graph.attr(label=f"<{title}>", tooltip=_text(heading))
+    graph.node("pages", f"<{table}>", shape="plaintext", fontname=_SANS, fontsize="11")
+    return Drawing(graph.source, None)
 
 
 def _add_state(graph: "Digraph", picture: Picture, state: int) -> None:
@@ -81,10 +113,24 @@ def _add_state(graph: "Digraph", picture: Picture, state: int) -> None:
     if state in picture.names:
         attributes.update(_NAMED)
         name = picture.names[state].text
+    fill = _START_FILL if state == picture.start else ""
     if state in picture.accepting:
         attributes["peripheries"] = "2"
-    if state in picture.state_colors:
-        attributes["color"] = picture.state_colors[state]
+        fill = fill or _ACCEPT_FILL
+    if state in picture.beside:
+        attributes.update(_BESIDE)
+    color = picture.state_colors.get(state, "")
+    if color:
+        attributes["color"] = color
+    if color == WAY:
+        attributes["penwidth"] = "2.5"
+    if color == GREY:
+        attributes["fontcolor"] = GREY
+    elif fill:
+        style = attributes.get("style", "")
+        attributes.update(style=f"{style},filled".strip(","), fillcolor=fill)
+    if state in picture.links:
+        attributes.update(URL=_text(picture.links[state]), fontcolor=LINK)
     attributes["tooltip"] = _text(picture.tooltips.get(state, f"state {state}"))
     graph.node(f"s{state}", _text(name), **attributes)
 
@@ -96,9 +142,13 @@ def _add_edge(graph: "Digraph", edge: Edge) -> None:
         attributes.update(color=edge.color, fontcolor=edge.color)
     if not edge.reads or edge.target is None:
         attributes["style"] = "dashed"
+    if edge.is_bold:
+        attributes["penwidth"] = "2.5"
+    if edge.link:
+        attributes["URL"] = _text(edge.link)
     if edge.target is None:
         target = f"more{edge.source}"
-        attributes.update(color=FAINT, fontcolor=FAINT)
+        attributes.update(color=edge.color or FAINT, fontcolor=edge.color or FAINT)
         graph.node(target, "…", tooltip="states that are left out", fontcolor=FAINT, **_BESIDE)
     graph.edge(source, target, _padded(edge.label.text), **attributes)
 
@@ -111,13 +161,18 @@ def _table(picture: Picture) -> str:
     ]
     if picture.left_out:
         rows.append(f'<font color="{_ALERT}">{_html(picture.left_out)}</font>')
-    rows.append(_legend(picture))
-    cells = "".join(f'<tr><td align="left">{row}</td></tr>' for row in rows)
-    return f'<table border="0" cellspacing="0" cellpadding="2">{cells}</table>'
+    if picture.home:
+        text, url = picture.home
+        rows.append(f'<font color="{LINK}"><u>{_html(text)}</u></font>')
+    cells = [f'<tr><td align="left">{row}</td></tr>' for row in rows]
+    if picture.home:
+        cells[-1] = cells[-1].replace("<td", f'<td href="{_html(url)}"', 1)
+    cells.append(f'<tr><td align="left">{_legend(picture)}</td></tr>')
+    return f'<table border="0" cellspacing="0" cellpadding="2">{"".join(cells)}</table>'
 
 
 def _legend(picture: Picture) -> str:
-    entries = [(*notation.value, _INK) for notation in _used(picture)]
+    entries = [(*_meaning(notation, picture), _INK) for notation in _used(picture)]
     entries += [("→", meaning, color) for color, meaning in picture.colors.items()]
     columns = [entries[i : i + _LEGEND_ROWS] for i in range(0, len(entries), _LEGEND_ROWS)]
     cells = [_legend_column(column) for column in columns]
@@ -126,6 +181,11 @@ def _legend(picture: Picture) -> str:
         f'<table border="1" color="#cccccc" cellborder="0" cellspacing="1" cellpadding="2">'
         f"{body}</table>"
     )
+
+
+def _meaning(notation: Notation, picture: Picture) -> tuple[str, str]:
+    sample, meaning = notation.value
+    return sample, f"{meaning}: {picture.accepts}" if notation is Notation.ACCEPT else meaning
 
 
 def _legend_column(entries: Sequence[tuple[str, str, str]]) -> list[str]:
@@ -141,11 +201,15 @@ def _legend_column(entries: Sequence[tuple[str, str, str]]) -> list[str]:
 def _used(picture: Picture) -> Iterator[Notation]:
     """The notations that occur, in the legend's order."""
     labels = [edge.label for edge in picture.edges] + list(picture.names.values())
-    used = {Notation.START}.union(*(label.notations for label in labels))
+    used: set[Notation] = set().union(*(label.notations for label in labels))
+    if picture.start is not None:
+        used.add(Notation.START)
     if any(state in picture.accepting for state in picture.states):
         used.add(Notation.ACCEPT)
     if any(edge.target is None for edge in picture.edges):
         used.add(Notation.LEFT_OUT)
+    if picture.beside:
+        used.add(Notation.ELSEWHERE)
     return (notation for notation in Notation if notation in used)
 
 

@@ -1,8 +1,12 @@
 """A finished drawing, which every stage's picture becomes, and the errors of drawing."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from constrain.artifacts.errors import ConstrainError
+
+from .picture import Size
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,11 +14,19 @@ class Drawing:
     """A finished drawing.
 
     ``dot``: DOT text; the same input gives the same text. ``left_out``: a sentence if states
-    were left out (the drawing holds it too), else None.
+    were left out (the drawing holds it too), else None. ``pages``: all states on several
+    drawings, with their files' names, the index first, where that can be (``Plan.pages``);
+    ``is_cramped``: they are needed to see all states.
     """
 
     dot: str
     left_out: str | None
+    pages: "Pages | None" = None
+    is_cramped: bool = False
+
+
+# Of a size and of how files are named.
+Pages: TypeAlias = Callable[[Size, Callable[[str], str]], list[tuple[str, Drawing]]]
 
 
 class DrawingError(ConstrainError):

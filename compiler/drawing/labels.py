@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 
+from .graph import join
 from .picture import Label, Notation
 
 
@@ -24,13 +25,13 @@ class _Layout(NamedTuple):
 
 
 # Wide labels cost less room than high ones where states stand from left to right.
-_BYTES, _TOKENS, _LOOP = _Layout(5, 24), _Layout(6, 40), _Layout(3, 10)
+BYTES, _TOKENS, LOOP = _Layout(5, 24), _Layout(6, 40), _Layout(3, 10)
 # Tokens in a row from which ‹0›–‹9› says it shorter.
 _RUN_FROM = 4
 # Shown characters of a token before it is cut.
 _CUT_AT = 20
 
-_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", " ": "␣"}
+ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", " ": "␣"}
 # Marks of the notation itself: inside a token they would read as the notation.
 _MARKS = frozenset("␣‹›…")
 
@@ -38,39 +39,23 @@ _MARKS = frozenset("␣‹›…")
 def byte_label(
     ranges: Iterable[tuple[int, int]],
     *,
-    epsilon: bool = False,
-    terminals: Sequence[str] = (),
     narrow: bool = False,
+    shown: int | None = None,
 ) -> Label:
-    """The label of bytes (ranges low..high, in any order), ε and token terminals together.
+    """The label of bytes (ranges low..high, in any order).
 
-    ``narrow``: for a loop, which Graphviz gives no more width than its state has.
+    ``narrow``: for a loop, which Graphviz gives no more width than its state has. ``shown``:
+    ranges that are listed, where not as many as usual.
     """
-    layout = _LOOP if narrow else _BYTES
-    joined = _joined(ranges)
+    layout = LOOP if narrow else BYTES
+    most = shown or layout.shown
+    joined = join(ranges)
     used: set[Notation] = set()
-    entries = ["ε"] if epsilon else []
-    entries += [_boxed(name.encode("utf-8", "surrogatepass"), used) for name in terminals]
-    entries += [_range(low, high, used) for low, high in joined[: layout.shown]]
-    if len(joined) > layout.shown:
-        entries.append(f"… ({len(joined) - layout.shown} more)")
-        used.add(Notation.MORE_BYTES)
-    if epsilon:
-        used.add(Notation.EPSILON)
-    if terminals:
-        used.add(Notation.TOKEN)
-    return Label(_wrapped(entries, layout.width), frozenset(used))
-
-
-def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ascending, with overlapping and touching ranges joined."""
-    found: list[tuple[int, int]] = []
-    for low, high in sorted(ranges):
-        if found and low <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(high, found[-1][1]))
-        else:
-            found.append((low, high))
-    return found
+    entries = [_range(low, high, used) for low, high in joined[:most]]
+    if len(joined) > most:
+        entries.append(f"… ({len(joined) - most} more)")
+        used.add(Notation.MORE_RANGES)
+    return Label(wrapped(entries, layout.width), frozenset(used))
 
 
 def _range(low: int, high: int, used: set[Notation]) -> str:
@@ -81,7 +66,7 @@ def _range(low: int, high: int, used: set[Notation]) -> str:
         return first
     if high == low + 1:
         return f"{first} {last}"
-    used.add(Notation.RANGE)
+    used.add(Notation.BYTE_RANGE if high > 0x7F else Notation.RANGE)
     return f"{first}–{last}"
 
 
@@ -92,8 +77,8 @@ def _byte(octet: int, used: set[Notation]) -> str:
         return "␣"
     if 0x20 < octet < 0x7F:
         return chr(octet)
-    if chr(octet) in _ESCAPES:
-        return _ESCAPES[chr(octet)]
+    if chr(octet) in ESCAPES:
+        return ESCAPES[chr(octet)]
     used.add(Notation.OCTET)
     return f"\\x{octet:02X}"
 
@@ -117,7 +102,7 @@ class TokenLabels:
 
     def label(self, ids: NDArray[np.integer], *, narrow: bool = False) -> Label:
         """The label of a set that is not empty; ``narrow`` as for bytes."""
-        layout = _LOOP if narrow else _TOKENS
+        layout = LOOP if narrow else _TOKENS
         used = {Notation.TOKEN}
         entries: list[str] = []
         for first, last in self._runs(np.sort(self._rank[ids])):
@@ -125,11 +110,11 @@ class TokenLabels:
                 entries.append(f"… {len(ids):,} tokens")
                 used.add(Notation.MORE_TOKENS)
                 break
-            entries.append(_boxed(self._tokens[first], used))
+            entries.append(boxed(self._tokens[first], used))
             if last != first:
-                entries[-1] += f"–{_boxed(self._tokens[last], used)}"
+                entries[-1] += f"–{boxed(self._tokens[last], used)}"
                 used.add(Notation.RUN)
-        return Label(_wrapped(entries, layout.width), frozenset(used))
+        return Label(wrapped(entries, layout.width), frozenset(used))
 
     def count(self, ids: NDArray[np.integer]) -> Label:
         """The size of a set instead of its members; a single member itself."""
@@ -159,7 +144,7 @@ def _follows(token: bytes, other: bytes) -> bool:
     return token[:-1] == other[:-1] and token[-1] + 1 == other[-1]
 
 
-def _boxed(token: bytes, used: set[Notation]) -> str:
+def boxed(token: bytes, used: set[Notation]) -> str:
     """A token between ‹ and ›; no two tokens that are shown whole look the same."""
     shown: list[str] = []
     for char in token.decode("utf-8", "surrogateescape"):
@@ -168,8 +153,8 @@ def _boxed(token: bytes, used: set[Notation]) -> str:
         if "\udc80" <= char <= "\udcff":
             used.add(Notation.OCTET)
             shown.append(f"\\x{ord(char) - 0xDC00:02X}")
-        elif char in _ESCAPES:
-            shown.append(_ESCAPES[char])
+        elif char in ESCAPES:
+            shown.append(ESCAPES[char])
         elif char < " " or char == "\x7f":
             used.add(Notation.OCTET)
             shown.append(f"\\x{ord(char):02X}")
@@ -185,7 +170,7 @@ def _boxed(token: bytes, used: set[Notation]) -> str:
     return f"‹{''.join(shown)}›"
 
 
-def _wrapped(entries: Sequence[str], width: int) -> str:
+def wrapped(entries: Sequence[str], width: int) -> str:
     """Entries with spaces between them, on lines of about ``width`` characters."""
     lines: list[str] = []
     for entry in entries:

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from constrain.artifacts.network.tables import NetworkTables
 
 from ..network.dump import edges_of, end_of_call, is_of_set, rules_of_entries, sets_called
-from .dot import to_dot
+from .collapse import collapsed
+from .dfa import drawn_as
 from .drawing import Drawing
-from .labels import byte_label
-from .picture import PALETTE, USUAL_SIZE, Edge, Label, Notation, Picture, Size, counted, extent
+from .graph import Graph, Reads, Step, gathered
+from .picture import PALETTE, USUAL_SIZE, Size, counted
+from .plan import Plan
 
-_CALL = PALETTE[1]
+_CALL = PALETTE[0]
 
 
 def draw_network(
@@ -19,40 +21,65 @@ def draw_network(
     title: str,
     terminal_names: Sequence[str] = (),
     size: Size = USUAL_SIZE,
+    by_bytes: bool = False,
+    prefix: bytes | None = None,
 ) -> Drawing:
     """Draw a network: a call leads to the state where the network goes on behind it.
 
-    ``title``: the grammar's name. ``terminal_names``: of the token terminals. Draws at most
-    ``size.states`` states, those nearest to the start, through calls and into them.
+    ``title``: the grammar's name. ``terminal_names``: of the token terminals. The rest as for
+    ``draw_dfa``; the states of a rule stand together, and its pages are its own.
     """
-
-    def targets(state: int) -> list[int]:
-        calls = [(end_of_call(tables, frame)[0], start) for start, frame in tables.calls[state]]
-        ends = [end for call in calls for end in call]
-        ends += [rule.separator for _, rule, _ in sets_called(tables, state) if rule.separator]
-        return [*edges_of(tables, state), *ends]
-
-    reached, visible, left_out = extent(tables.start, targets, size)
-    rules = rules_of_entries(tables)
-    edges = sum(len(edges_of(tables, state)) for state in reached)
-    return to_dot(
-        Picture(
-            heading=f"Network of {title}",
-            counts=f"{counted(len(reached), 'state')}, {counted(edges, 'edge')} that read, "
-            f"{counted(len(tables.call_starts), 'call')}",
-            states=visible,
-            start=tables.start,
-            accepting={state for state in visible if tables.ends[state]},
-            edges=_edges(tables, visible, rules, terminal_names),
-            left_out=left_out,
-            names={
-                state: Label(f"{rule}: {state}", frozenset([Notation.ENTRY]))
-                for state, rule in {**_parts(tables), **rules}.items()
-                if state in visible
-            },
-            colors={_CALL: "a call"} if len(tables.call_starts) else {},
-        )
+    graph = network_graph(tables, terminal_names)
+    whole = graph if by_bytes else collapsed(graph)
+    edges = sum(len(edges_of(tables, state)) for state in graph.steps)
+    plan = Plan(
+        whole,
+        f"Network of {title}",
+        f"{counted(len(graph.order), 'state')}, {counted(edges, 'edge')} that read, "
+        f"{counted(len(tables.call_starts), 'call')}{drawn_as(graph, whole)}",
+        accepts="the rule may end here, the start's with the text",
+        colors={_CALL: "a call"} if len(tables.call_starts) else {},
+        color_of=lambda step: _CALL if step.call else "",
     )
+    return plan.drawing(size, prefix)
+
+
+def network_graph(tables: NetworkTables, terminal_names: Sequence[str] = ()) -> Graph:
+    """The states that can be reached through edges and calls, byte by byte."""
+    rules = rules_of_entries(tables)
+    named = {**_parts(tables), **rules}
+    steps: dict[int, list[Step]] = {}
+    pending = [tables.start]
+    for state in pending:
+        if state in steps:
+            continue
+        found = [
+            Step(
+                target, Reads(tuple(ranges), terminals=tuple(terminal_names[t] for t in terminals))
+            )
+            for target, (ranges, terminals) in edges_of(tables, state).items()
+        ]
+        found += _calls(tables, state, rules)
+        steps[state] = gathered(found)
+        pending += [end for step in found for end in (step.target, *step.callees)]
+    accepting = frozenset(state for state in steps if tables.ends[state])
+    return Graph(
+        tables.start, accepting, steps, {s: name for s, name in named.items() if s in steps}
+    )
+
+
+def _calls(tables: NetworkTables, state: int, rules: dict[int, str]) -> list[Step]:
+    found = []
+    for number, rule, back in sets_called(tables, state):
+        parts = tuple(dict.fromkeys(rule.parts)) + ((rule.separator,) if rule.separator else ())
+        text = f"permute {len(rule.parts)} parts of set {number}"
+        found.append(Step(back, Reads(), call=text, callees=parts, repeats=True))
+    for start, frame in tables.calls[state]:
+        if not is_of_set(tables, frame):
+            back, times = end_of_call(tables, frame)
+            text = f"call {rules.get(start, start)}{times}"
+            found.append(Step(back, Reads(), call=text, callees=(start,), repeats=bool(times)))
+    return found
 
 
 def _parts(tables: NetworkTables) -> dict[int, str]:
@@ -64,34 +91,3 @@ def _parts(tables: NetworkTables) -> dict[int, str]:
         if rule.separator:
             found.setdefault(rule.separator, []).append(f"separator of set {i + 1}")
     return {state: ", ".join(texts) for state, texts in found.items()}
-
-
-def _edges(
-    tables: NetworkTables, visible: Sequence[int], rules: dict[int, str], names: Sequence[str]
-) -> list[Edge]:
-    inside = set(visible)
-    edges = []
-    for source in visible:
-        reads: dict[int | None, tuple[list[tuple[int, int]], list[int]]] = {}
-        for target, (ranges, terminals) in edges_of(tables, source).items():
-            read = reads.setdefault(target if target in inside else None, ([], []))
-            read[0].extend(ranges)
-            read[1].extend(terminals)
-        for end, (ranges, terminals) in reads.items():
-            label = byte_label(
-                ranges, terminals=[names[t] for t in terminals], narrow=source == end
-            )
-            edges.append(Edge(source, end, label))
-        for number, rule, back in sets_called(tables, source):
-            marks = f"permute {len(rule.parts)} parts of set {number}"
-            label = Label(marks, frozenset([Notation.CALL]))
-            end = back if back in inside else None
-            edges.append(Edge(source, end, label, reads=False, color=_CALL))
-        for start, frame in tables.calls[source]:
-            if is_of_set(tables, frame):
-                continue
-            back, times = end_of_call(tables, frame)
-            label = Label(f"call {rules.get(start, start)}{times}", frozenset([Notation.CALL]))
-            end = back if back in inside else None
-            edges.append(Edge(source, end, label, reads=False, color=_CALL))
-    return edges

@@ -17,10 +17,12 @@ class Size(NamedTuple):
     """How much a drawing shows: at most so many states, and fewer where these have more edges.
 
     ``edges`` None: half as many as states, and four more for each state that is drawn.
+    ``fits``: fewer still where the drawing would be larger than ``layout.MOST``.
     """
 
     states: int = MAX_STATES
     edges: int | None = None
+    fits: bool = True
 
     def allows(self, edges: int, states: int) -> bool:
         """Whether ``states`` states are drawn with ``edges`` edges between them."""
@@ -40,6 +42,9 @@ _CROWDED, _EDGES_A_STATE = 3, 4
 PALETTE = ("#0072b2", "#c04e00", "#007a59", "#b0457f", "#8a6500", "#2a7fa8")
 FAINT = "#6b6b6b"
 
+# The way of a text, all that is far from it, and what leads to another page.
+WAY, GREY, LINK = "#c04e00", "#b5b5b5", "#0b5394"
+
 # The legend of edges that are coloured by the state that they leave.
 BY_SOURCE: Mapping[str, str] = {PALETTE[0]: "an edge has the colour of the state that it leaves"}
 
@@ -48,18 +53,26 @@ class Notation(Enum):
     """What a legend explains: a sample and its meaning, in the legend's order."""
 
     START = ("start →", "the start state")
-    ACCEPT = ("◎", "accepts: the text may end here")
+    ACCEPT = ("◎", "accepts")
     CALL = ("- call v →", "reads what rule v matches, and goes on there")
     ENTRY = ("v: 3", "state 3, in which rule v starts")
     ENDS = ('3: "x"', 'state 3, in which the terminal "x" ends')
     RULE = ("→", "a rule uses another one")
+    PAGE = ("→", "leads to a state of another page")
     EPSILON = ("- ε →", "reads nothing")
     LEFT_OUT = ("- → …", "to states that are left out")
+    ELSEWHERE = ("- → 7 ↗", "to state 7, on another page")
     SPACE = ("␣", "a space")
-    RANGE = ("a–z", "the bytes from a to z")
+    ANY_OTHER = ("any other", "that no other edge of the state begins with")
+    TEXT = ('"try"', "these characters, one after the other")
+    RANGE = ("a–z", "the characters from a to z")
+    CONTROL = ("\\x1F", "a control character, in hexadecimal")
+    BYTE_RANGE = ("\\x80–\\xBF", "the bytes from \\x80 to \\xBF")
     OCTET = ("\\xE2", "a byte in hexadecimal")
     CODE_POINT = ("\\u{301}", "a character by its code point")
-    MORE_BYTES = ("… (3 more)", "and 3 more ranges of bytes")
+    MORE_RANGES = ("… (3 more)", "and 3 more ranges")
+    MORE_TEXTS = ("… (3 more)", "and 3 more texts")
+    CUT_TEXT = ('"ab… 99 bytes"', "a long text, cut short")
     TOKEN = ("‹20›", "a token")
     RUN = ("‹0›–‹9›", "the tokens from ‹0› to ‹9›")
     MORE_TOKENS = ("… 90 tokens", "90 tokens in all, these are the first")
@@ -80,7 +93,8 @@ class Edge(NamedTuple):
     """All that leads from one state to another. ``target`` None: to states left out.
 
     ``reads``: whether it reads something (an edge of ε alone does not). ``color``: such as
-    ``#0072b2``, empty for the usual one. ``tooltip``: shown by SVG viewers.
+    ``#0072b2``, empty for the usual one. ``tooltip``: shown by SVG viewers. ``is_bold``: on the way
+    that is looked for. ``link``: a relative URL.
     """
 
     source: int
@@ -89,6 +103,8 @@ class Edge(NamedTuple):
     reads: bool = True
     color: str = ""
     tooltip: str = ""
+    is_bold: bool = False
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,12 +114,15 @@ class Picture:
     ``heading`` names the stage and the grammar, ``counts`` says how large it is. ``names``
     replaces state numbers by other text; ``colors`` is the legend of edge colours, from
     colour to meaning; ``state_colors`` are those of states that are not of the usual one.
+    ``accepts``: what an accepting state says. ``beside``: states without a frame, which stand on
+    another page; ``start`` is None where it does. ``links``: relative URLs of states. ``home``: a
+    text and its URL, under the heading. ``vertical``: from top to bottom.
     """
 
     heading: str
     counts: str
     states: Sequence[int]
-    start: int
+    start: int | None
     accepting: Collection[int]
     edges: Sequence[Edge]
     left_out: str | None = None
@@ -111,6 +130,11 @@ class Picture:
     tooltips: Mapping[int, str] = field(default_factory=dict)
     colors: Mapping[str, str] = field(default_factory=dict)
     state_colors: Mapping[int, str] = field(default_factory=dict)
+    accepts: str = "the text may end here"
+    beside: Collection[int] = ()
+    links: Mapping[int, str] = field(default_factory=dict)
+    home: tuple[str, str] | None = None
+    vertical: bool = False
 
 
 def breadth_first(
@@ -185,8 +209,11 @@ def colored_by_source(picture: Picture) -> Picture:
     )
 
 
-def left_out_sentence(total: int, visible: int, size: Size) -> str | None:
-    """Say how many states a drawing lacks; None if it lacks none.
+def left_out_sentence(
+    total: int, visible: int, size: Size, noun: str = "state", *, is_cramped: bool = False
+) -> str | None:
+    """Say how many states a drawing lacks; None if it lacks none. ``is_cramped``: since more would
+    not fit.
 
     ``total=86, visible=40, 40 states -> "46 of 86 states are left out (--draw-states 40)"``
     """
@@ -194,15 +221,15 @@ def left_out_sentence(total: int, visible: int, size: Size) -> str | None:
     if missing <= 0:
         return None
     verb = "is" if missing == 1 else "are"
-    crowded = ""
-    if visible < size.states:
-        crowded = ", more would have too many edges: --draw-edges N draws up to N"
-        if size.edges is not None:
-            crowded = f", --draw-edges {size.edges}"
-    return (
-        f"{missing:,} of {counted(total, 'state')} {verb} left out "
-        f"(--draw-states {size.states}{crowded})"
-    )
+    reason = f"--draw-states {size.states}"
+    if is_cramped:
+        reason = "the drawing would be too large: -o DIR/ splits it into pages where it can, "
+        reason += "--prefix TEXT draws the way of a text, --draw-states N draws up to N"
+    elif size.edges is not None and visible < size.states:
+        reason += f", --draw-edges {size.edges}"
+    elif visible < size.states:
+        reason += ", more would have too many edges: --draw-edges N draws up to N"
+    return f"{missing:,} of {counted(total, noun)} {verb} left out ({reason})"
 
 
 def counted(count: int, noun: str) -> str:

@@ -1,0 +1,166 @@
+"""How large a drawing becomes, without Graphviz: its direction, and how many states fit.
+
+``dot`` puts a state behind the longest way to it and lays the labels of edges between the states
+of two ranks. The sizes here follow that, and do not depend on which Graphviz is installed, or
+whether: the same input gives the same DOT text.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
+
+from .picture import Label, Picture
+
+# Points, of which a PNG has two pixels each: 4,000 pixels are too wide to be looked at.
+WIDEST = 2000.0
+# What is tall can be scrolled, up to a point.
+TALLEST = 2500.0
+# What the estimate may be off by.
+_MARGIN = 0.93
+
+# Points a character in the labels' fonts at 11 points, and a line of them.
+_MONO, _SANS, _LINE = 6.63, 6.6, 13.0
+_CIRCLE, _APART, _BETWEEN = 29.0, 18.0, 25.0
+
+_Made = TypeVar("_Made")
+
+
+class Extent(NamedTuple):
+    """Width and height in points."""
+
+    width: float
+    height: float
+
+    @property
+    def fits(self) -> bool:
+        """Whether it can be looked at."""
+        return self.width <= WIDEST * _MARGIN and self.height <= TALLEST * _MARGIN
+
+
+def fitting(picture_of: Callable[[int], Picture], count: int) -> tuple[Picture, int]:
+    """The picture of the most states, up to ``count``, that can be looked at, and how many."""
+    whole = directed(picture_of(count))
+    if estimate(whole).fits or count <= 1:
+        return whole, count
+    least, most, found = 1, count, directed(picture_of(1))
+    while most - least > max(1, count // 50):
+        middle = (least + most) // 2
+        picture = directed(picture_of(middle))
+        if estimate(picture).fits:
+            least, found = middle, picture
+        else:
+            most = middle
+    return found, least
+
+
+def directed(picture: Picture) -> Picture:
+    """From left to right, or from top to bottom where that alone fits."""
+    other = replace(picture, vertical=True)
+    first, second = estimate(picture), estimate(other)
+    if first.fits or (first.width <= second.width and not second.fits):
+        return picture
+    return other if second.fits or second.width < first.width else picture
+
+
+def estimate(picture: Picture) -> Extent:
+    """The size of a picture that ``dot`` lays out."""
+    ranks = _ranks(picture)
+    # A node's extent along the ranks and across, then what lies between ranks.
+    along: dict[float, float] = {}
+    across: dict[float, float] = {}
+    for state in picture.states:
+        width, height = _state(picture, state)
+        for edge in picture.edges:
+            if edge.source == state == edge.target:
+                width += _label(edge.label)[0]
+                height = max(height, _label(edge.label)[1] + 10)
+        _add(along, across, ranks[state], width, height, vertical=picture.vertical)
+    more = 0.0
+    for edge in picture.edges:
+        if edge.source == edge.target:
+            continue
+        first = ranks[edge.source]
+        last = first + 1 if edge.target is None else ranks[edge.target]
+        first, last = min(first, last), max(first, last)
+        width, height = _label(edge.label)
+        place = (first + last) // 2 + 0.5
+        _add(along, across, place, width, height, vertical=picture.vertical)
+        if edge.target is None:
+            more = 30.0
+        for passed in range(first + 1, last):
+            across[passed] = across.get(passed, 0) + 8
+    last = max(ranks.values(), default=0)
+    for rank in range(last + 1):
+        gap = along.get(rank + 0.5, 0)
+        along[rank + 0.5] = gap + _BETWEEN if rank < last else gap
+    length = sum(along.values()) + 60 + more
+    breadth = max(across.values(), default=0)
+    heading = max(9.2 * len(picture.heading), _SANS * len(picture.counts))
+    heading = max(heading, _SANS * len(picture.left_out or ""))
+    if picture.vertical:
+        return Extent(max(breadth, heading) + 30, length + 150)
+    return Extent(max(length, heading) + 30, breadth + 150)
+
+
+def _add(
+    along: dict[float, float],
+    across: dict[float, float],
+    place: float,
+    width: float,
+    height: float,
+    *,
+    vertical: bool,
+) -> None:
+    long, broad = (height, width) if vertical else (width, height)
+    along[place] = max(along.get(place, 0), long)
+    across[place] = across.get(place, 0) + broad + _APART
+
+
+def _state(picture: Picture, state: int) -> tuple[float, float]:
+    if state not in picture.names:
+        return _CIRCLE, _CIRCLE
+    lines = picture.names[state].text.split("\n")
+    return max(map(len, lines)) * _MONO + 18, len(lines) * _LINE + 12
+
+
+def _label(label: Label) -> tuple[float, float]:
+    lines = label.text.split("\n")
+    if not label.text:
+        return 0.0, 0.0
+    return max(map(len, lines)) * _MONO + 6, len(lines) * _LINE + 6
+
+
+def _ranks(picture: Picture) -> dict[int, int]:
+    """The longest way to each state, without the edges that close a cycle."""
+    targets: dict[int, list[int]] = {state: [] for state in picture.states}
+    for edge in picture.edges:
+        if edge.target in targets and edge.target != edge.source:
+            targets[edge.source].append(edge.target)
+    order: list[int] = []
+    open_, done = set(), set()
+    kept: dict[int, list[int]] = {state: [] for state in picture.states}
+    for root in [picture.start, *picture.states]:
+        if root is None or root in done or root not in targets:
+            continue
+        pending = [(root, iter(targets[root]))]
+        open_.add(root)
+        while pending:
+            state, rest = pending[-1]
+            following = next(rest, None)
+            if following is None:
+                pending.pop()
+                open_.discard(state)
+                done.add(state)
+                order.append(state)
+            elif following not in open_:
+                kept[state].append(following)
+                if following not in done:
+                    open_.add(following)
+                    pending.append((following, iter(targets[following])))
+            else:
+                kept[following].append(state)
+    ranks = dict.fromkeys(picture.states, 0)
+    for state in reversed(order):
+        for following in kept[state]:
+            ranks[following] = max(ranks[following], ranks[state] + 1)
+    return ranks
