@@ -1,14 +1,16 @@
 """The drawings of ``constrain viz`` and ``compile --viz``, stage by stage."""
 
+import os
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from constrain.artifacts.errors import ConstrainError
 
 from .compiling import canonical_text, compilation_of, counted_network, grammar_of, recogniser_of
 from .console import UsageError, note, status
+from .inputs import STDIN
 from .options import Engine, Given, Meaning
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from constrain.compiler.drawing import Drawing, Size
     from constrain.compiler.frontend import Automaton, MaximalMunchGrammar, Parser
     from constrain.compiler.limits import Limits
+    from constrain.compiler.options import CompileOptions
     from constrain.compiler.pipeline import Compilation
 
 # The states that a drawing shows unless --draw-states says otherwise.
@@ -35,6 +38,21 @@ class Stage(StrEnum):
     RULES = "rules"
     PARSER = "parser"
     LEXER = "lexer"
+
+
+class Shown(NamedTuple):
+    """What is drawn of a stage: ``title``, the name of the file; ``by_bytes``: every state;
+    ``prefix``: the way of a text."""
+
+    title: str
+    size: "Size"
+    by_bytes: bool = False
+    prefix: str | None = None
+
+    @property
+    def octets(self) -> bytes | None:
+        """The text, in bytes."""
+        return None if self.prefix is None else os.fsencode(self.prefix)
 
 
 # Drawn for every grammar; the others are automata of regular ones.
@@ -72,15 +90,15 @@ def draw_grammar(
     from constrain.compiler.drawing import draw_network, draw_rules
     from constrain.compiler.frontend import Automaton
 
-    _check_prefix(prefix, stage in _OF_ANY)
     wanted = given.compile_options(path, limits)
     if stage is Stage.RULES:
-        return draw_rules(grammar_of(text, path, wanted), size=size)
+        marked = None if shown.octets is None else _open_rules(text, path, wanted, shown.octets)
+        grammar = grammar_of(text, path, wanted)
+        return draw_rules(grammar, title=shown.title, size=shown.size, marked=marked)
     if stage is Stage.PARSER and wanted.max_depth is None:
         counted = counted_network(text, path, wanted, 0)
         if counted is not None:
-            start = grammar_of(text, path, wanted).start
-            return draw_network(counted, title=start, size=size)
+            return draw_network(counted, **_of_bytes(shown))
     if stage in _OF_ANY:
         grammar = grammar_of(text, path, wanted)
         engine = Engine.NETWORK if stage is Stage.PARSER else Engine.EARLEY
@@ -91,14 +109,14 @@ def draw_grammar(
         wanted = replace(wanted, engine=engine.value, max_depth=None)
         parser = recogniser_of(text, path, wanted)
         assert not isinstance(parser, Automaton)
-        return _draw_parser(stage, parser, size)
+        return _draw_parser(stage, parser, shown)
     recogniser = recogniser_of(text, path, replace(wanted, parser="earley"))
     if not isinstance(recogniser, Automaton):
         raise UsageError(_only_regular(stage, recogniser.reason))
     artifact = None
     if stage in (Stage.TOKENS, Stage.TOKENIZER):
         artifact = compilation_of(recogniser, given, wanted).artifact
-    return _draw_automaton(stage, recogniser, artifact, size, prefix)
+    return _draw_automaton(stage, recogniser, artifact, shown)
 
 
 def draw_artifact(
@@ -106,8 +124,7 @@ def draw_artifact(
     path: str,
     stage: Stage,
     limits: "Limits",
-    size: "Size",
-    prefix: str | None = None,
+    shown: Shown,
 ) -> "Drawing":
     """The drawing of an artifact's stage; what it does not hold comes from its grammar's text."""
     m = artifact.manifest
@@ -118,18 +135,53 @@ def draw_artifact(
             what = f"its {stage.value.upper() if stage is Stage.NFA else stage.value} cannot be"
             raise UsageError(f"{path}: the grammar's text was stripped, so {what} drawn")
         named = Given(dialect=m.dialect, start=m.start, meaning=Meaning(m.meaning))
-        return draw_grammar(m.source, path, stage, named, limits, size, prefix)
-    return _draw_automaton(stage, None, artifact, size, prefix)
+        return draw_grammar(m.source, path, stage, named, limits, shown)
+    return _draw_automaton(stage, None, artifact, shown)
 
 
-def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
-    """All stages as SVG; where Graphviz is missing, as DOT text with a note."""
-    from constrain.compiler.drawing import USUAL_SIZE, MissingDotError, render
+def write_drawing(drawing: "Drawing", path: Path, stage: Stage, size: "Size") -> None:
+    """One file, or pages where it does not hold all: an index under the name, the others beside it;
+    all in a folder where ``path`` is one. Where Graphviz is missing, DOT text with a note."""
+    from constrain.compiler.drawing import DOT_SUFFIXES, MissingDotError, render
+
+    files = [(path, drawing)]
+    in_folder = path.is_dir()
+    if in_folder:
+        files = [(path / f"{stage.value}.svg", drawing)]
+    of_pages = drawing.is_cramped and path.suffix.lower() not in DOT_SUFFIXES
+    if drawing.pages is not None and (in_folder or of_pages):
+        first = files[0][0]
+
+        def name(page: str) -> str:
+            return f"{first.stem}-{page}{first.suffix}" if page else first.name
+
+        pages = drawing.pages(size, name)
+        files = [(first.with_name(file), page) for file, page in pages] if len(pages) > 2 else files
+    missing: ConstrainError | None = None
+    written = []
+    for file, page in files:
+        try:
+            written.append(render(page, file))
+        except MissingDotError as error:
+            missing = missing or error
+    if missing is not None:
+        raise missing
+    beside = f", the index of {len(written) - 1:,} pages beside it" if len(written) > 1 else ""
+    status(f"{written[0]}: {stage.value}{beside}")
+    if drawing.left_out and len(written) == 1:
+        note(drawing.left_out)
+
+
+def write_all_drawings(compilation: "Compilation", path: str, folder: Path) -> None:
+    """All stages as SVG; where Graphviz is missing, as DOT text with a note. ``path``: of the
+    grammar."""
+    from constrain.compiler.drawing import USUAL_SIZE, MissingDotError
     from constrain.compiler.frontend import Automaton, Parser
 
     folder.mkdir(parents=True, exist_ok=True)
     missing: ConstrainError | None = None
     recogniser = compilation.automaton
+    shown = Shown(title_of(path), USUAL_SIZE)
     for stage in Stage:
         if not isinstance(recogniser, Automaton):
             earley = isinstance(recogniser, Parser) and recogniser.network is None
@@ -137,33 +189,63 @@ def write_all_drawings(compilation: "Compilation", folder: Path) -> None:
                 continue
             if stage is Stage.LEXER and _lazy_lexeme(recogniser):
                 continue
-            drawing = _draw_parser(stage, recogniser, USUAL_SIZE)
+            drawing = _draw_parser(stage, recogniser, shown)
         elif stage in _OF_ANY or (stage is Stage.TOKENIZER and compilation.canonical is None):
             continue  # Under `any` every token may follow every other: there is nothing to draw.
         else:
-            drawing = _draw_automaton(stage, recogniser, compilation.artifact, USUAL_SIZE)
+            drawing = _draw_automaton(stage, recogniser, compilation.artifact, shown)
         try:
-            status(f"{render(drawing, folder / f'{stage.value}.svg')}: {stage.value}")
+            write_drawing(drawing, folder / f"{stage.value}.svg", stage, shown.size)
         except MissingDotError as error:
             missing = error
     if missing is not None:
         note(str(missing))
 
 
-def _draw_parser(stage: Stage, parser: "Parser | MaximalMunchGrammar", size: "Size") -> "Drawing":
+def title_of(path: str) -> str:
+    """The name of a file, without its folder: the same everywhere."""
+    return "standard input" if path == STDIN else Path(path).name
+
+
+class _OfBytes(TypedDict):
+    title: str
+    size: "Size"
+    by_bytes: bool
+    prefix: bytes | None
+
+
+def _of_bytes(shown: Shown) -> _OfBytes:
+    return {
+        "title": shown.title,
+        "size": shown.size,
+        "by_bytes": shown.by_bytes,
+        "prefix": shown.octets,
+    }
+
+
+def _open_rules(text: str, path: str, options: "CompileOptions", prefix: bytes) -> list[str]:
+    """The rules that lie inside each other where ``prefix`` ends, or stops."""
+    from constrain.compiler.explain.explainer import explainer_of_grammar
+
+    verdict = explainer_of_grammar(text, options, path).verdict(prefix)
+    return [*verdict.path, *verdict.rules]
+
+
+def _draw_parser(stage: Stage, parser: "Parser | MaximalMunchGrammar", shown: Shown) -> "Drawing":
     from constrain.compiler.drawing import draw_lexer, draw_network, draw_rules
     from constrain.compiler.earley.union_lexer import joint_lexer
     from constrain.compiler.frontend import MaximalMunchGrammar, Parser
 
-    title, names = parser.grammar.start, parser.token_names
+    names = parser.token_names
     if stage is Stage.RULES:
-        return draw_rules(parser.grammar, size=size)
+        return draw_rules(parser.grammar, title=shown.title, size=shown.size)
     if stage is Stage.PARSER:
         if isinstance(parser, MaximalMunchGrammar):
             network, symbols = parser.tables.network, parser.tables.lexer.texts
-            return draw_network(network, title=title, terminal_names=symbols, size=size)
+            # It reads terminals instead of bytes.
+            return draw_network(network, terminal_names=symbols, **_of_bytes(shown))
         assert parser.network is not None
-        return draw_network(parser.network, title=title, terminal_names=names, size=size)
+        return draw_network(parser.network, terminal_names=names, **_of_bytes(shown))
     if isinstance(parser, Parser):
         dfas, texts = parser.lexer, parser.layout.tables.texts
     else:
@@ -171,13 +253,7 @@ def _draw_parser(stage: Stage, parser: "Parser | MaximalMunchGrammar", size: "Si
             message = f"the states of {lazily} are made while decoding: the lexer is not drawn"
             raise UsageError(message)
         dfas, texts = parser.tables.lexer.dfas, parser.tables.lexer.texts
-    return draw_lexer(
-        joint_lexer(dfas),
-        title=title,
-        texts=texts,
-        terminal_names=names,
-        size=size,
-    )
+    return draw_lexer(joint_lexer(dfas), texts=texts, terminal_names=names, **_of_bytes(shown))
 
 
 def _lazy_lexeme(parser: "Parser | MaximalMunchGrammar") -> str:
@@ -188,24 +264,14 @@ def _lazy_lexeme(parser: "Parser | MaximalMunchGrammar") -> str:
     return next((lexeme.text for lexeme in lexemes if lexeme.lazily is not None), "")
 
 
-def _check_prefix(prefix: str | None, is_other: bool) -> None:
-    if prefix is not None and is_other:
-        raise UsageError("--prefix is for --stage tokenizer with a WordPiece tokenizer")
-
-
 def _draw_automaton(
     stage: Stage,
     automaton: "Automaton | None",
     artifact: "Artifact | None",
-    size: "Size",
-    prefix: str | None = None,
+    shown: Shown,
 ) -> "Drawing":
     """``automaton`` serves nfa and dfa, ``artifact`` all but nfa."""
     from constrain.artifacts.container.manifest import WORD_DFA
-
-    is_words = artifact is not None and artifact.manifest.kind == WORD_DFA
-    is_transducer = is_words and stage is Stage.TOKENIZER
-    _check_prefix(prefix, not is_transducer)
     from constrain.compiler.automata.dump import terminal_names
     from constrain.compiler.drawing import (
         draw_dfa,
@@ -215,24 +281,43 @@ def _draw_automaton(
         draw_transducer,
     )
 
-    rule = automaton.grammar.start if automaton else artifact.manifest.start if artifact else ""
     if stage is Stage.NFA and automaton is not None:
         names = automaton.token_names
-        return draw_nfa(automaton.nfa, title=rule, terminal_names=names, size=size)
+        return draw_nfa(automaton.nfa, terminal_names=names, **_of_bytes(shown))
     if stage is Stage.DFA:
         if artifact is not None:
             dfa, names = artifact.byte_dfa, terminal_names(artifact.byte_dfa)
         else:
             assert automaton is not None
             dfa, names = automaton.dfa.tables(), automaton.token_names
-        return draw_dfa(dfa, title=rule, terminal_names=names, size=size)
+        return draw_dfa(dfa, terminal_names=names, **_of_bytes(shown))
     assert artifact is not None
-    if is_transducer:
+    prefix, title, size = shown.prefix, shown.title, shown.size
+    if artifact.manifest.kind == WORD_DFA and stage is Stage.TOKENIZER:
         text = None if prefix is None else canonical_text(artifact, prefix)
-        return draw_transducer(artifact, title=rule, size=size, prefix=text)
+        return draw_transducer(artifact, title=title, size=size, prefix=text)
     if stage is Stage.TOKENS:
-        return draw_tokens(_with_token_dfa(artifact), title=rule, size=size)
-    return draw_tokenizer(artifact, title=rule, size=size)
+        whole = _with_token_dfa(artifact)
+        return draw_tokens(whole, title=title, size=size, ids=_tokens_of(whole, prefix))
+    return draw_tokenizer(artifact, title=title, size=size, ids=_tokens_of(artifact, prefix))
+
+
+def _tokens_of(artifact: "Artifact", prefix: str | None) -> "tuple[int, ...] | None":
+    """The tokens of a text, as ``mask --prefix`` has them; as far as whole tokens go."""
+    from constrain.artifacts.container.manifest import WORD_DFA
+    from constrain.artifacts.prefix import boundaries
+
+    if prefix is None:
+        return None
+    is_words = artifact.manifest.kind == WORD_DFA
+    text = canonical_text(artifact, prefix) if is_words else os.fsencode(prefix)
+    found = boundaries(artifact, text)
+    if not found:
+        raise UsageError(
+            f"--prefix: no member begins with this text: it stops at byte "
+            f"{artifact.viable_bytes(text)}; explain says why"
+        )
+    return found[0].ids
 
 
 def _with_token_dfa(artifact: "Artifact") -> "Artifact":

@@ -73,7 +73,7 @@ def compile_(
         compilation.artifact.save(target)
         size = Path(target).stat().st_size if Path(target).is_file() else None
     if viz is not None:
-        write_all_drawings(compilation, viz)
+        write_all_drawings(compilation, grammar, viz)
     _print_summary(compilation, target, size, time.monotonic() - begin)
 
 

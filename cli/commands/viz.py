@@ -1,5 +1,6 @@
 """``constrain viz``: drawings of the automata."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -7,8 +8,17 @@ import typer
 
 from .. import options
 from ..compiling import subject_of
-from ..console import note, status, write_text
-from ..drawings import DRAW_STATES, Stage, draw_artifact, draw_grammar, stage_for
+from ..console import note, write_text
+from ..drawings import (
+    DRAW_STATES,
+    Shown,
+    Stage,
+    draw_artifact,
+    draw_grammar,
+    stage_for,
+    title_of,
+    write_drawing,
+)
 from ..inputs import STDIN
 
 
@@ -40,12 +50,28 @@ def viz(
             "--output",
             "-o",
             metavar="FILE",
-            help="FILE.svg, .png, .pdf or .dot; - for DOT on standard output.",
+            help="FILE.svg, .png, .pdf or .dot; DIR/ for pages, one for each rule; - for DOT on "
+            "standard output.",
         ),
     ] = STDIN,
+    prefix: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Show the way that TEXT takes, and what is near it."),
+    ] = None,
+    by_bytes: Annotated[
+        bool,
+        typer.Option(
+            "--bytes", help="Draw every state, also those inside characters and literal texts."
+        ),
+    ] = False,
     draw_states: Annotated[
-        int, typer.Option(min=1, help="Draw at most so many states, and say what is left out.")
-    ] = DRAW_STATES,
+        int | None,
+        typer.Option(
+            min=1,
+            help="Draw up to so many states, however large that becomes, and say what is left "
+            f"out.  [default: {DRAW_STATES}, and no more than can be looked at]",
+        ),
+    ] = None,
     draw_edges: Annotated[
         int | None,
         typer.Option(
@@ -54,36 +80,41 @@ def viz(
             "eye, half as many as --draw-states and four for each state drawn]",
         ),
     ] = None,
-    prefix: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT", help="Of WordPiece's tokenizer draw what the words of TEXT use."
-        ),
-    ] = None,
 ) -> None:
     """Draw the automata of a grammar or an artifact with Graphviz.
 
-    Without Graphviz's dot program the DOT text is written all the same.
+    What is too large for one drawing becomes pages with links between them. Without Graphviz's dot
+    program the DOT text is written all the same.
 
     \b
     Examples:
       constrain viz date.ebnf --stage dfa -o date.svg
       constrain viz date.cst --stage tokens | dot -Tpng > date.png
-      constrain viz json.ebnf --stage parser -o json.svg
+      constrain viz date.ebnf --prefix 2024-0 -o date.svg
+      constrain viz json.ebnf --stage parser -o drawings/
       constrain viz words.ebnf -t bert/vocab.txt --stage tokenizer --prefix "to be" -o words.svg
     """
-    from constrain.compiler.drawing import Size, render
+    from constrain.compiler.drawing import Size
 
-    limits, size = given.limits(), Size(draw_states, draw_edges)
+    limits = given.limits()
+    is_free = draw_states is None and draw_edges is None
+    shown = Shown(
+        title_of(subject),
+        Size(draw_states or DRAW_STATES, draw_edges, fits=is_free),
+        by_bytes,
+        prefix,
+    )
+    if output.endswith(("/", os.sep)):
+        Path(output).mkdir(parents=True, exist_ok=True)
     found = subject_of(subject, given)
     drawn = stage_for(found, subject, stage, given, limits)
     if isinstance(found, str):
-        drawing = draw_grammar(found, subject, drawn, given, limits, size, prefix)
+        drawing = draw_grammar(found, subject, drawn, given, limits, shown)
     else:
-        drawing = draw_artifact(found, subject, drawn, limits, size, prefix)
-    if drawing.left_out:
-        note(drawing.left_out)
+        drawing = draw_artifact(found, subject, drawn, limits, shown)
     if output == STDIN:
+        if drawing.left_out:
+            note(drawing.left_out)
         write_text(drawing.dot)
         return
-    status(f"{render(drawing, Path(output))}: {drawn.value}")
+    write_drawing(drawing, Path(output), drawn, shown.size)

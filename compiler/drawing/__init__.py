@@ -15,13 +15,14 @@ from .drawing import Drawing, DrawingError, MissingDotError
 from .network import draw_network
 from .nfa import draw_nfa
 from .picture import USUAL_SIZE, Size
-from .render import render
+from .render import DOT_SUFFIXES, render
 from .rules import draw_rules
 from .tokenizer import draw_tokenizer
 from .tokens import draw_tokens
 from .transducer import draw_transducer
 
 __all__ = [
+    "DOT_SUFFIXES",
     "USUAL_SIZE",
     "Drawing",
     "DrawingError",

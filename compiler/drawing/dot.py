@@ -33,7 +33,7 @@ _GRAPH = {
     "fontname": _SANS,
     "fontsize": "11",
     "nodesep": "0.25",
-    "ranksep": "0.35",
+    "ranksep": "0.45",
     "pad": "0.15",
 }
 _VERTICAL = {"rankdir": "TB", "ranksep": "0.25"}
@@ -57,9 +57,6 @@ _EDGE = {
 _NAMED = {"shape": "box", "style": "rounded", "fontname": _MONO, "margin": "0.1,0.06"}
 _BESIDE = {"shape": "plaintext", "width": "0", "height": "0", "margin": "0.03"}
 
-# Rows of a list before it begins another column.
-_LIST_ROWS = 60
-
 # Rows of the legend before it begins another column.
 _LEGEND_ROWS = 4
 _NO_CELL = "<td></td>"
@@ -80,31 +77,58 @@ def to_dot(picture: Picture) -> Drawing:
         graph.edge("start", f"s{picture.start}", tooltip="start")
     # Loops last: the lines of a state's other edges then pass behind the loop's label.
     for edge in sorted(picture.edges, key=lambda edge: edge.source == edge.target):
-        _add_edge(graph, edge)
+        _add_edge(graph, edge if edge.wide is None or not picture.vertical else _widened(edge))
     return Drawing(graph.source, picture.left_out)
 
 
-def list_to_dot(heading: str, counts: str, rows: Sequence[tuple[str, str]]) -> Drawing:
-    """A list of texts with their URLs, in columns."""
+def table_to_dot(
+    heading: str,
+    counts: str,
+    rows: Sequence[Sequence[str]],
+    *,
+    left_out: str | None = None,
+    legend: Sequence[tuple[str, str, str]] = (),
+) -> Drawing:
+    """A table instead of a graph: ``rows`` of cells, made by ``cell``; ``legend``:
+    samples, their meanings and colours."""
     from graphviz import Digraph
 
-    columns = [rows[i : i + _LIST_ROWS] for i in range(0, len(rows), _LIST_ROWS)]
-    cells = [
-        [
-            f'<td align="left" href="{_html(url)}"><font color="{LINK}"><u>{_html(text)}</u></font>'
-            f"{_html('   ')}</td>"
-            for text, url in column
-        ]
-        for column in columns
-    ]
-    body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip_longest(*cells, fillvalue=_NO_CELL))
-    table = f'<table border="0" cellborder="0" cellspacing="1" cellpadding="2">{body}</table>'
-    graph = Digraph("automaton", graph_attr=_GRAPH)
-    title = f'<font point-size="14"><b>{_html(heading)}</b></font><br align="left"/>'
-    title += f'<font color="{FAINT}">{_html(counts)}</font><br align="left"/>'
-    graph.attr(label=f"<{title}>", tooltip=_text(heading))
-    graph.node("pages", f"<{table}>", shape="plaintext", fontname=_SANS, fontsize="11")
-    return Drawing(graph.source, None)
+    graph = Digraph("table", graph_attr=_GRAPH, node_attr={**_NODE, "shape": "plaintext"})
+    lines = _title(heading, counts, left_out)
+    if legend:
+        lines.append(_legend(legend))
+    graph.attr(label=f"<{_stacked(lines)}>", tooltip=_text(heading))
+    graph.node("table", f"<{_rows(rows)}>", tooltip=_text(heading))
+    return Drawing(graph.source, left_out)
+
+
+def nested(rows: Sequence[Sequence[str]], span: int) -> str:
+    """A cell over ``span`` columns that holds a table."""
+    return f'<td align="left" colspan="{span}">{_rows(rows)}</td>'
+
+
+def _rows(rows: Sequence[Sequence[str]]) -> str:
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
+    return f'<table border="0" cellborder="0" cellspacing="1" cellpadding="2">{body}</table>'
+
+
+def cell(
+    text: str,
+    *,
+    color: str = _INK,
+    fill: str = "",
+    align: str = "left",
+    url: str = "",
+    span: int = 1,
+) -> str:
+    """A cell of a table, with its text in the font of labels."""
+    attributes = f'align="{align}"'
+    attributes += f' bgcolor="{fill}"' if fill else ""
+    attributes += f' href="{_html(url)}"' if url else ""
+    attributes += f' colspan="{span}"' if span > 1 else ""
+    shown = _html(text) or "&#160;"
+    shown = f"<u>{shown}</u>" if url else shown
+    return f'<td {attributes}><font face="{_MONO}" color="{color}">{shown}</font></td>'
 
 
 def _add_state(graph: "Digraph", picture: Picture, state: int) -> None:
@@ -135,6 +159,10 @@ def _add_state(graph: "Digraph", picture: Picture, state: int) -> None:
     graph.node(f"s{state}", _text(name), **attributes)
 
 
+def _widened(edge: Edge) -> Edge:
+    return edge._replace(label=edge.wide or edge.label)
+
+
 def _add_edge(graph: "Digraph", edge: Edge) -> None:
     source, target = f"s{edge.source}", f"s{edge.target}"
     attributes = {"tooltip": _text(edge.tooltip or edge.label.text)}
@@ -155,25 +183,35 @@ def _add_edge(graph: "Digraph", edge: Edge) -> None:
 
 def _table(picture: Picture) -> str:
     """Title, counts, what is left out, and the legend, as an HTML-like table."""
-    rows = [
-        f'<font point-size="14"><b>{_html(picture.heading)}</b></font>',
-        f'<font color="{FAINT}">{_html(picture.counts)}</font>',
-    ]
-    if picture.left_out:
-        rows.append(f'<font color="{_ALERT}">{_html(picture.left_out)}</font>')
+    lines = _title(picture.heading, picture.counts, picture.left_out)
+    url = ""
     if picture.home:
         text, url = picture.home
-        rows.append(f'<font color="{LINK}"><u>{_html(text)}</u></font>')
-    cells = [f'<tr><td align="left">{row}</td></tr>' for row in rows]
-    if picture.home:
+        lines.append(f'<font color="{LINK}"><u>{_html(text)}</u></font>')
+    entries = [(*_meaning(notation, picture), _INK) for notation in _used(picture)]
+    entries += [("→", meaning, color) for color, meaning in picture.colors.items()]
+    return _stacked(lines, _legend(entries) if entries else "", url)
+
+
+def _title(heading: str, counts: str, left_out: str | None) -> list[str]:
+    lines = [
+        f'<font point-size="14"><b>{_html(heading)}</b></font>',
+        f'<font color="{FAINT}">{_html(counts)}</font>',
+    ]
+    return [*lines, f'<font color="{_ALERT}">{_html(left_out)}</font>'] if left_out else lines
+
+
+def _stacked(lines: Sequence[str], legend: str = "", url: str = "") -> str:
+    """Lines above each other; ``url``: where the last of them leads."""
+    cells = [f'<tr><td align="left">{line}</td></tr>' for line in lines]
+    if url:
         cells[-1] = cells[-1].replace("<td", f'<td href="{_html(url)}"', 1)
-    cells.append(f'<tr><td align="left">{_legend(picture)}</td></tr>')
+    cells += [f'<tr><td align="left">{legend}</td></tr>'] if legend else []
     return f'<table border="0" cellspacing="0" cellpadding="2">{"".join(cells)}</table>'
 
 
-def _legend(picture: Picture) -> str:
-    entries = [(*_meaning(notation, picture), _INK) for notation in _used(picture)]
-    entries += [("→", meaning, color) for color, meaning in picture.colors.items()]
+def _legend(entries: Sequence[tuple[str, str, str]]) -> str:
+    """Samples, meanings and colours, in columns."""
     columns = [entries[i : i + _LEGEND_ROWS] for i in range(0, len(entries), _LEGEND_ROWS)]
     cells = [_legend_column(column) for column in columns]
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip_longest(*cells, fillvalue=_NO_CELL))
@@ -185,6 +223,8 @@ def _legend(picture: Picture) -> str:
 
 def _meaning(notation: Notation, picture: Picture) -> tuple[str, str]:
     sample, meaning = notation.value
+    if notation is Notation.START:
+        return sample, picture.starts
     return sample, f"{meaning}: {picture.accepts}" if notation is Notation.ACCEPT else meaning
 
 

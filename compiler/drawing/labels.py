@@ -6,14 +6,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
-from unicodedata import category
+from unicodedata import bidirectional, category
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 
-from .graph import join
+from .graph import ASCII, Range, Reads, join
 from .picture import Label, Notation
 
 
@@ -25,7 +25,7 @@ class _Layout(NamedTuple):
 
 
 # Wide labels cost less room than high ones where states stand from left to right.
-BYTES, _TOKENS, LOOP = _Layout(5, 24), _Layout(6, 40), _Layout(3, 10)
+BYTES, _TOKENS, LOOP = _Layout(5, 24), _Layout(6, 40), _Layout(3, 7)
 # Tokens in a row from which ‹0›–‹9› says it shorter.
 _RUN_FROM = 4
 # Shown characters of a token before it is cut.
@@ -179,3 +179,156 @@ def wrapped(entries: Sequence[str], width: int) -> str:
         else:
             lines.append(entry)
     return "\n".join(lines)
+
+
+_LAST = 0x10FFFF
+_SURROGATES = (0xD800, 0xDFFF)
+# From so many code points on a set is said by what is not in it.
+_MOST = _LAST // 2
+
+# Characters of a text that a label shows, and those of one line of it.
+_SHOWN, _LINE, _NARROW_LINE = 84, 28, 10
+
+
+def reads_label(
+    reads: Reads, others: Iterable[Reads] = (), *, narrow: bool = False, whole: bool = False
+) -> Label:
+    """The label of what is read; ``others``: what other edges of the state read.
+
+    ``narrow``: for a loop, which Graphviz gives no more width than its state has. ``whole``:
+    without leaving anything out, for a tooltip.
+    """
+    layout = LOOP if narrow else BYTES
+    used: set[Notation] = set()
+    entries = ["ε"] if reads.epsilon else []
+    if reads.epsilon:
+        used.add(Notation.EPSILON)
+    if reads.terminals:
+        used.add(Notation.TOKEN)
+    entries += [boxed(name.encode("utf-8", "surrogatepass"), used) for name in reads.terminals]
+    if reads.has_octets:
+        label = byte_label(reads.octets, narrow=narrow, shown=1000 if whole else None)
+        used |= label.notations
+        entries += label.text.split()
+    octets = () if reads.has_octets else reads.octets
+    entries += _characters(join([*octets, *reads.characters]), others, used, layout.shown, whole)
+    shown = len(reads.words) if whole else layout.shown
+    for word in reads.words[:shown]:
+        used.add(Notation.TEXT)
+        entries += _quoted(word, used, narrow=narrow, whole=whole)
+    if len(reads.words) > shown:
+        used.add(Notation.MORE_TEXTS)
+        entries.append(f"… ({len(reads.words) - shown} more)")
+    return Label(wrapped(entries, layout.width), frozenset(used))
+
+
+def _characters(
+    ranges: Sequence[Range], others: Iterable[Reads], used: set[Notation], shown: int, whole: bool
+) -> list[str]:
+    if sum(high - low + 1 for low, high in ranges) <= _MOST:
+        return _listed(ranges, used, shown, whole)
+    elsewhere = _begun(others)
+    missing = _without([*ranges, _SURROGATES])
+    if not missing:
+        return ["any", "character"]
+    entries = ["any", "character"]
+    if not _common(elsewhere, ranges):
+        rest = _without([*ranges, *elsewhere, _SURROGATES])
+        if rest != missing:
+            used.add(Notation.ANY_OTHER)
+            entries.insert(1, "other")
+            missing = rest
+    return [*entries, *(["but", *_listed(missing, used, shown, whole)] if missing else [])]
+
+
+def _listed(ranges: Sequence[Range], used: set[Notation], most: int, whole: bool) -> list[str]:
+    shown = len(ranges) if whole else most
+    entries = [_span(low, high, used) for low, high in ranges[:shown]]
+    if len(ranges) > shown:
+        used.add(Notation.MORE_RANGES)
+        entries.append(f"… ({len(ranges) - shown} more)")
+    return entries
+
+
+def _begun(others: Iterable[Reads]) -> tuple[Range, ...]:
+    """The characters that other edges read or begin with."""
+    found: list[Range] = []
+    for reads in others:
+        found += [(low, min(high, ASCII)) for low, high in reads.octets if low <= ASCII]
+        found += reads.characters
+        for word in reads.words:
+            code = ord(word.decode("utf-8", "surrogateescape")[0])
+            found.append((code, code))
+    return join(found)
+
+
+def _without(ranges: Iterable[Range]) -> tuple[Range, ...]:
+    """All code points that are not in ``ranges``."""
+    found = []
+    place = 0
+    for low, high in join(ranges):
+        if low > place:
+            found.append((place, low - 1))
+        place = high + 1
+    return (*found, *([(place, _LAST)] if place <= _LAST else []))
+
+
+def _common(some: Sequence[Range], others: Sequence[Range]) -> bool:
+    return any(low <= last and first <= high for low, high in some for first, last in others)
+
+
+def _span(low: int, high: int, used: set[Notation]) -> str:
+    first, last = _character(low, used), _character(high, used)
+    if low == high:
+        return first
+    if high == low + 1:
+        return f"{first} {last}"
+    used.add(Notation.RANGE)
+    return f"{first}–{last}"
+
+
+def _character(code: int, used: set[Notation], quote: str = "") -> str:
+    """``quote``: the mark around the text that it stands in."""
+    char = chr(code)
+    is_quoted = bool(quote)
+    if char == " ":
+        if is_quoted:
+            return char
+        used.add(Notation.SPACE)
+    if char == quote:
+        return f"\\{char}"
+    if char in ESCAPES and not (char == "\\" and not is_quoted):
+        return ESCAPES[char]
+    if code < 0x20 or code == 0x7F:
+        used.add(Notation.CONTROL)
+        return f"\\x{code:02X}"
+    # Letters of scripts that are written from right to left would turn the label round.
+    if not char.isprintable() or category(char)[0] == "M" or char in "␣‹›…–" or _is_turned(char):
+        used.add(Notation.CODE_POINT)
+        return f"\\u{{{code:X}}}"
+    return char
+
+
+def _is_turned(char: str) -> bool:
+    return bidirectional(char) in ("R", "AL", "AN")
+
+
+def _quoted(word: bytes, used: set[Notation], *, narrow: bool, whole: bool) -> list[str]:
+    """A text in quotation marks, on lines of bounded width; cut where it is long."""
+    shown = []
+    quote = "'" if b'"' in word and b"'" not in word else '"'
+    for char in word.decode("utf-8", "surrogateescape"):
+        if "\udc80" <= char <= "\udcff":
+            used.add(Notation.OCTET)
+            shown.append(f"\\x{ord(char) - 0xDC00:02X}")
+        else:
+            shown.append(_character(ord(char), used, quote))
+    cut = ""
+    if len(shown) > _SHOWN and not whole:
+        used.add(Notation.CUT_TEXT)
+        shown, cut = shown[: _SHOWN - 4], f"… {len(word)} bytes"
+    width = _NARROW_LINE if narrow else _LINE
+    text = f"{quote}{''.join(shown)}{cut}{quote}"
+    if whole:
+        return [text]
+    return [text[i : i + width] for i in range(0, len(text), width)]

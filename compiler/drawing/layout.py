@@ -7,22 +7,21 @@ whether: the same input gives the same DOT text.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from .picture import Label, Picture
+from .picture import Label, Picture, Size
 
 # Points, of which a PNG has two pixels each: 4,000 pixels are too wide to be looked at.
 WIDEST = 2000.0
-# What is tall can be scrolled, up to a point.
-TALLEST = 2500.0
+# What is tall can be scrolled; a page is no longer than that, what has no pages may be.
+TALLEST, ENDLESS = 2500.0, 10_000.0
 # What the estimate may be off by.
 _MARGIN = 0.93
 
 # Points a character in the labels' fonts at 11 points, and a line of them.
 _MONO, _SANS, _LINE = 6.63, 6.6, 13.0
-_CIRCLE, _APART, _BETWEEN = 29.0, 18.0, 25.0
-
-_Made = TypeVar("_Made")
+_PASSING = 12.0
+_CIRCLE, _APART, _BETWEEN = 29.0, 18.0, 32.0
 
 
 class Extent(NamedTuple):
@@ -31,35 +30,44 @@ class Extent(NamedTuple):
     width: float
     height: float
 
-    @property
-    def fits(self) -> bool:
+    def fits(self, tallest: float = TALLEST) -> bool:
         """Whether it can be looked at."""
-        return self.width <= WIDEST * _MARGIN and self.height <= TALLEST * _MARGIN
+        return self.width <= WIDEST * _MARGIN and self.height <= tallest * _MARGIN
 
 
-def fitting(picture_of: Callable[[int], Picture], count: int) -> tuple[Picture, int]:
+def fitting(
+    picture_of: Callable[[int], Picture], count: int, tallest: float = TALLEST
+) -> tuple[Picture, int]:
     """The picture of the most states, up to ``count``, that can be looked at, and how many."""
-    whole = directed(picture_of(count))
-    if estimate(whole).fits or count <= 1:
+    whole = directed(picture_of(count), tallest)
+    if estimate(whole).fits(tallest) or count <= 1:
         return whole, count
-    least, most, found = 1, count, directed(picture_of(1))
+    least, most, found = 1, count, directed(picture_of(1), tallest)
     while most - least > max(1, count // 50):
         middle = (least + most) // 2
-        picture = directed(picture_of(middle))
-        if estimate(picture).fits:
+        picture = directed(picture_of(middle), tallest)
+        if estimate(picture).fits(tallest):
             least, found = middle, picture
         else:
             most = middle
     return found, least
 
 
-def directed(picture: Picture) -> Picture:
+def fitted(picture_of: Callable[[int], Picture], count: int, size: Size) -> Picture:
+    """The same of what has no pages; all ``count`` states where the size that was asked for says
+    so."""
+    if size.fits:
+        return fitting(picture_of, count, ENDLESS)[0]
+    return directed(picture_of(count), ENDLESS)
+
+
+def directed(picture: Picture, tallest: float = TALLEST) -> Picture:
     """From left to right, or from top to bottom where that alone fits."""
     other = replace(picture, vertical=True)
     first, second = estimate(picture), estimate(other)
-    if first.fits or (first.width <= second.width and not second.fits):
+    if first.fits(tallest) or not (second.fits(tallest) or second.width < first.width):
         return picture
-    return other if second.fits or second.width < first.width else picture
+    return other
 
 
 def estimate(picture: Picture) -> Extent:
@@ -72,8 +80,12 @@ def estimate(picture: Picture) -> Extent:
         width, height = _state(picture, state)
         for edge in picture.edges:
             if edge.source == state == edge.target:
-                width += _label(edge.label)[0]
-                height = max(height, _label(edge.label)[1] + 10)
+                label = (edge.wide or edge.label) if picture.vertical else edge.label
+                wide, high = _label(label)
+                if picture.vertical:
+                    width, height = width + wide, max(height, high)
+                else:
+                    height += high
         _add(along, across, ranks[state], width, height, vertical=picture.vertical)
     more = 0.0
     for edge in picture.edges:
@@ -87,8 +99,9 @@ def estimate(picture: Picture) -> Extent:
         _add(along, across, place, width, height, vertical=picture.vertical)
         if edge.target is None:
             more = 30.0
-        for passed in range(first + 1, last):
-            across[passed] = across.get(passed, 0) + 8
+        for passed in range(2 * first + 1, 2 * last):
+            if passed / 2 != place:
+                across[passed / 2] = across.get(passed / 2, 0) + _PASSING
     last = max(ranks.values(), default=0)
     for rank in range(last + 1):
         gap = along.get(rank + 0.5, 0)

@@ -52,7 +52,7 @@ BY_SOURCE: Mapping[str, str] = {PALETTE[0]: "an edge has the colour of the state
 class Notation(Enum):
     """What a legend explains: a sample and its meaning, in the legend's order."""
 
-    START = ("start →", "the start state")
+    START = ("start →", "the start")
     ACCEPT = ("◎", "accepts")
     CALL = ("- call v →", "reads what rule v matches, and goes on there")
     ENTRY = ("v: 3", "state 3, in which rule v starts")
@@ -94,7 +94,8 @@ class Edge(NamedTuple):
 
     ``reads``: whether it reads something (an edge of ε alone does not). ``color``: such as
     ``#0072b2``, empty for the usual one. ``tooltip``: shown by SVG viewers. ``is_bold``: on the way
-    that is looked for. ``link``: a relative URL.
+    that is looked for. ``link``: a relative URL. ``wide``: the label where a loop has room beside
+    its state, which it has from top to bottom.
     """
 
     source: int
@@ -105,6 +106,7 @@ class Edge(NamedTuple):
     tooltip: str = ""
     is_bold: bool = False
     link: str = ""
+    wide: Label | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,9 +116,10 @@ class Picture:
     ``heading`` names the stage and the grammar, ``counts`` says how large it is. ``names``
     replaces state numbers by other text; ``colors`` is the legend of edge colours, from
     colour to meaning; ``state_colors`` are those of states that are not of the usual one.
-    ``accepts``: what an accepting state says. ``beside``: states without a frame, which stand on
-    another page; ``start`` is None where it does. ``links``: relative URLs of states. ``home``: a
-    text and its URL, under the heading. ``vertical``: from top to bottom.
+    ``starts``, ``accepts``: what the start and an accepting state say. ``beside``: states
+    without a frame, which stand on another page; ``start`` is None where it does. ``links``:
+    relative URLs of states. ``home``: a text and its URL, under the heading. ``vertical``: from
+    top to bottom.
     """
 
     heading: str
@@ -130,6 +133,7 @@ class Picture:
     tooltips: Mapping[int, str] = field(default_factory=dict)
     colors: Mapping[str, str] = field(default_factory=dict)
     state_colors: Mapping[int, str] = field(default_factory=dict)
+    starts: str = "the start state"
     accepts: str = "the text may end here"
     beside: Collection[int] = ()
     links: Mapping[int, str] = field(default_factory=dict)

@@ -6,12 +6,14 @@ Plan.pages      all states: a page for each rule, more for a large one, and an i
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import zip_longest
 from urllib.parse import quote
 
-from .characters import reads_label
-from .dot import list_to_dot, to_dot
+from .dot import cell, table_to_dot, to_dot
 from .drawing import Drawing
 from .graph import Graph, Reads, Step, gathered
+from .labels import reads_label
 from .layout import directed, estimate, fitting
 from .picture import (
     GREY,
@@ -31,6 +33,9 @@ from .way import Way, way_of
 
 # Characters of a rule's name that a label and a file's name show.
 _NAME, _SLUG = 32, 40
+
+# Rows of an index that is a list, before it begins another column.
+_LIST_ROWS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,13 +107,8 @@ class Plan:
             title = f"rule {_cut(name)}" if name else ""
             rest = inside
             while rest:
-                count = min(len(rest), size.states)
-                _, count = fitting(
-                    lambda n, rest=rest, entry=entry: self._picture(
-                        rest[:n], entry=entry, links=dict.fromkeys(self.graph.order, "")
-                    ),
-                    self._first(rest[:count], size),
-                )
+                most = self._first(rest[: size.states], size)
+                _, count = fitting(partial(self._page, rest, entry), most)
                 states, rest = rest[:count], rest[count:]
                 numbers = self.graph.number
                 span = f"states {numbers[states[0]]}–{numbers[states[-1]]}"
@@ -117,6 +117,9 @@ class Plan:
                     (title if is_all and title else f"{title} {span}".strip(), entry, states)
                 )
         return found
+
+    def _page(self, states: Sequence[int], entry: int, count: int) -> Picture:
+        return self._picture(states[:count], entry=entry, links=dict.fromkeys(self.graph.order, ""))
 
     def _index(
         self,
@@ -145,6 +148,7 @@ class Plan:
                 Edge(i, j, Label("", frozenset([Notation.PAGE])), color=call if is_call else "")
                 for (i, j), is_call in edges.items()
             ],
+            starts="the page of the start state",
             names={
                 i: Label(f"{title}\n{counted(len(states), 'state')}", frozenset())
                 for i, (title, _, states) in enumerate(parts)
@@ -153,10 +157,12 @@ class Plan:
             colors={call: "a call"} if any(edges.values()) and call else {},
         )
         laid = directed(picture)
-        if estimate(laid).fits:
+        if estimate(laid).fits():
             return to_dot(laid)
-        rows = [(f"{i + 1}. {title}", urls[i]) for i, (title, _, _) in enumerate(parts)]
-        return list_to_dot(picture.heading, picture.counts, rows)
+        cells = [cell(f"{i + 1}. {part[0]}", url=urls[i]) for i, part in enumerate(parts)]
+        columns = [cells[i : i + _LIST_ROWS] for i in range(0, len(cells), _LIST_ROWS)]
+        rows = zip_longest(*columns, fillvalue=cell(""))
+        return table_to_dot(picture.heading, picture.counts, list(rows))
 
     def _first(self, order: Sequence[int], size: Size) -> int:
         """How many states are drawn at most."""
@@ -224,7 +230,7 @@ class Plan:
             heading=self.heading,
             counts=counts,
             states=[*(number[s] for s in states), *beside],
-            start=number[entry] if entry in inside else None,
+            start=number[entry] if entry in inside and entry == self.graph.start else None,
             accepting={number[s] for s in states if s in self.graph.accepting},
             edges=edges,
             names=names,
@@ -275,7 +281,10 @@ class Plan:
             if step.rules:
                 tooltip += f"\nrule {', '.join(sorted(step.rules))}"
             reads = step.reads != Reads(epsilon=True)
-            edges.append(Edge(number[source], target, label, reads, color, tooltip, is_bold))
+            wide = reads_label(step.reads, others) if is_loop else None
+            edges.append(
+                Edge(number[source], target, label, reads, color, tooltip, is_bold, wide=wide)
+            )
         return edges
 
 

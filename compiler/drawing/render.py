@@ -14,7 +14,7 @@ from constrain.artifacts.container.write import write_atomically
 
 from .drawing import Drawing, DrawingError, MissingDotError
 
-_TEXT = (".dot", ".gv")
+DOT_SUFFIXES = (".dot", ".gv")
 _RENDERED = (".pdf", ".png", ".svg")
 
 # More dots an inch than Graphviz's own 96, so that small labels stay sharp.
@@ -31,11 +31,11 @@ def render(drawing: Drawing, path: Path) -> Path:
     ``path``). ``OSError`` as for any file.
     """
     suffix = path.suffix.lower()
-    if suffix in _TEXT:
+    if suffix in DOT_SUFFIXES:
         write_atomically(path, [drawing.dot.encode("utf-8")])
         return path
     if suffix not in _RENDERED:
-        known = ", ".join(sorted((*_TEXT, *_RENDERED)))
+        known = ", ".join(sorted((*DOT_SUFFIXES, *_RENDERED)))
         what = f"cannot draw {suffix!r} files" if suffix else "the name has no suffix"
         raise DrawingError(f"{path}: {what}; known are {known}")
     program = shutil.which("dot")

@@ -5,8 +5,9 @@ products              the same, made while it is walked
 any artifacts         the byte DFA lifted to tokens: q --token--> run(q, token's bytes)
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +26,10 @@ from constrain.artifacts.tokens.trie import walk
 from .dot import to_dot
 from .drawing import Drawing
 from .labels import TokenLabels
+from .layout import fitted
 from .picture import (
     USUAL_SIZE,
+    WAY,
     Edge,
     Picture,
     Size,
@@ -36,50 +39,94 @@ from .picture import (
     nearest,
 )
 
+# Edges from which on the way of a text is drawn without all that is far from it.
+_CROWDED = 60
 
-def draw_tokens(artifact: Artifact, *, title: str, size: Size = USUAL_SIZE) -> Drawing:
+
+def draw_tokens(
+    artifact: Artifact,
+    *,
+    title: str,
+    size: Size = USUAL_SIZE,
+    ids: Sequence[int] | None = None,
+) -> Drawing:
     """Draw the automaton over tokens.
 
     ``title``: the grammar's name. Draws at most ``size.states`` states, those nearest to the
-    start.
+    start; with ``ids``, tokens that may follow each other, and where there are many edges, the
+    states that these lead through, and those one step from the last.
     """
     # Only the whole artifact says which rules a state belongs to.
     artifact = artifact.completed
     steps = _AllowedSteps(artifact)
     machine = artifact.machine()
-    visible = nearest(machine.start, lambda state: steps.of(state).reached, size)
-    inside = set(visible)
-    complete = all(inside.issuperset(steps.of(state).reached) for state in visible)
-    total = len(visible) if complete else _states(artifact, steps)
+    near = nearest(machine.start, lambda state: steps.of(state).reached, size)
+    way = [machine.start]
+    if ids is not None:
+        for token_id in ids:
+            taken_to = machine.take(way[-1], token_id)
+            assert taken_to is not None
+            way.append(taken_to)
+        whole = sum(len(steps.of(state).reached) for state in near)
+        if whole > _CROWDED or not set(near).issuperset(way):
+            near = list(dict.fromkeys([*way, *steps.of(way[-1]).reached]))
+            near = near[: max(size.states, len(set(way)))]
+    known = {s for state in near for s in steps.of(state).reached} | set(near)
+    complete = len(known) == len(near)
+    total = len(near) if complete else _states(artifact, steps)
     # The states of a machine that makes them while it walks are large numbers that say nothing.
     is_walked = isinstance(artifact.runtime, WordPieceRuntime | ProductRuntime)
-    shown = range(len(visible)) if is_walked else visible
-    count = ("at least " if is_walked and not complete else "") + counted(total, "state")
-    number = dict(zip(visible, shown, strict=True))
-    edges = [
-        edge._replace(
-            source=number[edge.source], target=None if edge.target is None else number[edge.target]
+    number = dict(zip(near, range(len(near)) if is_walked else near, strict=True))
+    text = b"".join(artifact.vocabulary.tokens(ids or [])).decode("utf-8", "backslashreplace")
+    taken = set(pairwise(way))
+
+    def picture_of(count: int) -> Picture:
+        visible = near[:count]
+        edges = [
+            _numbered(edge, number, taken, ids is not None)
+            for edge in _edges(steps, visible, artifact)
+        ]
+        read = sum(len(steps.of(state).tokens) for state in visible)
+        drawn = f"{counted(read, 'transition')}, drawn as {counted(len(edges), 'edge')}"
+        said = ("at least " if is_walked and not complete else "") + counted(total, "state")
+        whole = complete and count == len(near)
+        cramped = size.fits and count < len(near)
+        picture = Picture(
+            heading=f"Token DFA of {title} ({artifact.manifest.tokenization} tokenization)",
+            counts=f"{said}, {drawn}" if whole else f"{said}; here {count:,} of them with {drawn}",
+            states=[number[state] for state in visible],
+            start=number[machine.start],
+            accepting={number[s] for s in visible if machine.is_accepting(s)},
+            edges=edges,
+            left_out=left_out_sentence(total, count, size, is_cramped=cramped),
+            tooltips={number[state]: _tooltip(artifact, state) for state in visible},
         )
-        for edge in _edges(steps, visible, artifact)
-    ]
-    read = sum(len(steps.of(state).tokens) for state in visible)
-    drawn = f"{counted(read, 'transition')}, drawn as {counted(len(edges), 'edge')}"
-    return to_dot(
-        colored_by_source(
-            Picture(
-                heading=f"Token DFA of {title} ({artifact.manifest.tokenization} tokenization)",
-                counts=f"{count}, {drawn}"
-                if complete
-                else f"{count}; here {len(visible):,} of them with {drawn}",
-                states=shown,
-                start=number[machine.start],
-                accepting={number[s] for s in visible if machine.is_accepting(s)},
-                edges=edges,
-                left_out=left_out_sentence(total, len(visible), size),
-                tooltips={number[state]: _tooltip(artifact, state) for state in visible},
-            )
+        if ids is None:
+            return colored_by_source(picture)
+        left_out = picture.left_out
+        if left_out:
+            left_out = f"{total - count:,} of {counted(total, 'state')} are left out: they are not "
+            left_out += "near the way of the text"
+        return replace(
+            picture,
+            left_out=left_out,
+            state_colors={number[s]: WAY for s in way if s in visible},
+            colors={WAY: f"the way of {text!r}"},
         )
-    )
+
+    return to_dot(fitted(picture_of, len(near), size))
+
+
+def _numbered(
+    edge: Edge, number: Mapping[int, int], taken: set[tuple[int, int]], is_near: bool
+) -> Edge:
+    """With the numbers that states are drawn with; ``taken``: the edges on a way, if there is
+    one (``is_near``)."""
+    target = None if edge.target is None else number[edge.target]
+    edge_ = edge._replace(source=number[edge.source], target=target)
+    if is_near and (edge.source, edge.target) in taken:
+        return edge_._replace(color=WAY, is_bold=True)
+    return edge_
 
 
 class _Steps(NamedTuple):

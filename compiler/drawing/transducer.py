@@ -5,18 +5,23 @@ An edge reads a byte and writes the tokens that are certain by then (δ′ and �
 tokens that the grammar's texts can hold are in it.
 """
 
-from collections import defaultdict
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.kinds.wordpiece import WordPieceRuntime
+from constrain.artifacts.wordpiece.dead_ends import SPACE
+from constrain.artifacts.wordpiece.machine import WordMachine
 from constrain.artifacts.wordpiece.trie import NONE, ROOT, SUFFIX_ROOT, Pops, WordTrie
 
 from .dot import to_dot
 from .drawing import Drawing, DrawingError
 from .labels import TokenLabels, byte_label
+from .layout import fitted
 from .picture import (
     USUAL_SIZE,
     Edge,
@@ -29,7 +34,12 @@ from .picture import (
     left_out_sentence,
     nearest,
 )
-from .touched import Touched, touched_by_members, touched_by_prefix
+
+# Pairs of a place in the grammar's texts and a node that are looked at.
+_MOST_PAIRS = 20_000
+
+# The bytes read at each node.
+Touched: TypeAlias = Mapping[int, Iterable[int]]
 
 
 def draw_transducer(
@@ -55,29 +65,30 @@ def draw_transducer(
     total = total if touched is None else len(touched)
     steps = _Steps(machine.trie, touched)
     labels = TokenLabels(artifact.vocabulary, np.flatnonzero(machine.nodes >= 0))
-    visible = nearest(ROOT, lambda node: sorted({t for t, _ in steps.of(node)}), size)
-    names = _names(machine.trie, machine.indicator, set(visible))
-    # Where the word may end; the roots stand for no text.
-    ending = {
-        node for node in visible if node > SUFFIX_ROOT and machine.trie.flush(node) is not None
-    }
-    edges = _edges(steps, visible, labels)
-    return to_dot(
-        colored_by_source(
-            Picture(
-                heading=f"Tokenizer of {title}: its words' transducer{part}",
-                counts=f"{counted(total, 'state')}; here {counted(len(visible), 'state')} with "
-                f"{counted(len(edges), 'edge')}",
-                states=visible,
-                start=ROOT,
-                accepting=ending,
-                edges=edges,
-                left_out=left_out_sentence(total, len(visible), size),
-                names=names,
-                tooltips={node: _tooltip(artifact, machine.trie.flush(node)) for node in visible},
-            )
+    near = nearest(ROOT, lambda node: sorted({t for t, _ in steps.of(node)}), size)
+
+    def picture_of(count: int) -> Picture:
+        visible = near[:count]
+        # Where the word may end; the roots stand for no text.
+        ending = {n for n in visible if n > SUFFIX_ROOT and machine.trie.flush(n) is not None}
+        edges = _edges(steps, visible, labels)
+        cramped = size.fits and count < len(near)
+        picture = Picture(
+            heading=f"Tokenizer of {title}: its words' transducer{part}",
+            counts=f"{counted(total, 'state')}; here {counted(len(visible), 'state')} with "
+            f"{counted(len(edges), 'edge')}",
+            states=visible,
+            start=ROOT,
+            accepting=ending,
+            edges=edges,
+            left_out=left_out_sentence(total, len(visible), size, is_cramped=cramped),
+            names=_names(machine.trie, machine.indicator, set(visible)),
+            tooltips={node: _tooltip(artifact, machine.trie.flush(node)) for node in visible},
+            accepts="a word may end here",
         )
-    )
+        return colored_by_source(picture)
+
+    return to_dot(fitted(picture_of, len(near), size))
 
 
 _Step = tuple[int, Pops]
@@ -144,3 +155,44 @@ def _tooltip(artifact: Artifact, flushed: Pops | None) -> str:
         return "no word ends here"
     tokens = (artifact.vocabulary.token(i).decode("utf-8", "backslashreplace") for i in flushed)
     return "at the end of a word: " + (" ".join(tokens) or "nothing")
+
+
+def touched_by_prefix(machine: WordMachine, prefix: bytes) -> Touched:
+    """What the words of ``prefix`` touch: canonical text, in UTF-8. Each word as far as it can be
+    read."""
+    found: defaultdict[int, set[int]] = defaultdict(set, {ROOT: set()})
+    for word in prefix.split():
+        node = ROOT
+        for octet in word:
+            target, _ = machine.trie.step(node, octet)
+            if target == NONE:
+                break
+            found[node].add(octet)
+            node = target
+        found.setdefault(node, set())
+    return found
+
+
+def touched_by_members(machine: WordMachine) -> Touched:
+    """What the grammar's texts touch, the shortest ones first, up to a bound."""
+    dfa = machine.words.dfa
+    fewest = machine.words.fewest
+    found: defaultdict[int, set[int]] = defaultdict(set, {ROOT: set()})
+    pending = deque([(dfa.start, ROOT)])
+    seen = set(pending)
+    while pending and len(seen) < _MOST_PAIRS:
+        place, node = pending.popleft()
+        found.setdefault(node, set())
+        row = dfa.table[place][dfa.classes].tolist()
+        pairs = [(row[SPACE], ROOT)] if row[SPACE] and node != ROOT else []
+        for octet, after in enumerate(row):
+            if octet != SPACE and after and fewest[after] >= 0:
+                target, _ = machine.trie.step(node, octet)
+                if target != NONE:
+                    found[node].add(octet)
+                    pairs.append((after, target))
+        for pair in pairs:
+            if pair not in seen:
+                seen.add(pair)
+                pending.append(pair)
+    return found

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from support import EXAMPLES, ROOT
 from support.cli import Captured, called
+from support.drawing import untitled
 
 from constrain.artifacts import load
 from constrain.cli.app import run
@@ -183,7 +184,8 @@ def test_drawings_of_any_grammar(
     assert out.startswith("digraph")
     assert (0, out) == called(capsysbinary, "viz", path, "--stage", stage)[:2]
     if subject != "date.ebnf":
-        assert out == called(capsysbinary, "viz", GRAMMAR, "--stage", stage)[1]
+        of_grammar = called(capsysbinary, "viz", GRAMMAR, "--stage", stage)[1]
+        assert untitled(out) == untitled(of_grammar)
     if shutil.which("dot"):
         svg = tmp_path / "x.svg"
         assert 0 == called(capsysbinary, "viz", path, "--stage", stage, "-o", str(svg))[0]

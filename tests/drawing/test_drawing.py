@@ -45,7 +45,7 @@ def test_epsilon_edges_are_dashed(date_automaton: Automaton) -> None:
             assert (">ε<" in line) == ("style=dashed" in line)
             count += ">ε<" in line
     assert count == sum(map(len, date_automaton.nfa.epsilon))
-    assert 'tooltip="rule month"' in drawing.dot
+    assert '\\nrule month"' in drawing.dot
 
 
 def test_title_and_legend_name_what_occurs(date_automaton: Automaton) -> None:

@@ -10,6 +10,7 @@ from constrain.artifacts import Artifact
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer
 from constrain.compiler.drawing import DrawingError, draw_tokenizer, draw_tokens
+from constrain.compiler.drawing.picture import Size
 from constrain.compiler.merge.dump import tabulated
 
 
@@ -59,7 +60,7 @@ def test_tokenizer_states_are_classes_of_equal_successors(tmp_path: Path) -> Non
         ("start", "s0"): "",
         ("s0", "s1"): "‹b› ‹ab›",
         ("s0", "s2"): "‹a›",
-        ("s1", "s1"): "‹b› ‹ab›",
+        ("s1", "s1"): "‹b›<br/>‹ab›",
         ("s1", "s2"): "‹a›",
         ("s2", "s1"): "‹ab›",
         ("s2", "s2"): "‹a›",
@@ -74,8 +75,9 @@ def date_artifact(default_tokenizer: Tokenizer) -> Artifact:
 
 
 def test_crowded_tokenizers_keep_their_largest_classes(date_artifact: Artifact) -> None:
-    """Edges of a whole class lose their label, and the sentence says why states are missing."""
-    drawing = draw_tokenizer(date_artifact, title="date")
+    """As a graph; edges of a whole class lose their label, and the sentence says why states are
+    missing."""
+    drawing = draw_tokenizer(date_artifact, title="date", size=Size(100, fits=False))
     assert drawing.left_out is not None
     assert drawing.left_out.endswith("--draw-edges N draws up to N)")
     assert "without a label: all tokens" in drawing.dot.replace("&#160;", " ")

@@ -34,3 +34,8 @@ def svg_texts(path: Path) -> list[str]:
     root = ElementTree.parse(path).getroot()
     texts = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
     return [text.replace("\u00a0", " ") for text in texts]
+
+
+def untitled(dot: str) -> str:
+    """DOT text without the name of the file that it is of."""
+    return re.sub(r"(Rules|Lexer|Network|DFA|NFA)( |&#160;)of( |&#160;)[^<\"]*", "", dot)
