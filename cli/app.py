@@ -27,6 +27,7 @@ COMMANDS = {
     "mask": "mask",
     "explain": "explain",
     "inspect": "inspect",
+    "bench": "bench",
     "sample": "sample",
     "show": "show",
     "tokenize": "tokenize",

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.quick
 # functions alone.
 HOSTS = {
     "artifacts/serving": {"mlx", "torch", "transformers", "xgrammar"},
+    "compiler/measuring": {"llguidance", "matplotlib", "xgrammar"},
     "compiler/serving": {"sglang", "torch", "vllm"},
 }
 
@@ -141,6 +142,9 @@ COMPILER: dict[str, set[str]] = {
     "inspection": BASE
     | {"choose", "explain", "merge", "network", "notes", "options", "pipeline", "wordpiece"},
     "testing": BASE | {"automata", "bpe", "dialects", "explain", "frontend", "options", "pipeline"},
+    "measuring": BASE
+    | {"compiler", "dialects", "explain", "frontend", "inspection", "options", "schema"}
+    | {"writers"},
     "drawing": BASE | {"automata", "earley", "grammar", "maximal_munch", "network"},
     "assemble": BASE
     | {"automata", "bpe", "cartesian", "dfa", "frontend", "grammar", "lazy_dfa", "lazy_network"}

@@ -1,0 +1,167 @@
+"""``constrain bench``: how long masks and steps take along the user's own documents."""
+
+import sys
+from dataclasses import replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .. import options
+from ..compiling import subject_of
+from ..console import UsageError, note, status, write_pieces
+from ..inputs import STDIN, read_bytes, tokenizer_at
+from .explain import _said
+
+if TYPE_CHECKING:
+    from constrain.artifacts import Artifact
+    from constrain.compiler.explain.report import Verdict
+    from constrain.compiler.inspection.texts import Text
+    from constrain.compiler.measuring.bench import Bench
+    from constrain.compiler.options import CompileOptions
+
+# What says that no other engine is wanted.
+_NONE = "none"
+
+
+class Format(StrEnum):
+    """How the figures are written."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+@options.compile_options(*options.ALL)
+def bench(
+    subject: options.Subject,
+    given: options.Given,
+    texts: Annotated[
+        list[str], typer.Argument(metavar="TEXT...", help="Members of the grammar, each in a file.")
+    ],
+    runs: Annotated[
+        int,
+        typer.Option(
+            min=1, max=1_000, help="Times that each text is read; the first fills the caches."
+        ),
+    ] = 5,
+    peers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Other engines to measure beside, with commas between them: llguidance, xgrammar; "
+            "or none.  [default: those that are installed]",
+        ),
+    ] = None,
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Draw the latencies of the masks to FILE.svg (extra 'bench')."
+        ),
+    ] = None,
+    format_: Annotated[
+        Format, typer.Option("--format", "-f", help="table: for people; json: one object.")
+    ] = Format.TABLE,
+    output: options.Output = None,
+) -> int:
+    """Measure masks and steps along texts, with the tokenizer that is meant.
+
+    Percentiles, the worst and where; compiling, loading, the first mask; bytes and memory. Each
+    engine has a process of its own and reads the same tokens; whose masks differ is said. Exit code
+    1 if a text is no member: it is named, and not measured along.
+
+    \b
+    Examples:
+      constrain bench order.schema.json orders/*.json --tokenizer tokenizer.json
+      constrain bench date.ebnf date.txt --peers none --format json
+    """
+    from constrain.compiler.measuring.plot import may_plot
+    from constrain.compiler.measuring.plot import plot as drawing
+    from constrain.compiler.measuring.report import as_json, as_table
+
+    if plot is not None and not plot.endswith(".svg"):
+        raise UsageError(f"{plot}: the drawing is an SVG; name a file that ends with .svg")
+    if plot is not None and not may_plot():
+        raise UsageError("--plot needs matplotlib: pip install 'constrain-grammar[bench]'")
+    if [subject, *texts].count(STDIN) > 1:
+        raise UsageError("only one of the grammar and the texts can come from standard input")
+    found = measured(subject, given, texts, runs, _names(peers))
+    written = (as_table if format_ is Format.TABLE else as_json)(found)
+    write_pieces([written.encode("utf-8", "surrogateescape")], output, subject)
+    if plot is not None:
+        write_pieces([drawing(found)], plot, subject)
+        status(f"{plot}: the masks' latencies")
+    return 0 if all(text.status == "accepted" for text in found.texts) else 1
+
+
+def _names(wanted: str | None) -> list[str]:
+    """The engines to measure beside."""
+    from constrain.compiler.measuring.given import PEERS
+    from constrain.compiler.measuring.run import is_installed
+
+    if wanted is None:
+        return [name for name in PEERS if is_installed(name)]
+    names = [name.strip() for name in wanted.split(",") if name.strip() not in ("", _NONE)]
+    for name in names:
+        if name not in PEERS:
+            raise UsageError(f"--peers: there is no {name!r}; known are {', '.join(PEERS)}, none")
+        if not is_installed(name):
+            raise UsageError(
+                f"--peers: {name} is not installed for {sys.executable}; pip install {name}"
+            )
+    return list(dict.fromkeys(names))
+
+
+def measured(
+    subject: str, given: options.Given, files: list[str], runs: int, names: list[str]
+) -> "Bench":
+    """The measurement of a grammar or an artifact along the texts in these files."""
+    from constrain.compiler import Compiler
+    from constrain.compiler.inspection.texts import Text
+    from constrain.compiler.measuring.bench import bench_of, compiled
+    from constrain.compiler.measuring.given import peer_of
+
+    found = subject_of(subject, given)
+    members = [Text("<stdin>" if file == STDIN else file, read_bytes(file)) for file in files]
+    name = "<stdin>" if subject == STDIN else subject
+    tokenizer = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
+    wanted, text = _source(found, subject, given)
+    compiler = Compiler(tokenizer, cache=None if given.no_cache else "default", options=wanted)
+    if isinstance(found, str):
+        artifact, seconds = compiled(compiler, found, name)
+        for message in artifact.notes:
+            note(message)
+    else:
+        artifact, seconds = found, ()
+    has_tokenizer = tokenizer.sha256 == artifact.manifest.tokenizer_sha256
+
+    def of_any() -> "Artifact":
+        return compiler.compile(text or "", name=name, tokenization="any", prewarm=0)
+
+    return bench_of(
+        artifact,
+        members,
+        name=name,
+        tokenizer=tokenizer if has_tokenizer else None,
+        tokenizer_name=tokenizer.name if has_tokenizer else artifact.manifest.tokenizer_sha256,
+        say=_say,
+        compile_seconds=seconds,
+        peers=[peer_of(each, text, wanted, name) for each in names],
+        of_any=of_any if has_tokenizer and text is not None else None,
+        runs=runs,
+        limits=wanted.limits,
+    )
+
+
+def _source(
+    found: "Artifact | str", subject: str, given: options.Given
+) -> "tuple[CompileOptions, str | None]":
+    """How the grammar is compiled, and its text, None of an artifact without it."""
+    if isinstance(found, str):
+        return given.compile_options(subject), found
+    m = found.manifest
+    named = replace(given, dialect=m.dialect, start=m.start, extended=False)
+    return replace(named.compile_options(STDIN), meaning=m.meaning), m.source
+
+
+def _say(verdict: "Verdict", text: "Text") -> str:
+    return _said(verdict, text.name, text.octets)

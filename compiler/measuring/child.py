@@ -1,0 +1,378 @@
+"""Runs one engine along the tokens of texts: a request on standard input, what was found on
+standard output, both one JSON object.
+
+    {"engine", "grammar", "notation", "tokens", "special", "eos", "vocab_size", "artifact", "texts",
+     "runs"}
+
+``tokens``: the bytes of each as Latin-1 text, empty for no token. ``notation``: ``artifact``,
+``gbnf``, ``lark``, ``regex`` or ``json-schema``. ``texts``: ids. What is found:
+
+    {"version", "tokenizer_seconds", "compile_seconds", "load_seconds", "first_mask_seconds",
+     "memory", "texts": [{"masks", "masks_again", "steps", "steps_again", "digests", "counts",
+     "refused", "accepts"}]}, or {"error"}
+
+Times of masks and steps are microseconds, one for each token and a mask at the end; ``…_again`` are
+medians of all runs but the first. ``refused``: the number of the token that was refused, or null.
+"""
+
+import gc
+import importlib.metadata
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..limits import resident_bytes
+
+# Distributions of the engines.
+LLGUIDANCE, XGRAMMAR, CONSTRAIN = "llguidance", "xgrammar", "constrain"
+
+T = TypeVar("T")
+
+
+class UnreadableError(Exception):
+    """The engine does not read the grammar."""
+
+
+class Session(Protocol):
+    """A text in the making."""
+
+    def fill(self) -> None:
+        """Compute the mask of now into the engine's buffer."""
+
+    def accept(self, token_id: int) -> bool:
+        """Take a token; false: it is refused."""
+
+    def may_end(self) -> bool:
+        """Whether the text may end here, once the mask has been computed."""
+
+
+class Engine(Protocol):
+    """An engine that has compiled a grammar."""
+
+    buffer: NDArray[np.uint32]
+
+    def session(self) -> Session:
+        """The beginning of a text."""
+
+
+def main() -> None:
+    """Read the request, run it, write what was found."""
+    request = json.load(sys.stdin)
+    # What an engine prints goes elsewhere.
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    try:
+        found = run(request)
+    except UnreadableError as error:
+        found = {"error": str(error)}
+    json.dump(found, out)
+    out.flush()
+    # Some engines crash when their objects are taken down.
+    os._exit(0)
+
+
+def run(request: dict[str, Any]) -> dict[str, Any]:
+    """What ``main`` writes. Raises ``UnreadableError``."""
+    name = request["engine"]
+    maker = _MAKERS[name]()
+    before = resident_bytes()
+    begin = time.perf_counter()
+    make = maker.prepare(request)
+    prepared = time.perf_counter() - begin
+    engine, first = _timed(make)
+    _, first_mask = _timed(engine.session().fill)
+    # Along the texts an engine that has met none.
+    del engine
+    engine, again = _timed(make)
+    texts = _along(engine, request["texts"], request["runs"])
+    memory = max(0, resident_bytes() - before)
+    for text, ids in zip(texts, request["texts"], strict=True):
+        text |= _masks_of(engine, ids, request["vocab_size"], request["eos"])
+    is_own = name == CONSTRAIN
+    return {
+        "version": "" if is_own else _version(name),
+        "tokenizer_seconds": None if is_own else prepared,
+        "load_seconds" if is_own else "compile_seconds": [first, again],
+        "first_mask_seconds": first_mask,
+        "memory": memory,
+        "texts": texts,
+    }
+
+
+def _version(name: str) -> str:
+    """Of an engine, empty if it does not say."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _timed(call: Callable[[], T]) -> tuple[T, float]:
+    begin = time.perf_counter()
+    found = call()
+    return found, time.perf_counter() - begin
+
+
+def _along(engine: Engine, texts: list[list[int]], runs: int) -> list[dict[str, Any]]:
+    """Times along each text: of the first run, in which an engine fills its caches, and of the
+    others."""
+    found: list[list[tuple[list[float], list[float]]]] = [[] for _ in texts]
+    gc.collect()
+    gc.disable()
+    for _ in range(runs):
+        for number, ids in enumerate(texts):
+            found[number].append(_once(engine.session(), ids))
+    gc.enable()
+    return [
+        {
+            "masks": of[0][0],
+            "steps": of[0][1],
+            "masks_again": _medians([masks for masks, _ in of[1:]]),
+            "steps_again": _medians([steps for _, steps in of[1:]]),
+        }
+        for of in found
+    ]
+
+
+def _once(session: Session, ids: list[int]) -> tuple[list[float], list[float]]:
+    """Microseconds of masks and steps up to the end, or to the token that is refused."""
+    now = time.perf_counter_ns
+    masks, steps = [], []
+    for token_id in ids:
+        begin = now()
+        session.fill()
+        between = now()
+        taken = session.accept(token_id)
+        end = now()
+        masks.append((between - begin) / 1000)
+        steps.append((end - between) / 1000)
+        if not taken:
+            return masks, steps
+    begin = now()
+    session.fill()
+    masks.append((now() - begin) / 1000)
+    return masks, steps
+
+
+def _medians(runs: list[list[float]]) -> list[float]:
+    return [statistics.median(each) for each in zip(*runs, strict=False)]
+
+
+def _masks_of(engine: Engine, ids: list[int], vocab_size: int, eos: list[int]) -> dict[str, Any]:
+    """A digest of each mask, and how many tokens it holds."""
+    session, digests, counts = engine.session(), [], []
+    refused: int | None = None
+    accepts = False
+    for number in range(len(ids) + 1):
+        session.fill()
+        digest, count = digest_of(engine.buffer, vocab_size)
+        digests.append(digest)
+        counts.append(count)
+        if number == len(ids):
+            ends = [engine.buffer[i >> 5] >> np.uint32(i & 31) & np.uint32(1) for i in eos]
+            accepts = any(map(bool, ends)) or session.may_end()
+        elif not session.accept(ids[number]):
+            refused = number
+            break
+    return {"digests": digests, "counts": counts, "refused": refused, "accepts": accepts}
+
+
+def digest_of(words: NDArray[np.uint32], vocab_size: int) -> tuple[str, int]:
+    """A digest of a mask, uint32 (n,), and how many tokens it holds; what is behind the vocabulary
+    does not count."""
+    flags = np.unpackbits(words.view(np.uint8), bitorder="little")[:vocab_size]
+    return sha256(flags.tobytes()).hexdigest()[:16], int(flags.sum())
+
+
+# --- the engines
+
+
+class _Constrain:
+    """The artifact of a file."""
+
+    def __init__(self) -> None:
+        from constrain.artifacts.read import load
+
+        self._load = load
+
+    def prepare(self, request: dict[str, Any]) -> Callable[[], Engine]:
+        """Opens the file."""
+        size, path = request["vocab_size"], request["artifact"]
+        return lambda: _ConstrainEngine(self._load(path), size)
+
+
+class _ConstrainEngine:
+    def __init__(self, artifact: Any, vocab_size: int) -> None:
+        self._artifact, self.buffer = artifact, _buffer(vocab_size)
+
+    def session(self) -> Session:
+        return _ConstrainSession(self._artifact.matcher(), self.buffer)
+
+
+class _ConstrainSession:
+    def __init__(self, matcher: Any, buffer: NDArray[np.uint32]) -> None:
+        self._matcher, self._buffer = matcher, buffer
+
+    def fill(self) -> None:
+        self._matcher.fill(self._buffer)
+
+    def accept(self, token_id: int) -> bool:
+        return bool(self._matcher.accept([token_id]))
+
+    def may_end(self) -> bool:
+        return bool(self._matcher.is_accepting)
+
+
+class _Guidance:
+    """llguidance, over the same tokens."""
+
+    def __init__(self) -> None:
+        import llguidance
+
+        self._library = llguidance
+
+    def prepare(self, request: dict[str, Any]) -> Callable[[], Engine]:
+        """Makes its tokenizer."""
+        library = self._library
+        wrapper = library.TokenizerWrapper(_Tokens(request))
+        theirs = library.LLTokenizer(wrapper, n_vocab=request["vocab_size"])
+        make = {
+            "json-schema": library.LLMatcher.grammar_from_json_schema,
+            "lark": library.LLMatcher.grammar_from_lark,
+            "regex": library.LLMatcher.grammar_from_regex,
+        }[request["notation"]]
+
+        def compiled() -> Engine:
+            first = library.LLMatcher(theirs, make(request["grammar"]), log_level=0)
+            if first.is_error():
+                raise UnreadableError(first.get_error())
+            return _GuidanceEngine(first, request["vocab_size"])
+
+        return compiled
+
+
+class _Tokens:
+    """A tokenizer as llguidance wants one: the bytes of the tokens. It is never asked to encode but
+    for texts of its own, which the longest tokens spell."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.tokens = [token.encode("latin-1") for token in request["tokens"]]
+        self.special_token_ids = request["special"]
+        self.eos_token_id, self.bos_token_id = request["eos"][0], None
+        special = set(self.special_token_ids)
+        self._ids = {t: i for i, t in enumerate(self.tokens) if t and i not in special}
+        self._longest = max(map(len, self._ids))
+
+    def __call__(self, text: str | bytes) -> list[int]:
+        octets, found, place = text.encode() if isinstance(text, str) else text, [], 0
+        while place < len(octets):
+            for length in range(min(self._longest, len(octets) - place), 0, -1):
+                if (token_id := self._ids.get(octets[place : place + length])) is not None:
+                    found.append(token_id)
+                    break
+            else:
+                length = 1
+            place += length
+        return found
+
+
+class _GuidanceEngine:
+    def __init__(self, first: Any, vocab_size: int) -> None:
+        self._first, self.buffer = first, _buffer(vocab_size)
+
+    def session(self) -> Session:
+        return _GuidanceSession(self._first.deep_copy(), self.buffer)
+
+
+class _GuidanceSession:
+    def __init__(self, matcher: Any, buffer: NDArray[np.uint32]) -> None:
+        self._matcher, self._place, self._size = matcher, buffer.ctypes.data, buffer.nbytes
+
+    def fill(self) -> None:
+        self._matcher.unsafe_compute_mask_ptr(self._place, self._size)
+
+    def accept(self, token_id: int) -> bool:
+        return bool(self._matcher.consume_token(token_id))
+
+    def may_end(self) -> bool:
+        return bool(self._matcher.is_accepting())
+
+
+class _Xgrammar:
+    """xgrammar, over the same tokens; special ones have no text."""
+
+    def __init__(self) -> None:
+        import xgrammar
+
+        self._library = xgrammar
+
+    def prepare(self, request: dict[str, Any]) -> Callable[[], Engine]:
+        """Makes its tokenizer info."""
+        library, size = self._library, request["vocab_size"]
+        special = {*request["special"], *request["eos"]}
+        spelled = [
+            b"" if i in special else token.encode("latin-1")
+            for i, token in enumerate(request["tokens"])
+        ]
+        info = library.TokenizerInfo(spelled, vocab_size=size, stop_token_ids=request["eos"])
+
+        def compiled() -> Engine:
+            compiler = library.GrammarCompiler(info, cache_enabled=False)
+            try:
+                if request["notation"] == "json-schema":
+                    found = compiler.compile_json_schema(request["grammar"], strict_mode=False)
+                else:
+                    found = compiler.compile_grammar(request["grammar"])
+            except (RuntimeError, ValueError) as error:
+                raise UnreadableError(str(error)) from None
+            return _XgrammarEngine(lambda: library.GrammarMatcher(found), size)
+
+        return compiled
+
+
+class _XgrammarEngine:
+    def __init__(self, make: Callable[[], Any], vocab_size: int) -> None:
+        self._make, self.buffer = make, _buffer(vocab_size)
+
+    def session(self) -> Session:
+        return _XgrammarSession(self._make(), self.buffer)
+
+
+class _XgrammarSession:
+    def __init__(self, matcher: Any, buffer: NDArray[np.uint32]) -> None:
+        self._matcher, self._buffer = matcher, buffer
+        self._rows = buffer.view(np.int32)[np.newaxis]
+
+    def fill(self) -> None:
+        if not self._matcher.fill_next_token_bitmask(self._rows):
+            # It says so where all tokens are allowed.
+            self._buffer[:] = np.uint32(0xFFFFFFFF)
+
+    def accept(self, token_id: int) -> bool:
+        return bool(self._matcher.accept_token(token_id))
+
+    def may_end(self) -> bool:
+        return False
+
+
+def _buffer(vocab_size: int) -> NDArray[np.uint32]:
+    return np.zeros((vocab_size + 31) // 32, dtype=np.uint32)
+
+
+_MAKERS: dict[str, Callable[[], Any]] = {
+    CONSTRAIN: _Constrain,
+    LLGUIDANCE: _Guidance,
+    XGRAMMAR: _Xgrammar,
+}
+
+
+if __name__ == "__main__":
+    main()
