@@ -1,5 +1,5 @@
 """A grammar as another engine reads it: in its author's words where the engine reads that dialect,
-else written anew with the same members.
+else written in one that it reads, with the same members.
 
 What an engine makes of it is another question: llguidance reads terminals greedily, and xgrammar
 has its own bounds. That is why masks are compared.

@@ -27,8 +27,8 @@ IN_OWN_WORDS = {"--all", "--format", "--output", "--prefix", "--max-bytes", "--s
 
 # The commands that read or compile grammars, and what all of them take.
 COMPILING = {
-    *("check", "compile", "convert", "diff", "explain", "inspect", "mask", "sample", "show"),
-    *("test", "viz"),
+    *("bench", "check", "compile", "convert", "diff", "explain", "inspect", "mask", "sample"),
+    *("show", "test", "viz"),
 }
 
 

@@ -176,7 +176,7 @@ def test_an_engine_without_figures_says_why(engines: Path) -> None:
 
 @pytest.mark.quick
 def test_grammars_are_handed_on_with_the_same_members() -> None:
-    """In their author's words, or written anew."""
+    """In their author's words, or written."""
     date = (EXAMPLES / "date.ebnf").read_text(encoding="utf-8")
     kbnf, gbnf = CompileOptions(dialect="kbnf"), CompileOptions(dialect="gbnf")
     for engine, dialect in ((LLGUIDANCE, "regex"), (XGRAMMAR, "gbnf")):
