@@ -1,6 +1,7 @@
 """What ``test`` tests: the grammars of case files, with the options of the command line and theirs.
 
-The command line goes before what a case file says, and that before defaults.
+The command line goes before what a case file says, that before the project file, and that before
+defaults.
 """
 
 from collections.abc import Sequence
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 from constrain.artifacts.errors import ConstrainError
 
 from .compiling import subject_of
+from .configuration.current import WITHOUT_PROJECT
 from .console import UsageError
 from .inputs import STDIN, tokenizer_at
-from .options import Given
+from .options import Given, project
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
@@ -47,8 +49,9 @@ class Subjects:
 
         cases = list(paths)
         if paths[0] == STDIN or not is_cases(paths[0]):
-            self._grammar = paths[0], subject_of(paths[0], self._given)
-            if not (cases := cases[1:]):
+            self._grammar = paths[0], subject_of(paths[0], self._given.of(paths[0]))
+            named = project()
+            if not (cases := cases[1:] or (named.cases_of(paths[0]) if named else [])):
                 found = None if paths[0] == STDIN else beside(paths[0])
                 if found is None:
                     raise UsageError(
@@ -81,7 +84,7 @@ class Subjects:
                 f"{file.path}: no grammar is named; say it on the command line, or by a line "
                 "'grammar: FILE' at the head of the file"
             )
-        given = with_settings(self._given, file)
+        given = with_settings(self._given, file, name)
         if start is not None:
             given = replace(given, start=start)
         # Schemas in one file are distinguished by their text.
@@ -116,7 +119,7 @@ class Subjects:
             return file.schema
         named = file.setting("grammar")
         try:
-            return subject_of(name, replace(with_settings(self._given, file), tokenizer=None))
+            return subject_of(name, replace(with_settings(self._given, file, name), tokenizer=None))
         except OSError as error:
             if named is None:
                 raise
@@ -149,14 +152,37 @@ def _shared(name: str | None, no_cache: bool) -> "SharedTables":
     return SharedTables(tokenizer, cache_of(None if no_cache else "default"), None)
 
 
-def with_settings(given: Given, file: "CaseFile") -> Given:
-    """The options of a file's head where the command line says nothing else. Raises
-    ``CaseFileError``."""
+def runs_of(
+    given: Given, paths: Sequence[str] | None
+) -> "list[tuple[Subjects, CaseFile | CaseFileError]]":
+    """The case files of what the command line names, else of the project file, each with what it is
+    about. Raises ``UsageError``."""
+    from constrain.compiler.testing.collect import beside, is_cases
+
+    if paths:
+        wanted = [list(paths)]
+    else:
+        named = project()
+        if named is None:
+            raise UsageError(WITHOUT_PROJECT)
+        each = named.cases()
+        wanted = [run for run in each if len(run) > 1 or is_cases(run[0]) or beside(run[0])]
+    runs = []
+    for run in wanted:
+        subjects = Subjects(given)
+        runs += [(subjects, file) for file in subjects.divided(run)]
+    return runs
+
+
+def with_settings(given: Given, file: "CaseFile", grammar: str | None = None) -> Given:
+    """The options for a file: of the command line, else of its head, else of the project file for
+    ``grammar``. Raises ``CaseFileError``."""
     named = {field.name: field for field in fields(Given)}
+    said, given = given.said, given.of(grammar)
     changes = dict[str, Any]()
     for setting in file.settings:
         field = named.get(setting.key.replace("-", "_"))
-        if field is None or getattr(given, field.name) != field.default:
+        if field is None or field.name in said:
             continue
         changes[field.name] = _value(file, setting, field.type)
     return replace(given, **changes)
@@ -191,7 +217,12 @@ def _value(file: "CaseFile", setting: "Setting", annotation: Any) -> Any:
         if text not in known:
             raise _wrong(file, setting, f"'{setting.key}' is one of {', '.join(known)}")
         return kind(text)
-    return _placed(file, text) if setting.key == "tokenizer" else text
+    if setting.key != "tokenizer":
+        return text
+    named = project()
+    if named is not None and text in named.tokenizers:
+        return named.tokenizer(text)
+    return _placed(file, text)
 
 
 def _placed(file: "CaseFile", path: str) -> str:

@@ -13,7 +13,7 @@ from constrain.artifacts.errors import ConstrainError
 from .. import options
 from ..console import UsageError, coloured, progress, status, write_pieces
 from ..inputs import STDIN
-from ..testing import Subjects
+from ..testing import Subjects, runs_of
 
 if TYPE_CHECKING:
     from constrain.compiler.testing.cases import CaseFile
@@ -46,14 +46,15 @@ class Format(StrEnum):
 def test(
     given: options.Given,
     paths: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="[GRAMMAR] CASES…",
+            metavar="[GRAMMAR] [CASES…]",
             help="A grammar or an artifact, and cases: files *.test, folders of them, folders "
             "accept/ and reject/, JSON files with a schema and tests. Cases that name their "
-            "grammar need none here; a grammar alone has those of its name beside it.",
+            "grammar need none here; a grammar alone has those of the project file, or of its name "
+            "beside it.  [default: all of the project file]",
         ),
-    ],
+    ] = None,
     format_: Annotated[
         Format,
         typer.Option(
@@ -89,6 +90,7 @@ def test(
 
     \b
     Examples:
+      constrain test
       constrain test date.ebnf
       constrain test date.ebnf cases/ --format junit -o results.xml
       constrain test tests/ --filter leap
@@ -97,12 +99,10 @@ def test(
     from constrain.compiler.testing.runner import Runner
 
     is_wanted = _filter(filter_)
-    subjects = Subjects(given)
-    files = subjects.divided(paths)
-    runner = Runner(subjects.subject_of, allow_commands)
-    total, done = sum(len(f.cases) for f in files if not isinstance(f, ConstrainError)), 0
-    reports = list[report.FileReport]()
-    for file in files:
+    runs = runs_of(given, paths)
+    total = sum(len(f.cases) for _, f in runs if not isinstance(f, ConstrainError))
+    done, reports = 0, list[report.FileReport]()
+    for subjects, file in runs:
         if isinstance(file, ConstrainError):
             reports.append(report.FileReport(file.source.name, None, (), file, file.exit_code))
             continue
@@ -110,11 +110,12 @@ def test(
         def tell(count: int, before: int = done) -> None:
             progress("cases", before + count, total)
 
+        runner = Runner(subjects.subject_of, allow_commands)
         reports.append(_of_file(file, runner, subjects, is_wanted, update, tell))
         done += len(file.cases)
     if not any(found.results or found.error for found in reports):
         names = "" if filter_ is None else f" whose name has '{filter_}'"
-        raise UsageError(f"{' '.join(paths)}: there is no case{names}")
+        raise UsageError(f"{' '.join(paths or ['the project file'])}: there is no case{names}")
     text = {
         Format.TEXT: report.as_text,
         Format.JSON: report.as_json,
@@ -124,7 +125,7 @@ def test(
     }[format_](reports)
     if format_ is Format.TEXT and output in (None, STDIN):
         text = coloured(text, sys.stdout)
-    write_pieces([text.encode("utf-8", "surrogateescape")], output, paths[0])
+    write_pieces([text.encode("utf-8", "surrogateescape")], output, paths[0] if paths else STDIN)
     status(report.summary(reports))
     return report.exit_code(reports)
 

@@ -44,6 +44,11 @@ class Choice:
         return read(path, keys())
 
 
+WITHOUT_PROJECT = (
+    "there is no project file here or above: name grammars, or list them under 'grammars' in "
+    "constrain.toml or in the table [tool.constrain] of pyproject.toml"
+)
+
 # One command is at work in a process.
 choice = Choice()
 
@@ -51,10 +56,7 @@ choice = Choice()
 def listed_grammars(project: "Project | None") -> list[str]:
     """The grammars of a project file, for a command that names none. Raises ``UsageError``."""
     if project is None:
-        raise UsageError(
-            "there is no project file here or above: name grammars, or list them under 'grammars' "
-            "in constrain.toml or in the table [tool.constrain] of pyproject.toml"
-        )
+        raise UsageError(WITHOUT_PROJECT)
     if not project.entries:
         raise UsageError(f"{project.shown}: it lists no grammars; name some, or list them there")
     return project.grammars()

@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import UnionType
 from typing import Any, get_args, get_origin
 
-ALLOW = "allow"
+TESTS, ALLOW = "tests", "allow"
 GRAMMARS, TOKENIZERS = "grammars", "tokenizers"
 
 
@@ -27,7 +27,7 @@ def of_a_grammar(options: Iterable[Field[Any]]) -> dict[str, Key]:
     """What may be said of one grammar, or at the top of all, by the names in the file; ``options``
     are fields with the command line's annotations."""
     found = {f.name.replace("_", "-"): Key(f.name, _reader(f.name, f.type)) for f in options}
-    return {**found, ALLOW: Key(ALLOW, _lints)}
+    return {**found, TESTS: Key(TESTS, _texts), ALLOW: Key(ALLOW, _lints)}
 
 
 def _reader(name: str, annotation: Any) -> Callable[[Any], Any]:

@@ -24,7 +24,7 @@ from constrain.artifacts.errors import ConstrainError
 from ..console import UsageError
 from ..inputs import grammar_files
 from .find import SHARED
-from .keys import GRAMMARS, TOKENIZERS, Key
+from .keys import GRAMMARS, TESTS, TOKENIZERS, Key
 from .toml_places import Place, places
 
 if TYPE_CHECKING:
@@ -80,12 +80,11 @@ class Project:
     tokenizers: Mapping[str, Setting]
 
     def settings_of(self, path: str | None) -> dict[str, Setting]:
-        """What holds for a grammar, by the names of the fields of ``Given``, and ``allow``;
-        None is for what holds for all."""
-        found = dict(self.settings)
+        """What holds for a grammar, by the names of the fields of ``Given``, ``tests`` and
+        ``allow``; None is for what holds for all."""
+        found = {name: said for name, said in self.settings.items() if name != TESTS}
         if path is not None:
-            name = os.path.relpath(Path(path).resolve(), self.folder.resolve())
-            name = name.replace(os.sep, "/")
+            name = Path(os.path.relpath(path, self.folder)).as_posix()
             for entry in self.entries:
                 if entry.matches(name):
                     found |= entry.settings
@@ -103,6 +102,28 @@ class Project:
                     f"{self.shown}:{entry.line}: there is no file {entry.pattern!r}, which "
                     f"'{GRAMMARS}' lists"
                 )
+            found |= dict.fromkeys(files)
+        return list(found)
+
+    def cases(self) -> list[list[str]]:
+        """What ``test`` is to run, as its arguments: each grammar with its cases, which those
+        without ``tests`` may have beside them; and the cases of the file's own ``tests``, which say
+        what they are about. Raises ``UsageError``."""
+        runs = [[path, *self.cases_of(path)] for path in self.grammars()]
+        own = self.settings.get(TESTS)
+        return [*runs, *([self._cases(own)] if own else [])]
+
+    def cases_of(self, path: str) -> list[str]:
+        """The cases of a grammar, empty where nothing is said of it."""
+        said = self.settings_of(path).get(TESTS)
+        return self._cases(said) if said else []
+
+    def _cases(self, said: Setting) -> list[str]:
+        found: dict[str, None] = {}
+        for pattern in said.value:
+            files = list(self.files(pattern))
+            if not files:
+                raise UsageError(f"{said.file}:{said.line}: there is no file {pattern!r} of cases")
             found |= dict.fromkeys(files)
         return list(found)
 
@@ -137,7 +158,8 @@ def read(path: Path, keys: Mapping[str, Key]) -> Project:
 def shown(path: Path) -> str:
     """A path as messages name it: from the current folder where it is inside."""
     try:
-        return str(path.resolve().relative_to(Path.cwd()))
+        # Links are named as they are written.
+        return str(Path(os.path.abspath(path)).relative_to(Path.cwd()))  # noqa: PTH100
     except ValueError:
         return str(path)
 

@@ -111,6 +111,59 @@ def test_the_command_line_wins(cli: Cli) -> None:
     assert cli("compile", "date.ebnf", *words, "--tokenization", "any").code == 0
 
 
+def case(name: str, text: str, verdict: str = "accept", head: str = "") -> str:
+    """A case file of one case."""
+    return f"{head}=====\n{name}\n:{verdict}\n=====\n{text}\n---\n"
+
+
+def test_test_alone_runs_all_cases_of_the_project(cli: Cli) -> None:
+    """Those of each grammar, by its options; those beside it where none are named; and those that
+    say themselves what they are about."""
+    project(
+        """
+        tests = ["own/*.test"]
+        [grammars]
+        "*.ebnf" = {}
+        "month.ebnf" = {start = "month", tests = ["cases/", "more.test"]}
+        "day.ebnf" = {start = "day"}
+        """,
+        month=DATE,
+        day=DATE,
+        without=DATE,
+    )
+    files = {
+        "cases/a.test": case("a month", "12"),
+        "more.test": case("no month", "13", "reject"),
+        "day.test": case("a day", "31"),
+        "own/year.test": case("a year", "1999", head="grammar: ../day.ebnf\nstart: year\n"),
+    }
+    for name, text in files.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text)
+
+    done = cli("test", "--format", "json")
+    alone = cli("test", "month.ebnf", "--format", "json")
+    wrong = cli("test", "--start", "date")
+
+    assert done.code == 0, done.out.decode() + done.err
+    found = json.loads(done.out)
+    cases = [c["name"] for file in found["files"] for c in file["cases"]]
+    assert cases == ["a day", "a month", "no month", "a year"]
+    assert b"a month" in alone.out and b"no month" in alone.out and b"a day" not in alone.out
+    # The command line goes before the project file, and before what case files say.
+    assert wrong.code == 1
+    assert wrong.out.count(b"a year") and wrong.out.count(b"a day")
+
+
+def test_test_alone_says_where_there_is_nothing_to_run(cli: Cli) -> None:
+    """Without a project, without cases, and for cases that are not there."""
+    assert "there is no project file" in cli("--isolated", "test").err
+    project("grammars = ['a.ebnf']", a=DATE)
+    assert (cli("test").code, "there is no case" in cli("test").err) == (2, True)
+    project("[grammars]\n'a.ebnf' = {tests = ['no.test']}", a=DATE)
+    assert "constrain.toml:2: there is no file 'no.test' of cases" in cli("test").err
+
+
 def test_diff_reads_each_side_as_the_project_says(cli: Cli) -> None:
     """Start and dialect of A and of B."""
     project('grammars = {"a.ebnf" = {start = "month"}, "b.ebnf" = {start = "day"}}', a=DATE, b=DATE)
@@ -234,8 +287,10 @@ def test_every_option_of_a_grammar_may_be_said(cli: Cli) -> None:
     said = cli("compile", "--help").out.decode()
     keys = of_a_grammar(f for f in fields(Given) if f.name in ALL and f.name != "no_cache")
 
-    assert {*ALL} - {"no_cache"} | {"allow"} == {key.name for key in keys.values()}
-    assert [name for name in keys if name != "allow" and f"--{name}" not in said] == []
+    assert {*ALL} - {"no_cache"} | {"tests", "allow"} == {key.name for key in keys.values()}
+    assert [
+        name for name in keys if name not in ("tests", "allow") and f"--{name}" not in said
+    ] == []
 
 
 def leaves(value: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
