@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -225,6 +226,27 @@ class Artifact:
 
         whole = self.completed
         write_atomically(path, encode(whole.manifest.to_json(), whole.arrays))
+
+    def save_thin(
+        self, path: str | PathLike[str], folder: str | PathLike[str] | None = None
+    ) -> str:
+        """Write the file without the tokenizer's own sections, and these to a file in ``folder``
+        (by default the one of ``path``), unless it is there; that file's name.
+
+        Of a ``CompileOptions.thin`` compilation all artifacts of a tokenizer that need the same
+        tables share one.
+        """
+        from .container.thin import encode_thin
+        from .container.write import write_atomically
+
+        whole = self.completed
+        thin = encode_thin(whole.manifest.to_json(), whole.arrays)
+        target = Path(Path(path).parent if folder is None else folder, thin.name)
+        # The name is a digest of the content; a file of another size is not whole.
+        if not target.is_file() or target.stat().st_size != sum(map(len, thin.tables)):
+            write_atomically(target, thin.tables)
+        write_atomically(path, thin.chunks)
+        return thin.name
 
     def to_bytes(self) -> bytes:
         """The file's bytes; the same artifact gives the same bytes."""

@@ -86,6 +86,8 @@ class CompileOptions:
     - ``max_artifact_bytes``: beyond this size mask rows are left out and computed lazily; what
       cannot be left out must not be larger. 0 leaves out all rows, whatever the rest takes.
     - ``strip``: leave the grammar's text out of the artifact.
+    - ``thin``: leave the tokenizer's own sections as they are for every grammar, so that artifacts
+      can share them (``Artifact.save_thin``); else they are restricted to what the grammar needs.
     - ``limits``: bounds of every step, with the clock of the whole compilation.
 
     The constructor raises ``ValueError`` for a value that a field cannot have.
@@ -107,6 +109,7 @@ class CompileOptions:
     prewarm: int | None = None
     max_artifact_bytes: int = MAX_ARTIFACT_BYTES
     strip: bool = False
+    thin: bool = False
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:

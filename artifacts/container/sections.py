@@ -109,7 +109,10 @@ def check_trie(arrays: Arrays, prefix: str, vocab_size: int) -> None:
 
 
 FORMAT_MAJOR = 2
-FORMAT_MINOR = 0
+FORMAT_MINOR = 1
+
+# The first minor version with sections in another file; a file without such is of version 0.
+_SHARED_MINOR = 1
 
 _DTYPES: dict[str, np.dtype[Any]] = {
     "U8": np.dtype("u1"),
@@ -129,16 +132,23 @@ _MAX_HEADER_BYTES = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """A decoded file: the manifest and its arrays by name (views into the buffer)."""
+    """A decoded file: the manifest and its arrays by name (views into the buffer). ``digest``: of
+    the header, which has the checksums of all sections."""
 
     manifest: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
+    digest: str
 
 
-def encode(manifest: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[bytes]:
+def encode(
+    manifest: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    shared: Mapping[str, Any] | None = None,
+) -> list[bytes]:
     """The file as a list of chunks; the same input gives the same bytes.
 
-    ``manifest`` is JSON-serialisable; the checksums of all sections are added to it.
+    ``manifest`` is JSON-serialisable; the checksums of all sections are added to it. ``shared``:
+    what it says of sections in another file (``thin``).
     """
     written = dict(arrays)
     for name, array in arrays.items():
@@ -163,7 +173,10 @@ def encode(manifest: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> l
         }
         checksums[name] = sha256(chunk).hexdigest()
         chunks.append(chunk)
-    full = {**manifest, "format": [FORMAT_MAJOR, FORMAT_MINOR], "checksums": checksums}
+    minor = 0 if shared is None else _SHARED_MINOR
+    full = {**manifest, "format": [FORMAT_MAJOR, minor], "checksums": checksums}
+    if shared is not None:
+        full["shared"] = shared
     text = _canonical_json(full)
     header: dict[str, Any] = {
         "__metadata__": {"constrain": text, "header_sha256": _header_digest(text, described)},
@@ -187,12 +200,13 @@ def decode(buffer: bytes | memoryview, *, verify: bool) -> Sections:
     text = metadata["constrain"]
     manifest = _parse_object(text, "manifest")
     _check_version(manifest.get("format"))
-    if metadata.get("header_sha256") != _header_digest(text, header):
+    digest = _header_digest(text, header)
+    if metadata.get("header_sha256") != digest:
         raise ArtifactError("the header is damaged: its checksum does not match")
     arrays = _view_arrays(header, body)
     if verify:
         _verify(manifest.get("checksums"), arrays)
-    return Sections(manifest, whole_tables(arrays))
+    return Sections(manifest, whole_tables(arrays), digest)
 
 
 def _split(data: memoryview) -> tuple[dict[str, Any], memoryview]:

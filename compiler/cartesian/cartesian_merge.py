@@ -67,12 +67,15 @@ def cartesian_merge(
     check: Callable[[Relevance], bool] | None = None,
     most: int | None = None,
     progress: Progress = silent,
+    *,
+    whole_pairs: bool = False,
 ) -> CartesianDfa:
     """Algorithm 5 for the texts of ``product``. Raises ``LimitError``, also where the table takes
     more than ``most`` bytes.
 
     ``rules_of``: the grammar rules behind a product state, which errors name. ``check``: computes
-    ``live_by_inert`` from what is relevant; without it the result is True.
+    ``live_by_inert`` from what is relevant; without it the result is True. ``whole_pairs``: keep
+    the forbidden pairs of all tokens, which are the same for every grammar.
     """
     limits = (limits or Limits()).started()
     table = compressed_table(product, limits, rules_of, most, progress)
@@ -81,16 +84,16 @@ def cartesian_merge(
     live_by_inert = check is None or check(relevance)
     dead = relevance.dead()
     _restrict(lifted, dead)
-    used = _tokens_of(lifted, (0,))
+    rows = pairs.forbidden.rows
+    if not whole_pairs:
+        rows = only_followed_by(rows, _tokens_of(lifted, (0,)))
+        rows = _fused(rows, np.flatnonzero(_tokens_of(lifted, (0, 1))))
     transitions = _counted(lifted.bits)
     return CartesianDfa(
         product=product,
         table=table,
         rows=_packed(lifted, product.states, vocab_size, limits),
-        pairs=_fused(
-            only_followed_by(pairs.forbidden.rows, used),
-            np.flatnonzero(_tokens_of(lifted, (0, 1))),
-        ),
+        pairs=rows,
         transitions=transitions + sum(map(len, lifted.lists.values())),
         dropped=dead.shape[1],
         live_by_inert=live_by_inert,

@@ -187,7 +187,10 @@ class _Merging:
         else:
             merges = proper_merges(tokenizer)
             found = canonical_dfa(dfa, tokenizer.base, (), merges, limits, self.progress, rules)
-        return with_pairs(found, self.tables.pairs.forbidden.rows)
+        pairs = self.tables.pairs.forbidden.rows
+        if self.request.options.thin:
+            return replace(found, pairs=pairs)
+        return with_pairs(found, pairs)
 
     def _cartesian(
         self, product: Product, dfa: Dfa, beside: NormalFormTables | None
@@ -209,6 +212,7 @@ class _Merging:
             partial(live_by_inert, beside) if beside is not None and not beside.prompts else None,
             self.most,
             self.progress,
+            whole_pairs=self.request.options.thin,
         )
 
 

@@ -1,0 +1,172 @@
+"""Thin artifacts: sections that are the tokenizer's own, in a file that all its artifacts map.
+
+    date.cst, 7.6 MB     ->     date.cst, 26 kB     and, once, <digest>.tok, 7.5 MB
+
+A file of tables is a container like an artifact's; its name is the digest of its header, which has
+the checksums of all its sections. A thin artifact's manifest names it and what it takes from it:
+
+    "shared": {"file": "<digest>.tok", "sections": ["pairs.begin", …, "vocab.offsets"]}
+
+Artifacts of one tokenizer that need the same tables name the same file, whatever their grammars
+are, if they were compiled to be thin (``CompileOptions.thin``).
+"""
+
+import mmap
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeAlias
+
+from ..errors import ArtifactError
+from .sections import Arrays, Sections, decode, encode
+
+SUFFIX = ".tok"
+
+# What the manifest of a file of tables says it is.
+_KIND = "tokenizer-tables"
+
+# Names of sections that another grammar leaves as they are, or how they begin where these end with
+# a dot.
+_TOKENIZER_SECTIONS = (
+    "apart_trie.",
+    "cuts.",
+    "merged_trie.",
+    "pairs.",
+    "pieces.",
+    "slices.",
+    "stable.classes",
+    "stable.start",
+    "stable.table",
+    "trie.",
+    "vocab.",
+    "words.indicator",
+    "words.longest",
+    "words.normalizer",
+)
+
+# Where files of tables are: a folder, or what gives the path of the one of a name.
+Shared: TypeAlias = str | PathLike[str] | Callable[[str], str | PathLike[str]]
+
+# Files of tables that stay mapped, those used last.
+_MOST_MAPPED = 8
+
+
+def is_of_tokenizer(name: str) -> bool:
+    """Whether a section is the tokenizer's own, and may be shared."""
+    return any(
+        name == own or (own.endswith(".") and name.startswith(own)) for own in _TOKENIZER_SECTIONS
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Thin:
+    """The two files of a thin artifact, as chunks. ``name``: that of the file of tables."""
+
+    chunks: Sequence[bytes]
+    name: str
+    tables: Sequence[bytes]
+
+
+def encode_thin(manifest: Mapping[str, Any], arrays: Arrays) -> Thin:
+    """An artifact without the tokenizer's own sections, and these; the same input gives the same
+    bytes."""
+    shared = {name: array for name, array in arrays.items() if is_of_tokenizer(name)}
+    own = {name: array for name, array in arrays.items() if name not in shared}
+    tables = encode({"kind": _KIND}, shared)
+    name = decode(b"".join(tables), verify=False).digest + SUFFIX
+    said = {"file": name, "sections": sorted(shared)}
+    return Thin(encode(manifest, own, shared=said), name, tables)
+
+
+def is_thin(sections: Sections) -> bool:
+    """Whether sections are elsewhere."""
+    return "shared" in sections.manifest
+
+
+def tables_name(sections: Sections) -> str:
+    """The name of the file of tables that a thin artifact needs. Raises ``ArtifactError``."""
+    return _named(sections.manifest)[0]
+
+
+def _named(manifest: Mapping[str, Any]) -> tuple[str, list[str]]:
+    said = manifest.get("shared")
+    if isinstance(said, dict):
+        file, names = said.get("file"), said.get("sections")
+        digest = file.removesuffix(SUFFIX) if isinstance(file, str) else ""
+        # subtle: what a stranger's file names is a path below no other folder.
+        is_name = len(digest) == 64 and set(digest) <= set("0123456789abcdef")
+        are_names = isinstance(names, list) and all(
+            isinstance(name, str) and is_of_tokenizer(name) for name in names
+        )
+        if is_name and are_names and file == digest + SUFFIX:
+            return file, names
+    raise ArtifactError("the manifest is damaged: bad 'shared'")
+
+
+def completed(sections: Sections, shared: Shared | None, *, verify: bool) -> Sections:
+    """The sections of a thin artifact with those that it shares; of another as they are.
+
+    Raises ``ArtifactError`` if there is no such file of tables, or it is another one.
+    """
+    if not is_thin(sections):
+        return sections
+    file, names = _named(sections.manifest)
+    if shared is None:
+        raise ArtifactError(
+            f"it is thin, and its tokenizer's tables are in {file}: say by 'shared' where that is"
+        )
+    path = Path(shared(file) if callable(shared) else Path(fspath(shared), file))
+    tables = _mapped(path, verify)
+    if tables.digest + SUFFIX != file:
+        raise ArtifactError(f"{path} holds other tables than its name says")
+    found = dict(sections.arrays)
+    for name in names:
+        if name in found or name not in tables.arrays:
+            raise ArtifactError(f"section {name!r} is not in {path}, or twice there")
+        found[name] = tables.arrays[name]
+    return Sections(sections.manifest, found, sections.digest)
+
+
+class _Mapped:
+    """Files of tables that are mapped, by path, size and time of change; threads share them."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._files: OrderedDict[tuple[str, int, int], tuple[Sections, bool]] = OrderedDict()
+
+    def get(self, path: Path, verify: bool) -> Sections:
+        """The file's sections, read once."""
+        with path.open("rb") as file, self._lock:
+            size = file.seek(0, 2)
+            key = str(path.absolute()), size, path.stat().st_mtime_ns
+            found, is_verified = self._files.pop(key, (None, False))
+            if found is None or (verify and not is_verified):
+                if size == 0:
+                    raise ArtifactError("the file is empty")
+                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                found, is_verified = decode(memoryview(mapped), verify=verify), verify
+            self._files[key] = found, is_verified
+            if len(self._files) > _MOST_MAPPED:
+                self._files.popitem(last=False)
+            return found
+
+
+_FILES = _Mapped()
+
+
+def _mapped(path: Path, verify: bool) -> Sections:
+    try:
+        found = _FILES.get(path, verify)
+    except ArtifactError as error:
+        raise ArtifactError(f"{path}: {error}") from None
+    except OSError as error:
+        raise ArtifactError(
+            f"its tokenizer's tables cannot be read: {path}: {error.strerror or error}; a file of "
+            "that name is written beside each thin artifact"
+        ) from None
+    if found.manifest.get("kind") != _KIND:
+        raise ArtifactError(f"{path} holds no tables of a tokenizer")
+    return found
