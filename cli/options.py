@@ -271,6 +271,15 @@ class Given(OfSchemas):
             help="Leave the grammar's text out of the artifact.",
         ),
     ] = False
+    thin: Annotated[
+        bool,
+        typer.Option(
+            "--thin",
+            rich_help_panel=panels.COMPILATION,
+            help="Write the tokenizer's tables to a file beside the artifact, which all artifacts "
+            "of the tokenizer share.",
+        ),
+    ] = False
     max_artifact_bytes: Annotated[
         int,
         typer.Option(

@@ -35,7 +35,6 @@ _TOKENIZER_SECTIONS = (
     "cuts.",
     "merged_trie.",
     "pairs.",
-    "pieces.",
     "slices.",
     "stable.classes",
     "stable.start",
@@ -43,7 +42,6 @@ _TOKENIZER_SECTIONS = (
     "trie.",
     "vocab.",
     "words.indicator",
-    "words.longest",
     "words.normalizer",
 )
 
@@ -98,11 +96,9 @@ def _named(manifest: Mapping[str, Any]) -> tuple[str, list[str]]:
         digest = file.removesuffix(SUFFIX) if isinstance(file, str) else ""
         # subtle: what a stranger's file names is a path below no other folder.
         is_name = len(digest) == 64 and set(digest) <= set("0123456789abcdef")
-        are_names = isinstance(names, list) and all(
-            isinstance(name, str) and is_of_tokenizer(name) for name in names
-        )
-        if is_name and are_names and file == digest + SUFFIX:
-            return file, names
+        found = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+        if is_name and found == names and all(map(is_of_tokenizer, found)):
+            return digest + SUFFIX, found
     raise ArtifactError("the manifest is damaged: bad 'shared'")
 
 

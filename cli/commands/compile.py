@@ -58,6 +58,8 @@ def compile_(
     begin = time.monotonic()
     text = grammar_text(grammar)
     target = _target(grammar, output)
+    if given.thin and target == STDIN:
+        raise UsageError("--thin writes two files: say with -o where the artifact goes")
     if viz is not None and viz.exists() and not viz.is_dir():
         raise UsageError(f"{viz}: the drawings need a folder, and this is none")
     wanted = given.compile_options(grammar)
@@ -65,16 +67,24 @@ def compile_(
     compilation = compilation_of(recogniser, given, wanted)
     if stats:
         _print_stats(compilation, wanted)
-    if target == STDIN:
-        data = compilation.artifact.to_bytes()
-        write_bytes(data, "an artifact")
-        size: int | None = len(data)
-    else:
-        compilation.artifact.save(target)
-        size = Path(target).stat().st_size if Path(target).is_file() else None
+    size = _write(compilation.artifact, target, given.thin)
     if viz is not None:
         write_all_drawings(compilation, grammar, viz)
     _print_summary(compilation, target, size, time.monotonic() - begin)
+
+
+def _write(artifact: "Artifact", target: str, thin: bool) -> int | None:
+    """Write the artifact; how many bytes, None where that is not to be seen."""
+    if target == STDIN:
+        data = artifact.to_bytes()
+        write_bytes(data, "an artifact")
+        return len(data)
+    if thin:
+        tables = Path(target).with_name(artifact.save_thin(target))
+        note(f"its tokenizer's tables are in {tables}, {tables.stat().st_size:,} bytes")
+    else:
+        artifact.save(target)
+    return Path(target).stat().st_size if Path(target).is_file() else None
 
 
 def _target(grammar: str, output: str | None) -> str:
