@@ -116,7 +116,7 @@ def measured(
 ) -> "Bench":
     """The measurement of a grammar or an artifact along the texts in these files."""
     from constrain.compiler import Compiler
-    from constrain.compiler.inspection.texts import Text
+    from constrain.compiler.inspection.texts import Text, explain_of
     from constrain.compiler.measuring.bench import bench_of, compiled
     from constrain.compiler.measuring.given import peer_of
 
@@ -144,6 +144,7 @@ def measured(
         tokenizer=tokenizer if has_tokenizer else None,
         tokenizer_name=tokenizer.name if has_tokenizer else artifact.manifest.tokenizer_sha256,
         say=_say,
+        explain=explain_of(artifact, found, wanted) if isinstance(found, str) else None,
         compile_seconds=seconds,
         peers=[peer_of(each, text, wanted, name) for each in names],
         of_any=of_any if has_tokenizer and text is not None else None,

@@ -26,7 +26,7 @@ from ..pipeline import Compilation
 from .choices import TOKEN_TRANSITIONS, Choices, Effort, choices_made, choices_of, effort_of
 from .density import MaskFacts, mask_facts
 from .sizes import Sizes, sizes_of
-from .texts import Reader, Text, TextFacts
+from .texts import Reader, Text, TextFacts, explain_of
 
 # How much of the masks is in the file.
 ALL, SOME, NONE = "all", "some", "none"
@@ -143,7 +143,11 @@ def inspection_of(
     limits = (limits or Limits()).started()
     whole = artifact.completed
     table = _tabulated(whole, limits)
-    reader = Reader.of(whole, say, tokenizer, limits) if texts else None
+    source = None if compilation is None else compilation.automaton.grammar.source.text
+    reader = None
+    if texts:
+        explain = explain_of(whole, source, options)
+        reader = Reader(whole, explain, say, tokenizer, limits)
     choices = choices_of(whole)
     if compilation is not None and options is not None:
         choices = choices_made(compilation, options)

@@ -11,6 +11,7 @@ from constrain.artifacts.container.manifest import Manifest
 from ..diagnostics import visible
 from .choices import TOKEN_TRANSITIONS, Choice, Effort
 from .density import STATES, Density
+from .encoding import FEWEST
 from .inspection import Inspection
 from .sizes import Sizes
 from .texts import TextFacts
@@ -189,7 +190,8 @@ def _text(found: TextFacts) -> Iterator[str]:
         yield f"text {found.message}"
         return
     line_break = ", without the line break at its end" if found.without_line_break else ""
-    yield f"text {found.name}: accepted, {found.bytes:,} bytes{line_break}"
+    tokens = ", by the fewest tokens" * (found.encoding == FEWEST)
+    yield f"text {found.name}: accepted, {found.bytes:,} bytes{line_break}{tokens}"
     share = found.forced_bytes / found.spelled if found.spelled else 0.0
     yield f"  forced: {found.forced_tokens:,} of {found.tokens:,} tokens ({found.forced_share:.1%})"
     yield f"  forced: {found.forced_bytes:,} of {found.spelled:,} bytes ({share:.1%})"

@@ -1,25 +1,27 @@
 """What of a text is forced: the tokens and bytes that a model would not have to choose.
 
-The text is read as its tokenizer encodes it, a mask before each token. Without the tokenizer it is
-read by the tokens that the artifact allows, the fewest: under canonical masks these are the same.
+The text is read token by token (``encoding``), a mask before each.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.container.manifest import WORD_DFA
 from constrain.artifacts.errors import TokenRefusedError
 from constrain.artifacts.tokens import tokenset
 
-from ..explain.explainer import explainer_of_artifact
+from ..diagnostics import LimitError
+from ..explain.explainer import explainer_of_artifact, explainer_of_grammar
 from ..explain.report import Status, Verdict, position, without_line_break
 from ..limits import Limits
-from ..options import AnyTokenizer
+from ..options import AnyTokenizer, CompileOptions
 from .density import Density, count_of, density_of
+from .encoding import Encoding, encoding_of
 
 # The text is a member, and the tokens that it is encoded as are not allowed.
 REFUSED = "refused"
+
+OWN_TOKENS = "a member that the masks do not allow as the tokenizer writes it"
 
 # The longest run of forced bytes that is looked for at one place.
 _RUN = 256
@@ -43,10 +45,11 @@ class TextFacts:
     1), ``byte`` and ``message`` say where and why, and nothing else is counted.
 
     ``without_line_break``: it is a member without the line break at its end, which was left out.
-    ``bytes``: of the text. ``tokens``: that it is encoded as. ``forced_tokens``: those of them that
-    were alone in their mask. ``forced_bytes``: bytes that all texts go on with from the end of
-    some token, forced tokens included; at most ``spelled`` bytes, what the tokens spell.
-    ``masks``: before each token and at the end.
+    ``bytes``: of the text. ``encoding``: by the ``tokenizer``, or by the ``fewest`` tokens.
+    ``tokens``: that it is encoded as. ``forced_tokens``: those of them that were alone in their
+    mask. ``forced_bytes``: bytes that all texts go on with from the end of some token, forced
+    tokens included; at most ``spelled`` bytes, what the tokens spell. ``masks``: before each token
+    and at the end.
     """
 
     name: str
@@ -57,6 +60,7 @@ class TextFacts:
     column: int | None = None
     byte: int | None = None
     message: str | None = None
+    encoding: str | None = None
     tokens: int = 0
     forced_tokens: int = 0
     spelled: int = 0
@@ -69,26 +73,30 @@ class TextFacts:
         return self.forced_tokens / self.tokens if self.tokens else 0.0
 
 
+def explain_of(
+    artifact: Artifact, text: str | None = None, options: CompileOptions | None = None
+) -> Callable[[bytes], Verdict]:
+    """What explains texts: of the grammar ``text`` that was compiled by ``options``, where there is
+    such, in whose words also members are that the tokenizer cannot spell; else of the artifact."""
+    if text is not None and options is not None:
+        try:
+            return explainer_of_grammar(text, options).verdict
+        except LimitError as error:
+            if error.is_measured:
+                raise
+    return explainer_of_artifact(artifact).verdict
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Reader:
-    """What reads the texts of one artifact. ``tokenizer``: the artifact's, if it is there."""
+    """What reads the texts of one artifact. ``explain``: the verdict on one, and ``say`` that in
+    words. ``tokenizer``: the artifact's, if it is there."""
 
     artifact: Artifact
     explain: Callable[[bytes], Verdict]
     say: Callable[[Verdict, Text], str]
     tokenizer: AnyTokenizer | None
     limits: Limits
-
-    @classmethod
-    def of(
-        cls,
-        artifact: Artifact,
-        say: Callable[[Verdict, Text], str],
-        tokenizer: AnyTokenizer | None,
-        limits: Limits,
-    ) -> "Reader":
-        """``say``: a verdict on a text in words."""
-        return cls(artifact, explainer_of_artifact(artifact).verdict, say, tokenizer, limits)
 
     def facts(self, text: Text) -> TextFacts:
         """The facts of one text. Raises ``LimitError`` for time and resident memory."""
@@ -106,72 +114,54 @@ class Reader:
                 byte=verdict.offset,
                 message=self.say(verdict, text),
             )
-        ids = ids_of(self.artifact, octets, self.tokenizer)
-        if ids is None:
+        tokens = encoding_of(self.artifact, octets, self.tokenizer)
+        if tokens is None:
             return _refused(text.name, octets, 0, "no tokens of the tokenizer spell this member")
-        return _read(self.artifact, text.name, octets, ids, is_shorter, self.limits)
-
-
-def ids_of(artifact: Artifact, octets: bytes, tokenizer: AnyTokenizer | None) -> list[int] | None:
-    """The tokens of a text; None if it has none: it is not UTF-8, or no member."""
-    if tokenizer is not None:
-        try:
-            return tokenizer.encode(octets.decode("utf-8"))
-        except UnicodeDecodeError:
-            return None
-    from constrain.artifacts.prefix import boundaries
-
-    if artifact.manifest.kind == WORD_DFA:
-        octets = _canonical(artifact, octets.decode("utf-8", "replace"))
-    found = boundaries(artifact, octets)
-    return next((list(b.ids) for b in found if b.length == len(octets) and b.accepting), None)
-
-
-def _canonical(artifact: Artifact, text: str) -> bytes:
-    """What a WordPiece tokenizer sees of a text: words between single spaces."""
-    from ..wordpiece.normalizer import BertNormalizer
-
-    normalizer = BertNormalizer(*map(bool, artifact.arrays["words.normalizer"].tolist()))
-    return normalizer.canonical(text).encode("utf-8")
+        return _read(self.artifact, text.name, octets, tokens, is_shorter, self.limits)
 
 
 def _read(
-    artifact: Artifact, name: str, octets: bytes, ids: list[int], is_shorter: bool, limits: Limits
+    artifact: Artifact,
+    name: str,
+    octets: bytes,
+    tokens: Encoding,
+    is_shorter: bool,
+    limits: Limits,
 ) -> TextFacts:
     """Read the tokens of a member, a mask before each."""
-    matcher, lengths = artifact.matcher(), artifact.vocabulary.lengths
-    begin = len(artifact.put_before(octets))
-    counts, forced_tokens = list[int](), 0
-    # Where the next token begins, what is forced up to there, and how far it goes on.
-    place = forced_bytes = end = 0
-    for token_id in ids:
+    matcher, counts, forced_tokens = artifact.matcher(), list[int](), 0
+    # Where the next token begins, what is forced up to there, and how far it goes on. What the
+    # tokenizer puts before a text does not count.
+    place = -len(artifact.put_before(octets))
+    forced_bytes, end = 0, place
+    for token_id, behind in zip(tokens.ids, tokens.ends, strict=True):
         limits.check_resources(_STAGE)
         mask = matcher.mask()
         counts.append(count_of(mask))
-        behind = place + int(lengths[token_id])
         is_forced = tokenset.only_id(mask) == token_id
         run = len(matcher.forced_bytes(_RUN))
         try:
             matcher.advance(token_id)
-        except TokenRefusedError as refusal:
+        except TokenRefusedError:
             token = artifact.vocabulary.token(token_id).decode("utf-8", "backslashreplace")
-            message = f"the text is a member, but the tokenizer writes {token!r} here: {refusal}"
-            return _refused(name, octets, max(0, place - begin), message)
+            why = f"{OWN_TOKENS}: {token!r} ({token_id}) is refused"
+            return _refused(name, octets, max(0, place), why)
         forced_tokens += is_forced
-        end = max(end, place + run, behind * is_forced)
-        forced_bytes += max(0, min(end, behind) - place)
+        end = max(end, place + run, behind if is_forced else end)
+        forced_bytes += max(0, min(end, behind) - max(0, place))
         place = behind
     counts.append(count_of(matcher.mask()))
     if not matcher.is_accepting:
-        return _refused(name, octets, len(octets), "the text is a member, but not by its tokens")
+        return _refused(name, octets, len(octets), f"{OWN_TOKENS}: the end is refused")
     return TextFacts(
         name,
         Status.ACCEPTED.value,
         len(octets),
         is_shorter,
-        tokens=len(ids),
+        encoding=tokens.by,
+        tokens=len(tokens.ids),
         forced_tokens=forced_tokens,
-        spelled=place,
+        spelled=max(0, place),
         forced_bytes=forced_bytes,
         masks=density_of(counts, artifact.vocab_size),
     )

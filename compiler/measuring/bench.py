@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.container.manifest import WORD_DFA
 from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import HOLE, SPECIAL
@@ -24,9 +25,10 @@ from constrain.artifacts.tokens.vocabulary import HOLE, SPECIAL
 from ..compiler import Compiler
 from ..diagnostics import WeakerMasksWarning
 from ..explain.report import Verdict, without_line_break
-from ..inspection.texts import Reader, Text, TextFacts, ids_of
+from ..inspection.encoding import encoding_of
+from ..inspection.texts import Reader, Text, TextFacts, explain_of
 from ..limits import Limits
-from ..options import ANY, AnyTokenizer
+from ..options import AnyTokenizer
 from .child import CONSTRAIN, digest_of
 from .figures import EngineFigures, Member, figures_of
 from .given import Given, Peer
@@ -88,6 +90,7 @@ def bench_of(
     tokenizer: AnyTokenizer | None,
     tokenizer_name: str,
     say: Callable[[Verdict, Text], str],
+    explain: Callable[[bytes], Verdict] | None = None,
     compile_seconds: Sequence[float] = (),
     peers: Sequence[Peer] = (),
     of_any: Callable[[], Artifact] | None = None,
@@ -96,39 +99,44 @@ def bench_of(
 ) -> Bench:
     """Measure ``artifact``, and ``peers``, along the members among ``texts``.
 
-    ``tokenizer``: the artifact's, which encodes them. ``compile_seconds``: what compiling took.
+    ``tokenizer``: the artifact's, which encodes them. ``explain``: the verdict on a text, by
+    default the artifact's; ``say``: that in words. ``compile_seconds``: what compiling took.
     ``of_any``: makes the artifact of the same grammar for any token sequences, with whose masks
     those of others are compared; None if there is none. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
-    reader = Reader.of(artifact, say, tokenizer, limits)
+    reader = Reader(artifact, explain or explain_of(artifact), say, tokenizer, limits)
     facts = tuple(map(reader.facts, texts))
-    members = [
-        _member(artifact, text, fact, tokenizer)
-        for text, fact in zip(texts, facts, strict=True)
-        if fact.message is None
-    ]
+    accepted = [_octets(t, f) for t, f in zip(texts, facts, strict=True) if f.message is None]
+    members = [_member(artifact, *each, tokenizer) for each in accepted]
+    if artifact.manifest.kind == WORD_DFA:
+        peers = [replace(peer, given="it has no tokenizers of words") for peer in peers]
     asked = [peer for peer in peers if isinstance(peer.given, Given)]
-    compared, expected = _expected(artifact, members, of_any if asked else None, limits)
+    compared, theirs = "", Compared(members)
+    if asked:
+        compared, theirs = _compared(artifact, accepted, tokenizer, of_any, limits)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "grammar.cst"
         artifact.save(path)
         size = path.stat().st_size
         request = _request(artifact, path, members, runs)
         share = 1 / (len(asked) + 2)
-        own = _measured(CONSTRAIN, "", request, members, None, limits, share)
+        own = _measured(CONSTRAIN, "", request, Compared(members), limits, share)
         own = replace(own, compile_seconds=tuple(compile_seconds))
         engines = [own]
         for peer in peers:
             if not isinstance(peer.given, Given):
                 engines.append(EngineFigures(peer.name, error=peer.given))
                 continue
-            theirs = {"grammar": peer.given.text, "notation": peer.given.notation}
             share = 1 / (1 + len(asked))
             asked = asked[1:]
-            found = _measured(
-                peer.name, peer.given.how, request | theirs, members, expected, limits, share
-            )
+            of_peer = {
+                **request,
+                "grammar": peer.given.text,
+                "notation": peer.given.notation,
+                "texts": [list(member.ids) for member in theirs.members],
+            }
+            found = _measured(peer.name, peer.given.how, of_peer, theirs, limits, share)
             engines.append(_beside(found, own))
     return Bench(
         name=name,
@@ -144,43 +152,59 @@ def bench_of(
     )
 
 
-def _member(
-    artifact: Artifact, text: Text, fact: TextFacts, tokenizer: AnyTokenizer | None
-) -> Member:
-    octets = without_line_break(text.octets) if fact.without_line_break else text.octets
-    ids = ids_of(artifact, octets, tokenizer) or []
-    before = len(artifact.put_before(octets))
-    ends = np.maximum(np.cumsum(artifact.vocabulary.lengths[ids]) - before, 0).tolist()
-    shown = [t.decode("utf-8", "backslashreplace") for t in artifact.vocabulary.tokens(ids)]
-    return Member(text.name, tuple(ids), tuple(ends), tuple(shown))
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Texts that an engine reads; ``masks``: digest and tokens of each mask that it should have,
+    None where that is not known."""
+
+    members: Sequence[Member]
+    masks: Sequence[Sequence[tuple[str, int]]] | None = None
 
 
-def _expected(
+def _octets(text: Text, fact: TextFacts) -> tuple[str, bytes]:
+    """Name and bytes of a member."""
+    return text.name, without_line_break(text.octets) if fact.without_line_break else text.octets
+
+
+def _member(artifact: Artifact, name: str, octets: bytes, tokenizer: AnyTokenizer | None) -> Member:
+    tokens = encoding_of(artifact, octets, tokenizer)
+    # Reading it has found them.
+    assert tokens is not None
+    spelled = artifact.vocabulary.tokens(tokens.ids)
+    shown = tuple(token.decode("utf-8", "backslashreplace") for token in spelled)
+    return Member(name, tokens.ids, tokens.ends, shown)
+
+
+def _compared(
     artifact: Artifact,
-    members: Sequence[Member],
+    texts: Sequence[tuple[str, bytes]],
+    tokenizer: AnyTokenizer | None,
     of_any: Callable[[], Artifact] | None,
     limits: Limits,
-) -> tuple[str, list[list[tuple[str, int]]] | None]:
-    """What masks of others are compared with, and digest and tokens of each."""
-    if artifact.manifest.tokenization == ANY:
-        plain = artifact
-    elif of_any is None:
-        return "", None
-    else:
+) -> tuple[str, Compared]:
+    """What masks of others are compared with, in words, and the masks."""
+    plain, why = artifact, ""
+    if artifact.is_canonical and of_any is not None:
         try:
             plain = of_any()
         except ConstrainError as error:
-            return f"not compared: under any tokenization {error}", None
-    found = []
-    for member in members:
-        matcher = plain.matcher()
-        of_text = [_digest(matcher.mask(), plain.vocab_size)]
-        for token_id in member.ids:
-            limits.check_resources("comparing masks")
-            matcher.advance(token_id)
-            of_text.append(_digest(matcher.mask(), plain.vocab_size))
-        found.append(of_text)
-    return "masks of any token sequences that spell a member", found
+            why = f"not compared: under any tokenization {error}"
+    members = [_member(plain, *text, tokenizer) for text in texts]
+    if why or plain.is_canonical:
+        return why, Compared(members)
+    masks = [_masks(plain, member, limits) for member in members]
+    return "masks of any token sequences that spell a member", Compared(members, masks)
+
+
+def _masks(artifact: Artifact, member: Member, limits: Limits) -> list[tuple[str, int]]:
+    """Digest and tokens of each mask along a text."""
+    matcher = artifact.matcher()
+    found = [_digest(matcher.mask(), artifact.vocab_size)]
+    for token_id in member.ids:
+        limits.check_resources("comparing masks")
+        matcher.advance(token_id)
+        found.append(_digest(matcher.mask(), artifact.vocab_size))
+    return found
 
 
 def _digest(mask: tokenset.Words, vocab_size: int) -> tuple[str, int]:
@@ -209,8 +233,7 @@ def _measured(
     name: str,
     how: str,
     request: dict[str, Any],
-    members: Sequence[Member],
-    expected: list[list[tuple[str, int]]] | None,
+    read: Compared,
     limits: Limits,
     share: float,
 ) -> EngineFigures:
@@ -218,7 +241,7 @@ def _measured(
         found = run_child({"engine": name, **request}, limits, share)
     except ChildError as error:
         return EngineFigures(name, given=how, error=str(error))
-    return figures_of(name, how, found, members, expected)
+    return figures_of(name, how, found, read.members, read.masks)
 
 
 def _beside(found: EngineFigures, own: EngineFigures) -> EngineFigures:

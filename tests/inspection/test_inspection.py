@@ -6,7 +6,7 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from support.wordpiece import tokenizer_of as words_of
 from constrain.artifacts import Artifact
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Tokenizer, compile_grammar
+from constrain.compiler import CompileOptions, Tokenizer, compile_grammar
 from constrain.compiler.explain.report import Verdict
 from constrain.compiler.inspection.choices import Choice, Choices, Closure, Effort, GrowthStep
 from constrain.compiler.inspection.density import Density, MaskFacts
@@ -33,6 +33,7 @@ from constrain.compiler.inspection.inspection import (
 from constrain.compiler.inspection.report import as_json, as_table
 from constrain.compiler.inspection.sizes import Section, Sizes
 from constrain.compiler.inspection.texts import Text, TextFacts
+from constrain.compiler.pipeline import build_artifact, build_engine
 
 DATE = "[12][0-9]{3}-(0[1-9]|1[0-2])-([0-2][0-9]|3[01])"
 NESTED = 'start ::= "[" (start ("," " "? start)*)? "]" | #"[a-z]{1,4}";'
@@ -201,22 +202,36 @@ def test_texts_are_read_without_the_tokenizer_as_with_it(
         alone = inspected(made(name), text)
         beside = inspected(made(name), text, tokenizer=default_tokenizer)
 
-        assert alone.texts == beside.texts
-        assert "accepted" == alone.texts[0].status
+        assert (replace(alone.texts[0], encoding="tokenizer"),) == beside.texts
+        assert ("accepted", "fewest") == (alone.texts[0].status, alone.texts[0].encoding)
 
 
 def test_a_member_that_the_tokenizer_changes_is_refused(default_tokenizer: Tokenizer) -> None:
-    """Its tokens spell another text: a place is named, and nothing is counted."""
-    artifact = compile_grammar(
-        'start ::= "a<|endoftext|>";',
-        dialect="kbnf",
-        tokenizer=default_tokenizer,
-        tokenization="any",
-    )
-    found = inspected(artifact, b"a<|endoftext|>", tokenizer=default_tokenizer).texts[0]
+    """Where masks are canonical: a place is named, and nothing is counted. Under any tokenization
+    it is read by the fewest tokens."""
+    grammar, octets = 'start ::= "a<|endoftext|>" | "b";', b"a<|endoftext|>"
+    found = list[TextFacts]()
+    for tokenization in ("canonical", "any"):
+        options = CompileOptions(dialect="kbnf", tokenization=tokenization)
+        made = build_artifact(build_engine(grammar, options), default_tokenizer, options)
+        inspection = inspection_of(
+            made.artifact,
+            name="g.ebnf",
+            say=said,
+            compilation=made,
+            options=options,
+            tokenizer=default_tokenizer,
+            texts=[Text("text", octets)],
+        )
+        assert "the grammar is regular" == inspection.choices.engine.reason
+        assert "as asked for" == inspection.choices.tokenization.reason
+        found += inspection.texts
 
-    assert ("refused", 1, 2, 1) == place(found)
-    assert "the tokenizer writes '<|endoftext|>' here" in str(found.message)
+    assert ("refused", 1, 1, 0) == place(found[0])
+    assert "as the tokenizer writes it: 'a' (" in str(found[0].message)
+    assert (0, None) == (found[0].tokens, found[0].masks)
+    assert ("accepted", "fewest") == (found[1].status, found[1].encoding)
+    assert len(octets) == found[1].spelled
 
 
 def of_text(found: TextFacts) -> tuple[str, int, int, int]:

@@ -140,7 +140,8 @@ COMPILER: dict[str, set[str]] = {
     | {"automata", "compiler", "dialects", "earley", "frontend", "grammar", "lnf", "maximal_munch"}
     | {"network", "options", "pipeline", "tokenizers", "wordpiece"},
     "inspection": BASE
-    | {"choose", "explain", "merge", "network", "notes", "options", "pipeline", "wordpiece"},
+    | {"choose", "explain", "merge", "network", "notes", "options", "pipeline"}
+    | {"tokenizers", "wordpiece"},
     "testing": BASE | {"automata", "bpe", "dialects", "explain", "frontend", "options", "pipeline"},
     "measuring": BASE
     | {"compiler", "dialects", "explain", "frontend", "inspection", "options", "schema"}
