@@ -23,6 +23,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from xml.etree import ElementTree
 
+import jsonschema
 import pytest
 from support import EXAMPLES
 from support.corpus.derivations import derivations
@@ -150,6 +151,23 @@ def address(text: bytes) -> str | None:
     return None
 
 
+def instance(name: str) -> Reader:
+    """The package ``jsonschema``."""
+
+    def read(text: bytes) -> str | None:
+        schema = json.loads(source(name))
+        kind = jsonschema.validators.validator_for(schema)
+        validator = kind(schema, format_checker=jsonschema.FormatChecker())
+        try:
+            return next((error.message for error in validator.iter_errors(json.loads(text))), None)
+        except ValueError as error:
+            return str(error)
+
+    return read
+
+
+SCHEMAS = ("schemas/chat_request", "schemas/order", "schemas/tree", "tool_call")
+
 READERS: dict[str, Reader] = {
     "arithmetic/python.iso": arithmetic,
     "csv/rfc4180.gbnf": comma_separated,
@@ -161,6 +179,7 @@ READERS: dict[str, Reader] = {
     "person.ebnf": json_text,
     "sql/select.lark": sql,
     "xml/drawing.w3c": xml,
+    **{f"{name}.schema.json": instance(f"{name}.schema.json") for name in SCHEMAS},
 }
 
 
@@ -211,6 +230,9 @@ def test_a_real_parser_reads_the_members_of_the_case_file(name: str) -> None:
     members = [case.body for case in cases if case.kind is Kind.ACCEPT]
 
     assert members
+    if name.endswith(".schema.json"):
+        others = [case.body for case in cases if case.kind is Kind.REJECT]
+        assert [text for text in others if READERS[name](text) is None] == []
     assert [text for text in members if READERS[name](text) is not None] == []
 
 
