@@ -5,6 +5,7 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,8 @@ import pytest
 from support import FOLDERS, ROOT, python_files
 
 # Every document, and those of them with commands.
-PATTERNS = ("*.md", ".github/*.md", *(f"{folder}/**/*.md" for folder in (*FOLDERS, "benchmarks")))
+PLACES = (*FOLDERS, "benchmarks", "examples")
+PATTERNS = ("*.md", ".github/*.md", *(f"{folder}/**/*.md" for folder in PLACES))
 DOCUMENTS = sorted(path.relative_to(ROOT) for p in PATTERNS for path in ROOT.glob(p))
 SHOWING = [path for path in DOCUMENTS if "```console\n" in (ROOT / path).read_text("utf-8")]
 
@@ -171,6 +173,19 @@ def test_commands_print_what_is_shown(
         (ROOT / path).write_text(actual, encoding="utf-8", newline="")
 
     assert update or text == actual
+
+
+@pytest.mark.quick
+def test_the_plot_is_that_of_the_figures(update: bool) -> None:
+    """The README's, drawn from the tables of benchmarks/README.md."""
+    folder = ROOT / "benchmarks"
+    draw = runpy.run_path(str(folder / "figures.py"))["drawing"]
+    drawn = draw((folder / "README.md").read_text(encoding="utf-8"))
+    path = folder / "figures.svg"
+    if update and path.read_text(encoding="utf-8") != drawn:
+        path.write_text(drawn, encoding="utf-8", newline="\n")
+
+    assert drawn == path.read_text(encoding="utf-8")
 
 
 def untimed(text: str) -> str:
