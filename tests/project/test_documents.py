@@ -179,9 +179,9 @@ def test_commands_print_what_is_shown(
 def test_the_plot_is_that_of_the_figures(update: bool) -> None:
     """The README's, drawn from the tables of benchmarks/README.md."""
     folder = ROOT / "benchmarks"
-    draw = runpy.run_path(str(folder / "figures.py"))["drawing"]
+    draw = runpy.run_path(str(folder / "figures" / "plot.py"))["drawing"]
     drawn = draw((folder / "README.md").read_text(encoding="utf-8"))
-    path = folder / "figures.svg"
+    path = folder / "figures" / "times.svg"
     if update and path.read_text(encoding="utf-8") != drawn:
         path.write_text(drawn, encoding="utf-8", newline="\n")
 

@@ -1,6 +1,6 @@
-"""The plot of the README, drawn from the figures in ``README.md`` beside this file.
+"""The plot of the README, drawn from the figures in ``benchmarks/README.md``.
 
-python benchmarks/figures.py [-o benchmarks/figures.svg]
+python benchmarks/figures/plot.py [-o benchmarks/figures/times.svg]
 
 Above: masks of texts that nest and were not read before, from the median to the 99th percentile.
 Below: from the text of a new grammar to its first mask. What was measured stands in the README's
@@ -162,9 +162,9 @@ def _number(number: float) -> str:
 def main() -> None:
     """Write the plot."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("-o", "--output", type=Path, default=HERE / "figures.svg")
+    parser.add_argument("-o", "--output", type=Path, default=HERE / "times.svg")
     given = parser.parse_args()
-    text = (HERE / "README.md").read_text(encoding="utf-8")
+    text = (HERE.parent / "README.md").read_text(encoding="utf-8")
     given.output.write_text(drawing(text), encoding="utf-8", newline="\n")
 
 
