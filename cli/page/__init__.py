@@ -1,0 +1,14 @@
+"""One self-contained page about a grammar, which a browser opens from a file: ``inspect -o``.
+
+    encoding    arrays as base64, data inside a script element, hashes for the CSP
+    walk        the tables that the page reads texts with, or why there are none
+    tokens      vocabulary, merges and pre-tokenizer; canonical masks as far as they fit
+    graph       the automaton's states and edges, chains of single bytes as one edge
+    layout      positions by Graphviz; where it is missing the page computes them
+    railroad    diagrams of the rules, in Python: for the page, and as SVG
+    grammar     the text with its rules and lints
+    page        all of these and the template: the file
+
+The program inside: ``walk.js``, without DOM, which Node loads as a module, and ``inspect.js``, the
+panes over it.
+"""

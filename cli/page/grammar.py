@@ -1,0 +1,72 @@
+"""The grammar of a page: its text, the places of its rules, its lints, and diagrams of the rules."""
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any
+
+from constrain.artifacts.errors import ConstrainError
+
+from .railroad import railroads
+
+if TYPE_CHECKING:
+    from constrain.artifacts import Artifact
+    from constrain.compiler.grammar.tree import Grammar
+
+# Characters of a grammar that a page shows, and rules that it draws.
+_MOST_TEXT, _MOST_RULES = 200_000, 120
+
+
+def grammar_data(artifact: "Artifact", name: str) -> dict[str, Any]:
+    """``text``, ``rules`` and ``findings`` with their places in UTF-16 units, as browsers count,
+    and ``railroads``. ``missing`` says why there is no text."""
+    m = artifact.manifest
+    empty: dict[str, Any] = {"text": "", "rules": [], "findings": [], "railroads": []}
+    if m.source is None:
+        return {**empty, "missing": "the grammar's text was stripped from the artifact"}
+    text = m.source[:_MOST_TEXT]
+    found = {**empty, "text": text, "cut": len(m.source) - len(text)}
+    try:
+        grammar, findings = _read(artifact, name)
+    except ConstrainError as error:
+        # An artifact of a grammar whose imports are not here, for one.
+        return {**found, "missing": f"no rules are shown: {error}"}
+    wide = [place for place, char in enumerate(text) if char > "\uffff"]
+
+    def place(offset: int) -> int:
+        offset = min(offset, len(text))
+        return offset + bisect_left(wide, offset)
+
+    found["rules"] = [
+        {"name": r.name, "start": place(r.span.start), "end": place(r.span.end)}
+        for r in grammar.rules
+        if r.span.start < len(text)
+    ]
+    found["findings"] = [
+        {**each, "start": place(each["start"]), "end": place(each["end"])} for each in findings
+    ]
+    found["railroads"] = railroads(grammar, _MOST_RULES)
+    return found
+
+
+def _read(artifact: "Artifact", name: str) -> "tuple[Grammar, list[dict[str, Any]]]":
+    """The checked tree, and what lints find in it."""
+    from constrain.compiler.frontend import read_checked
+    from constrain.compiler.lints import NOTES, lint
+    from constrain.compiler.options import CompileOptions
+
+    m = artifact.manifest
+    assert m.source is not None
+    options = CompileOptions(dialect=m.dialect, start=m.start or None)
+    grammar = read_checked(m.source, options, name)
+    findings: list[dict[str, Any]] = []
+    for each in lint(grammar):
+        findings.append(
+            {
+                "start": each.span.start,
+                "end": each.span.end,
+                "level": "note" if each.lint in NOTES else "warning",
+                "lint": each.lint,
+                "message": each.message,
+                "help": each.help,
+            }
+        )
+    return grammar, findings

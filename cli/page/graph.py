@@ -1,0 +1,332 @@
+"""The automaton of a page: its states and edges, drawn as few as can be read.
+
+    a chain of single bytes, '"' 'a' '"'      one edge "\"a\""
+    the bytes of one character that is not    one edge, by how many such characters there are
+    in ASCII
+    a call                                    a dashed edge to the state behind it
+
+Each state is then a node, or lies inside of an edge (``via``), so that a page can light either.
+"""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..quoting import escaped
+
+if TYPE_CHECKING:
+    from constrain.artifacts.network.tables import NetworkTables
+
+# States that a page draws, those nearest to the start.
+MOST_STATES = 600
+
+# Characters of a label.
+_MOST_LABEL = 36
+
+# Characters outside of ASCII, without surrogates.
+_OTHERS = 0x110000 - 0x800 - 0x80
+
+_CONTINUES = range(0x80, 0xC0)
+
+READS, CALLS, LEADS_OUT = "read", "call", "out"
+
+
+@dataclass
+class Edge:
+    """``via``: the states inside. ``text``: bytes that lead along it, a short text of it; None for
+    a call, and for token terminals alone. ``callee``: the state that a call starts in."""
+
+    source: int
+    target: int
+    kind: str
+    label: str
+    text: bytes | None = None
+    via: tuple[int, ...] = ()
+    callee: int | None = None
+
+
+@dataclass
+class Graph:
+    """``nodes``: the states that are drawn, in the order in which a search meets them; ``names``:
+    of those in which a rule starts. ``left_out``: how many states are not drawn."""
+
+    start: int
+    nodes: list[int]
+    accepting: set[int]
+    edges: list[Edge]
+    names: Mapping[int, str]
+    left_out: int = 0
+    rules: dict[int, str] = field(default_factory=dict)
+
+
+def graph_of(
+    tables: "NetworkTables", token_names: Sequence[str] = (), most: int = MOST_STATES
+) -> Graph:
+    """The states nearest to the start, and in which of the called rules each is."""
+    from constrain.compiler.network.dump import rules_of_entries
+
+    order = _reached(tables)
+    drawn = set(order[:most])
+    names = {s: n for s, n in rules_of_entries(tables).items() if s in drawn}
+    kept = {tables.start, *names, *(int(s) for s in tables.callees)} | _returns(tables)
+    plumbing = _plumbing(tables, drawn, kept)
+    edges: list[Edge] = []
+    for state in order[:most]:
+        if state not in plumbing:
+            edges += _edges(tables, state, drawn, plumbing, token_names)
+    edges = _chained(edges, kept | {s for s in drawn if tables.ends[s]})
+    inside = {state for edge in edges for state in edge.via}
+    return Graph(
+        tables.start,
+        [state for state in order[:most] if state not in inside],
+        {state for state in drawn if tables.ends[state]},
+        edges,
+        names,
+        len(order) - len(drawn),
+        rules_of_states(tables),
+    )
+
+
+def _returns(tables: "NetworkTables") -> set[int]:
+    return {int(s) for s in tables.call_ends}
+
+
+def _ways(tables: "NetworkTables", state: int) -> list[int]:
+    """Where a state leads: by what it reads, behind its calls, and into them."""
+    begins, ends = tables.call_offsets[state], tables.call_offsets[state + 1]
+    calls = [int(s) for s in tables.call_ends[begins:ends]]
+    calls += [int(s) for s in tables.call_starts[begins:ends]]
+    sets = [] if tables.counters is None else _parts(tables, state)
+    return [*dict.fromkeys(s for s in (*tables.rows[state], *calls, *sets) if s)]
+
+
+def _parts(tables: "NetworkTables", state: int) -> list[int]:
+    from constrain.compiler.network.dump import sets_called
+
+    found = [rule for _, rule, _ in sets_called(tables, state)]
+    return [part for rule in found for part in (*rule.parts, rule.separator)]
+
+
+def _reached(tables: "NetworkTables") -> list[int]:
+    order, seen = [tables.start], {tables.start}
+    for state in order:
+        for target in _ways(tables, state):
+            if target not in seen:
+                seen.add(target)
+                order.append(target)
+    return order
+
+
+def _plumbing(tables: "NetworkTables", drawn: set[int], kept: set[int]) -> set[int]:
+    """States within a character that is not in ASCII."""
+    found = set()
+    entered: dict[int, bool] = {}
+    for state in drawn:
+        for octet, target in enumerate(tables.rows[state][:256]):
+            if target:
+                entered[target] = entered.get(target, True) and octet >= 0x80
+    for state in drawn - kept:
+        row = tables.rows[state]
+        octets = [octet for octet, target in enumerate(row) if target]
+        only = all(octet in _CONTINUES for octet in octets)
+        if octets and only and entered.get(state) and not tables.ends[state]:
+            found.add(state)
+    calling = {s for s in found if tables.calls[s]}
+    return {s for s in found - calling if all(t in drawn for t in tables.rows[s] if t)}
+
+
+def _edges(
+    tables: "NetworkTables",
+    state: int,
+    drawn: set[int],
+    plumbing: set[int],
+    token_names: Sequence[str],
+) -> list[Edge]:
+    """What a state does: one edge to each target, one for each call."""
+    reads: dict[int, list[int]] = {}
+    terminals: dict[int, list[str]] = {}
+    others: dict[int, tuple[int, bytes, tuple[int, ...]]] = {}
+    out = False
+    row = tables.rows[state]
+    for octet, target in enumerate(row[:256]):
+        if not target:
+            continue
+        if target in plumbing:
+            for end, (count, text, via) in _characters(tables, target, plumbing).items():
+                known = others.get(end, (0, bytes([octet]) + text, ()))
+                inside = tuple(dict.fromkeys((*known[2], target, *via)))
+                others[end] = known[0] + count, known[1], inside
+        elif target in drawn:
+            reads.setdefault(target, []).append(octet)
+        else:
+            out = True
+    for number, target in enumerate(row[256:]):
+        if target in drawn:
+            terminals.setdefault(target, []).append(token_names[number])
+    edges = []
+    for target in dict.fromkeys((*reads, *others, *terminals)):
+        octets = reads.get(target, [])
+        labels = [*_ranges(octets), *terminals.get(target, ())]
+        text = bytes([_typical(octets)]) if octets else None
+        via: tuple[int, ...] = ()
+        if target in others:
+            count, example, via = others[target]
+            labels.append(_others(count))
+            text = text or example
+        edges.append(Edge(state, target, READS, _joined(labels), text, via))
+    edges += _calls(tables, state, drawn)
+    if out:
+        edges.append(Edge(state, -1, LEADS_OUT, "…"))
+    return edges
+
+
+def _characters(
+    tables: "NetworkTables", state: int, plumbing: set[int]
+) -> dict[int, tuple[int, bytes, tuple[int, ...]]]:
+    """Where the rest of a character leads: how many ways, the first of them, and the states on
+    it. No character has more than four bytes."""
+    found: dict[int, tuple[int, bytes, tuple[int, ...]]] = {}
+    for octet, target in enumerate(tables.rows[state][:256]):
+        if not target:
+            continue
+        steps = {target: (1, b"", ())}
+        if target in plumbing:
+            steps = {
+                end: (count, text, (target, *via))
+                for end, (count, text, via) in _characters(tables, target, plumbing).items()
+            }
+        for end, (count, text, via) in steps.items():
+            known = found.get(end, (0, bytes([octet]) + text, ()))
+            inside = tuple(dict.fromkeys((*known[2], *via)))
+            found[end] = known[0] + count, known[1], inside
+    return found
+
+
+def _others(count: int) -> str:
+    return "any other character" if count == _OTHERS else f"{count:,} non-ASCII"
+
+
+def _calls(tables: "NetworkTables", state: int, drawn: set[int]) -> list[Edge]:
+    from constrain.compiler.network.dump import (
+        end_of_call,
+        is_of_set,
+        rules_of_entries,
+        sets_called,
+    )
+
+    rules = rules_of_entries(tables)
+    edges = []
+    for number, rule, back in sets_called(tables, state):
+        if back in drawn:
+            label = f"{len(rule.parts)} parts of set {number}, any order"
+            edges.append(Edge(state, back, CALLS, label, callee=rule.parts[0]))
+    for start, frame in tables.calls[state]:
+        if is_of_set(tables, frame):
+            continue
+        back, times = end_of_call(tables, frame)
+        if back in drawn:
+            label = _cut(f"{rules.get(start, f'state {start}')}{times}")
+            edges.append(Edge(state, back, CALLS, label, callee=start))
+    return edges
+
+
+def _chained(edges: list[Edge], kept: set[int]) -> list[Edge]:
+    """Chains of edges that read one byte each as one edge."""
+    leaving: dict[int, list[Edge]] = {}
+    entering: dict[int, list[Edge]] = {}
+    for edge in edges:
+        leaving.setdefault(edge.source, []).append(edge)
+        entering.setdefault(edge.target, []).append(edge)
+
+    def is_single(edge: Edge) -> bool:
+        return edge.kind == READS and not edge.via and edge.label in _SINGLE
+
+    def is_inner(state: int) -> bool:
+        before, behind = entering.get(state, []), leaving.get(state, [])
+        return (
+            state not in kept
+            and len(before) == len(behind) == 1
+            and is_single(before[0])
+            and is_single(behind[0])
+        )
+
+    found = []
+    for edge in edges:
+        if is_inner(edge.source):
+            continue
+        text, via, last = edge.text or b"", deque[int](), edge
+        while is_inner(last.target) and last.target != edge.source:
+            via.append(last.target)
+            (last,) = leaving[last.target]
+            text += last.text or b""
+        if via:
+            label = _cut(escaped(text))
+            edge = Edge(edge.source, last.target, READS, label, text, tuple(via))
+        found.append(edge)
+    # A ring of single bytes has no beginning; it keeps its states.
+    inside = {state for edge in found for state in edge.via}
+    reached = {edge.source for edge in found}
+    lost = [e for e in edges if e.source not in reached and e.source not in inside]
+    return found + lost
+
+
+def _byte(octet: int) -> str:
+    if octet == 0x20:
+        return "␣"
+    return escaped(bytes([octet]))
+
+
+_SINGLE = frozenset(_byte(octet) for octet in range(256))
+
+
+def _ranges(octets: Sequence[int]) -> list[str]:
+    from constrain.compiler.explain.report import ranges
+
+    return [
+        _byte(low) if low == high else f"{_byte(low)}–{_byte(high)}" for low, high in ranges(octets)
+    ]
+
+
+def _typical(octets: Sequence[int]) -> int:
+    """The byte that a click on an edge types: a letter, a digit, else what can be seen."""
+
+    def rank(octet: int) -> tuple[bool, bool, bool, int]:
+        char = chr(octet)
+        is_ascii = octet < 0x80
+        return (
+            not (is_ascii and char.islower()),
+            not (is_ascii and char.isalnum()),
+            not 0x20 <= octet < 0x7F,
+            octet,
+        )
+
+    return min(octets, key=rank)
+
+
+def _joined(labels: list[str]) -> str:
+    text = ""
+    for place, label in enumerate(labels):
+        if text and len(text) + len(label) > _MOST_LABEL:
+            return f"{text} … ({len(labels) - place} more)"
+        text += f" {label}" if text else label
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_LABEL + 12 else f"{text[: _MOST_LABEL + 11]}…"
+
+
+def rules_of_states(tables: "NetworkTables") -> dict[int, str]:
+    """The rule that each state is in, of those that are called; none for states of several."""
+    found: dict[int, str] = {}
+    for name, entry in dict(zip(tables.names, tables.entries.tolist(), strict=True)).items():
+        pending, seen = [entry], {entry, 0}
+        for state in pending:
+            found[state] = name if found.get(state, name) == name else ""
+            begin, end = tables.call_offsets[state], tables.call_offsets[state + 1]
+            behind = tables.call_ends[begin:end].tolist()
+            new = {*tables.rows[state], *behind} - seen
+            seen |= new
+            pending.extend(sorted(new))
+    return {state: rule for state, rule in found.items() if rule}

@@ -1,0 +1,186 @@
+"""The page of a grammar or an artifact: one file, which asks for nothing else.
+
+Everything of the grammar, the tokenizer and the file's name is hostile text: it is JSON in a script
+element that no browser runs, and the program puts it into the page as text. What runs is named by
+its hash in the content security policy, so that nothing else does.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import constrain.cli
+
+from .encoding import script_json, source_hash
+from .grammar import grammar_data
+from .graph import graph_of
+from .layout import layout_data
+from .tokens import bpe_data, path_of, reached_data, state_data, vocabulary_data
+from .walk import walk_data, walk_of
+
+if TYPE_CHECKING:
+    from constrain.artifacts import Artifact
+    from constrain.artifacts.network.tables import NetworkTables
+    from constrain.compiler.options import AnyTokenizer
+
+# What a page may have, in bytes, unless --max-page-bytes says otherwise.
+MAX_BYTES = 8_000_000
+
+# (a heading, its rows)
+Numbers = Sequence[tuple[str, Sequence[tuple[str, str]]]]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A text that the page begins with or offers."""
+
+    name: str
+    text: bytes
+
+
+def page_data(
+    artifact: "Artifact",
+    name: str,
+    *,
+    tokenizer: "AnyTokenizer | None" = None,
+    examples: Sequence[Example] = (),
+    numbers: Numbers = (),
+    command: str = "",
+    max_bytes: int = MAX_BYTES,
+) -> dict[str, Any]:
+    """The data of a page, for JSON.
+
+    ``name``: of the file, as people see it. ``tokenizer``: that of the artifact, if it is there, by
+    which the page finds token boundaries. ``numbers``: tables for the pane of numbers.
+    ``command``: a command line that prints masks, to which ``--prefix`` is added.
+    """
+    m = artifact.manifest
+    tables = walk_of(artifact)
+    is_walked = not isinstance(tables, str)
+    missing = [] if is_walked else [f"texts cannot be read in the page: {tables}"]
+    data: dict[str, Any] = {
+        "name": name,
+        "start": m.start,
+        "dialect": m.dialect,
+        "kind": m.kind,
+        "canonical": artifact.is_canonical,
+        "command": command,
+        "numbers": [[heading, [list(row) for row in rows]] for heading, rows in numbers],
+        "notes": list(m.notes),
+        "examples": [{"name": e.name, "text": _text(e.text)} for e in examples],
+        "grammar": grammar_data(artifact, name),
+        "walk": {},
+        "graph": None,
+        "missing": missing,
+    }
+    if not isinstance(tables, str):
+        data["walk"] = {**walk_data(tables), "decides": artifact.is_regular}
+        data["graph"] = layout_data(graph_of(tables, _token_names(artifact)))
+        data["rules_of_states"] = _rules_of_states(artifact, tables)
+    _add_tokens(data, artifact, tokenizer, examples, max_bytes)
+    return data
+
+
+def page_of(data: dict[str, Any]) -> str:
+    """The file of a page's data."""
+    folder = files(constrain.cli)
+    read = {
+        name: folder.joinpath("page", name).read_text(encoding="utf-8")
+        for name in ("page.html", "inspect.css", "walk.js", "inspect.js")
+    }
+    scripts = [read["walk.js"], read["inspect.js"]]
+    graph = data["graph"]
+    if graph is not None and graph["layout"] == "dagre":
+        scripts.insert(0, folder.joinpath("assets", "dagre.min.js").read_text(encoding="utf-8"))
+    policy = (
+        f"default-src 'none'; base-uri 'none'; form-action 'none'; "
+        f"script-src {' '.join(map(source_hash, scripts))}; "
+        f"style-src {source_hash(read['inspect.css'])}"
+    )
+    parts = {
+        "POLICY": policy,
+        "STYLE": f"<style>{read['inspect.css']}</style>",
+        "DATA": script_json(data),
+        "SCRIPTS": "\n".join(f"<script>{script}</script>" for script in scripts),
+    }
+    page = read["page.html"]
+    # Split at the marks, so that no text that is put in is looked at for others.
+    for mark, text in parts.items():
+        before, behind = page.split(f"{{{{{mark}}}}}", 1)
+        parts[mark] = before + text
+        page = behind
+    return "".join(parts.values()) + page
+
+
+def _add_tokens(
+    data: dict[str, Any],
+    artifact: "Artifact",
+    tokenizer: "AnyTokenizer | None",
+    examples: Sequence[Example],
+    max_bytes: int,
+) -> None:
+    """Vocabulary, tokenizer and masks, each if there is room for it in the page."""
+    missing = data["missing"]
+
+    def room() -> int:
+        return max_bytes - len(script_json(data))
+
+    vocabulary = vocabulary_data(artifact)
+    if len(script_json(vocabulary)) > room():
+        missing.append("the vocabulary would make the page too large (--max-page-bytes): no masks")
+        return
+    if not artifact.spells_bytes:
+        missing.append("tokens of WordPiece spell words: masks are printed by the command")
+        return
+    data["vocabulary"] = vocabulary
+    if tokenizer is None or tokenizer.sha256 != artifact.manifest.tokenizer_sha256:
+        missing.append("token boundaries are the longest tokens in turn: no tokenizer was given")
+    else:
+        bpe = bpe_data(tokenizer, artifact)
+        if isinstance(bpe, str):
+            missing.append(f"token boundaries are the longest tokens in turn: it has {bpe}")
+        elif len(script_json(bpe)) > room():
+            missing.append("the tokenizer would make the page too large (--max-page-bytes)")
+        else:
+            data["bpe"] = bpe
+    if not artifact.is_canonical and data["walk"]:
+        return
+    states = state_data(artifact, max(0, room()))
+    if states is not None and len(script_json(states)) <= room():
+        data |= states
+        return
+    reached = reached_data(artifact, [path_of(artifact, each.text) for each in examples])
+    if len(script_json(reached)) <= room():
+        data |= reached
+    if artifact.is_canonical:
+        missing.append(
+            "canonical masks are here for the given texts alone; elsewhere the page counts the "
+            "tokens that fit the grammar, however they are spelled"
+        )
+
+
+def _text(octets: bytes) -> str:
+    return octets.decode("utf-8", "replace")
+
+
+def _token_names(artifact: "Artifact") -> list[str]:
+    from constrain.artifacts.kinds.parser import NestingGrammar
+    from constrain.compiler.automata.dump import ids_text, terminal_names
+
+    if artifact.is_regular:
+        return terminal_names(artifact.byte_dfa)
+    if isinstance(artifact.runtime, NestingGrammar):
+        return [ids_text(ids.tolist()) for ids in artifact.runtime.named]
+    return []
+
+
+def _rules_of_states(artifact: "Artifact", tables: "NetworkTables") -> dict[str, list[str]]:
+    """By state the rules whose text may follow, where the automaton says it."""
+    from .graph import rules_of_states
+
+    if artifact.is_regular:
+        states = range(1, tables.states)
+        named = ((s, [o.rule for o in artifact.origins_of(s)]) for s in states)
+        return {str(s): list(dict.fromkeys(rules)) for s, rules in named if rules}
+    return {str(s): [rule] for s, rule in sorted(rules_of_states(tables).items())}

@@ -1,0 +1,117 @@
+"""The tables that a page reads texts with: those of a DFA or of a network, over bytes.
+
+A DFA is a network without calls. Where neither is there, the page says why.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .encoding import packed
+
+if TYPE_CHECKING:
+    from constrain.artifacts import Artifact
+    from constrain.artifacts.network.tables import NetworkTables
+
+# Cells of a table that a page holds, base64 in the file.
+_MOST_CELLS = 1 << 20
+
+
+def walk_of(artifact: "Artifact") -> "NetworkTables | str":
+    """The tables, or why texts cannot be read in a page."""
+    from constrain.artifacts.container.manifest import (
+        EARLEY,
+        GREEDY,
+        LAZY_DFA,
+        LAZY_GREEDY,
+        LAZY_NETWORK,
+    )
+    from constrain.artifacts.kinds.parser import network_of
+
+    kind = artifact.manifest.kind
+    because = {
+        EARLEY: "Earley's recogniser, whose items are no table of states",
+        GREEDY: "maximal munch, where a lexer runs beside the network",
+        LAZY_GREEDY: "maximal munch, where a lexer runs beside the network",
+        LAZY_DFA: "a lazy DFA, whose states are made while decoding",
+        LAZY_NETWORK: "a network with lazy DFAs, whose states are made while decoding",
+    }.get(kind)
+    if because is not None:
+        return f"the engine is {because}"
+    if artifact.is_regular:
+        tables = _of_dfa(artifact)
+    else:
+        runtime: Any = artifact.runtime
+        tables = network_of(runtime.contents)
+    if tables.table.size > _MOST_CELLS:
+        return f"the tables have {tables.states:,} states, more than a page holds"
+    return tables
+
+
+def _of_dfa(artifact: "Artifact") -> "NetworkTables":
+    from constrain.artifacts.network.tables import NetworkTables
+
+    dfa = artifact.byte_dfa
+    none = np.zeros(0, dtype=np.int32)
+    offsets = np.zeros(dfa.states + 1, dtype=np.int64)
+    entries = np.array([dfa.start], dtype=np.int32)
+    # The start of a DFA that accepts ε accepts.
+    return NetworkTables(
+        dfa.table,
+        dfa.classes,
+        dfa.accepting,
+        offsets,
+        none,
+        none,
+        dfa.start,
+        False,
+        (artifact.manifest.start,),
+        entries,
+    )
+
+
+def walk_data(tables: "NetworkTables") -> dict[str, Any]:
+    """The tables as ``inspect.js`` reads them.
+
+    ``table``: S rows of ``width`` cells, bytes first, then token terminals. ``calls``: by state its
+    (start, frame) pairs; a frame is a state, or [counter, value] of a counter or a set.
+    """
+    counters = tables.counters
+    found: dict[str, Any] = {
+        "states": tables.states,
+        "width": tables.table.shape[1],
+        "terminals": tables.terminals,
+        "table": packed(tables.table),
+        "classes": packed(tables.classes),
+        "accepting": packed(tables.accepting),
+        "start": tables.start,
+        "nullable": tables.nullable_start,
+        "calls": {
+            str(state): [[start, _frame(tables, frame)] for start, frame in calls]
+            for state, calls in enumerate(tables.calls)
+            if calls
+        },
+    }
+    if counters is not None:
+        found["counters"] = [list(row) for row in counters.rows]
+        found["sets"] = [
+            {
+                "parts": rule.parts,
+                "flags": rule.flags,
+                "separator": rule.separator,
+                "adjoining": rule.is_adjoining,
+                "least": rule.least,
+                "most": rule.most,
+                "back": rule.back,
+            }
+            for rule in counters.set_rules
+        ]
+    return found
+
+
+def _frame(tables: "NetworkTables", frame: int) -> int | list[int | str]:
+    if tables.counters is None or frame < tables.states:
+        return frame
+    counter, value = tables.counters.split(frame)
+    # A set's value has a bit for each of up to 256 parts.
+    return [counter, str(value)]
