@@ -1,5 +1,7 @@
-"""``constrain inspect``: what a grammar is compiled to, or what an artifact is, in numbers."""
+"""``constrain inspect``: what a grammar is compiled to, or what an artifact is, in numbers or as a
+page for a browser."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
     from constrain.compiler.explain.report import Verdict
     from constrain.compiler.inspection.inspection import Inspection
     from constrain.compiler.inspection.texts import Text
-    from constrain.compiler.options import AnyTokenizer
+    from constrain.compiler.options import AnyTokenizer, CompileOptions
+    from constrain.compiler.pipeline import Compilation
 
 
 class Format(StrEnum):
@@ -24,6 +27,11 @@ class Format(StrEnum):
 
     TABLE = "table"
     JSON = "json"
+    HTML = "html"
+
+
+# What a name ends in that is written to as a page.
+_PAGES = (".html", ".htm")
 
 
 @options.compile_options(*options.ALL)
@@ -38,8 +46,20 @@ def inspect(
         ),
     ] = None,
     format_: Annotated[
-        Format, typer.Option("--format", "-f", help="table: for people; json: one object.")
-    ] = Format.TABLE,
+        Format | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="table: for people; json: one object; html: a page, which nothing else is needed "
+            "for.  [default: html for FILE.html, else table]",
+        ),
+    ] = None,
+    max_page_bytes: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=1, help="A page leaves out what would make it larger than this."
+        ),
+    ] = 8_000_000,
     output: options.Output = None,
 ) -> int:
     """Say what a grammar is compiled to, or what an artifact is, in numbers.
@@ -49,47 +69,110 @@ def inspect(
     member. The options from --tokenizer on are for a grammar; of an artifact --tokenizer is needed
     to encode texts as its own tokenizer does, where that is not the embedded one.
 
+    A page has the grammar with its lints, railroad diagrams, the automaton, and a text to type,
+    with its tokens and what may follow each. It is one file, which asks for nothing else.
+
     \b
     Examples:
       constrain inspect date.ebnf --tokenizer tokenizer.json
       constrain inspect date.cst --text member.txt --format json
+      constrain inspect date.ebnf --text member.txt -o date.html
     """
     from constrain.compiler.inspection.report import as_json, as_table
 
-    found = inspected(subject, given, text or [])
-    written = (as_table if format_ is Format.TABLE else as_json)(found)
+    if format_ is None:
+        format_ = Format.HTML if output and output.lower().endswith(_PAGES) else Format.TABLE
+    compiled = _compiled(subject, given)
+    found = _inspected(compiled, given, text or [])
+    if format_ is Format.HTML:
+        written = _page(compiled, found, text or [], max_page_bytes)
+    else:
+        written = (as_table if format_ is Format.TABLE else as_json)(found)
     write_pieces([written.encode("utf-8", "surrogateescape")], output, subject)
     return 0 if all(each.status == "accepted" for each in found.texts) else 1
 
 
-def inspected(subject: str, given: options.Given, files: list[str]) -> "Inspection":
+@dataclass(frozen=True)
+class _Compiled:
+    """What is inspected. ``compilation`` and ``wanted``: of a grammar. ``tokenizer``: None where
+    that of an artifact is not there."""
+
+    subject: str
+    artifact: "Artifact"
+    tokenizer: "AnyTokenizer | None"
+    compilation: "Compilation | None" = None
+    wanted: "CompileOptions | None" = None
+
+    @property
+    def name(self) -> str:
+        """As people see it."""
+        return "<stdin>" if self.subject == STDIN else self.subject
+
+
+def _compiled(subject: str, given: options.Given) -> _Compiled:
+    found = subject_of(subject, given)
+    if not isinstance(found, str):
+        return _Compiled(subject, found, _tokenizer_of(found, given))
+    wanted = given.compile_options(subject)
+    compilation = compilation_of(recogniser_of(found, subject, wanted), given, wanted)
+    tokenizer = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
+    return _Compiled(subject, compilation.artifact, tokenizer, compilation, wanted)
+
+
+def _inspected(of: _Compiled, given: options.Given, files: list[str]) -> "Inspection":
     """The inspection of a grammar or an artifact, with the texts in these files."""
     from constrain.compiler.inspection.inspection import inspection_of
     from constrain.compiler.inspection.texts import Text
 
-    if [subject, *files].count(STDIN) > 1:
+    if [of.subject, *files].count(STDIN) > 1:
         raise UsageError("only one of the grammar and the texts can come from standard input")
-    found = subject_of(subject, given)
     texts = [Text("<stdin>" if file == STDIN else file, read_bytes(file)) for file in files]
-    name = "<stdin>" if subject == STDIN else subject
-    if not isinstance(found, str):
-        tokenizer = _tokenizer_of(found, given) if texts else None
-        limits = given.limits()
-        return inspection_of(
-            found, name=name, say=_say, tokenizer=tokenizer, texts=texts, limits=limits
-        )
-    wanted = given.compile_options(subject)
-    compilation = compilation_of(recogniser_of(found, subject, wanted), given, wanted)
+    is_named = texts or of.compilation is not None
     return inspection_of(
-        compilation.artifact,
-        name=name,
+        of.artifact,
+        name=of.name,
         say=_say,
-        compilation=compilation,
-        options=wanted,
-        tokenizer=tokenizer_at(given.tokenizer, no_cache=given.no_cache),
+        compilation=of.compilation,
+        options=of.wanted,
+        tokenizer=of.tokenizer if is_named else None,
         texts=texts,
-        limits=wanted.limits,
+        limits=given.limits() if of.wanted is None else of.wanted.limits,
     )
+
+
+def _page(of: _Compiled, found: "Inspection", files: list[str], max_bytes: int) -> str:
+    """The page, with the texts in these files."""
+    import shlex
+
+    from constrain.compiler.inspection.report import as_table
+
+    from ..page.examples import Example, shortest_member
+    from ..page.page import page_data, page_of
+
+    texts = [Example(file, read_bytes(file)) for file in files if file != STDIN]
+    return page_of(
+        page_data(
+            of.artifact,
+            of.name,
+            tokenizer=of.tokenizer,
+            examples=texts or shortest_member(of.artifact),
+            numbers=[("In numbers", _rows(as_table(found)))],
+            command=f"constrain mask {shlex.quote(of.subject)}",
+            max_bytes=max_bytes,
+        )
+    )
+
+
+def _rows(table: str) -> list[tuple[str, str]]:
+    """The lines of a table in two columns, without notes, which a page has by themselves."""
+    rows = []
+    for line in table.splitlines()[1:]:
+        name, _, value = line.partition(": ")
+        if not value:
+            value, _, name = line.strip().partition("  ")
+        if name != "note":
+            rows.append((name.strip(), value))
+    return rows
 
 
 def _tokenizer_of(artifact: "Artifact", given: options.Given) -> "AnyTokenizer | None":

@@ -1,4 +1,4 @@
-"""The grammar of a page: its text, the places of its rules, its lints, and diagrams of the rules."""
+"""The grammar of a page: its text, the places of its rules, its lints, diagrams of the rules."""
 
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any

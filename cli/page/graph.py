@@ -11,7 +11,7 @@ Each state is then a node, or lies inside of an edge (``via``), so that a page c
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..quoting import escaped
 
@@ -30,6 +30,23 @@ _OTHERS = 0x110000 - 0x800 - 0x80
 _CONTINUES = range(0x80, 0xC0)
 
 READS, CALLS, LEADS_OUT = "read", "call", "out"
+
+
+class Characters(NamedTuple):
+    """Characters that are not in ASCII and lead to one state: how many, the bytes of one of them,
+    and the states within."""
+
+    number: int
+    text: bytes
+    via: tuple[int, ...] = ()
+
+    def added(self, other: "Characters") -> "Characters":
+        """Both; the bytes are of the first."""
+        via = tuple(dict.fromkeys((*self.via, *other.via)))
+        return Characters(self.number + other.number, self.text or other.text, via)
+
+
+_NONE = Characters(0, b"")
 
 
 @dataclass
@@ -71,10 +88,11 @@ def graph_of(
     names = {s: n for s, n in rules_of_entries(tables).items() if s in drawn}
     kept = {tables.start, *names, *(int(s) for s in tables.callees)} | _returns(tables)
     plumbing = _plumbing(tables, drawn, kept)
+    rests = _Rests(tables, plumbing)
     edges: list[Edge] = []
     for state in order[:most]:
         if state not in plumbing:
-            edges += _edges(tables, state, drawn, plumbing, token_names)
+            edges += _edges(tables, state, drawn, rests, token_names)
     edges = _chained(edges, kept | {s for s in drawn if tables.ends[s]})
     inside = {state for edge in edges for state in edge.via}
     return Graph(
@@ -140,67 +158,74 @@ def _edges(
     tables: "NetworkTables",
     state: int,
     drawn: set[int],
-    plumbing: set[int],
+    rests: "_Rests",
     token_names: Sequence[str],
 ) -> list[Edge]:
     """What a state does: one edge to each target, one for each call."""
     reads: dict[int, list[int]] = {}
     terminals: dict[int, list[str]] = {}
-    others: dict[int, tuple[int, bytes, tuple[int, ...]]] = {}
     out = False
     row = tables.rows[state]
+    others = rests.outside(row[:256])
     for octet, target in enumerate(row[:256]):
-        if not target:
+        if target in rests.plumbing:
             continue
-        if target in plumbing:
-            for end, (count, text, via) in _characters(tables, target, plumbing).items():
-                known = others.get(end, (0, bytes([octet]) + text, ()))
-                inside = tuple(dict.fromkeys((*known[2], target, *via)))
-                others[end] = known[0] + count, known[1], inside
-        elif target in drawn:
+        if target in drawn:
             reads.setdefault(target, []).append(octet)
-        else:
+        elif target:
             out = True
     for number, target in enumerate(row[256:]):
         if target in drawn:
             terminals.setdefault(target, []).append(token_names[number])
     edges = []
     for target in dict.fromkeys((*reads, *others, *terminals)):
-        octets = reads.get(target, [])
+        octets, other = reads.get(target, []), others.get(target, _NONE)
         labels = [*_ranges(octets), *terminals.get(target, ())]
-        text = bytes([_typical(octets)]) if octets else None
-        via: tuple[int, ...] = ()
-        if target in others:
-            count, example, via = others[target]
-            labels.append(_others(count))
-            text = text or example
-        edges.append(Edge(state, target, READS, _joined(labels), text, via))
+        if other.number:
+            labels.append(_others(other.number))
+        text = bytes([_typical(octets)]) if octets else other.text or None
+        edges.append(Edge(state, target, READS, _joined(labels), text, other.via))
     edges += _calls(tables, state, drawn)
     if out:
         edges.append(Edge(state, -1, LEADS_OUT, "…"))
     return edges
 
 
-def _characters(
-    tables: "NetworkTables", state: int, plumbing: set[int]
-) -> dict[int, tuple[int, bytes, tuple[int, ...]]]:
-    """Where the rest of a character leads: how many ways, the first of them, and the states on
-    it. No character has more than four bytes."""
-    found: dict[int, tuple[int, bytes, tuple[int, ...]]] = {}
-    for octet, target in enumerate(tables.rows[state][:256]):
-        if not target:
-            continue
-        steps = {target: (1, b"", ())}
-        if target in plumbing:
-            steps = {
-                end: (count, text, (target, *via))
-                for end, (count, text, via) in _characters(tables, target, plumbing).items()
-            }
-        for end, (count, text, via) in steps.items():
-            known = found.get(end, (0, bytes([octet]) + text, ()))
-            inside = tuple(dict.fromkeys((*known[2], *via)))
-            found[end] = known[0] + count, known[1], inside
-    return found
+class _Rests(dict[int, dict[int, Characters]]):
+    """By each state within a character (``plumbing``) where the rest of it leads; no character has
+    more than four bytes."""
+
+    def __init__(self, tables: "NetworkTables", plumbing: set[int]) -> None:
+        super().__init__()
+        self.tables, self.plumbing = tables, plumbing
+
+    def __missing__(self, state: int) -> dict[int, Characters]:
+        row = self.tables.rows[state][:256]
+        ends = {end: Characters(1, b"") for end in row if end and end not in self.plumbing}
+        found = self[state] = self._behind(row, ends)
+        return found
+
+    def outside(self, row: Sequence[int]) -> dict[int, Characters]:
+        """Where whole characters lead that begin in a state with this row."""
+        return self._behind(row, {})
+
+    def _behind(self, row: Sequence[int], ends: Mapping[int, Characters]) -> dict[int, Characters]:
+        found: dict[int, Characters] = {}
+        octets: dict[int, list[int]] = {}
+        for octet, target in enumerate(row):
+            octets.setdefault(target, []).append(octet)
+        for target, read in octets.items():
+            rests = {target: ends[target]} if target in ends else {}
+            if target in self.plumbing:
+                rests = {
+                    end: rest._replace(via=(target, *rest.via))
+                    for end, rest in self[target].items()
+                }
+            for end, rest in rests.items():
+                text = bytes(read[:1]) + rest.text
+                whole = Characters(len(read) * rest.number, text, rest.via)
+                found[end] = found.get(end, _NONE).added(whole)
+        return found
 
 
 def _others(count: int) -> str:

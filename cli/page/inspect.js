@@ -21,6 +21,11 @@ function shown(bytes) {
   let text = "";
   for (let at = 0; at < bytes.length; ) {
     const octet = bytes[at];
+    if (octet >= 0x20 && octet < 0x7f && octet !== 0x5c) {
+      text += String.fromCharCode(octet);
+      at += 1;
+      continue;
+    }
     const length = octet < 0x80 ? 1 : octet < 0xe0 ? 2 : octet < 0xf0 ? 3 : 4;
     let char = "";
     try {
@@ -43,7 +48,10 @@ function seen(char) {
   return /[\p{C}\p{Zl}\p{Zp}]/u.test(char) ? `\\u{${char.codePointAt(0).toString(16)}}` : char;
 }
 
-const oneByte = (octet) => (octet === 32 ? "␣" : shown([octet]));
+// Tokens often begin with a space.
+const spaced = (bytes) => shown(bytes).replace(/ /g, "␣");
+
+const oneByte = (octet) => (octet === 32 ? "␣" : shown(Uint8Array.of(octet)));
 
 function rangesText(ranges) {
   const parts = ranges.slice(0, 12).map(([low, high]) => {
@@ -88,7 +96,7 @@ function start() {
       const row = make("div", { class: "row" },
         make("span", { title: here.map((f) => f.lint).join(", ") }, here.length ? "●" : ""),
         make("span", { "aria-hidden": "true" }, String(number + 1)), source);
-      const inside = rules.filter((r) => r.start <= end && r.end > begin && r.end - r.start < text.length);
+      const inside = rules.filter((r) => r.start <= end && r.end > begin && r.end - r.start < 0.9 * text.length);
       for (const { name } of inside) rows.set(name, [...(rows.get(name) || []), row]);
       row.addEventListener("mouseenter", () => link(inside.map((r) => r.name)));
       row.addEventListener("mouseleave", () => link([]));
@@ -206,11 +214,18 @@ function start() {
     state.scale = Math.max(0.05, Math.min(3, scale));
     svg.setAttribute("width", (data.graph.width + 16) * state.scale);
     svg.setAttribute("height", (data.graph.height + 16) * state.scale);
+    $("graph").style.height = `${Math.min(460, Math.max(120, (data.graph.height + 32) * state.scale))}px`;
     bring();
   }
 
   // The first lit state into sight.
+  let frame = 0;
   function bring() {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(scroll);
+  }
+
+  function scroll() {
     const first = svg && svg.querySelector(".lit");
     if (!first) return;
     const box = first.getBBox(), pane = $("graph");
@@ -342,11 +357,11 @@ function start() {
       const place = first + i;
       const isDead = said && ends[place + 1] > said.offset;
       // The tokens of a text that goes on may be others than those of its beginning.
-      const isOpen = !isDead && data.states && page.mask(ids.slice(0, place + 1)).ids === null;
+      const isOpen = !isDead && data.states && page.stateBehind(ids.slice(0, place + 1)) === undefined;
       return make("button", {
         type: "button", class: isDead ? "refused" : isOpen ? "open" : null, "aria-pressed": String(place === state.at), "data-at": place,
         title: `token ${id}${isOpen ? ": more text would make it another token" : ""}; shows the mask before it`,
-      }, shown(vocabulary.bytes(id)));
+      }, spaced(vocabulary.bytes(id)));
     });
     found.push(make("button", { type: "button", "aria-pressed": String(state.at === ids.length), "data-at": ids.length, title: "the mask behind the text" }, "▏end"));
     $("tokens").replaceChildren(...(vocabulary ? found : []));
@@ -358,24 +373,25 @@ function start() {
       $("allowed").replaceChildren();
       return;
     }
-    const { at, ids, ends, said } = state;
-    const before = ids.slice(0, at), end = ends[at];
+    const { said } = state;
+    const mask = page.maskAt(state.ids, state.at, utf8(state.text));
+    const { at, end, pending } = mask;
     const conf = said && end <= said.offset ? said.path[end] : undefined;
-    const mask = page.mask(before, conf);
-    state.mask = mask.ids;
-    state.conf = conf;
-    const behind = at ? `behind ${shown(vocabulary.bytes(before[at - 1]))}` : "at the start";
-    if (said && conf === undefined) {
+    Object.assign(state, { mask: mask.ids || new Uint32Array(), conf, kept: at, exact: mask.exact });
+    const behind = at ? `behind ${quote(state.ids[at - 1])}` : "at the start";
+    const open = pending.length ? `, as beginnings with ${shown(pending)}` : "";
+    if (said && state.ends[state.at] > said.offset) {
       $("count").textContent = "No token: the text is refused before here.";
       state.mask = new Uint32Array();
     } else if (mask.ids === null) {
-      $("count").textContent = `The page has no mask ${behind}: no canonical text has these tokens. Run: ${commandFor(end)}`;
+      $("count").textContent = `The page has no masks here. Run: ${commandFor(end)}`;
     } else {
-      const rest = mask.exact ? "may follow" : "fit the grammar, however they are spelled,";
-      $("count").textContent = `${plural(mask.ids.length, "token")} of ${vocabulary.size.toLocaleString("en")} ${rest} ${behind}` +
-        (mask.exact ? "" : `. Those of the tokenizer's own: ${commandFor(end)}`);
+      const rest = mask.exact ? "may come" : "fit the grammar, however they are spelled,";
+      $("count").textContent = `${plural(mask.ids.length, "token")} of ${vocabulary.size.toLocaleString("en")} ${rest} ${behind}${open}` +
+        (mask.exact ? "." : `. Those of the tokenizer's own: ${commandFor(end)}`);
     }
-    const forced = conf === undefined ? none : page.forced(conf);
+    const last = said && said.offset === utf8(state.text).length && state.at === state.ids.length ? current() : conf;
+    const forced = last === undefined ? none : page.forced(last);
     $("forced").replaceChildren(...(forced.length
       ? ["Forced: ", make("button", { type: "button", class: "code", "data-take": key(forced), title: "take it" }, shown(forced))] : []));
     drawAllowed();
@@ -389,13 +405,13 @@ function start() {
 
   function drawAllowed() {
     const wanted = $("filter").value, ids = state.mask || [], found = [];
-    const sorted = page.byText || (page.byText = Uint32Array.from(vocabulary.order));
     const isAllowed = new Uint8Array(vocabulary.size);
     for (const id of ids) isAllowed[id] = 1;
     let more = 0;
     const add = (id) => {
-      const text = vocabulary.kinds[id] === TEXT ? shown(vocabulary.bytes(id)) : `⟨${shown(vocabulary.bytes(id))}⟩`;
-      if (wanted && !text.includes(wanted) && `#${id}` !== wanted) return;
+      if (!wanted && found.length >= 50) return more++;
+      const text = textOf(id);
+      if (wanted && !text.includes(wanted) && !text.includes(wanted.replace(/ /g, "␣")) && `#${id}` !== wanted) return;
       if (found.length >= 50) return more++;
       const isEnd = vocabulary.eos.includes(id);
       const label = make("button", { type: "button", "data-id": id, title: `take token ${id}` }, text,
@@ -403,7 +419,7 @@ function start() {
       found.push(make("li", {}, label));
     };
     for (const id of ids) if (vocabulary.kinds[id] !== TEXT) add(id);
-    for (const id of sorted) if (isAllowed[id]) add(id);
+    for (const id of vocabulary.order) if (isAllowed[id]) add(id);
     if (more) found.push(make("li", { class: "note" }, `… and ${plural(more, "more token")}`));
     $("allowed").replaceChildren(...found);
   }
@@ -419,14 +435,19 @@ function start() {
       return;
     }
     const name = `${quote(id)} (token ${id})`;
-    if ([...(state.mask || [])].includes(id)) {
+    const isAllowed = state.mask.includes(id);
+    if (isAllowed && state.exact) {
       answer.textContent = `${name} is allowed.`;
       return;
     }
     if (state.conf === undefined) return;
-    const before = { ids: state.ids.slice(0, state.at), text: utf8(state.text).subarray(0, state.ends[state.at]) };
+    const before = { ids: state.ids.slice(0, state.kept), text: utf8(state.text).subarray(0, state.ends[state.kept]) };
     const why = page.why(before, state.conf, id);
     const octet = why && why.byte !== undefined ? vocabulary.bytes(id)[why.byte] : 0;
+    if (isAllowed && why && why.deadEnd) {
+      answer.textContent = `${name} fits the grammar, and the tokenizer writes it behind this text.`;
+      return;
+    }
     answer.textContent = `${name} is refused` + (
       !why ? "." : why.special ? ": it stands for no text." :
       why.byte !== undefined ? ` by the grammar: at its byte ${why.byte}, ${oneByte(octet)}, expected ${rangesText(why.expected)}.` :
@@ -434,23 +455,32 @@ function start() {
       ": behind it no canonical text goes on to a member.");
   }
 
-  const quote = (id) => `‹${shown(vocabulary.bytes(id))}›`;
+  const texts = [];
+  const textOf = (id) => {
+    const found = (texts[id] = texts[id] || spaced(vocabulary.bytes(id)));
+    return vocabulary.kinds[id] === TEXT ? found : `⟨${found}⟩`;
+  };
+  const quote = (id) => `‹${spaced(vocabulary.bytes(id))}›`;
 
-  function take(octets) {
-    const before = utf8(state.text).subarray(0, state.ends[state.at]);
+  function take(octets, at) {
+    const before = utf8(state.text).subarray(0, state.ends[at]);
     write(new TextDecoder().decode(Uint8Array.from([...before, ...octets])));
   }
 
-  // - The fragment holds what is shown
+  // - The fragment holds what is shown, a moment after it has changed
+  let timer = 0;
   function keep() {
-    const found = new URLSearchParams({ text: state.text });
-    if (state.at !== state.ids.length) found.set("at", state.at);
-    if ($("filter").value) found.set("filter", $("filter").value);
-    if ($("why").value) found.set("why", $("why").value);
-    state.fragment = `#${found}`;
-    try {
-      history.replaceState(null, "", state.fragment);
-    } catch { /* A page without an address of its own. */ }
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const found = new URLSearchParams({ text: state.text });
+      if (state.at !== state.ids.length) found.set("at", state.at);
+      if ($("filter").value) found.set("filter", $("filter").value);
+      if ($("why").value) found.set("why", $("why").value);
+      state.fragment = `#${found}`;
+      try {
+        history.replaceState(null, "", state.fragment);
+      } catch { /* A page without an address of its own. */ }
+    }, 250);
   }
 
   function restore() {
@@ -494,11 +524,11 @@ function start() {
   });
   $("allowed").addEventListener("click", (event) => {
     const button = event.target.closest("button"), id = button && Number(button.dataset.id);
-    if (button && vocabulary.kinds[id] === TEXT) take(vocabulary.bytes(id));
+    if (button && vocabulary.kinds[id] === TEXT) take(vocabulary.bytes(id), state.kept);
   });
   $("forced").addEventListener("click", (event) => {
     const text = event.target.dataset.take;
-    if (text) take(Uint8Array.from(text, (c) => c.charCodeAt(0)));
+    if (text) take(Uint8Array.from(text, (c) => c.charCodeAt(0)), state.at);
   });
   $("bytes").addEventListener("mouseover", (event) => {
     const end = event.target.dataset && event.target.dataset.end;

@@ -12,8 +12,8 @@ from unicodedata import east_asian_width
 
 from .graph import READS, Graph
 
-# Pixels of a character of a label, and of what is around it.
-_CHAR, _LINE = 7, 16
+# Pixels of four characters of a label, and the height of its line.
+_CHARS, _LINE = 29, 16
 
 # Seconds that Graphviz may take; then the page computes positions.
 _SECONDS = 30
@@ -23,7 +23,8 @@ _INCH = 72
 
 def text_width(text: str) -> int:
     """About how many pixels a text takes."""
-    return sum(2 * _CHAR if east_asian_width(char) in "WF" else _CHAR for char in text)
+    cells = sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
+    return (cells * _CHARS + 3) // 4
 
 
 def layout_data(graph: Graph) -> dict[str, Any]:
@@ -114,9 +115,9 @@ def _placed(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> dict[st
         return None
     _, _, width, height = (float(part) for part in drawn["bb"].split(","))
 
-    def place(text: str) -> tuple[float, float]:
+    def place(text: str) -> list[float]:
         x, y = text.split(",")[-2:]
-        return round(float(x), 1), round(height - float(y), 1)
+        return [round(float(x), 1), round(height - float(y), 1)]
 
     for item in drawn["objects"]:
         node = nodes[int(item["name"][1:])]

@@ -6,13 +6,13 @@ its hash in the content security policy, so that nothing else does.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import constrain.cli
 
 from .encoding import script_json, source_hash
+from .examples import Example
 from .grammar import grammar_data
 from .graph import graph_of
 from .layout import layout_data
@@ -29,14 +29,6 @@ MAX_BYTES = 8_000_000
 
 # (a heading, its rows)
 Numbers = Sequence[tuple[str, Sequence[tuple[str, str]]]]
-
-
-@dataclass(frozen=True)
-class Example:
-    """A text that the page begins with or offers."""
-
-    name: str
-    text: bytes
 
 
 def page_data(

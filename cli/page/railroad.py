@@ -11,26 +11,13 @@ them puts text in as text: the page by its DOM, ``svg_of`` escaped. Same grammar
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
-
-from constrain.compiler.grammar.tree import (
-    Choice,
-    Difference,
-    Excluding,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Permutation,
-    Reference,
-    Repetition,
-    Rule,
-    Token,
-)
-from constrain.compiler.grammar.tree import Sequence as Series
+from typing import TYPE_CHECKING, Any
 
 from ..quoting import quoted
 from .layout import text_width
+
+if TYPE_CHECKING:
+    from constrain.compiler.grammar.tree import Expr, Grammar, Pattern, Rule
 
 # Pixels: of a box's height, between boxes, between rows, of a corner.
 _BOX, _GAP, _ROW, _TURN = 22, 12, 8, 8
@@ -72,7 +59,7 @@ def _shifted(value: int, place: int, x: int, y: int) -> int:
     return value + (y if place % 2 else x)
 
 
-def diagram(rule: Rule) -> dict[str, Any]:
+def diagram(rule: "Rule") -> dict[str, Any]:
     """The diagram of a rule: ``width``, ``height`` and ``shapes``, as ``Shape`` has them; paths are
     SVG's."""
     inner = _Drawer().part(rule.body, 0)
@@ -91,7 +78,7 @@ def diagram(rule: Rule) -> dict[str, Any]:
     }
 
 
-def svg_of(rule: Rule) -> str:
+def svg_of(rule: "Rule") -> str:
     """The diagram as an SVG document."""
     drawn = diagram(rule)
     body = [
@@ -115,7 +102,7 @@ def svg_of(rule: Rule) -> str:
     return "\n".join([*body, "</svg>\n"])
 
 
-def railroads(grammar: Grammar, most: int) -> list[dict[str, Any]]:
+def railroads(grammar: "Grammar", most: int) -> list[dict[str, Any]]:
     """The diagrams of the rules that the start needs, at most so many, the start's first."""
     rules: dict[str, list[Rule]] = {}
     for rule in grammar.rules:
@@ -128,9 +115,7 @@ def railroads(grammar: Grammar, most: int) -> list[dict[str, Any]]:
                     seen.add(use.name)
                     order.append(use.name)
     return [
-        {"rule": name, **diagram(rule)}
-        for name in order[:most]
-        for rule in rules.get(name, ())
+        {"rule": name, **diagram(rule)} for name in order[:most] for rule in rules.get(name, ())
     ]
 
 
@@ -140,34 +125,36 @@ class _Drawer:
     def __init__(self) -> None:
         self._boxes = 0
 
-    def part(self, expr: Expr, depth: int) -> Part:
+    def part(self, expr: "Expr", depth: int) -> Part:
         """The layout of an expression; what is too deep or too much is a box with an ellipsis."""
+        from constrain.compiler.grammar import tree
+
         self._boxes += 1
         if depth > _MOST_DEPTH or self._boxes > _MOST_BOXES:
             return _box(NOTE, "…")
         inner = depth + 1
         match expr:
-            case Literal():
+            case tree.Literal():
                 return _box(LITERAL, quoted(expr.data)) if expr.data else _straight()
-            case Pattern():
-                return _box(PATTERN, expr.text)
-            case Token():
+            case tree.Pattern():
+                return _box(PATTERN, expr.text or _pattern(expr))
+            case tree.Token():
                 return _box(TOKEN, expr.text)
-            case Reference():
+            case tree.Reference():
                 return _box(RULE, expr.name, expr.name)
-            case Series():
+            case tree.Sequence():
                 return _rows([self.part(item, inner) for item in expr.items])
-            case Choice():
+            case tree.Choice():
                 return _choice([self.part(option, inner) for option in expr.options])
-            case Repetition():
+            case tree.Repetition():
                 return _repeated(self.part(expr.item, inner), expr.min_times, expr.max_times)
-            case Difference():
+            case tree.Difference():
                 parts = self.part(expr.left, inner), self.part(expr.right, inner)
                 return _framed(_series([parts[0], _box(NOTE, "but not"), parts[1]]), "except")
-            case Excluding():
+            case tree.Excluding():
                 most = "" if expr.at_most is None else f" (at most {expr.at_most})"
                 return _framed(self.part(expr.item, inner), f"characters{most} without")
-            case Permutation():
+            case tree.Permutation():
                 items = [self.part(part.item, inner) for part in expr.parts]
                 return _framed(_choice(items), "in any order")
 
@@ -177,6 +164,17 @@ def _box(kind: str, text: str, rule: str = "") -> Part:
     width = text_width(text) + 14
     shape: Shape = ["b", kind, 0, -_BOX // 2, width, _BOX, text, rule]
     return Part(width, _BOX // 2, _BOX // 2, (shape,))
+
+
+def _pattern(expr: "Pattern") -> str:
+    """A pattern that nobody has written, as those of schemas."""
+    from constrain.compiler.writers.printer import NoCounterpart, node_text
+    from constrain.compiler.writers.regex import RegexStyle
+
+    try:
+        return node_text(expr.node, RegexStyle()).text
+    except NoCounterpart:
+        return "…"
 
 
 def _printable(text: str) -> str:
@@ -223,7 +221,7 @@ def _rows(parts: Sequence[Part]) -> Part:
     series = [_series(row) for row in rows]
     widest = max(row.width for row in series) + 2 * _TURN
     shapes: list[Shape] = []
-    y = bottom = 0
+    y = bottom = end = above = 0
     for place, row in enumerate(series):
         if place:
             middle = bottom + _ROW
@@ -319,9 +317,7 @@ def _looped(part: Part, text: str) -> Part:
     ]
     shapes.append(["p", back])
     middle = width // 2
-    shapes.append(
-        ["p", [("M", middle + 4, y - 4), ("L", middle - 2, y), ("L", middle + 4, y + 4)]]
-    )
+    shapes.append(["p", [("M", middle + 4, y - 4), ("L", middle - 2, y), ("L", middle + 4, y + 4)]])
     down = y + 5
     if text:
         note: Shape = ["b", NOTE, (width - text_width(text)) // 2 - 7, y, 0, _BOX, text, ""]

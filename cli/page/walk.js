@@ -590,6 +590,28 @@ class Inspector {
     return found && found[0];
   }
 
+  stateBehind(ids) {
+    return ids.reduce((at, id) => (at === undefined ? at : this.stateAfter(at, id)), this.data.token_start);
+  }
+
+  // The mask behind the first `at` tokens of a text: {ids, exact, at, end, pending}. Where a text
+  // breaks off inside a token, that of fewer tokens, and of its tokens those that begin with what is
+  // `pending` of the text. `end`: how many bytes these tokens have.
+  maskAt(ids, at, bytes) {
+    const whole = ids.slice(0, at).reduce((sum, id) => sum + this.vocabulary.bytes(id).length, 0);
+    let kept = at, end = whole;
+    while (kept && this.data.states && this.stateBehind(ids.slice(0, kept)) === undefined) {
+      end -= this.vocabulary.bytes(ids[--kept]).length;
+    }
+    const conf = this.walk ? [...bytes.subarray(0, end)].reduce((c, b) => (c < 0 ? c : this.walk.step(c, b)), this.walk.start) : REFUSED;
+    const found = this.mask(ids.slice(0, kept), conf < 0 ? undefined : conf);
+    const pending = bytes.subarray(end, whole), begun = key(pending);
+    const fits = (id) => this.vocabulary.kinds[id] === TEXT && key(this.vocabulary.bytes(id)).startsWith(begun) &&
+      this.vocabulary.bytes(id).length > begun.length;
+    const allowed = begun && found.ids ? found.ids.filter(fits) : found.ids;
+    return { ids: allowed, exact: found.exact, at: kept, end, pending };
+  }
+
   // The mask behind some tokens: {ids, exact}; ids null where the page has none. `conf`: behind
   // their text.
   mask(ids, conf) {
@@ -597,8 +619,7 @@ class Inspector {
     const row = this.rows.get(name);
     if (row) return { ids: Uint32Array.from(idsOf(row)), exact: true };
     if (this.data.states) {
-      let state = this.data.token_start;
-      for (const id of ids) state = state === undefined ? undefined : this.stateAfter(state, id);
+      const state = this.stateBehind(ids);
       if (state === undefined) return { ids: null, exact: true };
       const found = this.data.states[state].flatMap(([, runs]) => [...idsOf(runs)]);
       if (this.data.token_accepting[state]) found.push(...this.vocabulary.eos);

@@ -22,7 +22,7 @@ IGNORED = shutil.ignore_patterns("__pycache__", "*.pyc", "*.egg-info", "build")
 GENERATORS = Path("compiler", "generators")
 
 # What is no code, and is read at run time.
-DATA = ("*.lark", "*.json", "py.typed")
+DATA = ("*.lark", "*.json", "*.html", "*.css", "*.js", "py.typed")
 
 
 def settings() -> dict[str, object]:
@@ -64,7 +64,7 @@ def test_the_wheel_holds_every_module(wheel: zipfile.ZipFile) -> None:
 
 
 def test_the_wheel_holds_the_data(wheel: zipfile.ZipFile) -> None:
-    """Grammars of dialects, Unicode tables, the default tokenizer, and the type markers."""
+    """Grammars of dialects, Unicode tables, the default tokenizer, pages, and the type markers."""
     paths = [
         path.relative_to(ROOT)
         for folder in FOLDERS
@@ -73,7 +73,9 @@ def test_the_wheel_holds_the_data(wheel: zipfile.ZipFile) -> None:
     ]
     names = set(wheel.namelist())
 
-    assert {"kbnf.lark", "classes.json", "tokenizer.json", "py.typed"} <= {p.name for p in paths}
+    assert {"kbnf.lark", "classes.json", "tokenizer.json", "walk.js", "py.typed"} <= {
+        p.name for p in paths
+    }
     assert [] == [path for path in paths if f"constrain/{path.as_posix()}" not in names]
 
 
@@ -85,7 +87,7 @@ def test_the_wheel_holds_nothing_else(wheel: zipfile.ZipFile) -> None:
 
     assert {"constrain"} == {top for top in tops if not top.endswith(".dist-info")}
     assert 2 == len(tops)
-    assert suffixes <= {".py", ".lark", ".json", ".md", ".typed", ""}
+    assert suffixes <= {".py", ".lark", ".json", ".md", ".typed", ".html", ".css", ".js", ""}
     assert "constrain/__init__.py" not in names
     assert {"artifacts", "cli", "compiler"} == {
         name.split("/")[1] for name in names if name.startswith("constrain/")
