@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-import constrain.cli
-
+from .. import assets
 from .encoding import script_json, source_hash
 from .examples import Example
 from .grammar import grammar_data
@@ -76,15 +75,15 @@ def page_data(
 
 def page_of(data: dict[str, Any]) -> str:
     """The file of a page's data."""
-    folder = files(constrain.cli)
+    folder = files(__package__)
     read = {
-        name: folder.joinpath("page", name).read_text(encoding="utf-8")
+        name: folder.joinpath(name).read_text(encoding="utf-8")
         for name in ("page.html", "inspect.css", "walk.js", "inspect.js")
     }
     scripts = [read["walk.js"], read["inspect.js"]]
     graph = data["graph"]
     if graph is not None and graph["layout"] == "dagre":
-        scripts.insert(0, folder.joinpath("assets", "dagre.min.js").read_text(encoding="utf-8"))
+        scripts.insert(0, files(assets).joinpath("dagre.min.js").read_text(encoding="utf-8"))
     policy = (
         f"default-src 'none'; base-uri 'none'; form-action 'none'; "
         f"script-src {' '.join(map(source_hash, scripts))}; "

@@ -25,6 +25,7 @@ def grammar(text: str, dialect: str = "kbnf") -> Grammar:
     return read_grammar(text, dialect, start="s" if dialect == "kbnf" else None)
 
 
+@pytest.mark.quick
 def test_a_diagram_has_a_box_for_each_terminal_and_use() -> None:
     """In the order of the text; optional and repeated parts are ways, and no boxes."""
     [rule, _] = grammar("s ::= 'a' { t } [ #'[b-d]' ] | t; t ::= '\u00e9';").rules

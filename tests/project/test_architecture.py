@@ -38,7 +38,7 @@ OUTSIDE = {
         "regex",
         "tiktoken_ext",
     },
-    "cli": {"constrain.artifacts", "constrain.compiler", "rich", "typer"},
+    "cli": {"constrain.artifacts", "constrain.compiler", "numpy", "rich", "typer"},
 }
 
 # What each room of ``artifacts`` may import of the others: rooms are its packages and its top-level
