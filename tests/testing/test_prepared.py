@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 from support.cli import Cli
-from support.prepared import FOLDER, ORACLES, Oracle, first_bytes, status_of_tokens
+from support.testing.prepared import FOLDER, ORACLES, Oracle, first_bytes, status_of_tokens
 
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.compiler import Tokenizer, load_tokenizer
