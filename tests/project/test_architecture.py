@@ -198,6 +198,7 @@ OWNERS = {
 
 # What programs that write data files import besides.
 PROGRAMS = {
+    "compiler/generators/sdist.py": {"setuptools"},
     "compiler/generators/make_default_tokenizer.py": {"tokenizers"},
     "compiler/generators/make_characters.py": {"tokenizers"},
     "compiler/generators/make_properties.py": {"regex"},
