@@ -2,10 +2,12 @@
 standard output, both one JSON object.
 
     {"engine", "grammar", "notation", "tokens", "special", "eos", "vocab_size", "artifact", "texts",
-     "runs"}
+     "runs", "begun", "seconds"}
 
-``tokens``: the bytes of each as Latin-1 text, empty for no token. ``notation``: ``artifact``,
-``gbnf``, ``lark``, ``regex`` or ``json-schema``. ``texts``: ids. What is found:
+``tokens``: the bytes of each as Latin-1 text, empty for no token. ``notation``: ``gbnf``,
+``lark``, ``regex`` or ``json-schema``. ``artifact``: a file of ours. ``texts``: ids. ``begun``:
+the time at which it was started, of ``time.time``; ``seconds``: what takes longer is read in part.
+What is found:
 
     {"version", "tokenizer_seconds", "compile_seconds", "load_seconds", "first_mask_seconds",
      "memory", "texts": [{"masks", "masks_again", "steps", "steps_again", "digests", "counts",
@@ -13,6 +15,7 @@ standard output, both one JSON object.
 
 Times of masks and steps are microseconds, one for each token and a mask at the end; ``…_again`` are
 medians of all runs but the first. ``refused``: the number of the token that was refused, or null.
+``accepts``: whether the text may end, null where it was not read so far.
 """
 
 import gc
@@ -35,6 +38,10 @@ from ..limits import resident_bytes
 LLGUIDANCE, XGRAMMAR, CONSTRAIN = "llguidance", "xgrammar", "constrain"
 
 T = TypeVar("T")
+
+# Shares of the time: of what is left when an engine has been made, for the runs; and of all, until
+# masks are compared no more.
+_RUNNING, _COMPARING = 0.6, 0.8
 
 
 class UnreadableError(Exception):
@@ -82,6 +89,8 @@ def main() -> None:
 def run(request: dict[str, Any]) -> dict[str, Any]:
     """What ``main`` writes. Raises ``UnreadableError``."""
     name = request["engine"]
+    # The time that it took to begin counts.
+    started = time.monotonic() - (time.time() - request["begun"])
     maker = _MAKERS[name]()
     before = resident_bytes()
     begin = time.perf_counter()
@@ -92,10 +101,12 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     # Along the texts an engine that has met none.
     del engine
     engine, again = _timed(make)
-    texts = _along(engine, request["texts"], request["runs"])
+    left = request["seconds"] - (time.monotonic() - started)
+    texts = _along(engine, request["texts"], request["runs"], time.monotonic() + left * _RUNNING)
     memory = max(0, resident_bytes() - before)
+    deadline = started + request["seconds"] * _COMPARING
     for text, ids in zip(texts, request["texts"], strict=True):
-        text |= _masks_of(engine, ids, request["vocab_size"], request["eos"])
+        text |= _masks_of(engine, ids, request["vocab_size"], request["eos"], deadline)
     is_own = name == CONSTRAIN
     return {
         "version": "" if is_own else _version(name),
@@ -121,15 +132,19 @@ def _timed(call: Callable[[], T]) -> tuple[T, float]:
     return found, time.perf_counter() - begin
 
 
-def _along(engine: Engine, texts: list[list[int]], runs: int) -> list[dict[str, Any]]:
+def _along(
+    engine: Engine, texts: list[list[int]], runs: int, deadline: float
+) -> list[dict[str, Any]]:
     """Times along each text: of the first run, in which an engine fills its caches, and of the
-    others."""
+    others, as many as end before the deadline."""
     found: list[list[tuple[list[float], list[float]]]] = [[] for _ in texts]
     gc.collect()
     gc.disable()
-    for _ in range(runs):
-        for number, ids in enumerate(texts):
-            found[number].append(_once(engine.session(), ids))
+    for run in range(runs):
+        for of_text, ids in zip(found, texts, strict=True):
+            times = _once(engine.session(), ids, deadline)
+            if not run or time.monotonic() < deadline:
+                of_text.append(times)
     gc.enable()
     return [
         {
@@ -142,11 +157,14 @@ def _along(engine: Engine, texts: list[list[int]], runs: int) -> list[dict[str, 
     ]
 
 
-def _once(session: Session, ids: list[int]) -> tuple[list[float], list[float]]:
-    """Microseconds of masks and steps up to the end, or to the token that is refused."""
-    now = time.perf_counter_ns
-    masks, steps = [], []
+def _once(session: Session, ids: list[int], deadline: float) -> tuple[list[float], list[float]]:
+    """Microseconds of masks and steps up to the end, to the token that is refused, or to the
+    deadline."""
+    now, clock = time.perf_counter_ns, time.monotonic
+    masks, steps = list[float](), list[float]()
     for token_id in ids:
+        if clock() > deadline:
+            return masks, steps
         begin = now()
         session.fill()
         between = now()
@@ -166,12 +184,16 @@ def _medians(runs: list[list[float]]) -> list[float]:
     return [statistics.median(each) for each in zip(*runs, strict=False)]
 
 
-def _masks_of(engine: Engine, ids: list[int], vocab_size: int, eos: list[int]) -> dict[str, Any]:
-    """A digest of each mask, and how many tokens it holds."""
-    session, digests, counts = engine.session(), [], []
+def _masks_of(
+    engine: Engine, ids: list[int], vocab_size: int, eos: list[int], deadline: float
+) -> dict[str, Any]:
+    """A digest of each mask, and how many tokens it holds, up to the deadline."""
+    session, digests, counts = engine.session(), list[str](), list[int]()
     refused: int | None = None
-    accepts = False
+    accepts: bool | None = None
     for number in range(len(ids) + 1):
+        if time.monotonic() > deadline:
+            break
         session.fill()
         digest, count = digest_of(engine.buffer, vocab_size)
         digests.append(digest)

@@ -47,17 +47,19 @@ class Differing:
 @dataclass(frozen=True, slots=True)
 class EngineFigures:
     """``error``: why there are no figures, empty if there are. ``given``: how the engine was handed
-    the grammar. ``compile_seconds``, ``load_seconds``: the first time, and again in the same
-    process; a file of ours is loaded, grammars of others are compiled. ``memory``: bytes that
-    became resident from before the tokenizer until all texts were read, 0 where the system does not
-    tell. ``refusals``: members that it refuses, and where. ``masks`` and ``steps``: of the first
-    run; ``…_again``: the medians of the others, None without any. ``ratios``: of these figures to
-    ours, by name. ``series``: the microseconds of all masks, in order."""
+    the grammar. ``unread``: masks that there was no time for, in the first run.
+    ``compile_seconds``, ``load_seconds``: the first time, and again in the same process; a file of
+    ours is loaded, grammars of others are compiled. ``memory``: bytes that became resident from before the
+    tokenizer until all texts were read, 0 where the system does not tell. ``refusals``: members
+    that it refuses, and where. ``masks`` and ``steps``: of the first run; ``…_again``: the medians
+    of the others, None without any. ``ratios``: of these figures to ours, by name. ``series``: the
+    microseconds of all masks, in order."""
 
     name: str
     version: str = ""
     given: str = ""
     error: str = ""
+    unread: int = 0
     tokenizer_seconds: float | None = None
     compile_seconds: tuple[float, ...] = ()
     load_seconds: tuple[float, ...] = ()
@@ -124,6 +126,11 @@ def figures_of(
         name=name,
         version=found["version"],
         given=given,
+        unread=sum(
+            len(member.ids) + 1 - len(text["masks"])
+            for member, text in zip(members, texts, strict=True)
+            if text["refused"] is None
+        ),
         tokenizer_seconds=found["tokenizer_seconds"],
         compile_seconds=tuple(found.get("compile_seconds", ())),
         load_seconds=tuple(found.get("load_seconds", ())),
@@ -189,6 +196,6 @@ def _refusals(members: Sequence[Member], texts: Sequence[Mapping[str, Any]]) -> 
     for member, text in zip(members, texts, strict=True):
         if text["refused"] is not None:
             found.append(member.place(text["refused"]))
-        elif not text["accepts"]:
+        elif text["accepts"] is False:
             found.append(member.place(len(member.ids)))
     return found

@@ -79,7 +79,12 @@ def _cell(engine: EngineFigures, name: str, unit: Callable[[float], str]) -> str
     if value is None:
         return ""
     ratio = engine.ratios.get(name)
-    return unit(value) if ratio is None else f"{unit(value)} ({ratio:,.3g}×)"
+    return unit(value) if ratio is None else f"{unit(value)} ({_ratio(ratio)}×)"
+
+
+def _ratio(ratio: float) -> str:
+    """Three digits, or all of a whole number."""
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
 def _engine(engine: EngineFigures) -> Iterator[str]:
@@ -89,6 +94,8 @@ def _engine(engine: EngineFigures) -> Iterator[str]:
         return
     if engine.given:
         yield f"{engine.name}: the grammar {engine.given}"
+    if engine.unread:
+        yield f"{engine.name}: read in part: there was no time for {engine.unread:,} masks"
     for kind, said in _LATENCIES.items():
         latency: Latency | None = getattr(engine, kind)
         if latency is not None:

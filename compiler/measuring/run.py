@@ -43,7 +43,9 @@ def run_child(request: Mapping[str, Any], limits: Limits, share: float = 1.0) ->
     # Files: a pipe that nobody reads would stop a child that says much.
     with ExitStack() as stack:
         given, out, errors = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
-        given.write(json.dumps(request).encode("ascii"))
+        given.write(
+            json.dumps({**request, "begun": time.time(), "seconds": seconds}).encode("ascii")
+        )
         given.seek(0)
         # subtle: without -P the current folder would be looked up before the library's own.
         command = [sys.executable, "-P", "-m", _MODULE]

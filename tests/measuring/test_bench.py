@@ -18,7 +18,15 @@ from constrain.compiler.automata.compare import compare
 from constrain.compiler.diagnostics import GrammarError
 from constrain.compiler.measuring import plot
 from constrain.compiler.measuring.bench import Bench
-from constrain.compiler.measuring.figures import Differing, EngineFigures, Latency, Place, rank
+from constrain.compiler.measuring.figures import (
+    Differing,
+    EngineFigures,
+    Latency,
+    Member,
+    Place,
+    figures_of,
+    rank,
+)
 from constrain.compiler.measuring.given import LLGUIDANCE, XGRAMMAR, given_to, peer_of
 from constrain.compiler.measuring.run import ChildError, run_child
 from constrain.compiler.pipeline import build_automaton
@@ -172,6 +180,36 @@ def test_an_engine_without_figures_says_why(engines: Path) -> None:
         assert why in str(found)
     (engines / "xgrammar.py").unlink()
     assert "not installed" in str(peer_of(XGRAMMAR, 's ::= "a";', options, "g.ebnf").given)
+
+
+def test_a_slow_engine_is_measured_as_far_as_there_is_time(engines: Path) -> None:
+    """Fewer runs, or a part of the texts, instead of no figures."""
+    slow = WRONG.replace("ctypes.memset", "import time; time.sleep(0.05); ctypes.memset")
+    (engines / "llguidance.py").write_text(slow.replace("self.taken < 3", "True"))
+    request = {"engine": LLGUIDANCE, "grammar": "a", "notation": "regex", "vocab_size": 2}
+    request |= {"tokens": ["-", "<eos>"], "special": [1], "eos": [1], "runs": 2}
+    ids = [0] * 400
+    found = run_child({**request, "texts": [ids]}, Limits(seconds=2.5))
+    member = Member("x", tuple(ids), tuple(range(1, 401)), ("-",) * 400)
+    figures = figures_of(LLGUIDANCE, "", found, [member], None)
+
+    assert figures.masks is not None
+    assert 0 < figures.masks.count < 100
+    assert 401 == figures.masks.count + figures.unread
+    assert (None, ()) == (figures.masks_again, figures.refusals)
+
+
+def test_options_that_cannot_be_kept_are_refused(cli: Cli, tmp_path: Path) -> None:
+    """An engine that is not known or not there, and a drawing that is none."""
+    text = content(tmp_path / "a.txt", "2024-02-29")
+    for options, said in (
+        (("--peers", "outlines"), "there is no 'outlines'; known are llguidance, xgrammar, none"),
+        (("--plot", "x.png"), "x.png: the drawing is an SVG"),
+        (("--runs", "0"), "runs"),
+    ):
+        result = cli("bench", DATE, text, *options)
+        assert (2, b"") == (result.code, result.out)
+        assert said in result.err
 
 
 @pytest.mark.quick
