@@ -51,7 +51,8 @@ def bpe_data(tokenizer: "AnyTokenizer", artifact: "Artifact") -> dict[str, Any] 
     """How the tokenizer writes a text, or why the page cannot say it.
 
     ``targets`` and ``lengths``: the pre-tokenizer's table as runs of equal cells. ``left``: of each
-    merge, in rank order, how many bytes of the result its left part has.
+    merge, in rank order, how many bytes of the result its left part has. ``results``: these
+    tokens, or the first of them where their ids follow each other.
     """
     from constrain.compiler.tokenizers import Tokenizer
 
@@ -72,6 +73,8 @@ def bpe_data(tokenizer: "AnyTokenizer", artifact: "Artifact") -> dict[str, Any] 
     if left is None:
         return "merges of tokens that share their bytes"
     cells = pretokenizer.dfa.table.reshape(-1)
+    results = tokenizer.merges[:, 2]
+    in_a_row = len(results) and bool((np.diff(results) == 1).all())
     begins = np.flatnonzero(np.diff(cells, prepend=-1))
     return {
         "base": [int(i) for i in tokenizer.base],
@@ -82,7 +85,7 @@ def bpe_data(tokenizer: "AnyTokenizer", artifact: "Artifact") -> dict[str, Any] 
         "targets": packed(cells[begins]),
         "lengths": packed(np.diff(begins, append=len(cells))),
         "start": pretokenizer.dfa.start,
-        "results": packed(tokenizer.merges[:, 2]),
+        "results": int(results[0]) if in_a_row else packed(results),
         "left": packed(left),
     }
 

@@ -467,9 +467,10 @@ class Bpe {
     });
     this.start = data.start;
     // By left · V + right the rank; the result has the id of the same rank.
-    this.results = numbers(data.results);
     this.ranks = new Map();
     const left = numbers(data.left);
+    const inRow = typeof data.results === "number";
+    this.results = inRow ? Array.from(left, (_, rank) => data.results + rank) : numbers(data.results);
     this.results.forEach((id, rank) => {
       const bytes = vocabulary.bytes(id);
       const pair = [key(bytes, 0, left[rank]), key(bytes, left[rank])].map((t) => vocabulary.find(t));
