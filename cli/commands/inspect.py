@@ -45,6 +45,13 @@ def inspect(
             help="A text to read: how many of its tokens are forced; may be repeated.",
         ),
     ] = None,
+    tests: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Cases whose texts a page offers, or a folder of them; may be repeated.",
+        ),
+    ] = None,
     format_: Annotated[
         Format | None,
         typer.Option(
@@ -85,8 +92,10 @@ def inspect(
     compiled = _compiled(subject, given)
     found = _inspected(compiled, given, text or [])
     if format_ is Format.HTML:
-        written = _page(compiled, found, text or [], max_page_bytes)
+        written = _page(compiled, found, text or [], tests or [], max_page_bytes)
     else:
+        if tests:
+            raise UsageError("--tests is for a page: --format html, or -o FILE.html")
         written = (as_table if format_ is Format.TABLE else as_json)(found)
     write_pieces([written.encode("utf-8", "surrogateescape")], output, subject)
     return 0 if all(each.status == "accepted" for each in found.texts) else 1
@@ -140,16 +149,19 @@ def _inspected(of: _Compiled, given: options.Given, files: list[str]) -> "Inspec
     )
 
 
-def _page(of: _Compiled, found: "Inspection", files: list[str], max_bytes: int) -> str:
-    """The page, with the texts in these files."""
+def _page(
+    of: _Compiled, found: "Inspection", files: list[str], tests: list[str], max_bytes: int
+) -> str:
+    """The page, with the texts in these files and of these cases."""
     import shlex
 
     from constrain.compiler.inspection.report import as_table
 
-    from ..page.examples import Example, shortest_member
+    from ..page.examples import Example, cases_at, shortest_member
     from ..page.page import page_data, page_of
 
     texts = [Example(file, read_bytes(file)) for file in files if file != STDIN]
+    texts += [example for path in tests for example in cases_at(path)]
     return page_of(
         page_data(
             of.artifact,

@@ -1,17 +1,17 @@
-"""Texts that a page offers: those that were given, else the shortest member."""
+"""Texts that a page offers: those that were given, of test cases, else the shortest member."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from constrain.artifacts.errors import ConstrainError
 
-from .walk import walk_of
+from .walk import lexer_of, walk_of
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
 
-# Bytes of a shortest member.
-_LONGEST = 64
+# Bytes of a shortest member, and cases that a page offers of a file or folder.
+_LONGEST, _MOST_CASES = 64, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def shortest_member(artifact: "Artifact") -> list[Example]:
     from constrain.compiler.network.members import NetworkMembers
 
     tables = walk_of(artifact)
-    if isinstance(tables, str) or artifact.names_tokens:
+    if isinstance(tables, str) or artifact.names_tokens or lexer_of(artifact) is not None:
         return []
     if artifact.is_regular:
         found = shortest(from_tables(artifact.byte_dfa))
@@ -43,3 +43,19 @@ def shortest_member(artifact: "Artifact") -> list[Example]:
     if not found or len(found) > _LONGEST:
         return []
     return [Example("the shortest member", found)]
+
+
+def cases_at(path: str) -> list[Example]:
+    """The texts of the cases in a file or folder, as ``constrain test`` reads them. Raises
+    ``CaseFileError`` for a file that it cannot read."""
+    from constrain.compiler.testing.cases import CaseFileError
+    from constrain.compiler.testing.collect import collected
+
+    found = []
+    for file in collected(path):
+        if isinstance(file, CaseFileError):
+            raise file
+        # Texts that are drawn, and tokens, are no texts to begin with.
+        cases = (case for case in file.cases if not case.samples and not case.in_tokens)
+        found += [Example(f"{case.name} ({case.kind.value})", case.body) for case in cases]
+    return found[:_MOST_CASES]

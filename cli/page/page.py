@@ -16,7 +16,7 @@ from .grammar import grammar_data
 from .graph import graph_of
 from .layout import layout_data
 from .tokens import bpe_data, path_of, reached_data, state_data, vocabulary_data
-from .walk import walk_data, walk_of
+from .walk import lexer_data, lexer_of, walk_data, walk_of
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
@@ -67,6 +67,8 @@ def page_data(
     }
     if not isinstance(tables, str):
         data["walk"] = {**walk_data(tables), "decides": artifact.is_regular}
+        if (lexer := lexer_of(artifact)) is not None:
+            data["walk"]["lexer"] = lexer_data(lexer)
         data["graph"] = layout_data(graph_of(tables, _token_names(artifact)))
         data["rules_of_states"] = _rules_of_states(artifact, tables)
     _add_tokens(data, artifact, tokenizer, examples, max_bytes)
@@ -161,6 +163,8 @@ def _token_names(artifact: "Artifact") -> list[str]:
 
     if artifact.is_regular:
         return terminal_names(artifact.byte_dfa)
+    if (lexer := lexer_of(artifact)) is not None:
+        return list(lexer.texts)
     if isinstance(artifact.runtime, NestingGrammar):
         return [ids_text(ids.tolist()) for ids in artifact.runtime.named]
     return []

@@ -1,6 +1,7 @@
 """The tables that a page reads texts with: those of a DFA or of a network, over bytes.
 
-A DFA is a network without calls. Where neither is there, the page says why.
+A DFA is a network without calls. By maximal munch the network reads lexemes, into which the lexer
+beside it divides the bytes. Where there are no tables, the page says why.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from .encoding import packed
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
+    from constrain.artifacts.maximal_munch.lexer import LexerTables
     from constrain.artifacts.network.tables import NetworkTables
 
 # Cells of a table that a page holds, base64 in the file.
@@ -21,7 +23,6 @@ def walk_of(artifact: "Artifact") -> "NetworkTables | str":
     """The tables, or why texts cannot be read in a page."""
     from constrain.artifacts.container.manifest import (
         EARLEY,
-        GREEDY,
         LAZY_DFA,
         LAZY_GREEDY,
         LAZY_NETWORK,
@@ -31,8 +32,7 @@ def walk_of(artifact: "Artifact") -> "NetworkTables | str":
     kind = artifact.manifest.kind
     because = {
         EARLEY: "Earley's recogniser, whose items are no table of states",
-        GREEDY: "maximal munch, where a lexer runs beside the network",
-        LAZY_GREEDY: "maximal munch, where a lexer runs beside the network",
+        LAZY_GREEDY: "maximal munch, the states of whose lexer are made while decoding",
         LAZY_DFA: "a lazy DFA, whose states are made while decoding",
         LAZY_NETWORK: "a network with lazy DFAs, whose states are made while decoding",
     }.get(kind)
@@ -46,6 +46,32 @@ def walk_of(artifact: "Artifact") -> "NetworkTables | str":
     if tables.table.size > _MOST_CELLS:
         return f"the tables have {tables.states:,} states, more than a page holds"
     return tables
+
+
+def lexer_of(artifact: "Artifact") -> "LexerTables | None":
+    """The lexer beside a network that reads lexemes."""
+    from constrain.artifacts.container.manifest import GREEDY
+    from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
+
+    if artifact.manifest.kind != GREEDY:
+        return None
+    assert isinstance(artifact.runtime, MaximalMunchRuntime)
+    return artifact.runtime.tables.lexer
+
+
+def lexer_data(lexer: "LexerTables") -> dict[str, Any]:
+    """The DFAs of the lexemes as ``walk.js`` reads them: in one table of rows of ``width`` cells,
+    the first state of each in ``starts``."""
+    dfas = lexer.dfas
+    return {
+        "width": dfas.table.shape[1],
+        "table": packed(dfas.table),
+        "columns": packed(dfas.columns[:256]),
+        "accepting": packed(dfas.accepting),
+        "starts": [int(state) for state in dfas.starts],
+        "priorities": [int(rank) for rank in lexer.priorities],
+        "ignored": [int(flag) for flag in lexer.ignored],
+    }
 
 
 def _of_dfa(artifact: "Artifact") -> "NetworkTables":
@@ -71,7 +97,7 @@ def _of_dfa(artifact: "Artifact") -> "NetworkTables":
 
 
 def walk_data(tables: "NetworkTables") -> dict[str, Any]:
-    """The tables as ``inspect.js`` reads them.
+    """The tables as ``walk.js`` reads them.
 
     ``table``: S rows of ``width`` cells, bytes first, then token terminals. ``calls``: by state its
     (start, frame) pairs; a frame is a state, or [counter, value] of a counter or a set.

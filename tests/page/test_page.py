@@ -129,12 +129,12 @@ def test_a_page_leaves_out_what_makes_it_too_large(
 
 def test_a_page_says_what_it_does_not_have(default_tokenizer: Tokenizer) -> None:
     """By the engine's name where no table reads texts; where the grammar's text was stripped."""
-    nesting = (EXAMPLES / "json.lark").read_text(encoding="utf-8")
-    munched = compiled(nesting, default_tokenizer, "any", dialect="lark")
-    data = data_of(munched)
-    bare = replace(munched, manifest=replace(munched.manifest, source=None))
+    nesting = (EXAMPLES / "json.ebnf").read_text(encoding="utf-8")
+    found = compiled(nesting, default_tokenizer, "any", engine="earley")
+    data = data_of(found)
+    bare = replace(found, manifest=replace(found.manifest, source=None))
 
-    assert "maximal munch" in data["missing"][0]
+    assert "Earley's recogniser" in data["missing"][0]
     assert data["graph"] is None
     assert data["grammar"]["railroads"]
     assert "stripped" in data_of(bare)["grammar"]["missing"]
@@ -168,6 +168,25 @@ def test_inspect_writes_a_page(cli: Cli, tmp_path: Path) -> None:
     assert [{"name": str(member), "text": "2024-02-29"}] == found["examples"]
     assert ["engine", "dfa, the grammar is regular"] == found["numbers"][0][1][0]
     assert f"constrain mask {grammar}" == found["command"]
+
+
+def test_a_page_offers_the_texts_of_test_cases(cli: Cli, tmp_path: Path) -> None:
+    """By their names, with what is expected of them."""
+    case = "==================\n{}\n{}==================\n{}\n---\n\n"
+    cases = case.format("a leap day", "", "2024-02-29")
+    cases += case.format("month 13", ":reject\n", "2024-13-01")
+    (tmp_path / "date.test").write_text(cases, encoding="utf-8")
+    page = tmp_path / "date.html"
+    given = ["inspect", str(EXAMPLES / "date.ebnf"), "--tests", str(tmp_path / "date.test")]
+    written = cli(*given, "-o", str(page))
+    [data, *_] = elements(page.read_text(encoding="utf-8"), "script")
+
+    assert 0 == written.code, written.err
+    assert [
+        {"name": "a leap day (accept)", "text": "2024-02-29"},
+        {"name": "month 13 (reject)", "text": "2024-13-01"},
+    ] == json.loads(data)["examples"]
+    assert 2 == cli(*given).code
 
 
 def test_the_vendored_files_are_as_they_were_published() -> None:
