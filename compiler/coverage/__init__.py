@@ -1,0 +1,1 @@
+"""Which parts of a grammar its texts use."""

@@ -1,0 +1,286 @@
+"""Which items of a grammar texts cover, and a shortest member for each that is left."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..automata.folding import fold
+from ..diagnostics import LimitError
+from ..grammar.tree import (
+    Difference,
+    Excluding,
+    Expr,
+    Grammar,
+    Literal,
+    Pattern,
+    Reference,
+    Token,
+    children,
+)
+from ..limits import Limits, blaming
+from ..lnf.resolve_exclusions import Operands, resolve_exclusions
+from .chart import Used, read
+from .graph import Graph
+from .items import Item, Items
+from .matchers import Matchers
+from .patterns import DfaMatcher, NfaMatcher
+
+if TYPE_CHECKING:
+    from .lexed import Lexer, LexerRows
+    from .shortest import Pieces, Shortest
+
+# Lexemes whose items are remembered.
+_MOST_REMEMBERED = 100_000
+
+# States of a difference or an exclusion of which short members are sought.
+_MOST_STATES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Uncovered:
+    """An item that no text has covered, and a shortest member that does; None where none was found,
+    or where ``is_unreachable``: no member can use it."""
+
+    item: Item
+    member: bytes | None
+    is_unreachable: bool = False
+
+
+class Coverage:
+    """The items of a checked grammar, and how many texts have covered each (``hits``).
+
+    ``over_lexemes``: texts are read by maximal munch. Raises ``LimitError``, here and elsewhere; a
+    text's time and memory are bounded by ``limits``.
+    """
+
+    def __init__(
+        self, grammar: Grammar, limits: Limits | None = None, *, over_lexemes: bool = False
+    ) -> None:
+        self._limits = (limits or Limits()).started()
+        with blaming(grammar.longest_rule()):
+            if over_lexemes:
+                from ..maximal_munch.lexemes import ignored_outside
+
+                grammar = ignored_outside(grammar)
+            self.grammar = grammar
+            place = next(rule.name_span for rule in grammar.rules if rule.name == grammar.start)
+            self._use = Reference(grammar.start, place)
+            self._matchers = Matchers(lambda: self._graph, self._limits)
+            self._items = Items(grammar, self._matchers, self._matchers.tree_of)
+            self._lexer: Lexer | None = None
+            if over_lexemes:
+                from .lexed import LexerRows, lexer_of
+
+                self._lexer = lexer_of(grammar, self._use, self._limits)
+                self._rows: LexerRows = LexerRows(self._lexer)
+            lexed = None if self._lexer is None else self._lexer.lexed
+            self._graph = Graph(
+                grammar,
+                self._use,
+                self._items,
+                self._matchers,
+                self._matchers.tree_of,
+                self._empty,
+                lexed,
+            )
+        self.items = tuple(self._items.all)
+        self.hits = [0] * len(self.items)
+        self._inside: dict[tuple[int, bytes], frozenset[int]] = {}
+        self._words: dict[int, DfaMatcher | None] = {}
+        self._operands: Operands | None = None
+        self._resolved: list[Expr] = []
+        self._has_unknown = False
+        self._shortest: Shortest | None = None
+        self._found: dict[int, bytes | None] = {}
+        self._others: list[tuple[bytes, frozenset[int]]] | None = None
+
+    # --- what texts cover
+
+    def add(self, text: bytes) -> bool:
+        """Count what a text covers; False if it is no member, and covers nothing."""
+        covered = self.covered_by(text)
+        for number in covered or ():
+            self.hits[number] += 1
+        return covered is not None
+
+    def covered_by(self, text: bytes) -> frozenset[int] | None:
+        """The items that the derivations of a text use; None if it has none."""
+        with blaming([self.grammar.start]):
+            if self._lexer is not None:
+                return self._covered_over_lexemes(text)
+            return self._derived(self._graph.start(), text)
+
+    def _derived(self, procedure: int, text: bytes) -> frozenset[int] | None:
+        chart = read(self._graph, procedure, text, 0, len(text), self._limits)
+        if not chart.has_ended(len(text)):
+            return None
+        used = chart.used(len(text))
+        return self._with_leaves(used, lambda start, end: text[start:end])
+
+    def _with_leaves(self, used: Used, part: Callable[[int, int], bytes]) -> frozenset[int]:
+        found = set(used.items)
+        for (leaf, start), ends in used.leaves.items():
+            expr = self._graph.leaves[leaf]
+            if not isinstance(expr, Literal | Token):
+                # The way of a longer match through an automaton begins with that of a shorter one.
+                for end in [max(ends)] if isinstance(expr, Pattern) else sorted(ends):
+                    found |= self._covered_inside(expr, part(start, end))
+        return frozenset(found)
+
+    def _covered_inside(self, expr: Expr, text: bytes) -> frozenset[int]:
+        """The items in an expression that a whole text of it uses."""
+        key = id(expr), text
+        found = self._inside.get(key)
+        if found is not None:
+            return found
+        tree = self._matchers.tree_of(expr)
+        match expr:
+            case _ if tree is not None:
+                found = self._derived(self._graph.expression(tree), text)
+            case Pattern():
+                edges = self._items.edges.get(id(expr))
+                matcher = self._matchers(expr)
+                found = frozenset[int]()
+                if edges and isinstance(matcher, DfaMatcher):
+                    found = frozenset(edges[edge] for edge in matcher.edges_of(text))
+            case Difference():
+                found = self._derived(self._graph.expression(expr.left), text)
+            case Excluding() | Literal() | Token():
+                found = frozenset()
+            case _:
+                found = self._derived(self._graph.expression(expr), text)
+        if len(self._inside) >= _MOST_REMEMBERED:
+            self._inside.clear()
+        self._inside[key] = found = found or frozenset()
+        return found
+
+    def _empty(self, expr: Expr) -> list[int]:
+        return sorted(self._covered_inside(expr, b""))
+
+    def _covered_over_lexemes(self, text: bytes) -> frozenset[int] | None:
+        from .lexed import read_lexed
+
+        assert self._lexer is not None
+        start = self._graph.start()
+        lexed = read_lexed(self._graph, start, self._lexer, self._rows, text, self._limits)
+        if lexed.place is None or not lexed.chart.has_ended(lexed.place):
+            return None
+        used = lexed.chart.used(lexed.place)
+
+        def part(_: int, column: int) -> bytes:
+            begin, end = lexed.spans[column]
+            return text[begin:end]
+
+        found = set(self._with_leaves(used, part))
+        ignored = [*lexed.ignored, *(lexed.spans[column] for column in used.carried)]
+        for begin, end in ignored:
+            found |= self._covered_ignored(text[begin:end])
+        return frozenset(found)
+
+    def _covered_ignored(self, text: bytes) -> set[int]:
+        found = set()
+        for body, number in zip(self.grammar.ignored, self._items.ignored, strict=True):
+            inside = self._derived(self._graph.expression(body), text)
+            if inside is not None:
+                found |= {number, *inside}
+        return found
+
+    # --- what is left
+
+    def uncovered(self) -> list[Uncovered]:
+        """The items that no text has covered, in the order of the grammar."""
+        return [self._uncovered(n) for n, hits in enumerate(self.hits) if not hits]
+
+    def _uncovered(self, number: int) -> Uncovered:
+        is_unreachable = number not in self._members and not self._has_unknown
+        return Uncovered(self.items[number], self.member_for(number), is_unreachable)
+
+    def is_unreachable(self, number: int) -> bool:
+        """Whether no member can use an item."""
+        return not self.hits[number] and self._uncovered(number).is_unreachable
+
+    def member_for(self, number: int) -> bytes | None:
+        """A shortest member that covers an item, which was tried; None where none was found."""
+        if number not in self._found:
+            self._found[number] = self._tried(number)
+        return self._found[number]
+
+    def _tried(self, number: int) -> bytes | None:
+        pieces = self._members.get(number)
+        if pieces is None:
+            return None
+        for text in self._written(pieces):
+            if number in (self.covered_by(text) or ()):
+                return text
+        if self._others is None:
+            assert self._shortest is not None
+            texts = (text for some in self._shortest.others() for text in self._written(some))
+            known = [text for text in self._found.values() if text is not None]
+            found = {text: self.covered_by(text) for text in (*texts, *known)}
+            self._others = [(text, items) for text, items in found.items() if items is not None]
+        fitting = [text for text, items in self._others if number in items]
+        return min(fitting, key=len, default=None)
+
+    def _written(self, pieces: "Pieces") -> Iterable[bytes]:
+        """A text as it is, and with ignored text between its lexemes."""
+        yield b"".join(pieces)
+        assert self._shortest is not None
+        separating = self._shortest.separating() if self._lexer is not None else None
+        if separating is not None:
+            lexemes = [piece for piece in pieces if piece]
+            words = [
+                piece + separating if _is_word(piece[-1]) and _is_word(after[0]) else piece
+                for piece, after in zip(lexemes, lexemes[1:], strict=False)
+            ]
+            yield b"".join((*words, *lexemes[-1:]))
+            yield separating.join(lexemes)
+
+    @property
+    def _members(self) -> "dict[int, Pieces]":
+        if self._shortest is None:
+            from .shortest import Shortest
+
+            with blaming(self.grammar.longest_rule()):
+                self._shortest = Shortest(
+                    self.grammar,
+                    self._use,
+                    self._items,
+                    self._matchers,
+                    self._matchers.tree_of,
+                    self._word,
+                    self._limits,
+                )
+        return self._shortest.members()
+
+    def _word(self, expr: Expr) -> DfaMatcher | NfaMatcher | None:
+        """What knows short words of a leaf; None where nothing is known."""
+        if isinstance(expr, Token):
+            return None
+        if isinstance(expr, Pattern):
+            matcher = self._matchers(expr)
+            found = matcher if isinstance(matcher, DfaMatcher | NfaMatcher) else None
+        else:
+            if id(expr) not in self._words:
+                self._words[id(expr)] = self._automaton(expr)
+            found = self._words[id(expr)]
+        self._has_unknown |= found is None
+        return found
+
+    def _automaton(self, expr: Expr) -> DfaMatcher | None:
+        """Of a difference or an exclusion, if it is small."""
+        few = self._limits.within(_MOST_STATES)
+        try:
+            if self._operands is None:
+                self._operands = Operands(resolve_exclusions(self.grammar, few), few)
+            resolved = fold(expr, children, self._operands.without_exclusion)
+        except LimitError as error:
+            if error.is_measured:
+                raise
+            return None
+        matcher = self._matchers(resolved)
+        self._resolved.append(resolved)
+        return matcher if isinstance(matcher, DfaMatcher) else None
+
+
+def _is_word(octet: int) -> bool:
+    return octet >= 0x80 or octet == 0x5F or chr(octet).isalnum()

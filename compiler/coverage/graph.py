@@ -1,0 +1,414 @@
+"""A grammar's tree as a recursive transition network whose jumps say which items they use.
+
+    list ::= item (',' item)*;      list: calls item, then calls the repetition, then ends
+                                    the repetition: a state for each count up to where counts no
+                                    longer matter; it ends with the item "0 times", "1 time" or …
+
+States are made when they are first met, so that neither a count of a million nor the sets of a
+permutation cost anything before a text reads so far. Sequences and choices are parts of the
+procedure that they stand in; rules, repetitions and permutations are procedures.
+
+An iteration beyond the least number must read something, and so must a part of a permutation that
+may be missing: ``(a?)*`` derives ε in one way.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..grammar.tree import (
+    Choice,
+    Expr,
+    Grammar,
+    Literal,
+    Permutation,
+    Reference,
+    Repetition,
+    Rule,
+    Sequence,
+    children,
+)
+from .items import NO_CASES, Items
+from .patterns import Matcher
+
+# Where an expression stands: in it nothing is ignored, or before each terminal something may be, or
+# its terminals are lexemes.
+PLAIN, GAPPED, LEXED = 0, 1, 2
+
+# How a state was entered: a jump with the items that it uses, a leaf, or a call.
+JUMP, READ, CALL = 0, 1, 2
+
+Marks: TypeAlias = tuple[int, ...]
+
+
+class State:
+    """What leaves a state, and what enters it.
+
+    ``jumps``: targets; ``reads``: (leaf, target); ``calls``: (procedure, target, whether it must
+    read something); ``ends``: the procedure that ends here, or -1; ``entered``: (how, source, marks,
+    leaf or procedure, whether it had to read something).
+    """
+
+    __slots__ = ("calls", "ends", "entered", "jumps", "reads")
+
+    def __init__(self) -> None:
+        self.jumps: list[int] = []
+        self.reads: list[tuple[int, int]] = []
+        self.calls: list[tuple[int, int, bool]] = []
+        self.ends = -1
+        self.entered: list[tuple[int, int, Marks | int, bool]] = []
+
+
+@dataclass(frozen=True, slots=True)
+class _Within:
+    """An expression is to be read, then ``target`` follows."""
+
+    expr: Expr
+    target: int
+    context: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Bodies:
+    """The definitions of a rule."""
+
+    name: str
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Counting:
+    """``count`` iterations of a repetition are over."""
+
+    expr: Repetition
+    count: int
+    target: int
+    context: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Permuting:
+    """Each part of a permutation was there so many times, two for more."""
+
+    expr: Permutation
+    counts: tuple[int, ...]
+    has_part: bool
+    target: int
+    context: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Ignoring:
+    """Any number of ignored texts."""
+
+    target: int
+
+
+_Todo: TypeAlias = _Within | _Bodies | _Counting | _Permuting | _Ignoring
+
+
+class Graph:
+    """The network of a grammar whose whole is ``use``, of the start rule. ``tree_of``: the tree of
+    a pattern that is matched by one. ``empty``: the items that a
+    leaf uses which is ε. ``lexed``: of each leaf of
+    the rules, by its ``id``, the lexeme (None if it has no text) and whether it may be missing; None
+    where texts are read without a lexer."""
+
+    def __init__(
+        self,
+        grammar: Grammar,
+        use: Reference,
+        items: Items,
+        matcher: Callable[[Expr], Matcher],
+        tree_of: Callable[[Expr], Expr | None],
+        empty: Callable[[Expr], Iterable[int]],
+        lexed: Mapping[int, tuple[int | None, bool]] | None = None,
+    ) -> None:
+        self.grammar, self.use, self.items = grammar, use, items
+        self.matcher, self._tree_of, self._empty, self.lexed = matcher, tree_of, empty, lexed
+        self.bodies: dict[str, list[Rule]] = {}
+        for rule in grammar.rules:
+            self.bodies.setdefault(rule.name, []).append(rule)
+        self._shared = _shared(grammar)
+        self._plain = grammar.terminals | grammar.embedded_rules
+        self._single = grammar.terminals | {each.name for each in grammar.embedded}
+        self._states: list[State] = []
+        self._todo: dict[int, _Todo] = {}
+        self._ends: dict[int, int] = {}
+        self._numbers: dict[_Todo | tuple[object, ...], int] = {}
+        # Of each procedure the states in which it begins and ends.
+        self.entries: list[int] = []
+        self.exits: list[int] = []
+        self.leaves: list[Expr] = []
+        self._leaf_numbers: dict[int, int] = {}
+        self._procedures: dict[tuple[object, ...], int] = {}
+
+    # --- states
+
+    def state(self, number: int) -> State:
+        """A state with all that leaves it."""
+        todo = self._todo.pop(number, None)
+        found = self._states[number]
+        if todo is not None:
+            self._expand(number, found, todo)
+        return found
+
+    def entered(self, number: int) -> list[tuple[int, int, Marks | int, bool]]:
+        """How a state was entered, from all states that a text has met."""
+        return self._states[number].entered
+
+    def end_behind(self, number: int) -> int:
+        """The procedure that ends behind a state in which nothing follows; -1 where more may."""
+        if number not in self._ends:
+            way = self.way_to_end(number)
+            self._ends[number] = self.state(way[-1]).ends if way else -1
+        return self._ends[number]
+
+    def way_to_end(self, number: int) -> list[int]:
+        """The states from one in which nothing follows to the end; none where more may follow."""
+        way = [number]
+        while True:
+            state = self.state(way[-1])
+            if state.reads or state.calls or len(state.jumps) != (state.ends < 0):
+                return []
+            if state.ends >= 0:
+                return way
+            way.append(state.jumps[0])
+
+    def _new(self, todo: _Todo | None = None) -> int:
+        self._states.append(State())
+        number = len(self._states) - 1
+        if todo is not None:
+            self._todo[number] = todo
+        return number
+
+    def _once(self, todo: _Counting | _Permuting) -> int:
+        key = type(todo), id(todo.expr), todo.target, (
+            todo.count if isinstance(todo, _Counting) else (todo.counts, todo.has_part)
+        )
+        if key not in self._numbers:
+            self._numbers[key] = self._new(todo)
+        return self._numbers[key]
+
+    def _jump(self, source: int, target: int, marks: Marks = ()) -> None:
+        self._states[source].jumps.append(target)
+        self._states[target].entered.append((JUMP, source, marks, False))
+
+    def _read(self, source: int, expr: Expr, target: int) -> None:
+        leaf = self._leaf_numbers.get(id(expr))
+        if leaf is None:
+            leaf = self._leaf_numbers[id(expr)] = len(self.leaves)
+            self.leaves.append(expr)
+        self._states[source].reads.append((leaf, target))
+        self._states[target].entered.append((READ, source, leaf, False))
+
+    def _call(self, source: int, procedure: int, target: int, *, with_text: bool = False) -> None:
+        self._states[source].calls.append((procedure, target, with_text))
+        self._states[target].entered.append((CALL, source, procedure, with_text))
+
+    # --- procedures
+
+    def _procedure(self, key: tuple[object, ...], todo: Callable[[int], _Todo]) -> int:
+        if key not in self._procedures:
+            number = self._procedures[key] = len(self.entries)
+            end = self._new()
+            self._states[end].ends = number
+            self.exits.append(end)
+            self.entries.append(self._new(todo(end)))
+        return self._procedures[key]
+
+    def rule(self, name: str) -> int:
+        """The procedure of a rule."""
+        return self._procedure(("rule", name), lambda end: _Bodies(name, end))
+
+    def expression(self, expr: Expr, context: int = PLAIN) -> int:
+        """The procedure of an expression."""
+        if isinstance(expr, Reference) and not self._is_single(expr, context):
+            return self.rule(expr.name)
+        if isinstance(expr, Repetition):
+            return self._repetition(expr, context)
+        key = id(expr), context
+        return self._procedure(key, lambda end: _Within(expr, end, context))
+
+    def start(self) -> int:
+        """The procedure of the whole: the start rule, and where texts are ignored that behind it."""
+        context = LEXED if self.lexed is not None else GAPPED if self.grammar.ignored else PLAIN
+
+        def begin(end: int) -> _Todo:
+            last = end
+            if context == GAPPED:
+                last = self._new()
+                self._call(last, self.ignored(), end)
+            return _Within(self.use, last, context)
+
+        return self._procedure(("whole",), begin)
+
+    def ignored(self) -> int:
+        """The procedure of ignored text."""
+        return self._procedure(("ignored",), _Ignoring)
+
+    def _repetition(self, expr: Repetition, context: int) -> int:
+        key = "repetition", id(expr), context
+        return self._procedure(key, lambda end: _Counting(expr, 0, end, context))
+
+    def _context_of(self, rule: str) -> int:
+        if self.lexed is not None:
+            return PLAIN if rule in self._plain else LEXED
+        return GAPPED if self.grammar.ignored and rule not in self._plain else PLAIN
+
+    def _is_single(self, expr: Expr, context: int) -> bool:
+        """Whether an expression stands for one terminal where it stands."""
+        if isinstance(expr, Reference):
+            return context != PLAIN and expr.name in self._single
+        return not isinstance(expr, Sequence | Choice | Repetition | Permutation)
+
+    # --- expressions
+
+    def _expand(self, number: int, state: State, todo: _Todo) -> None:
+        match todo:
+            case _Within():
+                self._expand_expression(number, todo.expr, todo.target, todo.context)
+            case _Bodies():
+                self._expand_bodies(number, todo)
+            case _Counting():
+                self._expand_count(number, todo)
+            case _Permuting():
+                self._expand_permutation(number, todo)
+            case _Ignoring():
+                for body, mark in zip(self.grammar.ignored, self.items.ignored, strict=True):
+                    behind = self._new()
+                    self._call(number, self.expression(body), behind, with_text=True)
+                    self._jump(behind, number, (mark,))
+                self._jump(number, todo.target)
+
+    def _expand_bodies(self, number: int, todo: _Bodies) -> None:
+        items, context = self.items, self._context_of(todo.name)
+        used = items.rules.get(todo.name)
+        for k, rule in enumerate(self.bodies[todo.name]):
+            found = (used, items.definitions.get((todo.name, k)))
+            marks = tuple(mark for mark in found if mark is not None)
+            self._jump(number, self._new(_Within(rule.body, todo.target, context)), marks)
+
+    def _expand_expression(self, number: int, expr: Expr, target: int, context: int) -> None:
+        if id(expr) in self._shared:
+            key = id(expr), context
+            done = key in self._procedures
+            procedure = self._procedure(key, lambda end: _Within(expr, end, context))
+            if not done or self.exits[procedure] != target:
+                self._call(number, procedure, target)
+                return
+        match expr:
+            case Sequence():
+                for item in reversed(expr.items):
+                    target = self._new(_Within(item, target, context))
+                self._jump(number, target)
+            case Choice():
+                for k, option in enumerate(expr.options):
+                    mark = self.items.options.get((id(expr), k))
+                    inside = self._new(_Within(option, target, context))
+                    self._jump(number, inside, () if mark is None else (mark,))
+            case Repetition():
+                self._call(number, self._repetition(expr, context), target)
+            case Permutation():
+                key = "permutation", id(expr), context
+                none = (0,) * len(expr.parts)
+                procedure = self._procedure(
+                    key, lambda end: _Permuting(expr, none, False, end, context)
+                )
+                self._call(number, procedure, target)
+            case _ if not self._is_single(expr, context):
+                assert isinstance(expr, Reference)
+                self._call(number, self.rule(expr.name), target)
+            case _:
+                self._expand_terminal(number, expr, target, context)
+
+    def _expand_terminal(self, number: int, expr: Expr, target: int, context: int) -> None:
+        key = self.items.keys.get(id(expr))
+        if key is not None:
+            behind = self._new()
+            self._jump(behind, target, (key,))
+            target = behind
+        if context == LEXED:
+            assert self.lexed is not None
+            lexeme, is_optional = self.lexed[id(expr)]
+            if is_optional:
+                self._jump(number, target, tuple(self._empty(expr)))
+            if lexeme is not None:
+                self._read(number, expr, target)
+            return
+        if context == GAPPED:
+            if isinstance(expr, Literal) and not expr.data:
+                self._jump(number, target)
+            else:
+                inside = self._new(_Within(expr, target, PLAIN))
+                self._call(number, self.ignored(), inside)
+            return
+        tree = self._tree_of(expr)
+        if tree is not None:
+            self._call(number, self.expression(tree), target)
+            return
+        if self.matcher(expr).nullable:
+            self._jump(number, target, tuple(self._empty(expr)))
+        self._read(number, expr, target)
+
+    def _expand_count(self, number: int, todo: _Counting) -> None:
+        expr, count = todo.expr, todo.count
+        low, high = expr.min_times, expr.max_times
+        if count >= low:
+            mark = self.items.counts.get(id(expr), NO_CASES)[min(count, 2)]
+            self._jump(number, todo.target, () if mark < 0 else (mark,))
+        if high is None or count < high:
+            most = max(low, 2) if high is None else high
+            following = self._once(
+                _Counting(expr, min(count + 1, most), todo.target, todo.context)
+            )
+            with_text = count >= low
+            item, context = expr.item, todo.context
+            if context == PLAIN and with_text and self._is_single(item, PLAIN):
+                if id(item) not in self.items.keys and self._tree_of(item) is None:
+                    self._read(number, item, following)
+                    return
+            self._call(number, self.expression(item, context), following, with_text=with_text)
+
+    def _expand_permutation(self, number: int, todo: _Permuting) -> None:
+        expr, counts = todo.expr, todo.counts
+        begun = [n > 0 for n in counts]
+        counted = [p.is_required or not p.is_repeated for p in expr.parts]
+        most = len(expr.parts) if expr.most is None else expr.most
+        done = sum(b and c for b, c in zip(begun, counted, strict=True))
+        room = most - done
+        missing = sum(p.is_required and not b for p, b in zip(expr.parts, begun, strict=True))
+        separator = expr.separator if todo.has_part else None
+        for i, part in enumerate(expr.parts):
+            if not part.is_repeated and (
+                begun[i] or room <= 0 or (missing >= room and not part.is_required)
+            ):
+                continue
+            grown = (*counts[:i], min(counts[i] + 1, 2), *counts[i + 1 :])
+            target = self._once(_Permuting(expr, grown, True, todo.target, todo.context))
+            source = number
+            if separator is not None:
+                source = self._new()
+                self._call(number, self.expression(separator, todo.context), source)
+            part_of, with_text = self.expression(part.item, todo.context), not part.is_required
+            self._call(source, part_of, target, with_text=with_text or begun[i])
+        if not missing and done >= expr.least:
+            cases = (self.items.parts.get((id(expr), i), NO_CASES) for i in range(len(counts)))
+            marks = [case[n] for case, n in zip(cases, counts, strict=True)]
+            self._jump(number, todo.target, tuple(mark for mark in marks if mark >= 0))
+
+
+def _shared(grammar: Grammar) -> set[int]:
+    """The ``id`` of each sequence and choice that stands in several places."""
+    seen: set[int] = set()
+    shared: set[int] = set()
+    pending = [rule.body for rule in grammar.rules]
+    while pending:
+        expr = pending.pop()
+        if id(expr) in seen:
+            if isinstance(expr, Sequence | Choice):
+                shared.add(id(expr))
+            continue
+        seen.add(id(expr))
+        pending.extend(children(expr))
+    return shared

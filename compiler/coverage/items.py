@@ -1,0 +1,349 @@
+"""What of a grammar texts can cover: its rules, alternatives, repetitions, keys and edges.
+
+    list ::= item (',' item)*;      rule list, rule item
+    item ::= 'a' | #'[0-9]+';       2 alternatives; the repetition 0 times, 1 time, many times;
+                                    edges of the pattern: the first digit, more digits
+
+Of a schema nobody wrote the rules: there its places count, named by their pointers, and the keys of
+its objects, there and missing, besides alternatives, repetitions and edges.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..automata.dump import class_text
+from ..diagnostics import Span
+from ..grammar.tree import (
+    Choice,
+    Difference,
+    Expr,
+    Grammar,
+    Literal,
+    Pattern,
+    Permutation,
+    Reference,
+    Repetition,
+    Rule,
+    children,
+)
+from ..grammar.tree import Sequence as Concatenation
+from .patterns import DfaMatcher, Edge, EdgeWords, Matcher
+
+RULE, ALTERNATIVE, REPETITION, KEY, EDGE = "rule", "alternative", "repetition", "key", "edge"
+KINDS = (RULE, ALTERNATIVE, REPETITION, KEY, EDGE)
+
+# Of a repetition, by how often it repeats; the last is also for more.
+TIMES = ("0 times", "1 time", "many times")
+
+# Of a key, by whether a member of the object has it.
+MISSING, THERE = "missing", "there"
+
+# What helpers and automata of a schema are called behind the pointer of their schema.
+_BEHIND = re.compile(r"( (string|number|\d+))+$")
+
+# Trees have no brackets, so that a group at the end of an expression is cut.
+_BRACKETS = ("()", "[]")
+
+# Characters of a part that are shown.
+_SHOWN = 60
+
+# The items of a repetition's cases, -1 for those that do not count.
+Cases: TypeAlias = tuple[int, int, int]
+NO_CASES: Cases = (-1, -1, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that a derivation uses or does not use.
+
+    ``kind``: one of ``KINDS``. ``rule``: where it stands, in a schema a pointer. ``span``: its place
+    in the grammar's text. ``text``: as it is written there; of an edge its bytes. ``case``: of a
+    repetition, a key or an edge, which one.
+    """
+
+    kind: str
+    rule: str
+    span: Span
+    text: str
+    case: str = ""
+
+    @property
+    def said(self) -> str:
+        """In a few words: ``alternative "b" in list``."""
+        inside = f" in {self.rule}" if self.rule and self.kind != RULE else ""
+        case = f", {self.case}" if self.case else ""
+        return f"{self.kind} {self.text}{case}{inside}"
+
+
+class Items:
+    """The items of a grammar, numbered in the order of its text, and where derivations meet them.
+
+    ``rules``, ``definitions``, ``options``, ``counts``, ``parts``, ``keys`` and ``edges`` give the
+    numbers of a rule by its name; of the k-th definition of a name; of the k-th option of a
+    ``Choice``; of the cases of a ``Repetition``; of the i-th part of a ``Permutation``; of a
+    ``Literal`` that is a key; of the edges of a ``Pattern``: expressions by their ``id``.
+    ``ignored``: the numbers of what is ignored.
+    """
+
+    def __init__(
+        self,
+        grammar: Grammar,
+        matcher: Callable[[Expr], Matcher],
+        tree_of: Callable[[Expr], Expr | None],
+    ) -> None:
+        self._grammar, self._matcher, self._tree_of = grammar, matcher, tree_of
+        self.all: list[Item] = []
+        self.rules: dict[str, int] = {}
+        self.definitions: dict[tuple[str, int], int] = {}
+        self.options: dict[tuple[int, int], int] = {}
+        self.counts: dict[int, Cases] = {}
+        self.parts: dict[tuple[int, int], Cases] = {}
+        self.keys: dict[int, int] = {}
+        self.edges: dict[int, dict[Edge, int]] = {}
+        self._distinct: dict[tuple[str, str, str, str], int] = {}
+        self._seen: set[int] = set()
+        definitions: dict[str, list[Rule]] = {}
+        for rule in grammar.rules:
+            definitions.setdefault(rule.name, []).append(rule)
+        for name, rules in definitions.items():
+            self._add_rule(name, rules)
+        self.ignored: list[int] = []
+        for body in grammar.ignored:
+            item = Item(ALTERNATIVE, "", *self._place(body), "ignored")
+            self.ignored.append(self._new(item))
+            self._add_body(body, "")
+
+    def _new(self, item: Item) -> int:
+        self.all.append(item)
+        return len(self.all) - 1
+
+    def _once(self, item: Item) -> int:
+        """The number of an item of a schema, whose rules may stand for one place."""
+        key = item.kind, item.rule, item.text, item.case
+        if key not in self._distinct:
+            self._distinct[key] = self._new(item)
+        return self._distinct[key]
+
+    def _is_of_schema(self, name: str) -> bool:
+        return self._grammar.is_of_schemas or name in self._grammar.embedded_rules
+
+    def _add_rule(self, name: str, rules: Sequence[Rule]) -> None:
+        first = rules[0]
+        if self._is_of_schema(name):
+            pointer = _BEHIND.sub("", name)
+            if "#" in pointer:
+                found = self._once(Item(RULE, pointer, first.span, pointer))
+                self.rules[name] = found
+                for rule in rules:
+                    self._add_of_schema(rule.body, pointer, rule.span)
+            return
+        shown = first.shown
+        self.rules[name] = self._new(Item(RULE, shown, first.name_span, shown))
+        for number, rule in enumerate(rules):
+            if len(rules) > 1 and not isinstance(rule.body, Choice):
+                item = Item(ALTERNATIVE, shown, *self._place(rule.body))
+                self.definitions[name, number] = self._new(item)
+            self._add_body(rule.body, shown)
+
+    def _add_body(self, body: Expr, rule: str) -> None:
+        pending = [body]
+        while pending:
+            expr = pending.pop()
+            if id(expr) in self._seen:
+                continue
+            self._seen.add(id(expr))
+            match expr:
+                case Choice():
+                    for k, option in enumerate(expr.options):
+                        if not isinstance(option, Choice):
+                            item = Item(ALTERNATIVE, rule, *self._place(option))
+                            self.options[id(expr), k] = self._new(item)
+                case Repetition():
+                    self.counts[id(expr)] = self._cases(
+                        expr, Item(REPETITION, rule, *self._place(expr))
+                    )
+                case Permutation():
+                    self._add_parts(expr, rule)
+                case Pattern():
+                    self._add_edges(expr, rule, expr.span)
+            pending.extend(reversed(self._inside(expr)))
+
+    def _inside(self, expr: Expr) -> tuple[Expr, ...]:
+        if isinstance(expr, Difference):
+            # What it takes away derives nothing.
+            return (expr.left,)
+        tree = self._tree_of(expr)
+        return children(expr) if tree is None else (tree,)
+
+    def _cases(self, expr: Repetition, item: Item) -> Cases:
+        low, high = expr.min_times, expr.max_times
+        return self._counted(low, high, item)
+
+    def _counted(self, low: int, high: int | None, item: Item) -> Cases:
+        """The cases that the bounds allow, if there are several."""
+        most = len(TIMES) - 1
+        possible = [n for n in range(len(TIMES)) if min(low, most) <= n and (high is None or n <= high)]
+        if len(possible) < 2:
+            return NO_CASES
+        numbers = {
+            n: self._new(Item(item.kind, item.rule, item.span, item.text, TIMES[n]))
+            for n in possible
+        }
+        zero, one, many = (numbers.get(n, -1) for n in range(len(TIMES)))
+        return zero, one, many
+
+    def _add_parts(self, expr: Permutation, rule: str) -> None:
+        for i, part in enumerate(expr.parts):
+            item = Item(REPETITION, rule, *self._place(part.item))
+            high = None if part.is_repeated else 1
+            self.parts[id(expr), i] = self._counted(int(part.is_required), high, item)
+
+    def _add_edges(self, expr: Pattern, rule: str, span: Span) -> None:
+        matcher = self._matcher(expr)
+        if isinstance(matcher, DfaMatcher):
+            self.edges[id(expr)] = {
+                each.edge: self._new(Item(EDGE, rule, span, *edge_text(each)))
+                for each in matcher.edges
+            }
+
+    def _place(self, expr: Expr) -> tuple[Span, str]:
+        """Where an expression stands, with the brackets at its ends, and how it is written."""
+        text, (start, end) = self._grammar.source.text, expr.span
+        for opening, closing in _BRACKETS:
+            depth = least = 0
+            for char in text[start:end]:
+                depth += (char == opening) - (char == closing)
+                least = min(least, depth)
+            before, behind = text[:start].rstrip(), text[end:].lstrip()
+            if least < 0 and before.endswith(opening):
+                start, depth = len(before) - 1, depth + 1
+            if depth > 0 and behind.startswith(closing):
+                end = len(text) - len(behind) + 1
+        return Span(start, end), shortened(text[start:end])
+
+    # --- of schemas
+
+    def _add_of_schema(self, body: Expr, pointer: str, span: Span) -> None:
+        choices = 0
+        pending = [body]
+        while pending:
+            expr = pending.pop()
+            if id(expr) in self._seen:
+                continue
+            self._seen.add(id(expr))
+            match expr:
+                case Choice():
+                    choices += 1
+                    self._add_options(expr, pointer, span, choices)
+                case Concatenation():
+                    for key in _keys(expr):
+                        self.keys[id(key)] = self._once(
+                            Item(KEY, pointer, span, key.data.decode("utf-8", "replace"), THERE)
+                        )
+                case Repetition():
+                    self._add_repeated(expr, pointer, span)
+                case Permutation():
+                    self._add_keys_in_any_order(expr, pointer, span)
+                case Pattern():
+                    self._add_edges(expr, pointer, span)
+            pending.extend(reversed(self._inside(expr)))
+
+    def _add_options(self, expr: Choice, pointer: str, span: Span, number: int) -> None:
+        for k, option in enumerate(expr.options):
+            if isinstance(option, Choice):
+                continue
+            text = _said_in_schema(option) or f"{k + 1} of {len(expr.options)}"
+            if isinstance(option, Literal) and not option.data:
+                text = "nothing"
+            if number > 1:
+                text += f" (choice {number})"
+            self.options[id(expr), k] = self._new(Item(ALTERNATIVE, pointer, span, text))
+
+    def _add_repeated(self, expr: Repetition, pointer: str, span: Span) -> None:
+        keys = [key for inside in _sequences(expr.item) for key in _keys(inside)]
+        if (expr.min_times, expr.max_times) == (0, 1) and len(keys) == 1:
+            text = keys[0].data.decode("utf-8", "replace")
+            number = self._once(Item(KEY, pointer, span, text, MISSING))
+            self.counts[id(expr)] = number, -1, -1
+        else:
+            further = any(
+                isinstance(part, Literal) and part.data == b","
+                for inside in _sequences(expr.item)
+                for part in inside.items
+            )
+            said = ("further " * further) + (_said_in_schema(expr.item) or "parts")
+            item = Item(REPETITION, pointer, span, said)
+            self.counts[id(expr)] = self._cases(expr, item)
+
+    def _add_keys_in_any_order(self, expr: Permutation, pointer: str, span: Span) -> None:
+        for i, part in enumerate(expr.parts):
+            keys = [key for inside in _sequences(part.item) for key in _keys(inside)]
+            if len(keys) == 1 and not part.is_required and not part.is_repeated:
+                text = keys[0].data.decode("utf-8", "replace")
+                number = self._once(Item(KEY, pointer, span, text, MISSING))
+                self.parts[id(expr), i] = number, -1, -1
+            else:
+                item = Item(REPETITION, pointer, span, _said_in_schema(part.item) or "members")
+                high = None if part.is_repeated else 1
+                self.parts[id(expr), i] = self._counted(int(part.is_required), high, item)
+
+
+def shortened(text: str) -> str:
+    """On one line, and not too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+
+
+def edge_text(words: EdgeWords) -> tuple[str, str]:
+    """What an edge reads, and behind which text."""
+    read = "any other character" if words.edge.wide else class_text(words.ranges)
+    if not words.before:
+        return read, "at the beginning"
+    before = class_text([(octet, octet) for octet in words.before[-1:]])
+    if len(words.before) == 1:
+        return read, f"behind {before}"
+    return read, f"behind {_quoted(words.before)}"
+
+
+def _quoted(octets: bytes) -> str:
+    return '"' + "".join(class_text([(octet, octet)])[1:-1] for octet in octets) + '"'
+
+
+def _sequences(expr: Expr) -> Iterator[Concatenation]:
+    """The sequences in an expression."""
+    pending = [expr]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Concatenation):
+            yield current
+        pending.extend(reversed(children(current)))
+
+
+def _keys(expr: Concatenation) -> Iterable[Literal]:
+    """The literals of a sequence that are a key: a colon follows."""
+    for first, second in zip(expr.items, expr.items[1:], strict=False):
+        if isinstance(first, Literal) and first.data[:1] == b'"' and _begins_with_colon(second):
+            yield first
+
+
+def _begins_with_colon(expr: Expr) -> bool:
+    """Whether white space and a colon are what comes."""
+    items = expr.items if isinstance(expr, Concatenation) else (expr,)
+    return any(isinstance(item, Literal) and item.data == b":" for item in items)
+
+
+def _said_in_schema(expr: Expr) -> str:
+    """A literal, or the pointer of the first schema in an expression; empty if there is neither."""
+    if isinstance(expr, Literal):
+        return expr.data.decode("utf-8", "replace")
+    pending = [expr]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Reference):
+            pointer = _BEHIND.sub("", current.name)
+            if "#" in pointer and pointer == current.name:
+                return pointer
+        pending.extend(reversed(children(current)))
+    return ""

@@ -1,0 +1,159 @@
+"""What matches the leaves of a tree: literals, patterns, differences, exclusions.
+
+A difference is read by the network itself: what its left side derives from a place, without the ends
+to which the right side comes. So it needs no automaton, however large that would be.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from ..grammar.tree import Difference, Excluding, Expr, Literal, Pattern, Token
+from ..limits import Limits
+from .chart import read
+from .graph import Graph
+from .opened import opened
+from .patterns import (
+    LiteralMatcher,
+    Matcher,
+    NoMatcher,
+    large_matcher_of,
+    small_matcher_of,
+)
+
+
+class Matchers:
+    """Gives the matcher of each leaf, made when it is first asked for. ``graph``: gives the network.
+    Raises ``LimitError``."""
+
+    def __init__(self, graph: Callable[[], Graph], limits: Limits) -> None:
+        self._graph, self._limits = graph, limits
+        # Keys are addresses, so what they are of is kept.
+        self._found: dict[int, tuple[Expr, Matcher]] = {}
+
+    def __call__(self, expr: Expr) -> Matcher:
+        """The matcher of a leaf. Patterns of one expression share one."""
+        key = id(expr.node) if isinstance(expr, Pattern) else id(expr)
+        if key not in self._found:
+            self._found[key] = expr, self._made(expr)
+        return self._found[key][1]
+
+    def tree_of(self, expr: Expr) -> Expr | None:
+        """The tree by which a pattern is matched, if it is."""
+        matcher = self(expr) if isinstance(expr, Pattern) else None
+        return matcher.tree if isinstance(matcher, OpenedMatcher) else None
+
+    def _made(self, expr: Expr) -> Matcher:
+        match expr:
+            case Literal():
+                return LiteralMatcher(expr.data)
+            case Pattern():
+                return self._of_pattern(expr)
+            case Difference():
+                return DifferenceMatcher(self._graph, expr, self._limits)
+            case Excluding():
+                return ExcludingMatcher(self._graph, expr, self._limits)
+            case Token():
+                return NoMatcher()
+            case _:
+                raise TypeError(f"{type(expr).__name__} is no leaf")
+
+
+    def _of_pattern(self, expr: Pattern) -> Matcher:
+        small = small_matcher_of(expr.node, self._limits)
+        if small is not None:
+            return small
+        tree = opened(expr)
+        if tree is None:
+            return large_matcher_of(expr.node, self._limits)
+        return OpenedMatcher(self._graph, tree, self._limits)
+
+
+def ends_of(
+    graph: Graph, expr: Expr, text: bytes, begin: int, end: int, limits: Limits
+) -> Sequence[int]:
+    """Where an expression that begins at a place may end."""
+    chart = read(graph, graph.expression(expr), text, begin, end, limits)
+    return [place for place in sorted(chart.columns) if chart.has_ended(place)]
+
+
+class OpenedMatcher:
+    """A pattern by its tree."""
+
+    def __init__(self, graph: Callable[[], Graph], tree: Expr, limits: Limits) -> None:
+        self._graph, self.tree, self._limits = graph, tree, limits
+
+    @cached_property
+    def nullable(self) -> bool:
+        """See ``Matcher``."""
+        return 0 in ends_of(self._graph(), self.tree, b"", 0, 0, self._limits)
+
+    def ends(self, text: bytes, begin: int, end: int) -> Sequence[int]:
+        """See ``Matcher``."""
+        found = ends_of(self._graph(), self.tree, text, begin, end, self._limits)
+        return [place for place in found if place > begin]
+
+
+class DifferenceMatcher:
+    """What one expression matches and another does not."""
+
+    def __init__(self, graph: Callable[[], Graph], expr: Difference, limits: Limits) -> None:
+        self._graph, self._expr, self._limits = graph, expr, limits
+
+    @cached_property
+    def nullable(self) -> bool:
+        """See ``Matcher``."""
+        return 0 in self._ends(b"", 0, 0)
+
+    def _ends(self, text: bytes, begin: int, end: int) -> Sequence[int]:
+        left = ends_of(self._graph(), self._expr.left, text, begin, end, self._limits)
+        if not left:
+            return ()
+        right = set(ends_of(self._graph(), self._expr.right, text, begin, left[-1], self._limits))
+        return [place for place in left if place not in right]
+
+    def ends(self, text: bytes, begin: int, end: int) -> Sequence[int]:
+        """See ``Matcher``."""
+        return [place for place in self._ends(text, begin, end) if place > begin]
+
+
+class ExcludingMatcher:
+    """Characters that do not contain what an expression matches."""
+
+    nullable = False
+
+    def __init__(self, graph: Callable[[], Graph], expr: Excluding, limits: Limits) -> None:
+        self._graph, self._expr, self._limits = graph, expr, limits
+        self._text = b""
+        # Of each place where the shortest match from there ends, or the end of the text and more.
+        self._first: dict[int, int] = {}
+
+    def _first_end(self, text: bytes, begin: int) -> int:
+        if text is not self._text:
+            self._text, self._first = text, {}
+        if begin not in self._first:
+            ends = ends_of(self._graph(), self._expr.item, text, begin, len(text), self._limits)
+            self._first[begin] = ends[0] if ends else len(text) + 1
+        return self._first[begin]
+
+    def ends(self, text: bytes, begin: int, end: int) -> Sequence[int]:
+        """See ``Matcher``."""
+        found: list[int] = []
+        place, bound = begin, len(text) + 1
+        while place < end and (self._expr.at_most is None or len(found) < self._expr.at_most):
+            bound = min(bound, self._first_end(text, place))
+            place += _width(text, place)
+            if place > end or place >= bound:
+                break
+            found.append(place)
+        return found
+
+
+def _width(text: bytes, place: int) -> int:
+    """The bytes of the character that begins there; more than any text has where none does."""
+    for width in range(1, 5):
+        try:
+            text[place : place + width].decode("utf-8")
+        except UnicodeDecodeError:
+            continue
+        return width
+    return len(text) + 1
