@@ -31,12 +31,11 @@ class Column:
     """What is known at one place. A configuration is state · width + begin.
 
     ``waiting``: by procedure, what goes on when it ends: (target, begin, whether it must read);
-    ``ended``: by procedure, where those that end here began; ``came``: by leaf, where what ends here
-    began; ``tops``: of a procedure and where it began, the innermost of those that end here with it,
-    and where they began; ``wanted``: (leaf, target, begin, source) of what may be read next; ``carried``: what was
-    reached in the column before, and is here, too; ``filled``: what was left out on the way forward,
-    and behind which procedure, that began where, it is.
-    """
+    ``ended``: by procedure, where those that end here began; ``came``: by leaf, where what ends
+    here began; ``tops``: of a procedure and where it began, the innermost of those that end here
+    with it, and where they began; ``wanted``: (leaf, target, begin, source) of what may be read
+    next; ``carried``: what was reached in the column before, and is here, too; ``filled``: what was
+    left out on the way forward, and behind which procedure, that began where, it is."""
 
     seen: set[int] = field(default_factory=set)
     waiting: dict[int, list[tuple[int, int, bool]]] = field(default_factory=dict)
@@ -59,7 +58,8 @@ class Used:
 
 
 class Chart:
-    """The columns of a text, or of its part from ``begin`` on. ``places``: how many there can be."""
+    """The columns of a text, or of its part from ``begin`` on. ``places``: how many there can
+    be."""
 
     def __init__(self, graph: Graph, procedure: int, places: int, limits: Limits) -> None:
         self._graph, self._limits = graph, limits
@@ -158,12 +158,12 @@ class Chart:
         return column
 
     def _top(self, begin: int, procedure: int) -> tuple[int, int] | None:
-        """Where the outermost procedure began that ends where this one does, and which it is, if each
-        between them has one caller, in which nothing follows (Leo 1991)."""
+        """Where the outermost procedure began that ends where this one does, and which it is, if
+        each between them has one caller, in which nothing follows (Leo 1991)."""
         tops, current = self._tops, (begin, procedure)
         way: dict[tuple[int, int], None] = {}
         while current not in tops and current not in way:
-            callers = self.columns[current[0]].waiting.get(current[1], ())
+            callers = self.columns[current[0]].waiting.get(current[1]) or []
             above = self._graph.end_behind(callers[0][0]) if len(callers) == 1 else -1
             if above < 0:
                 tops[current] = None
@@ -254,10 +254,9 @@ class Chart:
         return found
 
 
-def read(
-    graph: Graph, procedure: int, text: bytes, begin: int, end: int, limits: Limits
-) -> Chart:
-    """The chart of what begins at ``begin``, up to ``end``, where each leaf is matched by itself."""
+def read(graph: Graph, procedure: int, text: bytes, begin: int, end: int, limits: Limits) -> Chart:
+    """The chart of what begins at ``begin``, up to ``end``, where each leaf is matched by
+    itself."""
     chart = Chart(graph, procedure, len(text), limits)
     chart.begin(begin)
     for place in range(begin, end + 1):

@@ -1,5 +1,6 @@
 """Which items of a grammar texts cover, and a shortest member for each that is left."""
 
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ from .matchers import Matchers
 from .patterns import DfaMatcher, NfaMatcher
 
 if TYPE_CHECKING:
-    from .lexed import Lexer, LexerRows
+    from .lexed import Lexer
     from .shortest import Pieces, Shortest
 
 # Lexemes whose items are remembered.
@@ -37,17 +38,19 @@ _MOST_STATES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Uncovered:
-    """An item that no text has covered, and a shortest member that does; None where none was found,
-    or where ``is_unreachable``: no member can use it."""
+class Line:
+    """An item, and how many texts have covered it. Of one that none has, ``member``: a shortest
+    that does; None where none was found, or where it ``is_unreachable``: no member can use it."""
 
     item: Item
-    member: bytes | None
+    hits: int
+    member: bytes | None = None
     is_unreachable: bool = False
 
 
 class Coverage:
-    """The items of a checked grammar, and how many texts have covered each (``hits``).
+    """The items of a checked grammar, and how many texts have covered each (``hits``) of so many
+    ``texts``. ``numbering`` says where derivations meet the items, ``matchers`` match the leaves.
 
     ``over_lexemes``: texts are read by maximal munch. Raises ``LimitError``, here and elsewhere; a
     text's time and memory are bounded by ``limits``.
@@ -65,26 +68,27 @@ class Coverage:
             self.grammar = grammar
             place = next(rule.name_span for rule in grammar.rules if rule.name == grammar.start)
             self._use = Reference(grammar.start, place)
-            self._matchers = Matchers(lambda: self._graph, self._limits)
-            self._items = Items(grammar, self._matchers, self._matchers.tree_of)
+            self.matchers = Matchers(lambda: self.graph, self._limits)
+            self.numbering = Items(grammar, self.matchers, self.matchers.tree_of)
             self._lexer: Lexer | None = None
             if over_lexemes:
                 from .lexed import LexerRows, lexer_of
 
                 self._lexer = lexer_of(grammar, self._use, self._limits)
-                self._rows: LexerRows = LexerRows(self._lexer)
+                self._rows = LexerRows(self._lexer)
             lexed = None if self._lexer is None else self._lexer.lexed
-            self._graph = Graph(
+            self.graph = Graph(
                 grammar,
                 self._use,
-                self._items,
-                self._matchers,
-                self._matchers.tree_of,
+                self.numbering,
+                self.matchers,
+                self.matchers.tree_of,
                 self._empty,
                 lexed,
             )
-        self.items = tuple(self._items.all)
+        self.items = tuple(self.numbering.all)
         self.hits = [0] * len(self.items)
+        self.texts = 0
         self._inside: dict[tuple[int, bytes], frozenset[int]] = {}
         self._words: dict[int, DfaMatcher | None] = {}
         self._operands: Operands | None = None
@@ -96,22 +100,25 @@ class Coverage:
 
     # --- what texts cover
 
-    def add(self, text: bytes) -> bool:
-        """Count what a text covers; False if it is no member, and covers nothing."""
-        covered = self.covered_by(text)
+    def add(self, text: bytes, start: str | None = None) -> bool:
+        """Count what a text covers; False if it is no member, and covers nothing. ``start``: the
+        rule to begin with, by default the grammar's."""
+        covered = self.covered_by(text, start)
         for number in covered or ():
             self.hits[number] += 1
+        self.texts += covered is not None
         return covered is not None
 
-    def covered_by(self, text: bytes) -> frozenset[int] | None:
+    def covered_by(self, text: bytes, start: str | None = None) -> frozenset[int] | None:
         """The items that the derivations of a text use; None if it has none."""
         with blaming([self.grammar.start]):
+            procedure = self.graph.start(start)
             if self._lexer is not None:
-                return self._covered_over_lexemes(text)
-            return self._derived(self._graph.start(), text)
+                return self._covered_over_lexemes(text, procedure)
+            return self._derived(procedure, text)
 
     def _derived(self, procedure: int, text: bytes) -> frozenset[int] | None:
-        chart = read(self._graph, procedure, text, 0, len(text), self._limits)
+        chart = read(self.graph, procedure, text, 0, len(text), self._limits)
         if not chart.has_ended(len(text)):
             return None
         used = chart.used(len(text))
@@ -120,7 +127,7 @@ class Coverage:
     def _with_leaves(self, used: Used, part: Callable[[int, int], bytes]) -> frozenset[int]:
         found = set(used.items)
         for (leaf, start), ends in used.leaves.items():
-            expr = self._graph.leaves[leaf]
+            expr = self.graph.leaves[leaf]
             if not isinstance(expr, Literal | Token):
                 # The way of a longer match through an automaton begins with that of a shorter one.
                 for end in [max(ends)] if isinstance(expr, Pattern) else sorted(ends):
@@ -133,22 +140,22 @@ class Coverage:
         found = self._inside.get(key)
         if found is not None:
             return found
-        tree = self._matchers.tree_of(expr)
+        tree = self.matchers.tree_of(expr)
         match expr:
             case _ if tree is not None:
-                found = self._derived(self._graph.expression(tree), text)
+                found = self._derived(self.graph.expression(tree), text)
             case Pattern():
-                edges = self._items.edges.get(id(expr))
-                matcher = self._matchers(expr)
+                edges = self.numbering.edges.get(id(expr))
+                matcher = self.matchers(expr)
                 found = frozenset[int]()
                 if edges and isinstance(matcher, DfaMatcher):
                     found = frozenset(edges[edge] for edge in matcher.edges_of(text))
             case Difference():
-                found = self._derived(self._graph.expression(expr.left), text)
+                found = self._derived(self.graph.expression(expr.left), text)
             case Excluding() | Literal() | Token():
                 found = frozenset()
             case _:
-                found = self._derived(self._graph.expression(expr), text)
+                found = self._derived(self.graph.expression(expr), text)
         if len(self._inside) >= _MOST_REMEMBERED:
             self._inside.clear()
         self._inside[key] = found = found or frozenset()
@@ -157,12 +164,11 @@ class Coverage:
     def _empty(self, expr: Expr) -> list[int]:
         return sorted(self._covered_inside(expr, b""))
 
-    def _covered_over_lexemes(self, text: bytes) -> frozenset[int] | None:
+    def _covered_over_lexemes(self, text: bytes, start: int) -> frozenset[int] | None:
         from .lexed import read_lexed
 
         assert self._lexer is not None
-        start = self._graph.start()
-        lexed = read_lexed(self._graph, start, self._lexer, self._rows, text, self._limits)
+        lexed = read_lexed(self.graph, start, self._lexer, self._rows, text, self._limits)
         if lexed.place is None or not lexed.chart.has_ended(lexed.place):
             return None
         used = lexed.chart.used(lexed.place)
@@ -179,25 +185,26 @@ class Coverage:
 
     def _covered_ignored(self, text: bytes) -> set[int]:
         found = set()
-        for body, number in zip(self.grammar.ignored, self._items.ignored, strict=True):
-            inside = self._derived(self._graph.expression(body), text)
+        for body, number in zip(self.grammar.ignored, self.numbering.ignored, strict=True):
+            inside = self._derived(self.graph.expression(body), text)
             if inside is not None:
                 found |= {number, *inside}
         return found
 
     # --- what is left
 
-    def uncovered(self) -> list[Uncovered]:
-        """The items that no text has covered, in the order of the grammar."""
-        return [self._uncovered(n) for n, hits in enumerate(self.hits) if not hits]
+    def lines(self) -> list[Line]:
+        """All items in the order of the grammar."""
+        return [self._line(number) for number in range(len(self.items))]
 
-    def _uncovered(self, number: int) -> Uncovered:
-        is_unreachable = number not in self._members and not self._has_unknown
-        return Uncovered(self.items[number], self.member_for(number), is_unreachable)
-
-    def is_unreachable(self, number: int) -> bool:
-        """Whether no member can use an item."""
-        return not self.hits[number] and self._uncovered(number).is_unreachable
+    def _line(self, number: int) -> Line:
+        item, hits = self.items[number], self.hits[number]
+        if hits:
+            return Line(item, hits)
+        # Members are sought first: what is unknown is known behind that.
+        is_unused = number not in self._members
+        member = None if is_unused else self.member_for(number)
+        return Line(item, 0, member, is_unused and not self._has_unknown)
 
     def member_for(self, number: int) -> bytes | None:
         """A shortest member that covers an item, which was tried; None where none was found."""
@@ -230,7 +237,7 @@ class Coverage:
             lexemes = [piece for piece in pieces if piece]
             words = [
                 piece + separating if _is_word(piece[-1]) and _is_word(after[0]) else piece
-                for piece, after in zip(lexemes, lexemes[1:], strict=False)
+                for piece, after in itertools.pairwise(lexemes)
             ]
             yield b"".join((*words, *lexemes[-1:]))
             yield separating.join(lexemes)
@@ -244,9 +251,9 @@ class Coverage:
                 self._shortest = Shortest(
                     self.grammar,
                     self._use,
-                    self._items,
-                    self._matchers,
-                    self._matchers.tree_of,
+                    self.numbering,
+                    self.matchers,
+                    self.matchers.tree_of,
                     self._word,
                     self._limits,
                 )
@@ -257,7 +264,7 @@ class Coverage:
         if isinstance(expr, Token):
             return None
         if isinstance(expr, Pattern):
-            matcher = self._matchers(expr)
+            matcher = self.matchers(expr)
             found = matcher if isinstance(matcher, DfaMatcher | NfaMatcher) else None
         else:
             if id(expr) not in self._words:
@@ -277,7 +284,7 @@ class Coverage:
             if error.is_measured:
                 raise
             return None
-        matcher = self._matchers(resolved)
+        matcher = self.matchers(resolved)
         self._resolved.append(resolved)
         return matcher if isinstance(matcher, DfaMatcher) else None
 

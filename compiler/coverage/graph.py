@@ -45,9 +45,8 @@ class State:
     """What leaves a state, and what enters it.
 
     ``jumps``: targets; ``reads``: (leaf, target); ``calls``: (procedure, target, whether it must
-    read something); ``ends``: the procedure that ends here, or -1; ``entered``: (how, source, marks,
-    leaf or procedure, whether it had to read something).
-    """
+    read something); ``ends``: the procedure that ends here, or -1; ``entered``: (how, source,
+    marks, leaf or procedure, whether it had to read something)."""
 
     __slots__ = ("calls", "ends", "entered", "jumps", "reads")
 
@@ -109,10 +108,9 @@ _Todo: TypeAlias = _Within | _Bodies | _Counting | _Permuting | _Ignoring
 
 class Graph:
     """The network of a grammar whose whole is ``use``, of the start rule. ``tree_of``: the tree of
-    a pattern that is matched by one. ``empty``: the items that a
-    leaf uses which is ε. ``lexed``: of each leaf of
-    the rules, by its ``id``, the lexeme (None if it has no text) and whether it may be missing; None
-    where texts are read without a lexer."""
+    a pattern that is matched by one. ``empty``: the items that a leaf uses which is ε. ``lexed``:
+    of each leaf of the rules, by its ``id``, the lexeme (None if it has no text) and whether it may
+    be missing; None where texts are read without a lexer."""
 
     def __init__(
         self,
@@ -135,6 +133,7 @@ class Graph:
         self._states: list[State] = []
         self._todo: dict[int, _Todo] = {}
         self._ends: dict[int, int] = {}
+        self._uses: dict[str, Reference] = {}
         self._numbers: dict[_Todo | tuple[object, ...], int] = {}
         # Of each procedure the states in which it begins and ends.
         self.entries: list[int] = []
@@ -183,8 +182,11 @@ class Graph:
         return number
 
     def _once(self, todo: _Counting | _Permuting) -> int:
-        key = type(todo), id(todo.expr), todo.target, (
-            todo.count if isinstance(todo, _Counting) else (todo.counts, todo.has_part)
+        key = (
+            type(todo),
+            id(todo.expr),
+            todo.target,
+            (todo.count if isinstance(todo, _Counting) else (todo.counts, todo.has_part)),
         )
         if key not in self._numbers:
             self._numbers[key] = self._new(todo)
@@ -214,7 +216,8 @@ class Graph:
             end = self._new()
             self._states[end].ends = number
             self.exits.append(end)
-            self.entries.append(self._new(todo(end)))
+            self.entries.append(-1)  # Other procedures may be made on the way.
+            self.entries[number] = self._new(todo(end))
         return self._procedures[key]
 
     def rule(self, name: str) -> int:
@@ -230,8 +233,12 @@ class Graph:
         key = id(expr), context
         return self._procedure(key, lambda end: _Within(expr, end, context))
 
-    def start(self) -> int:
-        """The procedure of the whole: the start rule, and where texts are ignored that behind it."""
+    def start(self, name: str | None = None) -> int:
+        """The procedure of the whole: the start rule, by default the grammar's, and where texts are
+        ignored that behind it."""
+        use = self.use
+        if name not in (None, use.name):
+            use = self._uses.setdefault(name, Reference(name, use.span))
         context = LEXED if self.lexed is not None else GAPPED if self.grammar.ignored else PLAIN
 
         def begin(end: int) -> _Todo:
@@ -239,9 +246,9 @@ class Graph:
             if context == GAPPED:
                 last = self._new()
                 self._call(last, self.ignored(), end)
-            return _Within(self.use, last, context)
+            return _Within(use, last, context)
 
-        return self._procedure(("whole",), begin)
+        return self._procedure(("whole", use.name), begin)
 
     def ignored(self) -> int:
         """The procedure of ignored text."""
@@ -310,10 +317,10 @@ class Graph:
             case Repetition():
                 self._call(number, self._repetition(expr, context), target)
             case Permutation():
-                key = "permutation", id(expr), context
+                permuted = "permutation", id(expr), context
                 none = (0,) * len(expr.parts)
                 procedure = self._procedure(
-                    key, lambda end: _Permuting(expr, none, False, end, context)
+                    permuted, lambda end: _Permuting(expr, none, False, end, context)
                 )
                 self._call(number, procedure, target)
             case _ if not self._is_single(expr, context):
@@ -359,15 +366,14 @@ class Graph:
             self._jump(number, todo.target, () if mark < 0 else (mark,))
         if high is None or count < high:
             most = max(low, 2) if high is None else high
-            following = self._once(
-                _Counting(expr, min(count + 1, most), todo.target, todo.context)
-            )
+            following = self._once(_Counting(expr, min(count + 1, most), todo.target, todo.context))
             with_text = count >= low
             item, context = expr.item, todo.context
-            if context == PLAIN and with_text and self._is_single(item, PLAIN):
-                if id(item) not in self.items.keys and self._tree_of(item) is None:
-                    self._read(number, item, following)
-                    return
+            is_leaf = context == PLAIN and self._is_single(item, PLAIN)
+            is_leaf &= id(item) not in self.items.keys and self._tree_of(item) is None
+            if is_leaf and with_text:
+                self._read(number, item, following)
+                return
             self._call(number, self.expression(item, context), following, with_text=with_text)
 
     def _expand_permutation(self, number: int, todo: _Permuting) -> None:

@@ -10,7 +10,7 @@ its objects, there and missing, besides alternatives, repetitions and edges.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..automata.dump import class_text
@@ -44,7 +44,10 @@ MISSING, THERE = "missing", "there"
 _BEHIND = re.compile(r"( (string|number|\d+))+$")
 
 # Trees have no brackets, so that a group at the end of an expression is cut.
-_BRACKETS = ("()", "[]")
+_BRACKETS = (("(", ")"), ("[", "]"))
+
+# Characters around an expression in which its bracket is.
+_NEAR = 80
 
 # Characters of a part that are shown.
 _SHOWN = 60
@@ -58,16 +61,17 @@ NO_CASES: Cases = (-1, -1, -1)
 class Item:
     """One thing that a derivation uses or does not use.
 
-    ``kind``: one of ``KINDS``. ``rule``: where it stands, in a schema a pointer. ``span``: its place
-    in the grammar's text. ``text``: as it is written there; of an edge its bytes. ``case``: of a
-    repetition, a key or an edge, which one.
-    """
+    ``kind``: one of ``KINDS``. ``rule``: where it stands, in a schema a pointer. ``span``: its
+    place in the grammar's text. ``text``: as it is written there; of an edge its bytes. ``case``:
+    of a repetition, a key or an edge, which one. ``group``: the same number for what a derivation
+    chooses from at one place."""
 
     kind: str
     rule: str
     span: Span
     text: str
     case: str = ""
+    group: int = 0
 
     @property
     def said(self) -> str:
@@ -102,6 +106,7 @@ class Items:
         self.parts: dict[tuple[int, int], Cases] = {}
         self.keys: dict[int, int] = {}
         self.edges: dict[int, dict[Edge, int]] = {}
+        self._groups = 0
         self._distinct: dict[tuple[str, str, str, str], int] = {}
         self._seen: set[int] = set()
         definitions: dict[str, list[Rule]] = {}
@@ -109,15 +114,21 @@ class Items:
             definitions.setdefault(rule.name, []).append(rule)
         for name, rules in definitions.items():
             self._add_rule(name, rules)
-        self.ignored: list[int] = []
+        self._begin_group()
+        self.ignored = [
+            self._new(Item(ALTERNATIVE, "", *self._place(body), "ignored"))
+            for body in grammar.ignored
+        ]
         for body in grammar.ignored:
-            item = Item(ALTERNATIVE, "", *self._place(body), "ignored")
-            self.ignored.append(self._new(item))
             self._add_body(body, "")
 
     def _new(self, item: Item) -> int:
-        self.all.append(item)
+        self.all.append(replace(item, group=self._groups))
         return len(self.all) - 1
+
+    def _begin_group(self) -> None:
+        """What is added from here on is of one place."""
+        self._groups += 1
 
     def _once(self, item: Item) -> int:
         """The number of an item of a schema, whose rules may stand for one place."""
@@ -140,11 +151,14 @@ class Items:
                     self._add_of_schema(rule.body, pointer, rule.span)
             return
         shown = first.shown
+        self._begin_group()
         self.rules[name] = self._new(Item(RULE, shown, first.name_span, shown))
+        self._begin_group()
         for number, rule in enumerate(rules):
             if len(rules) > 1 and not isinstance(rule.body, Choice):
                 item = Item(ALTERNATIVE, shown, *self._place(rule.body))
                 self.definitions[name, number] = self._new(item)
+        for rule in rules:
             self._add_body(rule.body, shown)
 
     def _add_body(self, body: Expr, rule: str) -> None:
@@ -154,6 +168,7 @@ class Items:
             if id(expr) in self._seen:
                 continue
             self._seen.add(id(expr))
+            self._begin_group()
             match expr:
                 case Choice():
                     for k, option in enumerate(expr.options):
@@ -178,13 +193,14 @@ class Items:
         return children(expr) if tree is None else (tree,)
 
     def _cases(self, expr: Repetition, item: Item) -> Cases:
-        low, high = expr.min_times, expr.max_times
-        return self._counted(low, high, item)
+        return self._counted(expr.min_times, expr.max_times, item)
 
     def _counted(self, low: int, high: int | None, item: Item) -> Cases:
         """The cases that the bounds allow, if there are several."""
         most = len(TIMES) - 1
-        possible = [n for n in range(len(TIMES)) if min(low, most) <= n and (high is None or n <= high)]
+        possible = [
+            n for n in range(len(TIMES)) if min(low, most) <= n and (high is None or n <= high)
+        ]
         if len(possible) < 2:
             return NO_CASES
         numbers = {
@@ -196,6 +212,7 @@ class Items:
 
     def _add_parts(self, expr: Permutation, rule: str) -> None:
         for i, part in enumerate(expr.parts):
+            self._begin_group()
             item = Item(REPETITION, rule, *self._place(part.item))
             high = None if part.is_repeated else 1
             self.parts[id(expr), i] = self._counted(int(part.is_required), high, item)
@@ -210,17 +227,19 @@ class Items:
 
     def _place(self, expr: Expr) -> tuple[Span, str]:
         """Where an expression stands, with the brackets at its ends, and how it is written."""
-        text, (start, end) = self._grammar.source.text, expr.span
+        text = self._grammar.source.text
+        start, end = expr.span.start, expr.span.end
         for opening, closing in _BRACKETS:
             depth = least = 0
             for char in text[start:end]:
                 depth += (char == opening) - (char == closing)
                 least = min(least, depth)
-            before, behind = text[:start].rstrip(), text[end:].lstrip()
-            if least < 0 and before.endswith(opening):
-                start, depth = len(before) - 1, depth + 1
-            if depth > 0 and behind.startswith(closing):
-                end = len(text) - len(behind) + 1
+            before, behind = text[max(start - _NEAR, 0) : start], text[end : end + _NEAR]
+            if least < 0 and before.rstrip().endswith(opening):
+                start -= len(before) - before.rindex(opening)
+                depth += 1
+            if depth > 0 and behind.lstrip().startswith(closing):
+                end += behind.index(closing) + 1
         return Span(start, end), shortened(text[start:end])
 
     # --- of schemas
@@ -233,6 +252,7 @@ class Items:
             if id(expr) in self._seen:
                 continue
             self._seen.add(id(expr))
+            self._begin_group()
             match expr:
                 case Choice():
                     choices += 1
@@ -338,7 +358,7 @@ def _said_in_schema(expr: Expr) -> str:
     """A literal, or the pointer of the first schema in an expression; empty if there is neither."""
     if isinstance(expr, Literal):
         return expr.data.decode("utf-8", "replace")
-    pending = [expr]
+    pending: list[Expr] = [expr]
     while pending:
         current = pending.pop()
         if isinstance(current, Reference):

@@ -60,7 +60,9 @@ def lexer_of(grammar: Grammar, use: Reference, limits: Limits) -> Lexer:
     """The lexemes of a grammar whose exceptions are resolved, and whose whole is ``use``."""
     found = lexeme_grammar(grammar, limits)
     numbers = {
-        rule.name: rule.body.ids[0][0] for rule in found.grammar.rules if isinstance(rule.body, Token)
+        rule.name: rule.body.ids[0][0]
+        for rule in found.grammar.rules
+        if isinstance(rule.body, Token)
     }
     lexed: dict[int, tuple[int | None, bool]] = {}
     numbered = _by_name(found.grammar.rules)

@@ -1,8 +1,7 @@
 """What matches the leaves of a tree: literals, patterns, differences, exclusions.
 
-A difference is read by the network itself: what its left side derives from a place, without the ends
-to which the right side comes. So it needs no automaton, however large that would be.
-"""
+A difference is read by the network itself: what its left side derives from a place, without the
+ends to which the right side comes. So it needs no automaton, however large that would be."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -22,8 +21,8 @@ from .patterns import (
 
 
 class Matchers:
-    """Gives the matcher of each leaf, made when it is first asked for. ``graph``: gives the network.
-    Raises ``LimitError``."""
+    """Gives the matcher of each leaf, made when it is first asked for. ``graph``: gives the
+    network. Raises ``LimitError``."""
 
     def __init__(self, graph: Callable[[], Graph], limits: Limits) -> None:
         self._graph, self._limits = graph, limits
@@ -56,7 +55,6 @@ class Matchers:
                 return NoMatcher()
             case _:
                 raise TypeError(f"{type(expr).__name__} is no leaf")
-
 
     def _of_pattern(self, expr: Pattern) -> Matcher:
         small = small_matcher_of(expr.node, self._limits)

@@ -1,6 +1,7 @@
-"""A pattern that is too large for a DFA, as a tree: its own alternatives and repetitions count then.
+"""A pattern that is too large for a DFA, as a tree: its own alternatives and repetitions count
+then.
 
-    #'(a|b){1,100000}'      ->      ('a' | 'b'), repeated 1 to 100,000 times
+#'(a|b){1,100000}'      ->      ('a' | 'b'), repeated 1 to 100,000 times
 """
 
 from ..automata import regex_ir as regex

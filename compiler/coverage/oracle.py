@@ -1,8 +1,7 @@
 """What texts cover by definition: all derivations, one by one, by recursion over the tree.
 
-Exponential in the text; for small ones. A cyclic derivation can be cut where a rule derives the same
-part of the text twice, so it is enough to follow each rule so often on a way down.
-"""
+Exponential in the text; for small ones. A cyclic derivation can be cut where a rule derives the
+same part of the text twice, so it is enough to follow each rule so often on a way down."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,6 +20,7 @@ from ..grammar.tree import (
     Token,
 )
 from ..grammar.tree import Sequence as Concatenation
+from .coverage import Coverage
 from .items import NO_CASES, Items
 from .matchers import Matchers
 from .patterns import DfaMatcher, Edge
@@ -28,14 +28,21 @@ from .patterns import DfaMatcher, Edge
 # A rule may be on the way down to one of its own uses for the same part of the text, once.
 _TWICE = 2
 
+# Steps after which a text is given up.
+_MOST = 4_000
+
 _Way = tuple[tuple[str, int, int], ...]
 
 
-def coverage_via_derivations(
-    grammar: Grammar, items: Items, matcher: Matchers, text: bytes
-) -> frozenset[int] | None:
-    """The items that the derivations of a text use; None if it has none. Nothing is ignored."""
-    oracle = _Derivations(grammar, items, matcher, text)
+class TooManyError(Exception):
+    """A text has too many derivations to look at each."""
+
+
+def coverage_via_derivations(coverage: Coverage, text: bytes) -> frozenset[int] | None:
+    """The items that the derivations of a text use; None if it has none. For grammars in which
+    nothing is ignored. Raises ``TooManyError``."""
+    grammar = coverage.grammar
+    oracle = _Derivations(grammar, coverage.numbering, coverage.matchers, text)
     start = Reference(grammar.start, grammar.rules[0].name_span)
     found = [used for end, used in oracle.of(start, 0, ()) if end == len(text)]
     return frozenset().union(*found) if found else None
@@ -44,6 +51,7 @@ def coverage_via_derivations(
 class _Derivations:
     def __init__(self, grammar: Grammar, items: Items, matcher: Matchers, text: bytes) -> None:
         self._items, self._matcher, self._text = items, matcher, text
+        self._steps = 0
         self._known: dict[tuple[int, int, _Way], frozenset[tuple[int, frozenset[int]]]] = {}
         self._rules = [(rule.name, rule.body) for rule in grammar.rules]
 
@@ -52,7 +60,13 @@ class _Derivations:
         # Only what begins here, too, can be on the way again.
         key = id(expr), i, tuple(sorted(step for step in way if step[1] == i))
         if key not in self._known:
-            self._known[key] = frozenset(self._of(expr, i, key[2]))
+            found = set()
+            for each in self._of(expr, i, key[2]):
+                self._steps += 1
+                if self._steps > _MOST:
+                    raise TooManyError
+                found.add(each)
+            self._known[key] = frozenset(found)
         return self._known[key]
 
     def _of(self, expr: Expr, i: int, way: _Way) -> Iterator[tuple[int, frozenset[int]]]:
@@ -102,7 +116,8 @@ class _Derivations:
 
     def _of_rule(self, name: str, i: int, way: _Way) -> Iterator[tuple[int, frozenset[int]]]:
         bodies = [body for other, body in self._rules if other == name]
-        # Where it ends is not known yet: what is left of the text tells how often it may begin here.
+        # Where it ends is not known yet: what is left of the text tells how often it may begin
+        # here.
         for k, body in enumerate(bodies):
             own = _some(self._items.rules.get(name)) | _some(self._items.definitions.get((name, k)))
             for end in range(i, len(self._text) + 1):
@@ -137,7 +152,9 @@ class _Derivations:
     ) -> Iterator[tuple[int, frozenset[int]]]:
         begun = sum(n > 0 for n in counts)
         most = len(counts) if expr.most is None else expr.most
-        complete = all(n or not part.is_required for n, part in zip(counts, expr.parts, strict=True))
+        complete = all(
+            n or not part.is_required for n, part in zip(counts, expr.parts, strict=True)
+        )
         if complete and begun >= expr.least and begun <= most:
             cases = [
                 self._items.parts.get((id(expr), p), NO_CASES)[min(n, 2)]

@@ -160,11 +160,7 @@ class DfaMatcher:
     def _targets(self) -> list[dict[int, int]]:
         """Of each state the targets, and of each the byte that people would rather read."""
         return [
-            {
-                target: octet
-                for octet in reversed(_BY_RANK)
-                if (target := row[octet]) != DEAD
-            }
+            {target: octet for octet in reversed(_BY_RANK) if (target := row[octet]) != DEAD}
             if state != DEAD
             else {}
             for state, row in enumerate(self._rows)
@@ -172,7 +168,8 @@ class DfaMatcher:
 
     @cached_property
     def _inside(self) -> set[int]:
-        """The states inside the UTF-8 of a character: nothing but continuation bytes leaves them."""
+        """The states inside the UTF-8 of a character: nothing but continuation bytes leaves
+        them."""
         found = set()
         for state, row in enumerate(self._rows):
             if state in (DEAD, self.dfa.start) or self._accepting[state]:
@@ -296,7 +293,6 @@ class NfaMatcher:
                 found.append(place + 1)
         return found
 
-
     @cached_property
     def shortest(self) -> bytes | None:
         """A shortest word; None if there is none."""
@@ -310,7 +306,7 @@ class NfaMatcher:
     def _word(self) -> bytes | None:
         nfa = self._nfa
         words: dict[int, bytes] = {}
-        level = {state: b"" for state in sorted(nfa.epsilon_closure({nfa.start}))}
+        level = dict.fromkeys(sorted(nfa.epsilon_closure({nfa.start})), b"")
         while level:
             further: dict[int, bytes] = {}
             for state, word in level.items():
@@ -347,7 +343,8 @@ class OperationMatcher:
 
 
 def small_matcher_of(node: regex.Node, limits: Limits) -> DfaMatcher | None:
-    """What matches an expression, if its DFA is small. Raises ``LimitError`` on what is measured."""
+    """What matches an expression, if its DFA is small. Raises ``LimitError`` on what is
+    measured."""
     few = limits.within(MOST_STATES)
     try:
         return DfaMatcher(minimal(thompson(resolved(node, few), few), few))
@@ -364,5 +361,3 @@ def large_matcher_of(node: regex.Node, limits: Limits) -> Matcher:
         if operation is not None and operation.conjunctions:
             return OperationMatcher(operation)
     return NfaMatcher(thompson(resolved(node, limits), limits))
-
-

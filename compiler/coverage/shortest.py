@@ -77,8 +77,8 @@ class _Around:
 
 
 class Shortest:
-    """Shortest members of a grammar whose whole is ``use``. ``word``: of leaves that are no literals,
-    their short words; None where there are none. Raises ``LimitError``."""
+    """Shortest members of a grammar whose whole is ``use``. ``word``: of leaves that are no
+    literals, their short words; None where there are none. Raises ``LimitError``."""
 
     def __init__(
         self,
@@ -274,7 +274,8 @@ class Shortest:
     def occurring(
         self, expr: Permutation, wanted: int, times: int, *, with_text: bool = False
     ) -> Pieces | None:
-        """A permutation with so many occurrences of a part; ``with_text``: of which one is not ε."""
+        """A permutation with so many occurrences of a part; ``with_text``: of which one is not
+        ε."""
         part = expr.parts[wanted]
         more, some = self.text(part.item, True), self.text(part.item, not part.is_required)
         if (times and some is None) or (times > 1 and more is None):
@@ -396,7 +397,9 @@ class Shortest:
     def _around_separator(
         self, expr: Permutation, separator: Expr
     ) -> Iterator[tuple[Expr, bool, Pieces, Pieces]]:
-        texts = [(length(t), i, t) for i, p in enumerate(expr.parts) if (t := self.text(p.item, True))]
+        texts = [
+            (length(t), i, t) for i, p in enumerate(expr.parts) if (t := self.text(p.item, True))
+        ]
         for (_, i, first), (_, j, second) in itertools.product(sorted(texts), repeat=2):
             if i != j or expr.parts[i].is_repeated:
                 beside = self._beside(expr, (i, j))
@@ -417,9 +420,7 @@ class Shortest:
         if self._members is None:
             found: dict[int, Pieces] = {}
             for number, pieces in self._candidates():
-                if number >= 0 and (
-                    number not in found or length(pieces) < length(found[number])
-                ):
+                if number >= 0 and (number not in found or length(pieces) < length(found[number])):
                     found[number] = pieces
                     self._size += _PIECE * len(pieces) + length(pieces)
             self._members = found
