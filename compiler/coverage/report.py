@@ -83,9 +83,7 @@ def as_text(report: CoverageReport, shown: Callable[[bytes], str]) -> str:
     bytes on one line."""
     found = [summary(report)]
     unused = {
-        line.item.rule
-        for line in report.lines
-        if line.is_unreachable and line.item.kind == RULE
+        line.item.rule for line in report.lines if line.is_unreachable and line.item.kind == RULE
     }
     for line in report.lines:
         is_part = line.item.kind != RULE and line.item.rule in unused

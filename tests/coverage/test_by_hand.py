@@ -100,7 +100,7 @@ def test_counts_that_are_large_cost_what_is_read_of_them() -> None:
     """A repetition of up to a million is as many states as iterations were read."""
     coverage = coverage_of('root ::= ("a" | "b"){0,1000000}', "gbnf", b"ab")
 
-    assert "repetition (\"a\" | \"b\"){0,1000000}, many times in root" in covered(coverage)
+    assert 'repetition ("a" | "b"){0,1000000}, many times in root' in covered(coverage)
 
 
 def test_a_pattern_too_large_for_a_dfa_counts_by_its_parts() -> None:
@@ -172,7 +172,7 @@ def test_keys_of_a_schema_count_there_and_missing() -> None:
     assert {'key "id", there in #', 'key "tags", missing in #', "rule #/properties/id"} <= said
     assert 'key "tags", there in #' not in said
     assert coverage.add(b'{"id": 1, "tags": ["x", "y", "y"]}')
-    assert {"alternative \"x\" in #/properties/tags/items"} <= covered(coverage)
+    assert {'alternative "x" in #/properties/tags/items'} <= covered(coverage)
 
 
 def test_keys_in_any_order_are_parts_of_a_permutation() -> None:

@@ -136,6 +136,7 @@ COMPILER: dict[str, set[str]] = {
     "canonical_network": BASE
     | {"automata", "bpe", "grammar", "normalizer", "options", "pretokenizer", "token_ids"}
     | {"token_terminals", "tokenizers"},
+    "coverage": BASE | {"automata", "grammar", "lazy_dfa", "lnf", "maximal_munch"},
     "explain": BASE
     | {"automata", "compiler", "dialects", "earley", "frontend", "grammar", "lnf", "maximal_munch"}
     | {"network", "options", "pipeline", "tokenizers", "wordpiece"},
