@@ -119,8 +119,9 @@ def test_members_are_those_of_the_engine(
     for _ in range(2_000 if full else 60):
         text = bytearray(sample)
         for _ in range(rng.randint(0, 2)):
-            at = rng.randrange(len(text)) text[at : at + 1] = rng.choice([b"", text[at : at + 1] *
-            2, bytes([rng.choice(sample)])])
+            at = rng.randrange(len(text))
+            other = rng.choice(sample)
+            text[at : at + 1] = rng.choice([b"", text[at : at + 1] * 2, bytes([other])])
         is_member = explainer.verdict(bytes(text)).status is Status.ACCEPTED
         assert is_member == (coverage.covered_by(bytes(text)) is not None), bytes(text)
         found[is_member] += 1
