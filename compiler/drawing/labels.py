@@ -25,7 +25,7 @@ class _Layout(NamedTuple):
 
 
 # Wide labels cost less room than high ones where states stand from left to right.
-BYTES, _TOKENS, LOOP = _Layout(5, 24), _Layout(6, 40), _Layout(3, 7)
+BYTES, _TOKENS, LOOP = _Layout(5, 24), _Layout(6, 32), _Layout(3, 7)
 # Tokens in a row from which ‹0›–‹9› says it shorter.
 _RUN_FROM = 4
 # Shown characters of a token before it is cut.

@@ -21,6 +21,10 @@ _MARGIN = 0.93
 # Points a character in the labels' fonts at 11 points, and a line of them.
 _MONO, _SANS, _LINE = 6.63, 6.6, 13.0
 _PASSING = 12.0
+
+# How much ``dot`` needs beyond that: it draws long edges straight, at the cost of room.
+_LENGTHENED, _SPREAD, _SPREAD_DOWN = 1.05, 2.4, 1.3
+
 _CIRCLE, _APART, _BETWEEN = 29.0, 18.0, 32.0
 
 
@@ -95,7 +99,7 @@ def estimate(picture: Picture) -> Extent:
         last = first + 1 if edge.target is None else ranks[edge.target]
         first, last = min(first, last), max(first, last)
         width, height = _label(edge.label)
-        place = (first + last) // 2 + 0.5
+        place = (first + last) / 2
         _add(along, across, place, width, height, vertical=picture.vertical)
         if edge.target is None:
             more = 30.0
@@ -111,8 +115,8 @@ def estimate(picture: Picture) -> Extent:
     heading = max(9.2 * len(picture.heading), _SANS * len(picture.counts))
     heading = max(heading, _SANS * len(picture.left_out or ""))
     if picture.vertical:
-        return Extent(max(breadth, heading) + 30, length + 150)
-    return Extent(max(length, heading) + 30, breadth + 150)
+        return Extent(max(breadth * _SPREAD, heading) + 30, length + 150)
+    return Extent(max(length * _LENGTHENED, heading) + 30, breadth * _SPREAD_DOWN + 150)
 
 
 def _add(

@@ -214,10 +214,16 @@ def colored_by_source(picture: Picture) -> Picture:
 
 
 def left_out_sentence(
-    total: int, visible: int, size: Size, noun: str = "state", *, is_cramped: bool = False
+    total: int,
+    visible: int,
+    size: Size,
+    noun: str = "state",
+    *,
+    is_cramped: bool = False,
+    has_pages: bool = False,
 ) -> str | None:
     """Say how many states a drawing lacks; None if it lacks none. ``is_cramped``: since more would
-    not fit.
+    not fit; ``has_pages``: all do on several.
 
     ``total=86, visible=40, 40 states -> "46 of 86 states are left out (--draw-states 40)"``
     """
@@ -227,8 +233,9 @@ def left_out_sentence(
     verb = "is" if missing == 1 else "are"
     reason = f"--draw-states {size.states}"
     if is_cramped:
-        reason = "the drawing would be too large: -o DIR/ splits it into pages where it can, "
-        reason += "--prefix TEXT draws the way of a text, --draw-states N draws up to N"
+        pages = "-o FILE.svg or DIR/ makes pages of it, " if has_pages else ""
+        reason = f"the drawing would be too large: {pages}--prefix TEXT draws the way of a text, "
+        reason += "--draw-states N draws up to N"
     elif size.edges is not None and visible < size.states:
         reason += f", --draw-edges {size.edges}"
     elif visible < size.states:

@@ -68,7 +68,7 @@ class Plan:
             picture, drawn = self._fitted(order[: self._first(order, size)], size, way)
         total = len(self.graph.order)
         cramped = size.fits and drawn < min(first, len(order))
-        left_out = left_out_sentence(total, drawn, size, is_cramped=cramped)
+        left_out = left_out_sentence(total, drawn, size, is_cramped=cramped, has_pages=True)
         if way is not None and left_out:
             left_out = f"{total - drawn:,} of {counted(total, 'state')} that are not near the way "
             left_out += "of the text are left out"
@@ -77,7 +77,7 @@ class Plan:
         drawing = to_dot(picture)
         if prefix is not None:
             return drawing
-        return replace(drawing, is_cramped=cramped or drawn < total, pages=self.pages)
+        return replace(drawing, is_cramped=size.fits and drawn < total, pages=self.pages)
 
     def pages(self, size: Size, name: Callable[[str], str]) -> list[tuple[str, Drawing]]:
         """File names and drawings, the index first. ``name``: the file's name for what it holds,

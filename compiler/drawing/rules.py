@@ -97,4 +97,5 @@ def draw_rules(
 
 
 def _cut(name: str) -> str:
+    name = " ".join(name.split())
     return name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…"
