@@ -23,7 +23,7 @@ _MONO, _SANS, _LINE = 6.63, 6.6, 13.0
 _PASSING = 12.0
 
 # How much ``dot`` needs beyond that: it draws long edges straight, at the cost of room.
-_LENGTHENED, _SPREAD, _SPREAD_DOWN = 1.05, 2.4, 1.3
+_LENGTHENED, _SPREAD, _SPREAD_DOWN, _SHIFTED = 1.05, 2.4, 1.3, 1.3
 
 _CIRCLE, _APART, _BETWEEN = 29.0, 18.0, 32.0
 
@@ -112,6 +112,10 @@ def estimate(picture: Picture) -> Extent:
         along[rank + 0.5] = gap + _BETWEEN if rank < last else gap
     length = sum(along.values()) + 60 + more
     breadth = max(across.values(), default=0)
+    entered = {edge.target for edge in picture.edges if edge.source != edge.target}
+    if sum(state not in entered for state in picture.states) > 1:
+        # Part of an automaton: its pieces are moved against each other.
+        length *= _SHIFTED
     heading = max(9.2 * len(picture.heading), _SANS * len(picture.counts))
     heading = max(heading, _SANS * len(picture.left_out or ""))
     if picture.vertical:

@@ -4,8 +4,7 @@ import random
 
 import pytest
 from support import EXAMPLES
-from support.drawing import DATE, shown_edges
-from support.expanded import language_of
+from support.drawing import DATE, language_of, shown_edges
 
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.compiler.automata.compare import are_equal
