@@ -2,8 +2,9 @@
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -110,7 +111,8 @@ def test(
         def tell(count: int, before: int = done) -> None:
             progress("cases", before + count, total)
 
-        runner = Runner(subjects.subject_of, allow_commands)
+        _check_output(output, [*paths, *(file.source.name for file in files)])
+    runner = Runner(subjects.subject_of, allow_commands)
         reports.append(_of_file(file, runner, subjects, is_wanted, update, tell))
         done += len(file.cases)
     if not any(found.results or found.error for found in reports):
@@ -128,6 +130,16 @@ def test(
     write_pieces([text.encode("utf-8", "surrogateescape")], output, paths[0] if paths else STDIN)
     status(report.summary(reports))
     return report.exit_code(reports)
+
+
+def _check_output(output: str | None, read: Iterable[str]) -> None:
+    """Raise ``UsageError`` before a file that is read would be overwritten."""
+    target = Path(output) if output not in (None, STDIN) else None
+    if target is None or not target.exists():
+        return
+    for path in {*read} - {STDIN, ""}:
+        if Path(path).exists() and target.samefile(path):
+            raise UsageError(f"{output}: this would overwrite what is tested; name another file")
 
 
 def _filter(pattern: str | None) -> Callable[[str], bool]:

@@ -3,11 +3,10 @@
 Equal cases say the same; where they stand is no part of that.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ..diagnostics import Diagnostic, GrammarError, Source, Span
+from ..diagnostics import Diagnostic, GrammarError, Source, Span, visible
 
 
 class CaseFileError(GrammarError):
@@ -79,14 +78,14 @@ class Case:
         self, message: str, span: Span | None = None, help_: str | None = None
     ) -> "CaseFileError":
         """The error of this case, by default at its name."""
-        return CaseFileError(self.source, [Diagnostic(message, span or self.place, help_)])
+        return CaseFileError(self.source, [Diagnostic(visible(message), span or self.place, help_)])
 
 
 @dataclass(frozen=True, slots=True)
 class CaseFile:
     """Cases that stand together. ``settings``: what the file says of all; ``schema``: the text of
-    the schema that they are about, where it stands in the same file. ``is_format``: of the form
-    that can be written."""
+    the schema that they are about, where it stands in the same file. ``is_written``: in the format
+    of case files, whose expectations can be rewritten."""
 
     source: Source
     cases: tuple[Case, ...]
@@ -102,8 +101,3 @@ class CaseFile:
     def setting(self, key: str) -> Setting | None:
         """What the file says by this key."""
         return next((each for each in self.settings if each.key == key), None)
-
-
-def failure(source: Source, found: Sequence[Diagnostic]) -> CaseFileError:
-    """The error of a file."""
-    return CaseFileError(source, found)

@@ -27,6 +27,7 @@ _ORDER = (
     State.TODO,
     State.SKIPPED,
 )
+_WRONG = (State.FAILED, State.ERROR, State.LIMIT)
 _NAMES = {State.ERROR: "not run", State.LIMIT: "beyond a limit"}
 
 
@@ -71,26 +72,20 @@ def as_text(files: Iterable[FileReport]) -> str:
     """Failures as a compiler prints them; nothing where all is as it should be."""
     found = list[str]()
     for file in files:
-        if file.error is not None:
-            found.append(_error_text(file.error))
         for result in file.results:
             source = result.case.source
-            if result.state is State.FAILED:
+            if result.state in _WRONG:
                 found += [problem.found.render(source) for problem in result.problems]
-            elif result.state in (State.ERROR, State.LIMIT):
-                found.append(_not_run(result).render(source))
             elif result.case.todo is not None and result.state is State.PASSED:
-                message = f"{result.case.name}: it is ':todo', and passes"
+                message = f"{visible(result.case.name)}: it is ':todo', and passes"
                 found.append(Diagnostic(message, result.case.place).render(source, "note"))
+        if file.error is not None:
+            found.append(_error_text(file.error))
     return "".join(each + "\n" for each in found)
 
 
 def _error_text(error: Exception) -> str:
     return str(error) if isinstance(error, GrammarError) else f"error: {error}"
-
-
-def _not_run(result: Result) -> Diagnostic:
-    return Diagnostic(f"{result.case.name}: {result.message}", result.case.place)
 
 
 # --- JSON
@@ -159,16 +154,14 @@ def _errors(error: Exception | None) -> list[dict[str, object]]:
     if error is None:
         return []
     if isinstance(error, GrammarError):
-        return [
-            {"file": error.source.name, **_diagnostic(each, error.source)}
-            for each in error.diagnostics
-        ]
+        return [_diagnostic(each, error.source) for each in error.diagnostics]
     return [{"file": None, "message": str(error), "help": "", "line": 0, "column": 0}]
 
 
 def _diagnostic(found: Diagnostic, source: Source) -> dict[str, object]:
     line, column = _position(found, source)
-    return {"message": found.message, "help": found.help or "", "line": line, "column": column}
+    place = {"file": source.name, "line": line, "column": column}
+    return {"message": found.message, "help": found.help or "", **place}
 
 
 def _position(found: Diagnostic, source: Source) -> tuple[int, int]:
@@ -200,30 +193,16 @@ def _counted(counts: dict[str, int]) -> str:
 
 def _suite(file: FileReport) -> tuple[dict[str, int], list[str]]:
     counts, lines = dict.fromkeys(_COUNTS, 0), list[str]()
-    if file.error is not None:
-        counts["tests"] += 1
-        counts["errors"] += 1
-        text = _error_text(file.error)
-        first = text.partition("\n")[0]
-        lines.append(
-            f"    <testcase name={_attribute('this file')} classname={_attribute(file.path)}>"
-        )
-        lines.append(f"      <error message={_attribute(first)}>{_escaped(text)}</error>")
-        lines.append("    </testcase>")
     for result in file.results:
         counts["tests"] += 1
         inner = list[str]()
         match result.state:
             case State.FAILED:
                 counts["failures"] += 1
-                inner = [_failure(result)]
+                inner = [_failure("failure", result)]
             case State.ERROR | State.LIMIT:
                 counts["errors"] += 1
-                text = _not_run(result).render(result.case.source)
-                inner = [
-                    f"<error message={_attribute(result.message)} type={_attribute(result.state)}>"
-                    f"{_escaped(text)}</error>"
-                ]
+                inner = [_failure("error", result)]
             case State.SKIPPED | State.TODO:
                 counts["skipped"] += 1
                 why = f"todo: {result.message}" if result.state is State.TODO else result.message
@@ -237,17 +216,27 @@ def _suite(file: FileReport) -> tuple[dict[str, int], list[str]]:
             lines += [said + ">", *(f"      {each}" for each in inner), "    </testcase>"]
         else:
             lines.append(said + "/>")
+    if file.error is not None:
+        counts["tests"] += 1
+        counts["errors"] += 1
+        text = _error_text(file.error)
+        first = text.partition("\n")[0]
+        lines.append(
+            f"    <testcase name={_attribute('this file')} classname={_attribute(file.path)}>"
+        )
+        lines.append(f"      <error message={_attribute(first)}>{_escaped(text)}</error>")
+        lines.append("    </testcase>")
     head = f"  <testsuite name={_attribute(file.path)}{_counted(counts)}>"
     return counts, [head, *lines, "  </testsuite>"]
 
 
-def _failure(result: Result) -> str:
+def _failure(tag: str, result: Result) -> str:
     """All problems of a case: a case has one failure."""
     texts = [each.found.render(result.case.source) for each in result.problems]
     message = "; ".join(each.found.message for each in result.problems)
     kinds = " ".join(dict.fromkeys(each.key for each in result.problems))
-    head = f"<failure message={_attribute(message)} type={_attribute(kinds)}>"
-    return head + _escaped("\n".join(texts)) + "</failure>"
+    head = f"<{tag} message={_attribute(message)} type={_attribute(kinds)}>"
+    return head + _escaped("\n".join(texts)) + f"</{tag}>"
 
 
 # What XML 1.0 has no way to write.
@@ -273,25 +262,23 @@ def as_tap(files: Sequence[FileReport]) -> str:
     """Version 14 of the Test Anything Protocol."""
     points = list[str]()
     for file in files:
-        if file.error is not None:
-            found = _errors(file.error)
-            points.append(
-                _point(len(points) + 1, False, f"{file.path}: this file", "", found[:1], file.path)
-            )
         for result in file.results:
             points.append(_case_point(len(points) + 1, result))
+        if file.error is not None:
+            found = _errors(file.error)
+            points.append(_point(len(points) + 1, False, f"{file.path}: this file", "", found))
     return "".join(["TAP version 14\n", f"1..{len(points)}\n", *points])
+
+
+_SAID = ("message", "file", "line", "column", "key", "expected", "actual")
 
 
 def _case_point(number: int, result: Result) -> str:
     case, is_ok, directive = result.case, True, ""
     problems = [_problem(each, case.source) for each in result.problems]
     match result.state:
-        case State.FAILED:
+        case State.FAILED | State.ERROR | State.LIMIT:
             is_ok = False
-        case State.ERROR | State.LIMIT:
-            is_ok = False
-            problems = [{"message": result.message, "line": case.line, "column": 1}]
         case State.TODO:
             is_ok, directive = False, f" # TODO {_plain(result.message)}".rstrip()
         case State.SKIPPED:
@@ -299,7 +286,7 @@ def _case_point(number: int, result: Result) -> str:
         case _ if case.todo is not None:
             directive = f" # TODO {_plain(case.todo)}".rstrip()
     name = f"{case.source.name}:{case.line}: {case.name}"
-    return _point(number, is_ok, name, directive, problems, case.source.name)
+    return _point(number, is_ok, name, directive, problems)
 
 
 def _point(
@@ -308,20 +295,13 @@ def _point(
     name: str,
     directive: str,
     problems: list[dict[str, object]],
-    file: str,
 ) -> str:
     lines = [f"{'ok' if is_ok else 'not ok'} {number} - {_plain(name)}{directive}"]
     if problems:
         # JSON is YAML, whatever a message holds.
         lines += ["  ---", "  problems:"]
         for each in problems:
-            said = {
-                "message": each["message"],
-                "file": file,
-                "line": each["line"],
-                "column": each["column"],
-            }
-            said |= {key: each[key] for key in ("key", "expected", "actual") if key in each}
+            said = {key: each[key] for key in _SAID if key in each}
             lines.append(f"    - {json.dumps(said)}")
         lines.append("  ...")
     return "".join(line + "\n" for line in lines)
@@ -339,26 +319,21 @@ def as_github(files: Iterable[FileReport]) -> str:
     """Workflow commands that GitHub shows beside the lines of a change."""
     lines = list[str]()
     for file in files:
-        for each in _errors(file.error):
-            lines.append(_command("error", str(each["file"] or file.path), each, "constrain test"))
         for result in file.results:
-            case = result.case
-            if result.state is State.FAILED:
-                for problem in result.problems:
-                    found = _problem(problem, case.source)
-                    lines.append(_command("error", case.source.name, found, case.name))
-            elif result.state in (State.ERROR, State.LIMIT):
-                found = {"message": result.message, "help": "", "line": case.line, "column": 1}
-                lines.append(_command("error", case.source.name, found, case.name))
+            for problem in result.problems if result.state in _WRONG else ():
+                found = _problem(problem, result.case.source)
+                lines.append(_command("error", found, result.case.name))
+        for each in _errors(file.error):
+            lines.append(_command("error", each, "constrain test"))
     return "".join(lines)
 
 
-def _command(level: str, file: str, found: dict[str, object], title: str) -> str:
-    place = f"file={_property(file)}"
+def _command(level: str, found: dict[str, object], title: str) -> str:
+    place = f"file={_property(str(found['file']))}," if found["file"] else ""
     if found["line"]:
-        place += f",line={found['line']},col={found['column']}"
+        place += f"line={found['line']},col={found['column']},"
     text = "\n".join(str(found[key]) for key in ("message", "help") if found[key])
-    return f"::{level} {place},title={_property(title)}::{_data(text)}\n"
+    return f"::{level} {place}title={_property(visible(title))}::{_data(text)}\n"
 
 
 def _data(text: str) -> str:

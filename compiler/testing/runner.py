@@ -13,9 +13,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from ..diagnostics import Diagnostic, LimitError, Span
+from constrain.artifacts.errors import ConstrainError
+
+from ..diagnostics import Diagnostic, GrammarError, LimitError, Span, visible
 from ..explain.report import Status, Verdict
-from .cases import Case, CaseFile, Kind, Setting
+from .cases import Case, CaseFile, CaseFileError, Kind, Setting
 from .expectations import CLAIMS, Difference, difference, said
 from .notation import NotationError, escaped
 from .subject import Outcome, Subject, SubjectError
@@ -39,6 +41,13 @@ _SHOULD_BE = {
     Kind.REJECT: "rejected",
     Kind.INCOMPLETE: "incomplete",
     Kind.INVALID: "rejected or incomplete",
+}
+
+
+_HELP = {
+    (Kind.REJECT, Status.INCOMPLETE): "more text could make it a member: say ':incomplete', or "
+    "':invalid' for both",
+    (Kind.INCOMPLETE, Status.REJECTED): "no text behind it could make it a member: say ':reject'",
 }
 
 
@@ -67,8 +76,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A case and what became of it. ``message``: why it was not run. ``values``: of expectations
-    that hold None, of others what there is in their place. ``code``: of what it should end with."""
+    """A case and what became of it. ``message``: why it was not run, or may fail. ``values``: of
+    expectations that hold None, of others what there is in their place. ``code``: of what it should
+    end with."""
 
     case: Case
     state: State
@@ -122,9 +132,15 @@ class Runner:
                 return self._of_samples(case, subject, file)
             return self._of_case(case, subject, file)
         except LimitError as error:
-            return Result(case, State.LIMIT, message=str(error), code=error.exit_code)
-        except SubjectError as error:
-            return Result(case, State.ERROR, message=str(error), code=error.exit_code)
+            return _not_run(case, State.LIMIT, error)
+        except (CaseFileError, SubjectError) as error:
+            return _not_run(case, State.ERROR, error)
+        except GrammarError as error:
+            if case.start is None:
+                # It is so of all cases.
+                raise
+            wrong = case.wrong(f"it starts with '{case.start}': {error.diagnostics[0].message}")
+            return _not_run(case, State.ERROR, wrong)
 
     def _of_case(self, case: Case, subject: Subject, file: CaseFile) -> Result:
         ids = None
@@ -202,7 +218,7 @@ class Runner:
         verdict = "a member" if is_member else "no member"
         message = f"{case.name}: '{case.command}' {says} {_shown(text)}, which is {verdict}"
         last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        found = Diagnostic(message, case.place, f"it says: {last}" if last else None)
+        found = _finding(message, case.place, f"it says: {last}" if last else None)
         return [Problem("command", "takes" if is_member else "refuses", says, found)]
 
 
@@ -218,6 +234,15 @@ def _result(
     message = case.todo or "" if state is State.TODO else ""
     code = int(state is State.FAILED)
     return Result(case, state, verdict, tuple(problems), message, tuple(values), code)
+
+
+def _not_run(case: Case, state: State, error: ConstrainError) -> Result:
+    """The result of a case that has none."""
+    found = [Diagnostic(str(error), case.place)]
+    if isinstance(error, CaseFileError):
+        found = list(error.diagnostics)
+    problems = tuple(Problem(state.value, "", "", each) for each in found)
+    return Result(case, state, None, problems, found[0].message, code=error.exit_code)
 
 
 def _wrong_verdict(
@@ -239,16 +264,8 @@ def _wrong_verdict(
     elif case.body_start is None:
         shown = f" {_shown(text)}"
     wanted = KINDS[case.kind]
-    helps = {
-        (Kind.REJECT, Status.INCOMPLETE): "more text could make it a member: say ':incomplete', or "
-        "':invalid' for both",
-        (
-            Kind.INCOMPLETE,
-            Status.REJECTED,
-        ): "no text behind it could make it a member: say ':reject'",
-    }
     message = f"{case.name}: should be {_SHOULD_BE[case.kind]}, and{shown} is {why}"
-    found = Diagnostic(message, span, helps.get((case.kind, verdict.status)))
+    found = _finding(message, span, _HELP.get((case.kind, verdict.status)))
     return Problem(
         "verdict", " or ".join(each.value for each in wanted), verdict.status.value, found
     )
@@ -262,12 +279,18 @@ def _unmet(
     message += f", not {expected.value}" if expected.value else ", and nothing was said"
     if found.why:
         message = f"{case.name}: {found.why}"
-    help_ = (
-        None
-        if expected.key == "message" or case.in_tokens
-        else f"the text is {said(verdict, text)}"
-    )
-    return Problem(expected.key, expected.value, found.actual, Diagnostic(message, span, help_))
+    help_ = None
+    if not expected.value:
+        help_ = "--update fills it in"
+    elif expected.key != "message" and not case.in_tokens:
+        help_ = f"the text is {said(verdict, text)}"
+    found_there = _finding(message, span, help_)
+    return Problem(expected.key, expected.value, found.actual, found_there)
+
+
+def _finding(message: str, span: Span, help_: str | None) -> Diagnostic:
+    """What is wrong, on one line whatever names and texts of others hold."""
+    return Diagnostic(visible(message), span, help_ and visible(help_))
 
 
 def _shown(text: bytes) -> str:

@@ -59,10 +59,22 @@ class Subject:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.name = source.name
+        self._failed: ConstrainError | None = None
+
+    @property
+    def explainer(self) -> Explainer:
+        """What reads texts. Raises ``GrammarError`` and ``LimitError``, at once where it did so
+        before."""
+        if self._failed is not None:
+            raise self._failed
+        try:
+            return self._explainer
+        except ConstrainError as error:
+            self._failed = error
+            raise
 
     @cached_property
-    def explainer(self) -> Explainer:
-        """What reads texts. Raises ``GrammarError`` and ``LimitError``."""
+    def _explainer(self) -> Explainer:
         if self.source.artifact is not None:
             return explainer_of_artifact(self.source.artifact)
         assert self.source.text is not None
@@ -86,9 +98,19 @@ class Subject:
 
     # --- tokens
 
-    @cached_property
+    @property
     def artifact(self) -> Artifact:
-        """What gives masks: compiled here where a grammar is tested."""
+        """What gives masks: compiled here where a grammar is tested. Raises as ``explainer``."""
+        if self._failed is not None:
+            raise self._failed
+        try:
+            return self._artifact
+        except ConstrainError as error:
+            self._failed = error
+            raise
+
+    @cached_property
+    def _artifact(self) -> Artifact:
         if self.source.artifact is not None:
             return self.source.artifact
         assert self.source.text is not None
