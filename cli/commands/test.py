@@ -101,6 +101,7 @@ def test(
 
     is_wanted = _filter(filter_)
     runs = runs_of(given, paths)
+    _check_output(output, [*(paths or ()), *(file.source.name for _, file in runs)])
     total = sum(len(f.cases) for _, f in runs if not isinstance(f, ConstrainError))
     done, reports = 0, list[report.FileReport]()
     for subjects, file in runs:
@@ -111,8 +112,7 @@ def test(
         def tell(count: int, before: int = done) -> None:
             progress("cases", before + count, total)
 
-        _check_output(output, [*paths, *(file.source.name for file in files)])
-    runner = Runner(subjects.subject_of, allow_commands)
+        runner = Runner(subjects.subject_of, allow_commands)
         reports.append(_of_file(file, runner, subjects, is_wanted, update, tell))
         done += len(file.cases)
     if not any(found.results or found.error for found in reports):
