@@ -23,6 +23,7 @@ from ..network.mask_tables import COUNTED
 from ..notes import OF_LAZY_LEXEMES, PARTLY
 from ..options import AnyTokenizer, CompileOptions
 from ..pipeline import Compilation
+from ..progress import Step
 from .choices import TOKEN_TRANSITIONS, Choices, Effort, choices_made, choices_of, effort_of
 from .density import MaskFacts, mask_facts
 from .sizes import Sizes, sizes_of
@@ -124,6 +125,7 @@ class Inspection:
         return found
 
 
+@Step("inspect")
 def inspection_of(
     artifact: Artifact,
     *,

@@ -15,6 +15,7 @@ from ..explain.explainer import explainer_of_artifact, explainer_of_grammar
 from ..explain.report import Status, Verdict, position, without_line_break
 from ..limits import Limits
 from ..options import AnyTokenizer, CompileOptions
+from ..progress import Step
 from .density import Density, count_of, density_of
 from .encoding import Encoding, encoding_of
 
@@ -98,6 +99,7 @@ class Reader:
     tokenizer: AnyTokenizer | None
     limits: Limits
 
+    @Step("read texts")
     def facts(self, text: Text) -> TextFacts:
         """The facts of one text. Raises ``LimitError`` for time and resident memory."""
         octets, verdict = text.octets, self.explain(text.octets)

@@ -29,6 +29,7 @@ from ..inspection.encoding import encoding_of
 from ..inspection.texts import Reader, Text, TextFacts, explain_of
 from ..limits import Limits
 from ..options import AnyTokenizer
+from ..progress import Step
 from .child import CONSTRAIN, digest_of
 from .figures import EngineFigures, Member, figures_of
 from .given import Given, Peer
@@ -175,6 +176,7 @@ def _member(artifact: Artifact, name: str, octets: bytes, tokenizer: AnyTokenize
     return Member(name, tokens.ids, tokens.ends, shown)
 
 
+@Step("compare masks")
 def _compared(
     artifact: Artifact,
     texts: Sequence[tuple[str, bytes]],
@@ -238,7 +240,8 @@ def _measured(
     share: float,
 ) -> EngineFigures:
     try:
-        found = run_child({"engine": name, **request}, limits, share)
+        with Step(f"measure {name}"):
+            found = run_child({"engine": name, **request}, limits, share)
     except ChildError as error:
         return EngineFigures(name, given=how, error=str(error))
     return figures_of(name, how, found, read.members, read.masks)
