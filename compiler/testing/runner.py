@@ -128,13 +128,18 @@ class Runner:
     def _result(self, file: CaseFile, case: Case) -> Result:
         try:
             subject = self.subject_of(file, case.start)
-            if case.samples is not None:
-                return self._of_samples(case, subject, file)
-            return self._of_case(case, subject, file)
+            try:
+                if case.samples is not None:
+                    return self._of_samples(case, subject, file)
+                return self._of_case(case, subject, file)
+            except CaseFileError as error:
+                return _not_run(case, State.ERROR, error)
         except LimitError as error:
             return _not_run(case, State.LIMIT, error)
-        except (CaseFileError, SubjectError) as error:
+        except SubjectError as error:
             return _not_run(case, State.ERROR, error)
+        except CaseFileError:
+            raise
         except GrammarError as error:
             if case.start is None:
                 # It is so of all cases.
