@@ -1,5 +1,6 @@
 """Output: data to stdout, everything else (notes, errors, a progress bar) to stderr."""
 
+import errno
 import os
 import re
 import sys
@@ -13,6 +14,8 @@ from typing import TextIO
 import typer
 
 from constrain.artifacts.errors import ConstrainError
+
+_IS_WINDOWS = os.name == "nt"
 
 _RED, _YELLOW, _PLAIN = "\x1b[1;31m", "\x1b[1;33m", "\x1b[0m"
 
@@ -104,6 +107,8 @@ def write_raw(data: bytes) -> None:
     except BrokenPipeError:
         raise
     except OSError as failure:
+        if _IS_WINDOWS and failure.errno == errno.EINVAL:  # What a pipe without a reader is there.
+            raise BrokenPipeError from None
         abandon_output()
         raise OSError(failure.errno, failure.strerror, "standard output") from None
 
@@ -163,7 +168,7 @@ def _shows_colours() -> bool:
     """Whether this is a terminal that knows escape sequences; those of Windows say so."""
     if os.environ.get("TERM") == "dumb":
         return False
-    return os.name != "nt" or any(name in os.environ for name in _KNOWN_ON_WINDOWS)
+    return not _IS_WINDOWS or any(name in os.environ for name in _KNOWN_ON_WINDOWS)
 
 
 def coloured(text: str, stream: TextIO | None) -> str:

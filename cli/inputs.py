@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from constrain.artifacts.container.signature import HEAD_BYTES, SUFFIX, looks_like_artifact
 from constrain.artifacts.errors import ConstrainError
 
-from .console import UsageError, is_terminal, note, status
+from .console import UsageError, is_terminal, note, progress, status
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
@@ -177,7 +177,7 @@ def argument_text(text: str) -> str:
 def text_chunks(path: str) -> Iterator[str]:
     """The text of a file or of standard input, a part at a time; it must be UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    done = 0
+    done, size = 0, 0 if path == STDIN else Path(path).stat().st_size
     with _opened(path) as stream:
         while True:
             data = stream.read(_PART_BYTES)
@@ -193,6 +193,8 @@ def text_chunks(path: str) -> Iterator[str]:
             if not data:
                 return
             done += len(data)
+            if size:
+                progress("tokens", done, size)
 
 
 @contextmanager

@@ -341,7 +341,8 @@ class Given(OfSchemas):
             return self
         from .configuration.apply import values_for
 
-        values = values_for(found, path, self.takes, self.said)
+        said = {name: getattr(self, name) for name in self.said}
+        values = values_for(found, path, self.takes, said)
         if "tokenizer" in self.said:
             values["tokenizer"] = found.tokenizer(self.tokenizer)
         return replace(self, **values)

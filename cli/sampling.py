@@ -47,8 +47,10 @@ class Regular:
 
     def __init__(self, dfa: "Dfa", limits: "Limits") -> None:
         from constrain.compiler.automata.members import Members, shortest
+        from constrain.compiler.progress import Step
 
-        self._members, self._least = Members(dfa, limits), shortest(dfa)
+        with Step("count"):
+            self._members, self._least = Members(dfa, limits), shortest(dfa)
 
     def nothing(self, at_most: int) -> str | None:
         if self._least is None:
@@ -73,8 +75,10 @@ class Nesting:
         self, tables: "NetworkTables", limits: "Limits", accepts: Callable[[bytes], bool]
     ) -> None:
         from constrain.compiler.network.members import NetworkMembers
+        from constrain.compiler.progress import Step
 
-        self._members, self._accepts = NetworkMembers(tables, limits), accepts
+        with Step("count"):
+            self._members, self._accepts = NetworkMembers(tables, limits), accepts
 
     def nothing(self, at_most: int) -> str | None:
         return too_short(at_most) if self._members.least(at_most) is None else None

@@ -79,6 +79,7 @@ def diff(
     if left == right == STDIN:
         raise UsageError("A and B cannot both come from standard input")
     from constrain.compiler.automata.compare import compare
+    from constrain.compiler.progress import Step
 
     limits = given.of(None).limits()
     dialects, starts = _pair("--dialect", dialect), _pair("--start", start)
@@ -87,7 +88,8 @@ def diff(
         for path, named, rule in zip((left, right), dialects, starts, strict=True)
     )
     found = compare(one, other, limits)
-    sides = [_side(dfa, max_bytes, limits) for dfa in (found.only_left, found.only_right)]
+    with Step("count"):
+        sides = [_side(dfa, max_bytes, limits) for dfa in (found.only_left, found.only_right)]
     if format_ is Format.JSON:
         value = {"equal": found.is_equal, "only_left": sides[0], "only_right": sides[1]}
         write_text(json.dumps({"schema": SCHEMA, **value}) + "\n")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .. import options
-from ..console import UsageError, error, write_pieces
+from ..console import UsageError, error, progress, write_pieces
 from ..quoting import escaped, text_of
 from ..sampling import source_of, too_short
 
@@ -86,15 +86,18 @@ def sample(
         found = [least] if shortest else source.up_to(max_bytes)
     else:
         found = source.draws(number or 1, max_bytes, seed)
-    write_pieces(_blocks(found, format_), output, subject)
+    most = None if shortest or every else number or 1
+    write_pieces(_blocks(found, format_, most), output, subject)
     return 0
 
 
-def _blocks(members: Iterable[bytes], format_: Format) -> Iterator[bytes]:
-    """Members as they come, many at a time."""
-    pieces = _pieces(members, format_)
+def _blocks(members: Iterable[bytes], format_: Format, most: int | None) -> Iterator[bytes]:
+    """Members as they come, many at a time; ``most``: how many, where that is known."""
+    pieces, done = _pieces(members, format_), 0
     while some := b"".join(islice(pieces, _AT_ONCE)):
         yield some
+        done += _AT_ONCE
+        progress("members", min(done, most or 0), most or 0)
 
 
 def _pieces(members: Iterable[bytes], format_: Format) -> Iterator[bytes]:

@@ -7,6 +7,7 @@ from typing import Any
 from constrain.artifacts.container.signature import SUFFIX
 
 from ..inputs import STDIN, is_artifact
+from ..schema_options import SCHEMA
 from .project import Project
 
 # Options that the command line says, and those of the file that have nothing to say beside them.
@@ -16,6 +17,13 @@ _INSTEAD: Mapping[str, tuple[str, ...]] = {
     "engine": ("max_depth",),
     "max_depth": ("engine",),
     "dialect": ("extended",),
+}
+
+# Options that the command line refuses for other dialects than these: said of many grammars, they
+# are about those of them that have these dialects.
+_OF_DIALECTS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(SCHEMA, ("json-schema", "structural-tag", "tools", "lark")),
+    "extended": ("regex", "regex-extended"),
 }
 
 
@@ -28,12 +36,24 @@ def applies_to(path: str) -> bool:
 
 
 def values_for(
-    project: Project, path: str | None, takes: frozenset[str], said: frozenset[str]
+    project: Project, path: str | None, takes: frozenset[str], said: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The options of the file that hold for a grammar (None: for all) in a command that takes some
     options, of which the command line says some."""
     if path is not None and not applies_to(path):
         return {}
-    over = {other for name in said for other in _INSTEAD.get(name, ())} | said
-    found = project.settings_of(path)
-    return {name: each.value for name, each in found.items() if name in takes - over}
+    over = {other for name in said for other in _INSTEAD.get(name, ())} | {*said}
+    settings = project.settings_of(path)
+    found = {name: each.value for name, each in settings.items() if name in takes - over}
+    if path is not None and any(name in _OF_DIALECTS for name in found):
+        dialect = said.get("dialect") or found.get("dialect") or _usual(path)
+        for name, dialects in _OF_DIALECTS.items():
+            if name in found and dialect not in dialects:
+                del found[name]
+    return found
+
+
+def _usual(path: str) -> str | None:
+    from constrain.compiler.dialects import dialect_of
+
+    return dialect_of(path)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from constrain.artifacts.container.write import write_atomically
 
+from ..progress import Step
 from .drawing import Drawing, DrawingError, MissingDotError
 
 DOT_SUFFIXES = (".dot", ".gv")
@@ -23,6 +24,7 @@ _PNG_DPI = "144"
 _DATE = re.compile(rb"/CreationDate \(D:\d{14}")
 
 
+@Step("render")
 def render(drawing: Drawing, path: Path) -> Path:
     """Write a drawing in the format of the path's suffix; the path that was written.
 

@@ -164,6 +164,19 @@ def test_test_alone_says_where_there_is_nothing_to_run(cli: Cli) -> None:
     assert "constrain.toml:2: there is no file 'no.test' of cases" in cli("test").err
 
 
+def test_options_of_some_dialects_hold_for_those(cli: Cli) -> None:
+    """Said of all grammars, what is about JSON Schema is about schemas, and no error elsewhere."""
+    project('whitespace = "compact"\nextended = true', date=DATE)
+    Path("x.schema.json").write_text('{"const": [1, 2]}')
+    Path("x.regex").write_text("a&b")
+
+    assert cli("show", "date.ebnf").code == 0
+    assert cli("sample", "x.schema.json", "--shortest").out == b"[1,2]\n"
+    assert "empty language" in cli("sample", "x.regex").err
+    # The command line says what it wants, and hears what is wrong with that.
+    assert cli("show", "date.ebnf", "--whitespace", "one").code == 2
+
+
 def test_diff_reads_each_side_as_the_project_says(cli: Cli) -> None:
     """Start and dialect of A and of B."""
     project('grammars = {"a.ebnf" = {start = "month"}, "b.ebnf" = {start = "day"}}', a=DATE, b=DATE)

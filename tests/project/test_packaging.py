@@ -4,9 +4,12 @@
 # ruff: noqa: SIM300
 
 import ast
+import os
 import re
 import shutil
+import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -38,21 +41,29 @@ def setuptools_version() -> int:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]:
     """The wheel, built from a copy of the tree and without the network."""
+    (path,) = built(tmp_path_factory.mktemp("tree") / "constrain", "--wheel")
+    with zipfile.ZipFile(path) as opened:
+        yield opened
+
+
+def built(tree: Path, *options: str) -> list[Path]:
+    """What ``python -m build`` makes of a copy of the tree, by name."""
     pytest.importorskip("build")
     if setuptools_version() < 77:
         pytest.skip("setuptools 77 or newer is needed to build without isolation")
-    tree = tmp_path_factory.mktemp("tree") / "constrain"
     tree.mkdir()
     for name in ("pyproject.toml", "LICENSE", "README.md"):
-        if (ROOT / name).exists():
-            shutil.copy(ROOT / name, tree)
+        shutil.copy(ROOT / name, tree)
     for folder in FOLDERS:
-        shutil.copytree(ROOT / folder, tree / folder, ignore=IGNORED)
-    ran = python("-m", "build", "--wheel", "--no-isolation", "--outdir", "out", folder=tree)
+        shutil.copytree(ROOT / folder, tree / folder, ignore=IGNORED, copy_function=shutil.copyfile)
+    ran = python(
+        *("-P", "-m", "build", *options, "--no-isolation", "--outdir", "out"),
+        folder=tree,
+        # As where constrain is not importable.
+        variables={"SOURCE_DATE_EPOCH": "1700000000", "PYTHONPATH": ""},
+    )
     assert 0 == ran.returncode, ran.stdout.decode() + ran.stderr.decode()
-    (path,) = (tree / "out").iterdir()
-    with zipfile.ZipFile(path) as opened:
-        yield opened
+    return sorted((tree / "out").iterdir())
 
 
 def test_the_wheel_holds_every_module(wheel: zipfile.ZipFile) -> None:
@@ -126,6 +137,52 @@ def test_the_wheel_works_alone(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
     assert (
         f"{tmp_path / 'constrain' / 'artifacts' / '__init__.py'} True\n" == ran.stdout.decode()
     ), ran.stderr.decode()
+
+
+def test_a_release_is_the_same_bytes_each_time_and_works_without_the_sources(
+    full: bool, wheel: zipfile.ZipFile, tmp_path: Path
+) -> None:
+    """``python -m build`` twice; its wheel, which is made of the archive of sources, is the one of
+    the tree; in an environment with nothing else the README's commands and more do their work."""
+    if not full:
+        pytest.skip("builds releases and an environment: run with --full")
+    one, other = (built(tmp_path / name) for name in ("one", "other"))
+    assert [path.name for path in one] == [path.name for path in other]
+    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in other]
+    package, archive = one
+    if package.suffix != ".whl":
+        package, archive = archive, package
+    assert wheel.filename is not None
+    assert package.read_bytes() == Path(wheel.filename).read_bytes()
+    with tarfile.open(archive) as opened:
+        tops = {name.split("/")[1] for name in opened.getnames() if "/" in name}
+        owners = {(m.uid, m.gid, m.uname, m.mtime) for m in opened.getmembers()}
+    assert {*FOLDERS, "LICENSE", "README.md", "pyproject.toml"} <= tops
+    assert not {"tests", "benchmarks", "examples"} & tops
+    assert {(0, 0, "", 1700000000)} == owners
+
+    def run(*words: str | Path) -> str:
+        cleaned = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+        ran = subprocess.run(words, cwd=tmp_path, env=cleaned, capture_output=True, check=False)
+        assert 0 == ran.returncode, (words, ran.stdout.decode(), ran.stderr.decode())
+        return ran.stdout.decode()
+
+    run(sys.executable, "-m", "venv", "bare")
+    programs = tmp_path / "bare" / ("Scripts" if os.name == "nt" else "bin")
+    run(programs / "python", "-m", "pip", "install", "--quiet", package)
+    for name in ("date.ebnf", "tool_call.schema.json"):
+        shutil.copy(ROOT / "examples" / name, tmp_path)
+    program = programs / "constrain"
+    project = settings()["project"]
+    assert isinstance(project, dict)
+    assert f"constrain {project['version']}\n" == run(program, "--version")
+    for name in ("date.ebnf", "tool_call.schema.json"):
+        run(program, "compile", name, "-o", "compiled.cst")
+        assert run(program, "mask", "compiled.cst", "--format", "ids")
+        assert run(program, "inspect", "compiled.cst")
+        assert run(program, "viz", name, "--stage", "rules").startswith("digraph")
+        run(program, "inspect", name, "-o", "page.html")
+        assert (tmp_path / "page.html").stat().st_size > 10_000
 
 
 def test_bare_folders_are_never_importable(tmp_path: Path) -> None:
