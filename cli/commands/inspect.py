@@ -1,7 +1,8 @@
 """``constrain inspect``: what a grammar is compiled to, or what an artifact is, in numbers or as a
 page for a browser."""
 
-from dataclasses import dataclass
+import shlex
+from dataclasses import MISSING, dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,6 +33,10 @@ class Format(StrEnum):
 
 # What a name ends in that is written to as a page.
 _PAGES = (".html", ".htm")
+
+# Options of a compilation that masks depend on, and that `mask` takes, too.
+_OF_MASKS = {*options.SOURCE, "tokenizer", "tokenization", "meaning", "max_depth", "unk", "eos"}
+_OF_MASKS |= {"vocab_size"}
 
 
 @options.compile_options(*options.ALL)
@@ -89,13 +94,14 @@ def inspect(
 
     if format_ is None:
         format_ = Format.HTML if output and output.lower().endswith(_PAGES) else Format.TABLE
-    compiled = _compiled(subject, given)
-    found = _inspected(compiled, given, text or [])
+    if tests and format_ is not Format.HTML:
+        raise UsageError("--tests is for a page: --format html, or -o FILE.html")
+    compiled, texts = _compiled(subject, given), _texts(subject, text or [])
+    found = _inspected(compiled, given, texts)
     if format_ is Format.HTML:
-        written = _page(compiled, found, text or [], tests or [], max_page_bytes)
+        command = _mask_command(subject, given)
+        written = _page(compiled, found, texts, tests or [], command, max_page_bytes)
     else:
-        if tests:
-            raise UsageError("--tests is for a page: --format html, or -o FILE.html")
         written = (as_table if format_ is Format.TABLE else as_json)(found)
     write_pieces([written.encode("utf-8", "surrogateescape")], output, subject)
     return 0 if all(each.status == "accepted" for each in found.texts) else 1
@@ -128,14 +134,18 @@ def _compiled(subject: str, given: options.Given) -> _Compiled:
     return _Compiled(subject, compilation.artifact, tokenizer, compilation, wanted)
 
 
-def _inspected(of: _Compiled, given: options.Given, files: list[str]) -> "Inspection":
-    """The inspection of a grammar or an artifact, with the texts in these files."""
-    from constrain.compiler.inspection.inspection import inspection_of
+def _texts(subject: str, files: list[str]) -> "list[Text]":
     from constrain.compiler.inspection.texts import Text
 
-    if [of.subject, *files].count(STDIN) > 1:
+    if [subject, *files].count(STDIN) > 1:
         raise UsageError("only one of the grammar and the texts can come from standard input")
-    texts = [Text("<stdin>" if file == STDIN else file, read_bytes(file)) for file in files]
+    return [Text("<stdin>" if file == STDIN else file, read_bytes(file)) for file in files]
+
+
+def _inspected(of: _Compiled, given: options.Given, texts: "list[Text]") -> "Inspection":
+    """The inspection of a grammar or an artifact, with these texts."""
+    from constrain.compiler.inspection.inspection import inspection_of
+
     is_named = texts or of.compilation is not None
     return inspection_of(
         of.artifact,
@@ -150,29 +160,54 @@ def _inspected(of: _Compiled, given: options.Given, files: list[str]) -> "Inspec
 
 
 def _page(
-    of: _Compiled, found: "Inspection", files: list[str], tests: list[str], max_bytes: int
+    of: _Compiled,
+    found: "Inspection",
+    texts: "list[Text]",
+    tests: list[str],
+    command: str,
+    max_bytes: int,
 ) -> str:
-    """The page, with the texts in these files and of these cases."""
-    import shlex
-
+    """The page, with these texts and those of the cases."""
+    from constrain.compiler.explain.report import without_line_break
     from constrain.compiler.inspection.report import as_table
 
     from ..page.examples import Example, cases_at, shortest_member
     from ..page.page import page_data, page_of
 
-    texts = [Example(file, read_bytes(file)) for file in files if file != STDIN]
-    texts += [example for path in tests for example in cases_at(path)]
+    examples = []
+    for text, facts in zip(texts, found.texts, strict=True):
+        shorter = without_line_break(text.octets)
+        octets = shorter if facts.without_line_break else text.octets
+        examples.append(Example(text.name, octets))
+    examples += [example for path in tests for example in cases_at(path)]
     return page_of(
         page_data(
             of.artifact,
             of.name,
             tokenizer=of.tokenizer,
-            examples=texts or shortest_member(of.artifact),
+            examples=examples or shortest_member(of.artifact),
             numbers=[("In numbers", _rows(as_table(found)))],
-            command=f"constrain mask {shlex.quote(of.subject)}",
+            command=command,
             max_bytes=max_bytes,
         )
     )
+
+
+def _mask_command(subject: str, given: options.Given) -> str:
+    """The command line that prints masks of the same."""
+    words = ["constrain", "mask", subject]
+    for each in fields(given):
+        value = getattr(given, each.name)
+        default = each.default if each.default_factory is MISSING else each.default_factory()
+        if each.name not in _OF_MASKS or value == default:
+            continue
+        name = f"--{each.name.replace('_', '-')}"
+        if value is True:
+            words.append(name)
+            continue
+        for one in value if isinstance(value, list | tuple) else [value]:
+            words += [name, str(one)]
+    return shlex.join(words)
 
 
 def _rows(table: str) -> list[tuple[str, str]]:

@@ -384,11 +384,12 @@ function start() {
       $("count").textContent = "No token: the text is refused before here.";
       state.mask = new Uint32Array();
     } else if (mask.ids === null) {
-      $("count").textContent = `The page has no masks here. Run: ${commandFor(end)}`;
+      tell("The page has no masks here. Run", end);
     } else {
       const rest = mask.exact ? "may come" : "fit the grammar, however they are spelled,";
-      $("count").textContent = `${plural(mask.ids.length, "token")} of ${vocabulary.size.toLocaleString("en")} ${rest} ${behind}${open}` +
-        (mask.exact ? "." : `. Those of the tokenizer's own: ${commandFor(end)}`);
+      const said = `${plural(mask.ids.length, "token")} of ${vocabulary.size.toLocaleString("en")} ${rest} ${behind}${open}.`;
+      if (mask.exact) $("count").textContent = said;
+      else tell(`${said} Those of the tokenizer's own are printed by`, end);
     }
     const last = said && said.offset === utf8(state.text).length && state.at === state.ids.length ? current() : conf;
     const forced = last === undefined ? none : page.forced(last);
@@ -398,10 +399,17 @@ function start() {
     drawWhy();
   }
 
-  const commandFor = (end) => {
+  // A sentence with the command that prints the mask behind so many bytes, to be copied.
+  function tell(sentence, end) {
     const text = new TextDecoder().decode(utf8(state.text).subarray(0, end));
-    return `${data.command} --prefix '${text.replace(/'/g, "'\\''")}'`;
-  };
+    const code = make("code", { class: "code" }, `${data.command} --prefix '${text.replace(/'/g, "'\\''")}'`);
+    const copy = make("button", { type: "button" }, "Copy");
+    copy.onclick = () => {
+      getSelection().selectAllChildren(code);
+      if (navigator.clipboard) navigator.clipboard.writeText(code.textContent).catch(() => {});
+    };
+    $("count").replaceChildren(`${sentence} `, code, " ", copy);
+  }
 
   function drawAllowed() {
     const wanted = $("filter").value, ids = state.mask || [], found = [];

@@ -37,7 +37,8 @@ def walk_of(artifact: "Artifact") -> "NetworkTables | str":
         LAZY_NETWORK: "a network with lazy DFAs, whose states are made while decoding",
     }.get(kind)
     if because is not None:
-        return f"the engine is {because}"
+        built = _built_network(artifact) if kind == EARLEY else None
+        return built or f"the engine is {because}"
     if artifact.is_regular:
         tables = _of_dfa(artifact)
     else:
@@ -46,6 +47,26 @@ def walk_of(artifact: "Artifact") -> "NetworkTables | str":
     if tables.table.size > _MOST_CELLS:
         return f"the tables have {tables.states:,} states, more than a page holds"
     return tables
+
+
+def _built_network(artifact: "Artifact") -> "NetworkTables | None":
+    """The network of a grammar that Earley's recogniser follows, which reads the same texts, if one
+    can be built."""
+    from constrain.artifacts.errors import ConstrainError
+    from constrain.compiler.frontend import Parser
+    from constrain.compiler.pipeline import build_engine
+
+    m = artifact.manifest
+    if m.source is None or m.schema:
+        return None
+    try:
+        found = build_engine(
+            m.source, dialect=m.dialect, start=m.start, meaning=m.meaning, engine="network"
+        )
+    except ConstrainError:
+        return None
+    network = found.network if isinstance(found, Parser) else None
+    return None if network is None or network.table.size > _MOST_CELLS else network
 
 
 def lexer_of(artifact: "Artifact") -> "LexerTables | None":

@@ -69,6 +69,12 @@ CASES: dict[str, tuple[str, str, dict[str, Any], list[bytes]]] = {
         {},
         [b"int f(char *x) { if (x1) y = f(x, 2); }", b'double iff = 2, b; // "\xc3\xa9\nint c;'],
     ),
+    "earley": (
+        _example("json.ebnf"),
+        "kbnf",
+        {"engine": "earley"},
+        [b'{"a": [0, "b"]}', b"[1e5]"],
+    ),
     "empty": ("s ::= 'a' s 'b' | '';", "kbnf", {}, [b"", b"aabb"]),
 }
 
@@ -117,22 +123,22 @@ def _next_bytes(artifact: Artifact, text: bytes) -> list[list[int]]:
         assert behind is not None
         found = [o for o in range(256) if machine.read(behind, bytes([o])) is not None]
     else:
-        tables = walk_of(artifact)
-        assert isinstance(tables, NetworkTables)
-        network = network_over(tables)
+        network = network_over(_tables(artifact))
         begun = network.read(network.start, text)
         found = [o for o in range(256) if network.read(begun, [o]) != REFUSED]
     return [list(pair) for pair in ranges(found)]
 
 
+def _tables(artifact: Artifact) -> NetworkTables:
+    found = walk_of(artifact)
+    assert isinstance(found, NetworkTables)
+    return found
+
+
 def test_the_cases_have_counters_and_sets(made: dict[str, Artifact]) -> None:
     """Without them the agreement of the two would say nothing."""
-    counted, sets = walk_of(made["counted"]), walk_of(made["any order"])
-
-    assert isinstance(counted, NetworkTables)
-    assert isinstance(sets, NetworkTables)
-    assert counted.counters is not None
-    assert sets.has_sets
+    assert _tables(made["counted"]).counters is not None
+    assert _tables(made["any order"]).has_sets
 
 
 @pytest.mark.parametrize("name", CASES)
