@@ -21,6 +21,8 @@ PATTERNS = ("*.md", ".github/*.md", *(f"{folder}/**/*.md" for folder in PLACES))
 DOCUMENTS = sorted(path.relative_to(ROOT) for p in PATTERNS for path in ROOT.glob(p))
 SHOWING = [path for path in DOCUMENTS if "```console\n" in (ROOT / path).read_text("utf-8")]
 
+PYTHON = re.compile(r"(?<=```python\n)(.*?)(?=```\n)", re.DOTALL)
+IMAGE = re.compile(r"!\[[^]]*\]\(([^)]*\.svg)\)")
 BLOCK = re.compile(r"(?<=```console\n)(.*?)(?=```\n)", re.DOTALL)
 CODE = re.compile(r"```.*?```", re.DOTALL)
 LINK = re.compile(r"\]\((?![a-z]+:)([^)#]+)(?:#[^)]*)?\)")
