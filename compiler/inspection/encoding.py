@@ -12,6 +12,7 @@ import numpy as np
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import WORD_DFA
 from constrain.artifacts.prefix import boundaries
+from constrain.artifacts.tokens.vocabulary import TEXT
 
 from ..options import AnyTokenizer
 from ..tokenizers import Tokenizer
@@ -58,12 +59,59 @@ def _of_words(text: str, tokenizer: WordPieceTokenizer) -> Encoding:
 
 
 def _fewest(artifact: Artifact, octets: bytes) -> Encoding | None:
+    if artifact.manifest.kind != WORD_DFA:
+        ids = fewest_tokens(artifact, octets)
+    else:
+        ids = fewest_via_boundaries(artifact, octets)
+    return None if ids is None else _spelled(artifact, octets, ids, FEWEST)
+
+
+def fewest_via_boundaries(artifact: Artifact, octets: bytes) -> list[int] | None:
+    """The fewest tokens that spell a text, which takes time by the square of its length."""
     seen = octets
     if artifact.manifest.kind == WORD_DFA:
         seen = _canonical(artifact, octets.decode("utf-8", "replace"))
     found = boundaries(artifact, seen)
-    ids = next((list(b.ids) for b in found if b.length == len(seen) and b.accepting), None)
-    return None if ids is None else _spelled(artifact, octets, ids, FEWEST)
+    return next((list(b.ids) for b in found if b.length == len(seen) and b.accepting), None)
+
+
+def fewest_tokens(artifact: Artifact, octets: bytes) -> list[int] | None:
+    """The same where tokens spell their bytes: at each byte the states that are reached, each with
+    the last token of a shortest way to it."""
+    machine, text = artifact.machine(), artifact.put_before(octets) + octets
+    spelled, ends = _spelled_by(artifact), frozenset(artifact.manifest.eos)
+    # Of each state at a byte: tokens so far, the last one, and the byte and state before that.
+    reached: list[dict[int, tuple[int, int, int, int]]] = [{} for _ in range(len(text) + 1)]
+    reached[0][machine.start] = (0, -1, -1, -1)
+    for place in range(len(text)):
+        for state, (count, *_) in reached[place].items():
+            may_end = machine.is_accepting(state)
+            for length, found in spelled.items():
+                for token_id in found.get(text[place : place + length], ()):
+                    ended = may_end and token_id in ends
+                    target = None if ended else machine.take(state, token_id)
+                    if target is not None:
+                        way = (count + 1, token_id, place, state)
+                        at = reached[place + length]
+                        at[target] = min(at.get(target, way), way)
+    last = [way for state, way in reached[-1].items() if machine.is_accepting(state)]
+    if not last:
+        return None
+    ids, (_, token_id, place, state) = list[int](), min(last)
+    while token_id >= 0:
+        ids.append(token_id)
+        _, token_id, place, state = reached[place][state]
+    return ids[::-1]
+
+
+def _spelled_by(artifact: Artifact) -> dict[int, dict[bytes, list[int]]]:
+    """The tokens of text by length and bytes."""
+    vocabulary, found = artifact.vocabulary, dict[int, dict[bytes, list[int]]]()
+    is_text = (vocabulary.kinds == TEXT) & (vocabulary.lengths > 0)
+    ids = np.flatnonzero(is_text)
+    for token_id, token in zip(ids.tolist(), vocabulary.tokens(ids), strict=True):
+        found.setdefault(len(token), {}).setdefault(token, []).append(token_id)
+    return found
 
 
 def _spelled(artifact: Artifact, octets: bytes, ids: list[int], by: str) -> Encoding:

@@ -21,6 +21,7 @@ from constrain.compiler import CompileOptions, Tokenizer, compile_grammar
 from constrain.compiler.explain.report import Verdict
 from constrain.compiler.inspection.choices import Choice, Choices, Closure, Effort, GrowthStep
 from constrain.compiler.inspection.density import Density, MaskFacts
+from constrain.compiler.inspection.encoding import fewest_tokens, fewest_via_boundaries
 from constrain.compiler.inspection.inspection import (
     Counter,
     EndToken,
@@ -204,6 +205,27 @@ def test_texts_are_read_without_the_tokenizer_as_with_it(
 
         assert (replace(alone.texts[0], encoding="tokenizer"),) == beside.texts
         assert ("accepted", "fewest") == (alone.texts[0].status, alone.texts[0].encoding)
+
+
+@pytest.mark.parametrize("name", ["byte-dfa", "product", "network", "network canonical", "greedy"])
+def test_the_fewest_tokens_are_those_of_the_boundaries(
+    name: str, made: Callable[[str], Artifact], default_tokenizer: Tokenizer
+) -> None:
+    """As many as by the search for all boundaries, and where masks are canonical the same."""
+    artifact = made(name)
+    members = [b"1999-12-31", b"2024-02-01", b"1000-10-10"]
+    if KINDS[name][0] != DATE:
+        members = [b"[[abc,de],fgh]", b"the", b"[]", b"[a,[[then]],[],word]"]
+    for octets in members:
+        found = fewest_tokens(artifact, octets)
+        slowly = fewest_via_boundaries(artifact, octets)
+        assert found is not None
+        assert slowly is not None
+        assert len(slowly) == len(found)
+        assert octets == b"".join(artifact.vocabulary.tokens(found))
+        if artifact.is_canonical:
+            assert default_tokenizer.encode(octets.decode()) == found
+        assert fewest_tokens(artifact, octets[:-1] + b"!") is None
 
 
 def test_a_member_that_the_tokenizer_changes_is_refused(default_tokenizer: Tokenizer) -> None:
