@@ -13,6 +13,7 @@ from constrain.artifacts.errors import ConstrainError
 
 from .. import options
 from ..console import UsageError, coloured, progress, status, write_pieces
+from ..coverage import CoverageOptions, Found
 from ..inputs import STDIN
 from ..testing import Subjects, runs_of
 
@@ -30,6 +31,7 @@ class Format(StrEnum):
     JUNIT = "junit"
     TAP = "tap"
     GITHUB = "github"
+    LCOV = "lcov"
 
 
 @options.compile_options(
@@ -62,7 +64,7 @@ def test(
             "--format",
             "-f",
             help="text: what is wrong, as a compiler prints it; json; junit: XML; tap: version 14; "
-            "github: workflow commands.",
+            "github: workflow commands; lcov: coverage, as lcov's trace files have it.",
         ),
     ] = Format.TEXT,
     output: options.Output = None,
@@ -82,6 +84,28 @@ def test(
     allow_commands: Annotated[
         bool, typer.Option("--allow-commands", help="Run the commands that cases name.")
     ] = False,
+    shows_coverage: Annotated[
+        bool,
+        typer.Option(
+            "--coverage",
+            help="Say which rules, alternatives, repetitions and edges of patterns the accepted "
+            "texts use, and for each that none uses a shortest member that does.",
+        ),
+    ] = False,
+    min_coverage: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=100, metavar="PERCENT", help="End with 1 where less of a grammar is covered."
+        ),
+    ] = None,
+    suggest: Annotated[
+        str | None,
+        typer.Option(
+            "--suggest",
+            metavar="FILE",
+            help="Append cases for what is not covered to FILE, as ':todo'; - for standard output.",
+        ),
+    ] = None,
 ) -> int:
     """Test grammars: say which texts are members, which are not, and where and why they stop.
 
@@ -95,11 +119,16 @@ def test(
       constrain test date.ebnf
       constrain test date.ebnf cases/ --format junit -o results.xml
       constrain test tests/ --filter leap
+      constrain test date.ebnf --coverage --min-coverage 90
     """
     from constrain.compiler.testing import report
+    from constrain.compiler.testing.coverage import Coverages
     from constrain.compiler.testing.runner import Runner
 
     is_wanted = _filter(filter_)
+    wanted = CoverageOptions(shows_coverage, suggest, min_coverage, format_.value)
+    wanted.check()
+    coverages = Coverages() if wanted.wanted else None
     runs = runs_of(given, paths)
     _check_output(output, [*(paths or ()), *(file.source.name for _, file in runs)])
     total = sum(len(f.cases) for _, f in runs if not isinstance(f, ConstrainError))
@@ -112,7 +141,10 @@ def test(
         def tell(count: int, before: int = done) -> None:
             progress("cases", before + count, total)
 
-        runner = Runner(subjects.subject_of, allow_commands)
+        if coverages is not None:
+            coverages.begin(subjects.subject_of, file)
+        observers = () if coverages is None else (coverages,)
+        runner = Runner(subjects.subject_of, allow_commands, observers)
         reports.append(_of_file(file, runner, subjects, is_wanted, update, tell))
         done += len(file.cases)
     if not any(found.results or found.error for found in reports):
@@ -124,12 +156,20 @@ def test(
         Format.JUNIT: report.as_junit,
         Format.TAP: report.as_tap,
         Format.GITHUB: report.as_github,
+        Format.LCOV: report.as_text,
     }[format_](reports)
+    found = None if coverages is None else Found(coverages, wanted)
+    if found is not None:
+        if wanted.is_alone and text:
+            status(text.removesuffix("\n"))
+        text = found.written(text) + found.suggestions()
     if format_ is Format.TEXT and output in (None, STDIN):
         text = coloured(text, sys.stdout)
     write_pieces([text.encode("utf-8", "surrogateescape")], output, paths[0] if paths else STDIN)
     status(report.summary(reports))
-    return report.exit_code(reports)
+    if found is not None:
+        found.say()
+    return max(report.exit_code(reports), int(found is not None and not found.is_enough))
 
 
 def _check_output(output: str | None, read: Iterable[str]) -> None:

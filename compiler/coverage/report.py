@@ -21,6 +21,9 @@ _PLURALS = {
     EDGE: "edges",
 }
 
+# Edges of one pattern that are listed.
+_EDGES = 5
+
 # Characters of a member that are shown.
 _SHOWN = 100
 
@@ -79,27 +82,40 @@ def _name(kind: str, report: CoverageReport) -> str:
 
 
 def as_text(report: CoverageReport, shown: Callable[[bytes], str]) -> str:
-    """The counts, what is not covered, and what no member can use, a line each. ``shown``: writes
-    bytes on one line."""
+    """The counts, what is not covered, and what no member can use, a line each. Of a rule that no
+    member uses all parts are such; of edges those are left out that a member before them covers,
+    and all but the first of a pattern. ``shown``: writes bytes on one line."""
     found = [summary(report)]
-    unused = {
+    is_unused = {
         line.item.rule for line in report.lines if line.is_unreachable and line.item.kind == RULE
     }
+    named: set[bytes | None] = set()
+    edges = Counter[int]()
     for line in report.lines:
-        is_part = line.item.kind != RULE and line.item.rule in unused
-        if line.hits or (line.is_unreachable and is_part):
-            # Of a rule that no member uses all parts are such.
+        is_edge = line.item.kind == EDGE
+        if line.hits or (is_edge and line.member in named):
             continue
+        if line.is_unreachable and line.item.kind != RULE and line.item.rule in is_unused:
+            continue
+        edges[line.item.group] += is_edge
+        if edges[line.item.group] > _EDGES:
+            continue
+        named |= {line.member} if line.member is not None else set()
         row, column = report.place(line.item)
-        place = f"{report.source.name}:{row}:{column}"
-        if line.is_unreachable:
-            found.append(f"{place}: no member uses {line.item.said}")
-        elif line.member is None:
-            found.append(f"{place}: not covered: {line.item.said}; no member was found")
-        else:
-            member = shown(line.member[:_SHOWN]) + "…" * (len(line.member) > _SHOWN)
-            found.append(f"{place}: not covered: {line.item.said}; {member} covers it")
+        found.append(f"{report.source.name}:{row}:{column}: {_said(line, shown)}")
+    more = sum(max(count - _EDGES, 0) for count in edges.values())
+    if more:
+        found.append(f"{report.source.name}: and {more:,} more edge{'s' * (more > 1)}")
     return "".join(each + "\n" for each in found)
+
+
+def _said(line: Line, shown: Callable[[bytes], str]) -> str:
+    if line.is_unreachable:
+        return f"no member uses {line.item.said}"
+    if line.member is None:
+        return f"not covered: {line.item.said}; no member was found"
+    member = shown(line.member[:_SHOWN]) + "…" * (len(line.member) > _SHOWN)
+    return f"not covered: {line.item.said}; {member or 'the empty text'} covers it"
 
 
 def as_json(report: CoverageReport) -> dict[str, Any]:

@@ -84,10 +84,7 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self.source, self.wrong = source, list[Diagnostic]()
         self.lines = list(_lines(source.text))
-        first = next(
-            (f for line in self.lines if (f := _FENCE.fullmatch(line.text.rstrip()))), None
-        )
-        self.suffix = "" if first is None else first[1] or ""
+        self.suffix = fence_suffix(source.text)
         self.at = 0
 
     def file(self) -> CaseFile:
@@ -344,13 +341,22 @@ def _did_you_mean(name: str, known: Sequence[str], before: str = "") -> str:
 # --- writing
 
 
-def write(cases: Iterable[Case], settings: Iterable[Setting] = ()) -> str:
-    """The text of a file with these cases: what ``parse`` reads as the same."""
+def write(
+    cases: Iterable[Case], settings: Iterable[Setting] = (), suffix: str | None = None
+) -> str:
+    """The text of a file with these cases: what ``parse`` reads as the same. ``suffix``: of lines
+    of ``=`` and ``-``, where that is fixed."""
     found = list(cases)
-    suffix = _suffix(found)
+    suffix = _suffix(found) if suffix is None else suffix
     head = "".join(f"{each.key}: {each.value}".rstrip() + "\n" for each in settings)
     texts = [_written(case, suffix) for case in found]
     return "\n".join([head, *texts] if head else texts)
+
+
+def fence_suffix(text: str) -> str:
+    """What stands behind the lines of ``=`` and ``-`` of a file."""
+    found = (_FENCE.fullmatch(line.text.rstrip()) for line in _lines(text))
+    return next((each[1] or "" for each in found if each), "")
 
 
 def _suffix(cases: list[Case]) -> str:

@@ -328,6 +328,12 @@ def as_github(files: Iterable[FileReport]) -> str:
     return "".join(lines)
 
 
+def notice(file: str, line: int, column: int, message: str) -> str:
+    """The workflow command of something that is no failure."""
+    found: dict[str, object] = {"file": file, "line": line, "column": column}
+    return _command("notice", found | {"message": message, "help": ""}, "coverage")
+
+
 def _command(level: str, found: dict[str, object], title: str) -> str:
     place = f"file={_property(str(found['file']))}," if found["file"] else ""
     if found["line"]:

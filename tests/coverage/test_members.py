@@ -17,7 +17,8 @@ from constrain.compiler.options import CompileOptions
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(
     path
-    for path in (ROOT / "examples").rglob("*")
+    for folder in (ROOT / "examples", ROOT / "tests" / "testing" / "prepared")
+    for path in folder.rglob("*")
     if path.is_file() and dialect_of(path.name) and path.parent.name != "drawings"
 )
 

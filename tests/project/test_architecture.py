@@ -143,7 +143,18 @@ COMPILER: dict[str, set[str]] = {
     "inspection": BASE
     | {"choose", "explain", "merge", "network", "notes", "options", "pipeline"}
     | {"tokenizers", "wordpiece"},
-    "testing": BASE | {"automata", "bpe", "dialects", "explain", "frontend", "options", "pipeline"},
+    "testing": BASE
+    | {
+        "automata",
+        "bpe",
+        "choose",
+        "coverage",
+        "dialects",
+        "explain",
+        "frontend",
+        "options",
+        "pipeline",
+    },
     "measuring": BASE
     | {"compiler", "dialects", "explain", "frontend", "inspection", "options", "schema"}
     | {"writers"},

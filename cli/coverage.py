@@ -1,0 +1,175 @@
+"""Coverage in ``constrain test``: what is written of it in each format, and suggested cases."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from constrain.artifacts.errors import ConstrainError
+
+from .console import UsageError, note, status
+from .inputs import STDIN
+from .quoting import escaped
+
+if TYPE_CHECKING:
+    from constrain.compiler.coverage.report import CoverageReport
+    from constrain.compiler.testing.cases import Case
+    from constrain.compiler.testing.coverage import Coverages, Covered
+
+# Formats of ``test``; those that are not here have no place for coverage.
+TEXT, JSON, TAP, GITHUB, LCOV = "text", "json", "tap", "github", "lcov"
+
+
+@dataclass(frozen=True)
+class CoverageOptions:
+    """What the command line says. ``suggest``: a file, or - for standard output; ``least``: the
+    least percentage of each grammar."""
+
+    shows: bool
+    suggest: str | None
+    least: float | None
+    format: str
+
+    @property
+    def wanted(self) -> bool:
+        """Whether coverage is looked at."""
+        return self.shows or self.suggest is not None or self.least is not None or self.is_lcov
+
+    @property
+    def is_lcov(self) -> bool:
+        """Whether a trace file is written."""
+        return self.format == LCOV
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether results are left to standard error."""
+        return self.is_lcov or self.suggest == STDIN
+
+    def check(self) -> None:
+        """Raise ``UsageError`` where two things would be one stream."""
+        if self.suggest == STDIN and self.format != TEXT:
+            message = (
+                f"--suggest - writes cases to standard output, and so does --format {self.format}"
+            )
+            raise UsageError(f"{message} what it writes; name a file")
+
+
+class Found:
+    """The coverage of all grammars of a run. Raises ``LimitError``."""
+
+    def __init__(self, coverages: "Coverages", wanted: CoverageOptions) -> None:
+        from constrain.compiler.diagnostics import GrammarError
+
+        self._wanted = wanted
+        self._covered: list[Covered] = []
+        self._reports: list[CoverageReport] = []
+        for covered in coverages.found:
+            try:
+                self._reports.append(covered.report())
+            except GrammarError:
+                continue  # The results say it.
+            self._covered.append(covered)
+            if covered.left_out:
+                note(
+                    f"{covered.name}: {covered.left_out} accepted texts cover nothing: they are "
+                    "members of what the tokenizer sees, and not of the grammar as it is written"
+                )
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether each grammar is covered as far as it must be."""
+        return not any(map(self._is_too_little, self._reports))
+
+    def written(self, results: str) -> str:
+        """The results of a run with their coverage, in the same format."""
+        from constrain.compiler.coverage.lcov import as_lcov
+        from constrain.compiler.coverage.report import as_json, as_text, summary
+        from constrain.compiler.testing.coverage import lines_of
+        from constrain.compiler.testing.report import notice
+
+        match self._wanted.format:
+            case "text" if self._wanted.suggest == STDIN:
+                return ""
+            case "text":
+                listed = (as_text(r, escaped) for r in self._reports if self._is_listed(r))
+                return results + "".join(listed)
+            case "json":
+                found = json.loads(results)
+                found["coverage"] = [as_json(report) for report in self._reports]
+                return json.dumps(found) + "\n"
+            case "lcov":
+                return as_lcov(self._reports)
+            case "tap":
+                lines = (f"# {summary(report)}\n" for report in self._reports)
+                return results + "".join(lines)
+            case "github":
+                return results + "".join(
+                    notice(report.source.name, *line)
+                    for report in self._reports
+                    for line in lines_of(report)
+                )
+            case _:
+                return results
+
+    def _is_too_little(self, report: "CoverageReport") -> bool:
+        return self._wanted.least is not None and report.percent < self._wanted.least
+
+    def _is_listed(self, report: "CoverageReport") -> bool:
+        return self._wanted.shows or self._is_too_little(report)
+
+    def say(self) -> None:
+        """The counts, and what is too little."""
+        from constrain.compiler.coverage.report import summary
+
+        for report in self._reports:
+            if self._wanted.format != TEXT or self._wanted.is_alone or not self._is_listed(report):
+                status(summary(report))
+            if self._is_too_little(report):
+                status(
+                    f"error: {report.source.name}: {report.percent:g} % is covered, less than "
+                    f"{self._wanted.least:g} %"
+                )
+
+    def suggestions(self) -> str:
+        """Cases for what is not covered: their text where they are for standard output; else they
+        are written to the file. Raises ``UsageError`` and ``CaseFileError``."""
+        from constrain.compiler.testing.coverage import suggested
+        from constrain.compiler.testing.format import write
+
+        found = [(covered, cases) for covered in self._covered if (cases := suggested(covered))]
+        if self._wanted.suggest is None:
+            return ""
+        if not found:
+            status("no case is suggested")
+            return ""
+        if len(found) > 1:
+            names = ", ".join(covered.name for covered, _ in found)
+            raise UsageError(f"--suggest is for one grammar, and these are several: {names}")
+        ((covered, cases),) = found
+        if self._wanted.suggest == STDIN:
+            return write(cases)
+        _write(Path(self._wanted.suggest), covered.name, cases)
+        status(f"{self._wanted.suggest}: {len(cases):,} case{'s' * (len(cases) > 1)} suggested")
+        return ""
+
+
+def _write(path: Path, grammar: str, cases: Sequence["Case"]) -> None:
+    from constrain.artifacts.container.write import write_atomically
+    from constrain.compiler.testing.cases import Setting
+    from constrain.compiler.testing.coverage import appended
+    from constrain.compiler.testing.format import parse, write
+
+    if path.exists():
+        try:
+            text = appended(parse(path.read_bytes().decode("utf-8"), str(path)), cases)
+        except (ConstrainError, UnicodeDecodeError) as error:
+            raise UsageError(f"{path}: no cases can be appended to this file: {error}") from None
+    else:
+        named = []
+        if grammar != STDIN and path.stem != Path(grammar).name.partition(".")[0]:
+            relative = os.path.relpath(grammar, path.parent)
+            named = [Setting("grammar", Path(relative).as_posix())]
+        text = write(cases, named)
+    write_atomically(str(path), [text.encode("utf-8", "surrogateescape")])
