@@ -242,12 +242,12 @@ def _draw_parser(stage: Stage, parser: "Parser | MaximalMunchGrammar", shown: Sh
     if stage is Stage.PARSER:
         if isinstance(parser, MaximalMunchGrammar):
             network, symbols = parser.tables.network, parser.tables.lexer.texts
-            if shown.prefix is not None:
-                raise UsageError(
-                    "--prefix: this parser reads terminals, not bytes; draw --stage lexer, or "
-                    "--stage rules, with it"
-                )
-            return draw_network(network, terminal_names=symbols, **_of_bytes(shown))
+            return draw_network(
+                network,
+                terminal_names=symbols,
+                lexemes=parser.tables.lexer,
+                **_of_bytes(shown),
+            )
         assert parser.network is not None
         return draw_network(parser.network, terminal_names=names, **_of_bytes(shown))
     if isinstance(parser, Parser):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from constrain.artifacts.maximal_munch.lexer import LexerTables
 from constrain.artifacts.network.tables import NetworkTables
 
 from ..network.dump import edges_of, end_of_call, is_of_set, rules_of_entries, sets_called
@@ -23,11 +24,13 @@ def draw_network(
     size: Size = USUAL_SIZE,
     by_bytes: bool = False,
     prefix: bytes | None = None,
+    lexemes: LexerTables | None = None,
 ) -> Drawing:
     """Draw a network: a call leads to the state where the network goes on behind it.
 
-    ``title``: the grammar's name. ``terminal_names``: of the token terminals. The rest as for
-    ``draw_dfa``; the states of a rule stand together, and its pages are its own.
+    ``title``: the grammar's name. ``terminal_names``: of the token terminals. ``lexemes``: what
+    splits a text into these, of maximal munch. The rest as for ``draw_dfa``; the states of a rule
+    stand together, and its pages are its own.
     """
     graph = network_graph(tables, terminal_names)
     whole = graph if by_bytes else collapsed(graph)
@@ -40,6 +43,7 @@ def draw_network(
         accepts="the rule may end here, the start's with the text",
         colors={_CALL: "a call"} if len(tables.call_starts) else {},
         color_of=lambda step: _CALL if step.call else "",
+        lexemes=lexemes,
     )
     return plan.drawing(size, prefix)
 

@@ -10,6 +10,8 @@ from functools import partial
 from itertools import zip_longest
 from urllib.parse import quote
 
+from constrain.artifacts.maximal_munch.lexer import LexerTables
+
 from .dot import cell, table_to_dot, to_dot
 from .drawing import Drawing
 from .graph import Graph, Reads, Step, gathered
@@ -29,7 +31,7 @@ from .picture import (
     followable,
     left_out_sentence,
 )
-from .way import Way, way_of
+from .way import Way, way_of, way_of_lexemes
 
 # Characters of a rule's name that a label and a file's name show.
 _NAME, _SLUG = 32, 40
@@ -44,6 +46,7 @@ class Plan:
 
     ``naming``: how ``graph.named`` reads. ``colors``: the legend of ``color_of``'s colours.
     ``accepts``: what an accepting state says. ``is_lexer``: texts begin again behind each part.
+    ``lexemes``: what splits a text into the terminals that the graph reads instead of bytes.
     """
 
     graph: Graph
@@ -54,13 +57,18 @@ class Plan:
     colors: Mapping[str, str] = field(default_factory=dict)
     color_of: Callable[[Step], str] = lambda _: ""
     is_lexer: bool = False
+    lexemes: LexerTables | None = None
 
     def drawing(self, size: Size = USUAL_SIZE, prefix: bytes | None = None) -> Drawing:
         """One picture; of the states that do not fit it says how many they are."""
         order = self.graph.order
         way = None
         if prefix is not None:
-            way = way_of(self.graph, prefix, again=self.is_lexer)
+            way = (
+                way_of(self.graph, prefix, again=self.is_lexer)
+                if self.lexemes is None
+                else way_of_lexemes(self.graph, self.lexemes, prefix)
+            )
         first = self._first(order, size)
         picture, drawn = self._fitted(order[:first], size, way)
         if way is not None and drawn < len(order):

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import TypeAlias
 
+from constrain.artifacts.dfa.stacked_dfas import DEAD
+from constrain.artifacts.maximal_munch.lexer import NO_ACCEPT, LexerTables
+
 from .drawing import DrawingError
 from .graph import Graph, Reads, Step
 
@@ -56,10 +59,50 @@ def way_of(graph: Graph, text: bytes, *, again: bool = False) -> Way:
         place = longest
 
 
+def way_of_lexemes(graph: Graph, tables: LexerTables, text: bytes) -> Way:
+    """The way through a graph that reads terminals, which ``tables`` split ``text`` into: each is
+    as long as those that the graph allows there can be."""
+    if tables.is_lazy:
+        raise DrawingError("--prefix: the states of some terminals are made while decoding")
+    way, lexer = Way(text), tables.lexer()
+    begun: dict[str, set[int]] = defaultdict(set)
+    for lexeme, name in enumerate(tables.texts):
+        begun[name].add(lexeme)
+    read: list[frozenset[str]] = []
+    while True:
+        chart = _Chart(graph, read, 0)
+        chart.fill()
+        last = [item for item in chart.before if item[0] == len(read)]
+        waiting = [
+            (item, (item[1], step.target, step.call), step.reads.terminals)
+            for item in last
+            for step in graph.steps.get(item[1], ())
+            if step.reads.terminals
+        ]
+        allowed = {lexeme for _, _, names in waiting for n in names for lexeme in begun[n]}
+        state, end = lexer.start(frozenset(allowed)), way.read
+        while end < len(text) and lexer.rows[state][text[end]] != DEAD:
+            state, end = lexer.rows[state][text[end]], end + 1
+        accept = lexer.accept_of[state]
+        if end in (way.read, len(text)) or accept == NO_ACCEPT:
+            names = {tables.texts[lexeme] for lexeme in lexer.lexemes(state)}
+            if end > way.read:
+                chart.inside[len(read)] += [
+                    (item, key) for item, key, some in waiting if names & set(some)
+                ]
+            chart.mark(len(read), way)
+            way.read = end
+            return way
+        found = lexer.accept_sets[accept] - lexer.ignored
+        if found:
+            read.append(frozenset(tables.texts[lexeme] for lexeme in found))
+        way.read = end
+
+
 @dataclass(slots=True)
 class _Chart:
     graph: Graph
-    text: bytes
+    text: bytes | list[frozenset[str]]
     begin: int
     furthest: int = 0
     longest_accepted: int = -1
@@ -143,10 +186,12 @@ class _Chart:
         way.states.update(dict.fromkeys(state for _, state, _, _ in sorted(met)))
 
 
-def _lengths(reads: Reads, text: bytes, place: int) -> set[tuple[int, bool]]:
+def _lengths(reads: Reads, text: bytes | list[frozenset[str]], place: int) -> set[tuple[int, bool]]:
     """How many bytes of the text a step reads, and whether it is at its end with them."""
     if place == len(text):
         return set()
+    if isinstance(text, list):
+        return {(1, True)} if text[place] & set(reads.terminals) else set()
     found = set()
     if any(low <= text[place] <= high for low, high in reads.octets):
         found.add((1, True))

@@ -116,6 +116,23 @@ def test_the_way_through_a_network_reads_what_the_grammar_reads(text: bytes) -> 
         assert graph.start in way.states
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [("{", 1), ('{"a" : [1, tr', 13), ("[1 2", 3), ("tru3", 3), (" ", 1), ("[1]]", 3)],
+)
+def test_the_way_of_terminals_stops_where_maximal_munch_does(
+    text: str, read: int, cli: Cli
+) -> None:
+    """The lexer reads what the parser allows; white space stands between them."""
+    path = str(EXAMPLES / "json.lark")
+    done = cli("viz", path, "--stage", "parser", "--prefix", text)
+    assert done.code == 0, done.err
+    said = f"it&#160;stops&#160;at&#160;byte&#160;{read}&#160;of"
+    assert (said.encode() in done.out) == (read < len(text))
+    assert (b"stops&#160;at" in done.out) == (read < len(text))
+    assert WAY.encode() in done.out
+
+
 @pytest.mark.parametrize("stage", ["nfa", "dfa", "tokens", "tokenizer", "rules", "parser", "lexer"])
 def test_every_stage_draws_the_way_of_a_text(stage: str, cli: Cli) -> None:
     """In its colour, and says whose it is; a text that stops is said to."""
