@@ -16,8 +16,8 @@ from constrain.artifacts.errors import ConstrainError
 
 from .compiling import subject_of
 from .configuration.current import WITHOUT_PROJECT
-from .console import UsageError
-from .inputs import STDIN, tokenizer_at
+from .console import UsageError, note
+from .inputs import STDIN, read_bytes, tokenizer_at
 from .options import Given, project
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Subjects:
 
     def divided(self, paths: Sequence[str]) -> "list[CaseFile | CaseFileError]":
         """The case files of what the command line names, of which the first may be a grammar."""
-        from constrain.compiler.testing.collect import beside, collected, is_cases
+        from constrain.compiler.testing.collect import beside, collected, from_bytes, is_cases
 
         cases = list(paths)
         if paths[0] == STDIN or not is_cases(paths[0]):
@@ -59,7 +59,13 @@ class Subjects:
                         f"name their files or folders behind it"
                     )
                 cases = [found]
-        return [file for path in cases for file in collected(path)]
+        if STDIN in cases and paths[0] == STDIN:
+            raise UsageError("the grammar and the cases cannot both come from standard input")
+        return [
+            file
+            for path in cases
+            for file in (collected(path) if path != STDIN else [from_bytes(read_bytes(path))])
+        ]
 
     def name_of(self, file: "CaseFile") -> str | None:
         """The grammar that a file's cases are about."""
@@ -108,7 +114,8 @@ class Subjects:
                 given = replace(given, dialect=given.dialect or "json-schema")
             wanted = given.compile_options(name, self._limits)
             tokens = self._tokenizer(given.tokenizer, given.no_cache)
-            source = Source(name, wanted, found, tokens=tokens, draw=self._draw(name, given))
+            draw = self._draw(name, given)
+            source = Source(name, wanted, found, tokens=tokens, draw=draw, note=note)
         self._made[key] = Subject(source)
         return self._made[key]
 

@@ -114,27 +114,39 @@ def _stems(path: Path) -> list[str]:
     return stems
 
 
+def from_bytes(data: bytes, path: str = "<stdin>") -> CaseFile | CaseFileError:
+    """A case file, or what is wrong with it."""
+    try:
+        return parse(_decoded(data, path), path)
+    except CaseFileError as error:
+        return error
+
+
 def _of_file(place: Path, path: str) -> Iterator[CaseFile | CaseFileError]:
     data = _read(place, path)
+    if place.suffix != ".json":
+        yield from_bytes(data, path)
+        return
     try:
-        text = data.decode("utf-8")
+        text = _decoded(data, path)
+        if not is_schema_file(text):
+            message = "this is no JSON with a 'schema' and 'tests'"
+            raise CaseFileError(Source(text, path, ""), [Diagnostic(message)])
+        yield from schema_files(text, path)
+    except CaseFileError as error:
+        yield error
+
+
+def _decoded(data: bytes, path: str) -> str:
+    try:
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         begin = len(data[: error.start].decode("utf-8"))
         message = f"byte 0x{data[error.start]:02X} is not UTF-8"
         source = Source(data.decode("utf-8", "replace"), path, "")
         help_ = r"a case with bytes that are no UTF-8 is written with ':escape' or ':hex'"
-        yield CaseFileError(source, [Diagnostic(message, Span(begin, begin + 1), help_)])
-        return
-    try:
-        if place.suffix == ".json":
-            if not is_schema_file(text):
-                message = "this is no JSON with a 'schema' and 'tests'"
-                raise CaseFileError(Source(text, path, ""), [Diagnostic(message)])
-            yield from schema_files(text, path)
-        else:
-            yield parse(text, path)
-    except CaseFileError as error:
-        yield error
+        found = Diagnostic(message, Span(begin, begin + 1), help_)
+        raise CaseFileError(source, [found]) from None
 
 
 def _of_folder(folder: Path, kinds: list[Path]) -> CaseFile:

@@ -105,13 +105,15 @@ def _rule(wanted: str, outcome: Outcome) -> Difference | None:
     """The innermost, or one of those that are named side by side."""
     names, between = _names(outcome.verdict)
     innermost = names[-1:] if between == " > " else names
-    return None if wanted in innermost else Difference(between.join(innermost))
+    actual = between.join(innermost)
+    return None if wanted in (*innermost, actual) else Difference(actual)
 
 
 def _rules(wanted: str, outcome: Outcome) -> Difference | None:
     names, between = _names(outcome.verdict)
-    is_same = tuple(re.split(r"\s+or\s+|\s*[,>]\s*", wanted)) == names
-    return None if is_same else Difference(between.join(names))
+    actual = between.join(names)
+    is_same = wanted == actual or tuple(re.split(r"\s*[,>]\s*", wanted)) == names
+    return None if is_same else Difference(actual)
 
 
 def _instance(wanted: str, outcome: Outcome) -> Difference | None:

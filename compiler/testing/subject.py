@@ -32,7 +32,8 @@ class Source:
     """Where a subject comes from.
 
     ``text``: of a grammar called ``name``, None of an ``artifact``; ``tokens``: how the tokenizer
-    is read, where one is known; ``draw``: so many members, by a seed.
+    is read, where one is known; ``draw``: so many members, by a seed; ``note``: hears of masks that
+    are weaker than is the default.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Source:
     artifact: Artifact | None = None
     tokens: Callable[[], SharedTables] | None = None
     draw: Callable[[int, int], Sequence[bytes]] | None = None
+    note: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,10 @@ class Subject:
             # A few masks are wanted: there is no use in precomputing others.
             wanted = replace(wanted, prewarm=0)
         shared = self._shared
-        return build_artifact(recogniser, shared.tokenizer, wanted, shared=shared).artifact
+        built = build_artifact(recogniser, shared.tokenizer, wanted, shared=shared)
+        if built.weakened and self.source.note is not None:
+            self.source.note(f"{self.name}: {built.weakened}")
+        return built.artifact
 
     @cached_property
     def _shared(self) -> SharedTables:

@@ -151,6 +151,7 @@ def test_no_tokenizer_is_read_where_no_case_is_about_tokens(
         built.append(text)
         return explainer_of_grammar(text, *rest)  # type: ignore[arg-type]
 
+    testing._shared.cache_clear()
     monkeypatch.setattr(subject, "explainer_of_grammar", counted)
     monkeypatch.setattr(
         testing, "tokenizer_at", lambda *_, **__: pytest.fail("a tokenizer is read")
