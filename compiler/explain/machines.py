@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from ..frontend import Recogniser
 
 _BYTES = 256
+_EACH = [(octet,) for octet in range(_BYTES)]
 
 
 class TextMachine(ABC):
-    """Reads texts. ``start``: the state before any."""
+    """Reads texts. ``start``: the state before any. ``most_steps``: as many as a search makes."""
 
     start: int
+    most_steps = 100_000
 
     @abstractmethod
     def step(self, state: int, octet: int) -> int | None:
@@ -54,7 +56,13 @@ class TextMachine(ABC):
 
     def next_bytes(self, state: int) -> list[int]:
         """The bytes that may come next, ascending."""
-        return [octet for octet in range(_BYTES) if self.step(state, octet) is not None]
+        alike = [octets for octets in self.alike if self.step(state, octets[0]) is not None]
+        return sorted(octet for octets in alike for octet in octets)
+
+    @property
+    def alike(self) -> Sequence[Sequence[int]]:
+        """Bytes of which all that are in one list lead to the same states."""
+        return _EACH
 
 
 class DfaMachine(TextMachine):
@@ -86,12 +94,18 @@ class DfaMachine(TextMachine):
         columns: list[int] = self.dfa.classes.tolist()
         return columns
 
+    @cached_property
+    def alike(self) -> Sequence[Sequence[int]]:
+        """By the columns of its table."""
+        return by_column(self._columns)
+
 
 class NetworkMachine(TextMachine):
-    """The configurations of a network: with counters and sets, and with lazy terminals, too."""
+    """The configurations of a network: with counters and sets, and with lazy terminals, too, of
+    which its table says nothing."""
 
-    def __init__(self, network: Network) -> None:
-        self.network, self.start = network, network.start
+    def __init__(self, network: Network, *, is_lazy: bool = False) -> None:
+        self.network, self.start, self._is_lazy = network, network.start, is_lazy
 
     def step(self, state: int, octet: int) -> int | None:
         """By the threads."""
@@ -101,6 +115,13 @@ class NetworkMachine(TextMachine):
     def may_end(self, state: int) -> bool:
         """Whether a thread may."""
         return self.network.may_end(state)
+
+    @cached_property
+    def alike(self) -> Sequence[Sequence[int]]:
+        """By the columns of its table."""
+        if self._is_lazy:
+            return _EACH
+        return by_column(self.network.tables.classes.tolist()[:_BYTES])
 
 
 class MaximalMunchMachine(TextMachine):
@@ -121,6 +142,11 @@ class MaximalMunchMachine(TextMachine):
     def may_end(self, state: int) -> bool:
         """Whether the lexeme and all around it may."""
         return self.configurations.is_accepting(state)
+
+    @cached_property
+    def alike(self) -> Sequence[Sequence[int]]:
+        """By the columns of the lexer."""
+        return by_column(self.configurations.lexer.columns.tolist())
 
 
 class LazyMachine(TextMachine):
@@ -153,6 +179,8 @@ class LazyMachine(TextMachine):
 class EarleyMachine(TextMachine):
     """The columns of Earley's recogniser. A state is a text; the recogniser goes from one to
     another by taking back what they do not share."""
+
+    most_steps = 20_000
 
     def __init__(self, earley: Earley) -> None:
         self._earley = earley
@@ -203,6 +231,14 @@ class EarleyMachine(TextMachine):
             self._path.append(each)
 
 
+def by_column(columns: Sequence[int]) -> list[list[int]]:
+    """The bytes of each column of a table."""
+    found: dict[int, list[int]] = {}
+    for octet, column in enumerate(columns):
+        found.setdefault(column, []).append(octet)
+    return [*found.values()]
+
+
 def machine_of(recogniser: "Recogniser") -> TextMachine:
     """The machine of a grammar's recogniser. Raises ``LimitError``."""
     from constrain.artifacts.counting_network.configurations import network_over
@@ -223,7 +259,7 @@ def machine_of(recogniser: "Recogniser") -> TextMachine:
     if recogniser.lazily is not None:
         tables = called_tables(recogniser.network)
         readers = [Reader(each.conjunctions) for each in recogniser.lazily.terminals]
-        return NetworkMachine(CallingNetwork(tables, Terminals(tables, readers)))
+        return NetworkMachine(CallingNetwork(tables, Terminals(tables, readers)), is_lazy=True)
     return NetworkMachine(network_over(recogniser.network))
 
 
@@ -241,7 +277,7 @@ def machine_in(artifact: "Artifact") -> TextMachine:
     if isinstance(runtime, MaximalMunchRuntime):
         return MaximalMunchMachine(runtime.machine().configurations)
     if isinstance(runtime, CallingRuntime):
-        return NetworkMachine(runtime.network())
+        return NetworkMachine(runtime.network(), is_lazy=True)
     if isinstance(runtime, LazyDfaRuntime):
         return LazyMachine(runtime.reader)
     if isinstance(runtime, CountingRuntime | NetworkGrammar):

@@ -1,0 +1,448 @@
+"""The nearest repair of a text that is no member: the smallest edit near the place where it stops.
+
+    2024-13-01   ->  write "2" instead of "3"     2024-12-01
+    [1 2]        ->  write "," here               [1 ,2]
+
+A *change* inserts a character, removes one, replaces one or exchanges two neighbours. What must
+follow an inserted character, as ``rue`` follows ``t``, belongs to its change. The rest of a word
+removed as a whole counts as two changes, and all the rest of the text as three. The search tries
+all texts of one change near the place, then those of one more from the ones that are read furthest,
+and so on, until some are read on: to the end of the text, or for ``READ_ON`` bytes behind the
+change and beyond the place. A repaired text that ends and is no member counts one more, since
+something is missing still; and where nothing is wrong but that the text ends, a change before its
+end counts two more. Of several with as few changes the best one is a member; else it is read
+further; its changes lie in a shorter part of the text around the place; they remove less, write
+less, insert rather than remove and remove rather than replace; and what replaces a character
+is the nearest to it in Unicode.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from .machines import TextMachine
+
+# A repaired text is read on for so many bytes, and by those that are compared for so many.
+READ_ON, _COMPARED = 16, 2_000
+
+# Bytes before the place at which a first change is tried, and behind those before the next place.
+_BEFORE, _BEFORE_NEXT = 24, 6
+
+# Texts from which the next change is tried, and changes at most.
+_BEAM, _MOST_CHANGES = 20, 4
+
+# What follows of necessity is written to its end.
+_LONGEST_FORCED = 200
+
+# Which bytes are tried where many may stand: what closes, what separates, and some of each kind.
+_USUAL = b"\"'}])>,;:0a=-. \n/1A_<{[(+*|&#!?\t"
+_MOST_TRIED = 18
+
+# What ends a text soon: what closes, and then the shortest of values; inside quotes their end.
+_ENDING = (b"}])>;0:=,", b"\"'}])>;0:=,")
+_SPACE = b" \t\r\n"
+
+# A removal of a whole word or of all the rest counts as so many changes.
+_OF_A_WORD, _OF_THE_REST = 2, 3
+
+# A change of a text that only ends too early counts so many more.
+_BEFORE_END = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """Bytes ``start`` to ``end`` of the text become ``text``: an insertion if they are none, a
+    removal if that is empty.
+
+    ``changes``: how many; ``is_member``: the whole text is a member then, which more text could
+    make of others; ``read``: up to which byte of the result it is read; ``before`` and
+    ``behind``: what stands beside the repaired place, at most 24 bytes of the text each, whole
+    characters.
+    """
+
+    start: int
+    end: int
+    text: bytes
+    changes: int
+    is_member: bool
+    read: int
+    before: bytes
+    behind: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    start: int
+    end: int
+    text: bytes
+    cost: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """A text that was changed: ``at``: the byte of the original behind the last change, and the
+    ``state`` there."""
+
+    changes: tuple[_Change, ...]
+    at: int
+    state: int
+    cost: int
+
+
+class _SpentError(Exception):
+    """No more steps are made."""
+
+
+class _Counted:
+    """A machine whose steps are cached and counted."""
+
+    def __init__(self, machine: TextMachine, most: int) -> None:
+        self.machine, self._left = machine, most
+        self._steps: dict[tuple[int, int], int | None] = {}
+        self._next: dict[int, list[int]] = {}
+
+    def step(self, state: int, octet: int) -> int | None:
+        """The machine's."""
+        key = state, octet
+        if key in self._steps:
+            return self._steps[key]
+        self._spend(1)
+        found = self._steps[key] = self.machine.step(state, octet)
+        return found
+
+    def next_bytes(self, state: int) -> list[int]:
+        """The machine's."""
+        found = self._next.get(state)
+        if found is None:
+            self._spend(8)
+            found = self._next[state] = self.machine.next_bytes(state)
+        return found
+
+    def follow(self, state: int, text: Iterable[int]) -> tuple[int, int]:
+        """The machine's."""
+        count = 0
+        for octet in text:
+            reached = self.step(state, octet)
+            if reached is None:
+                break
+            state = reached
+            count += 1
+        return count, state
+
+    def _spend(self, steps: int) -> None:
+        self._left -= steps
+        if self._left < 0:
+            raise _SpentError
+
+
+def nearest_repair(machine: TextMachine, text: bytes) -> Repair | None:
+    """The repair of a text; None if it is a member or the search found none. It takes at most
+    ``machine.most_steps`` steps besides reading the text."""
+    return _Search(machine, text).found
+
+
+class _Search:
+    def __init__(self, machine: TextMachine, text: bytes) -> None:
+        self._text = text
+        self._last: deque[tuple[int, int]] = deque([(0, machine.start)], _BEFORE + 1)
+        state, self._place = machine.start, len(text)
+        for offset, octet in enumerate(text):
+            reached = machine.step(state, octet)
+            if reached is None:
+                self._place = offset
+                break
+            state = reached
+            self._last.append((offset + 1, state))
+        self._is_incomplete = self._place == len(text)
+        self._is_member = self._is_incomplete and machine.may_end(state)
+        self._machine = _Counted(machine, machine.most_steps)
+
+    @cached_property
+    def found(self) -> Repair | None:
+        """The best repair."""
+        if self._is_member:
+            return None
+        begin, state = next(
+            (at, state)
+            for at, state in self._last
+            if at >= len(self._text) or not 0x80 <= self._text[at] < 0xC0
+        )
+        # By cost, those from which a further change is tried, and those that are read on.
+        levels: dict[int, list[_Tried]] = {0: [_Tried((), begin, state, 0)]}
+        goals: dict[int, list[_Tried]] = {}
+        for each in self._completed(*self._last[-1]) if self._is_incomplete else ():
+            goals.setdefault(each.cost, []).append(each)
+        seen: set[tuple[int, int]] = set()
+        try:
+            for cost in range(_MOST_CHANGES + 1):
+                level = self._best_of(levels.pop(cost, []), seen)
+                level += [more for each in level for more in self._forced(each)]
+                for each in level:
+                    missing = self._missing(each)
+                    if missing is not None:
+                        goals.setdefault(cost + missing, []).append(each)
+                if min(goals, default=cost + 1) <= cost:
+                    break
+                for each in level:
+                    for other in self._changed(each):
+                        levels.setdefault(other.cost, []).append(other)
+        except _SpentError:
+            pass
+        return self._repair(min(goals[min(goals)], key=self._rank)) if goals else None
+
+    def _ahead(self, tried: _Tried) -> bytes:
+        return self._text[tried.at : tried.at + READ_ON]
+
+    def _missing(self, tried: _Tried) -> int | None:
+        """How many changes more a text counts that is read on; None of others."""
+        if not tried.changes:
+            return None
+        count, state = self._machine.follow(tried.state, self._ahead(tried))
+        reach = tried.at + count
+        if count < len(self._ahead(tried)):
+            return None
+        may_end = reach == len(self._text) and self._machine.machine.may_end(state)
+        if self._is_incomplete:
+            is_before = any(change.start < self._place for change in tried.changes)
+            return _BEFORE_END * is_before if may_end else None
+        if reach < len(self._text):
+            return 0 if reach > self._place else None
+        return int(not may_end)
+
+    def _best_of(self, level: list[_Tried], seen: set[tuple[int, int]]) -> list[_Tried]:
+        """Those that are read on, and of the others those that are read furthest; of one place and
+        state the best."""
+        ranked = list[tuple[bool, int, int, _Tried]]()
+        for each in sorted(level, key=self._by_itself) if len(level) > 1 else level:
+            if (each.at, each.state) in seen:
+                continue
+            seen.add((each.at, each.state))
+            count, _ = self._machine.follow(each.state, self._ahead(each))
+            goes_on = self._missing(each) is not None
+            ranked.append((not goes_on, -each.at - count, len(ranked), each))
+        ranked.sort(key=lambda row: row[:3])
+        goals = sum(not row[0] for row in ranked)
+        return [row[-1] for row in ranked[: goals + _BEAM]]
+
+    def _by_itself(self, tried: _Tried) -> tuple[object, ...]:
+        """Which of two texts has the better changes, whatever becomes of them."""
+        first, last = tried.changes[0].start, tried.changes[-1].end
+        return (
+            self._is_incomplete and first < self._place,
+            max(last, self._place) - min(first, self._place),
+            sum(each.end - each.start for each in tried.changes),
+            sum(len(each.text) for each in tried.changes),
+            sum(abs(each.start - self._place) for each in tried.changes),
+            [_kind(change) for change in tried.changes],
+            sum(self._how_far(change) for change in tried.changes),
+            [[_order(octet) for octet in change.text] for change in tried.changes],
+        )
+
+    def _completed(self, at: int, state: int) -> Iterator[_Tried]:
+        """A text that only ends too early, with what ends it soon: by each order of what is
+        written where a choice is."""
+        machine = self._machine
+        for order in _ENDING:
+            written, reached, cost = bytearray(), state, 0
+            while len(written) < _LONGEST_FORCED and not machine.machine.may_end(reached):
+                octets = machine.next_bytes(reached)
+                octet = min(octets, key=lambda o: (order.find(o) % 256, o in _SPACE, o))
+                cost += len(octets) > 1 and not 0x80 <= octet < 0xC0
+                written.append(octet)
+                reached = self._reached(reached, octet)
+            if machine.machine.may_end(reached):
+                change = _Change(at, at, bytes(written), max(1, cost))
+                yield _Tried((change,), at, reached, change.cost)
+
+    # The changes of a text.
+
+    def _changed(self, tried: _Tried) -> Iterator[_Tried]:
+        """Texts of one change more, at the places behind the last one up to where it stops."""
+        states = [(tried.at, tried.state)]
+        for at in range(tried.at, min(len(self._text), tried.at + _BEFORE + READ_ON)):
+            reached = self._machine.step(states[-1][1], self._text[at])
+            if reached is None:
+                break
+            states.append((at + 1, reached))
+        near = states[-_BEFORE_NEXT:] if tried.changes else states
+        for at, state in reversed(near):
+            if at < len(self._text) and 0x80 <= self._text[at] < 0xC0:
+                continue
+            for change, reached in self._changes(at, state):
+                cost = tried.cost + change.cost
+                yield _Tried((*tried.changes, change), change.end, reached, cost)
+
+    def _changes(self, at: int, state: int) -> Iterator[tuple[_Change, int]]:
+        text, end = self._text, self._behind(at)
+        character = text[at:end]
+        if character:
+            yield _Change(at, end, b"", 1), state
+            word = self._end_of_word(at)
+            if word > end:
+                yield _Change(at, word, b"", _OF_A_WORD), state
+            if word < len(text) and self._machine.machine.may_end(state):
+                yield _Change(at, len(text), b"", _OF_THE_REST), state
+            two = self._behind(end)
+            exchanged = text[end:two] + character
+            reached = self._read(state, exchanged) if exchanged != text[at:two] else None
+            if two > end and reached is not None:
+                yield _Change(at, two, exchanged, 1), reached
+        for inserted, after in self._inserted(state, character):
+            yield _Change(at, at, inserted, 1), after
+            if character and inserted != character:
+                yield _Change(at, end, inserted, 1), after
+
+    def _read(self, state: int, text: bytes) -> int | None:
+        count, reached = self._machine.follow(state, text)
+        return reached if count == len(text) else None
+
+    def _inserted(self, state: int, near: bytes) -> Iterator[tuple[bytes, int]]:
+        """What may be written: a character, and what must follow it."""
+        octets = self._machine.next_bytes(state)
+        for octet in _tried_of(octets, near[:1]):
+            reached = self._machine.step(state, octet)
+            if reached is None:
+                continue
+            character = bytearray((octet,))
+            while octet >= 0x80 and len(character) < 4 and self._is_inside(reached):
+                octet = self._machine.next_bytes(reached)[0]
+                character.append(octet)
+                reached = self._reached(reached, octet)
+            yield bytes(character), reached
+
+    def _forced(self, tried: _Tried) -> Iterator[_Tried]:
+        """The same with what must follow the character that was written last."""
+        if not tried.changes or not tried.changes[-1].text:
+            return
+        written, state = bytearray(), tried.state
+        while len(written) < _LONGEST_FORCED and not self._machine.machine.may_end(state):
+            following = self._machine.next_bytes(state)
+            if len(following) != 1 and not self._is_inside(state):
+                break
+            written.append(following[0])
+            state = self._reached(state, following[0])
+        if written:
+            *others, last = tried.changes
+            last = replace(last, text=last.text + bytes(written))
+            yield replace(tried, changes=(*others, last), state=state)
+
+    def _is_inside(self, state: int) -> bool:
+        """Whether a character has begun."""
+        following = self._machine.next_bytes(state)
+        return bool(following) and following[0] >= 0x80 and following[-1] < 0xC0
+
+    def _reached(self, state: int, octet: int) -> int:
+        reached = self._machine.step(state, octet)
+        assert reached is not None
+        return reached
+
+    def _behind(self, at: int) -> int:
+        """Where the character at a byte ends."""
+        end = min(at + 1, len(self._text))
+        while end < len(self._text) and end < at + 4 and 0x80 <= self._text[end] < 0xC0:
+            end += 1
+        return end
+
+    def _end_of_word(self, at: int) -> int:
+        end = at
+        while end < len(self._text) and end - at < 64 and _is_word(self._text[end]):
+            end += 1
+        return end
+
+    # The best of several.
+
+    def _rank(self, tried: _Tried) -> tuple[object, ...]:
+        text = self._text
+        ahead = text[tried.at : tried.at + _COMPARED]
+        count, state = self._machine.machine.follow(tried.state, ahead)
+        is_whole = tried.at + count == len(text)
+        is_member = is_whole and self._machine.machine.may_end(state)
+        return not is_member, -(tried.at + count - self._place), *self._by_itself(tried)
+
+    def _how_far(self, change: _Change) -> int:
+        """How far what was written in the place of characters is from these."""
+        before = self._text[change.start : change.end]
+        return abs(_code(before) - _code(change.text)) if before and change.text else 0
+
+    def _repair(self, tried: _Tried) -> Repair:
+        text = self._text
+        start, end = tried.changes[0].start, tried.changes[-1].end
+        written, at = bytearray(), start
+        for change in tried.changes:
+            written += text[at : change.start] + change.text
+            at = change.end
+        # What is the same at both ends was not changed.
+        changed = bytes(written)
+        while (
+            start < end and changed and text[start] == changed[0] and not _splits(text, start + 1)
+        ):
+            start, changed = start + 1, changed[1:]
+        while (
+            start < end and changed and text[end - 1] == changed[-1] and not _splits(text, end - 1)
+        ):
+            end, changed = end - 1, changed[:-1]
+        ahead = text[tried.at : tried.at + _COMPARED]
+        count, state = self._machine.machine.follow(tried.state, ahead)
+        is_whole = tried.at + count == len(text)
+        return Repair(
+            start,
+            end,
+            changed,
+            sum(change.cost for change in tried.changes),
+            is_whole and self._machine.machine.may_end(state),
+            tried.at + count + len(changed) - (end - start),
+            _whole(text[max(0, start - 24) : start], last=False),
+            _whole(text[end : end + 24], last=True),
+        )
+
+
+def _tried_of(octets: Sequence[int], near: bytes) -> list[int]:
+    """The bytes that are tried of those that may stand there: few of them all, of many the nearest
+    to what stands there, and the usual ones."""
+    if len(octets) <= _MOST_TRIED:
+        return sorted(octets, key=_order)
+    some = set(octets)
+    found = [octet for octet in _USUAL if octet in some]
+    if near:
+        ascii_ = [octet for octet in octets if octet < 0x80]
+        found += sorted(ascii_, key=lambda octet: (abs(octet - near[0]), octet))[:2]
+        swapped = ord(near.swapcase())
+        found += [swapped] if swapped in some else []
+    rest = [octet for octet in octets if octet not in found]
+    return [*dict.fromkeys([*found, *rest])][:_MOST_TRIED]
+
+
+def _order(octet: int) -> int:
+    place = _USUAL.find(octet)
+    return place if place >= 0 else len(_USUAL) + octet
+
+
+def _kind(change: _Change) -> int:
+    """0 for an insertion, 1 for a removal, 2 for a replacement."""
+    return 1 if not change.text else 2 * (change.end > change.start)
+
+
+def _is_word(octet: int) -> bool:
+    return octet >= 0x80 or chr(octet).isalnum() or octet == 0x5F
+
+
+def _code(text: bytes) -> int:
+    return ord(text.decode("utf-8", "replace")[:1] or "\0")
+
+
+def _splits(text: bytes, place: int) -> bool:
+    return place < len(text) and 0x80 <= text[place] < 0xC0
+
+
+def _whole(text: bytes, *, last: bool) -> bytes:
+    """Without a part of a character at the end that was cut."""
+    return text.decode("utf-8", "ignore").encode("utf-8") if _is_cut(text, last=last) else text
+
+
+def _is_cut(text: bytes, *, last: bool) -> bool:
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.end == len(text) if last else error.start == 0
+    return False
