@@ -10,11 +10,16 @@ from .. import options
 from ..compiling import say_depth, subject_of
 from ..console import UsageError, write_text
 from ..inputs import STDIN, read_bytes
+from ..quoting import escaped, quoted, text_of
 
 if TYPE_CHECKING:
+    from constrain.compiler.explain.repairs import Repair
     from constrain.compiler.explain.report import Verdict
 
 SCHEMA = 1
+
+# Characters of a terminal or of a part of the text that a line shows.
+_LONGEST = 60
 
 
 class Format(StrEnum):
@@ -63,14 +68,20 @@ def explain(
             say_depth(explainer.recogniser, wanted)
     else:
         explainer = explainer_of_artifact(found)
-    verdict = explainer.verdict(text)
+    verdict, repair = explainer.verdict(text), None
+    if verdict.status is not Status.ACCEPTED:
+        repair = explainer.repair(text)
     name = "<stdin>" if file == STDIN else file
-    write_text((_said if format_ is Format.TEXT else _as_json)(verdict, name, text) + "\n")
+    if format_ is Format.JSON:
+        write_text(_as_json(verdict, repair, name) + "\n")
+    else:
+        help_ = "" if repair is None else f"  = help: {_help(verdict, repair, text)}\n"
+        write_text(f"{_said(verdict, name, text)}\n{help_}")
     return 0 if verdict.status is Status.ACCEPTED else 1
 
 
-def _as_json(verdict: "Verdict", name: str, _text: bytes) -> str:
-    """The verdict as one object; ``expected``: ranges of bytes, both ends included."""
+def _as_json(verdict: "Verdict", repair: "Repair | None", name: str) -> str:
+    """The verdict as one object; ranges of bytes have both ends included."""
     found = {
         "schema": SCHEMA,
         "file": name,
@@ -82,12 +93,27 @@ def _as_json(verdict: "Verdict", name: str, _text: bytes) -> str:
         "path": list(verdict.path),
         "expected": [list(pair) for pair in verdict.expected],
         "terminals": list(verdict.terminals),
+        "begun": [
+            {"terminal": text, "bytes": [list(pair) for pair in octets]}
+            for text, octets in verdict.begun
+        ],
         "tokens": list(verdict.tokens),
         "may_end": verdict.may_end,
         "but_for_line_break": verdict.but_for_line_break,
     }
     if verdict.instance is not None:
         found |= {"instance": verdict.instance, "schemas": list(verdict.schemas)}
+    if repair is not None:
+        found["repair"] = {
+            "start": repair.start,
+            "end": repair.end,
+            "text": text_of(repair.text),
+            "before": text_of(repair.before),
+            "behind": text_of(repair.behind),
+            "changes": repair.changes,
+            "is_member": repair.is_member,
+            "read": repair.read,
+        }
     return json.dumps(found)
 
 
@@ -105,9 +131,11 @@ def _said(verdict: "Verdict", name: str, text: bytes) -> str:
     if verdict.instance is not None:
         place += f", at {verdict.instance or 'the root'}"
     elif verdict.rules or verdict.path:
-        place += f" in {', '.join(verdict.rules) or ' > '.join(verdict.path)}"
-    expected = [class_text(verdict.expected)] if verdict.expected else []
-    expected += verdict.terminals
+        place += f" in {' > '.join(verdict.path) or ', '.join(verdict.rules)}"
+    begun = [f"{class_text(octets)} inside {_shown(text)}" for text, octets in verdict.begun]
+    if verdict.expected and not (begun or (verdict.terminals and verdict.instance is None)):
+        begun = [class_text(verdict.expected)]
+    expected = begun + [_shown(text) for text in verdict.terminals]
     if verdict.tokens:
         expected.append(f"the token {' or '.join(verdict.tokens)}, which no text matches")
     expected += ["the end of the text"] if verdict.may_end else []
@@ -117,3 +145,32 @@ def _said(verdict: "Verdict", name: str, text: bytes) -> str:
     if verdict.but_for_line_break:
         said += " (it is accepted without the line break at its end)"
     return said
+
+
+def _shown(terminal: str) -> str:
+    """A terminal as its author wrote it, on one line and not too long."""
+    text = " ".join(terminal.split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _help(verdict: "Verdict", repair: "Repair", text: bytes) -> str:
+    """What to change, and what becomes of the text around it."""
+    from constrain.compiler.explain.report import position
+
+    written, gone = quoted(repair.text), quoted(text[repair.start : repair.end])
+    if len(gone) > _LONGEST:
+        gone = f"{repair.end - repair.start} bytes"
+    where = "here"
+    if repair.start != verdict.offset:
+        line, column = position(text, repair.start)
+        where = f"at {line}:{column}"
+    if repair.start == repair.end:
+        said = f"write {written} {where}"
+    elif repair.text:
+        said = f"write {written} instead of {gone} {where}"
+    else:
+        said = f"remove {gone} {where}"
+    cut_before = "…" * (repair.start > len(repair.before))
+    cut_behind = "…" * (repair.end + len(repair.behind) < len(text))
+    result = escaped(repair.before + repair.text + repair.behind)
+    return f"{said}: {cut_before}{result}{cut_behind}"

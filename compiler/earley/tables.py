@@ -101,10 +101,11 @@ class Layout:
     nodes: Sequence[regex.Node]
 
 
-def layout(lnf: Lnf, limits: Limits | None = None) -> Layout:
+def layout(lnf: Lnf, limits: Limits | None = None, *, join: bool = True) -> Layout:
     """The productions of ``normalize_without_nullable``'s result, concatenated.
 
-    Productions of one terminal are joined if they lie in the same rules, which messages name.
+    Productions of one terminal are joined if they lie in the same rules, which messages name, but
+    for ``join=False``.
     Raises ``LimitError``.
     """
     numbers: dict[object, int] = {}
@@ -132,9 +133,10 @@ def layout(lnf: Lnf, limits: Limits | None = None) -> Layout:
                 path = tuple(rule_paths.of(production))
                 alone.setdefault(path, []).append(lnf.terminals[~body[0]])
         for path, terminals in alone.items():
-            bodies.append(len(symbols))
-            symbols += [number_of(tuple(terminals)), END]
-            paths.append(list(path))
+            for group in [terminals] if join else [[terminal] for terminal in terminals]:
+                bodies.append(len(symbols))
+                symbols += [number_of(tuple(group)), END]
+                paths.append(list(path))
         for production in productions:
             body = production.body
             if len(body) != 1 or body[0] >= 0:

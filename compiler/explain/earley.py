@@ -13,15 +13,16 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from constrain.artifacts.earley.recogniser import Earley
-from constrain.artifacts.network.tables import NetworkTables
 
-from .counted import Counted
+from .machines import TextMachine
+from .reading import Reading
 from .report import Status, Verdict, common, position, ranges, shortened, without_line_break
 
 # Terminals that are listed at most.
 _MOST_TERMINALS = 12
 
 _FIRST_TERMINAL = 256
+_ALL = (1 << _FIRST_TERMINAL) - 1
 
 # A dot, a state of the terminal behind it, a head and the column that it began in.
 Item: TypeAlias = tuple[int, int, int, int]
@@ -31,33 +32,23 @@ _Pair = tuple[int, int]
 
 
 def explain_parser(
-    earley: Earley, text: bytes, names: Sequence[str] = (), tables: NetworkTables | None = None
+    earley: Earley, text: bytes, names: Sequence[str] = (), machine: TextMachine | None = None
 ) -> Verdict:
     """The verdict on ``text``. ``earley``: before any text. ``names``: of token terminals.
-    ``tables``: of the network, where its frames say what of what Earley's recogniser reads is
-    meant."""
-    counted = Counted.of(tables)
-    offset = earley.feed(text) if counted is None else counted.feed(text)
-    may_end = earley.is_accepting if counted is None else counted.may_end
+    ``machine``: what says which of the texts that Earley's recogniser reads are meant."""
+    reading = None if machine is None else Reading(machine)
+    offset = earley.feed(text) if reading is None else reading.feed(text)
+    may_end = earley.is_accepting if reading is None else reading.may_end
     status = Status.REJECTED
     if offset == len(text):
         status = Status.ACCEPTED if may_end else Status.INCOMPLETE
     shorter = len(without_line_break(text))
-    symbols = earley.tables.symbols
-    if counted is not None:
-        earley.feed(text[:offset])
-    items = live_items(earley, offset, counted)
-    inside = 0
-    fresh: dict[str, None] = {}
-    for dot, state, _, _ in items:
-        terminal = ~int(symbols[dot])
-        written = earley.tables.texts[terminal]
-        if state == earley.terminals.start(terminal) and written:
-            fresh[written] = None
-        else:
-            inside |= earley.terminals.next_symbols(state)
-    if counted is not None:
-        inside = inside & counted.next_bytes if items else counted.next_bytes
+    items: list[Item] = []
+    if reading is None or status is not Status.ACCEPTED:
+        if reading is not None:
+            earley.feed(text[:offset])
+        items = live_items(earley, offset, reading)
+    fresh, begun, inside = _waited_for(earley, items, reading)
     terminals = list(fresh)
     if len(terminals) > _MOST_TERMINALS:
         terminals[_MOST_TERMINALS:] = ["…"]
@@ -68,35 +59,71 @@ def explain_parser(
         line=line,
         column=column,
         rules=(),
-        expected=ranges(octet for octet in range(_FIRST_TERMINAL) if inside >> octet & 1),
+        expected=_bytes_of(inside),
         tokens=tuple(name for i, name in enumerate(names) if inside >> _FIRST_TERMINAL + i & 1),
         may_end=may_end,
         but_for_line_break=status is Status.REJECTED
         and shorter < len(text)
         and offset >= shorter
-        and _accepts(earley, text[:shorter], Counted.of(tables)),
+        and _accepts(earley, text[:shorter], machine),
         path=shortened(common([path_of(earley, item) for item in items])),
         terminals=tuple(terminals),
+        begun=tuple((written, _bytes_of(octets)) for written, octets in begun.items()),
     )
 
 
-def _accepts(earley: Earley, text: bytes, counted: Counted | None) -> bool:
-    if counted is None:
+def _waited_for(
+    earley: Earley, items: Sequence[Item], reading: Reading | None
+) -> tuple[list[str], dict[str, int], int]:
+    """The terminals that may begin, as they are written; those that have begun with what they go on
+    with, as bits; and all of that together, with token terminals."""
+    symbols, inside = earley.tables.symbols, 0
+    fresh: dict[str, None] = {}
+    begun: dict[str, int] = {}
+    readable = _ALL if reading is None else reading.next_bytes | ~_ALL
+    for dot, state, _, _ in items:
+        terminal = ~int(symbols[dot])
+        written = earley.tables.texts[terminal]
+        following = earley.terminals.next_symbols(state) & (readable if reading else -1)
+        if state == earley.terminals.start(terminal) and written and following & _ALL:
+            fresh[written] = None
+            continue
+        inside |= following
+        if written and following & _ALL:
+            begun[written] = begun.get(written, 0) | following & _ALL
+    if reading is not None and not items:
+        inside = reading.next_bytes
+    return list(fresh), begun, inside
+
+
+def _bytes_of(bits: int) -> tuple[tuple[int, int], ...]:
+    return ranges(octet for octet in range(_FIRST_TERMINAL) if bits >> octet & 1)
+
+
+def _accepts(earley: Earley, text: bytes, machine: TextMachine | None) -> bool:
+    if machine is None:
         return earley.accepts_at(len(text))
-    return counted.feed(text) == len(text) and counted.may_end
+    count, state = machine.follow(machine.start, text)
+    return count == len(text) and machine.may_end(state)
 
 
-def live_items(earley: Earley, offset: int, counted: Counted | None) -> list[Item]:
-    """The items that wait for a terminal behind a text which was read, and which ``counted``,
+def live_items(earley: Earley, offset: int, reading: Reading | None) -> list[Item]:
+    """The items that wait for a terminal behind a text which was read, and which ``reading``,
     behind that text, goes on with; none where the recogniser has not read so much, as it is of
     other options."""
     symbols = earley.tables.symbols
-    if counted is not None and len(earley) < offset:
+    if reading is not None and len(earley) < offset:
         return []
     items = [item for item in earley.items(offset) if symbols[item[0]] < 0]
-    if counted is None:
+    if reading is None:
         return items
-    return [item for item in items if counted.continues(_next_text(earley, item))]
+    readable = reading.next_bytes | ~_ALL
+    return [
+        item
+        for item in items
+        if earley.terminals.next_symbols(item[1]) & readable
+        and reading.continues(_next_text(earley, item))
+    ]
 
 
 def _next_text(earley: Earley, item: Item) -> bytes:

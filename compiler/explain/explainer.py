@@ -2,12 +2,20 @@
 
 explainer = explainer_of_grammar(text, options)
 explainer.verdict(b"2024-13")          as often as you like
+explainer.repair(b"2024-13")           the nearest repair, which takes longer
+
+The engine's own machine says where a text stops and which bytes could come; which of the author's
+terminals and rules these belong to is said by Earley's recogniser of the grammar as it is written.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.container.manifest import MAXIMAL_MUNCH
+from constrain.artifacts.counting_network.configurations import network_over
+from constrain.artifacts.earley.recogniser import Earley
 from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.kinds.counting_network import CountingRuntime
 from constrain.artifacts.kinds.lazy_dfa import LazyDfaRuntime
@@ -21,20 +29,34 @@ from ..automata.dump import ids_text, terminal_names
 from ..diagnostics import GrammarError, LimitError
 from ..dialects import JSON_SCHEMA
 from ..frontend import Automaton, MaximalMunchGrammar, Parser, Recogniser, read_checked
+from ..grammar.tree import Grammar
+from ..limits import Limits
 from ..maximal_munch.to_dfa import text_machine
 from ..network.counter_tables import copied_states
 from ..network.tree_counts import repeats
 from ..options import ANY, CompileOptions
 from ..pipeline import build_engine
+from .authored import authored
 from .earley import explain_parser
 from .json_schema import explain_instance
 from .lazy_dfa import explain_calling, explain_lazy, reader_of
+from .machines import (
+    EarleyMachine,
+    NetworkMachine,
+    TextMachine,
+    machine_in,
+    machine_of,
+)
 from .maximal_munch import explain_maximal_munch
 from .network import explain_network
-from .report import Verdict, explain
+from .repairs import Repair, nearest_repair
+from .report import Status, Verdict, explain
 
 # States of a repetition's copies, from which on they are counted.
 MANY_COPIES = 20_000
+
+# Longer texts are not followed a second time, for the rules around a place.
+_LONGEST_FOLLOWED = 1 << 19
 
 _Explain = Callable[[bytes], Verdict]
 
@@ -46,10 +68,55 @@ class ExplainError(ConstrainError):
 @dataclass(frozen=True, slots=True, eq=False)
 class Explainer:
     """``verdict``: that on a text. ``recogniser``: what gives it, tables where it is a network
-    that counts."""
+    that counts. ``machine``: what reads texts, made when it is first needed."""
 
     verdict: _Explain
     recogniser: Recogniser | NetworkTables | Artifact
+    machine: Callable[[], TextMachine]
+
+    def repair(self, text: bytes) -> Repair | None:
+        """The nearest repair of a text; None of a member, and where none was found. The time that
+        it takes beside reading the text is bounded."""
+        return nearest_repair(self.machine(), text)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Written:
+    """A grammar as its author wrote it. ``is_large``: in any case loosened."""
+
+    grammar: Grammar
+    limits: Limits
+    is_large: bool = False
+
+    def recogniser(self) -> "Callable[[], Earley] | None":
+        """What gives Earley's recogniser of it; None where it is too large."""
+        try:
+            return authored(self.grammar, self.limits, is_large=self.is_large)
+        except (GrammarError, LimitError):
+            return None
+
+    def around(self, base: _Explain, machine: Callable[[], TextMachine]) -> _Explain:
+        """A verdict with the author's rules and terminals. ``base``: without them."""
+        recogniser = cache(self.recogniser)
+        names = [token.text for token in self.grammar.tokens]
+        is_schema = self.grammar.source.dialect == JSON_SCHEMA
+
+        def verdict(text: bytes) -> Verdict:
+            found = base(text)
+            if found.status is Status.ACCEPTED or len(text) > _LONGEST_FOLLOWED:
+                return found
+            begin = recogniser()
+            if begin is None:
+                return found
+            if is_schema:
+                return explain_instance(begin(), text, machine())
+            more = explain_parser(begin(), text, names, machine())
+            if more.offset != found.offset or not (more.terminals or more.begun):
+                return found
+            path = more.path or found.path
+            return replace(found, path=path, terminals=more.terminals, begun=more.begun)
+
+        return verdict
 
 
 def explainer_of_grammar(text: str, options: CompileOptions, name: str = "<grammar>") -> Explainer:
@@ -60,15 +127,31 @@ def explainer_of_grammar(text: str, options: CompileOptions, name: str = "<gramm
         wanted = replace(wanted, parser="network", tokenization=ANY)
     counted = counted_network(text, wanted, name)
     if counted is not None:
-        return Explainer(lambda given: explain_network(counted, given), counted)
+        tables = counted
+        written = _Written(read_checked(text, wanted, name), wanted.limits, is_large=True)
+        by_threads = cache(lambda: NetworkMachine(network_over(tables)))
+        verdict = written.around(lambda given: explain_network(tables, given), by_threads)
+        return Explainer(verdict, tables, by_threads)
     recogniser = build_engine(text, wanted, name=name)
-    return Explainer(_by_recogniser(recogniser), recogniser)
+
+    @cache
+    def machine() -> TextMachine:
+        if isinstance(recogniser, Parser) and recogniser.network is None:
+            over_bytes = replace(wanted, parser="network", tokenization=ANY)
+            try:
+                return machine_of(build_engine(text, over_bytes, name=name))
+            except (GrammarError, LimitError):
+                pass
+        return machine_of(recogniser)
+
+    return Explainer(_by_recogniser(recogniser, wanted.limits, machine), recogniser, machine)
 
 
 def explainer_of_artifact(artifact: Artifact) -> Explainer:
     """Of a compiled grammar. Raises ``ExplainError`` where its text would be needed and was left
     out."""
-    return Explainer(_by_artifact(artifact), artifact)
+    machine = cache(lambda: machine_in(artifact))
+    return Explainer(_by_artifact(artifact, machine), artifact, machine)
 
 
 def counted_network(
@@ -87,25 +170,54 @@ def counted_network(
     return network if network is not None and copied_states(network) > most else None
 
 
-def _by_recogniser(recogniser: Recogniser, counted: NetworkTables | None = None) -> _Explain:
-    """``counted``: the network of an artifact, which has the last word."""
+def _by_recogniser(
+    recogniser: Recogniser, limits: Limits, machine: Callable[[], TextMachine]
+) -> _Explain:
+    """``machine``: what has the last word on what is read."""
     if isinstance(recogniser, MaximalMunchGrammar):
-        machine = text_machine(recogniser.tables)
-        return lambda text: explain_maximal_munch(machine, text, recogniser)
+        munching = text_machine(recogniser.tables)
+        return lambda text: explain_maximal_munch(munching, text, recogniser)
     if isinstance(recogniser, Parser):
-        tables, names = counted or recogniser.network, recogniser.token_names
-        if recogniser.grammar.source.dialect == JSON_SCHEMA:
-            return lambda text: explain_instance(recogniser.recogniser(), text, tables)
-        return lambda text: explain_parser(recogniser.recogniser(), text, names, tables)
-    return _by_automaton(recogniser)
+        return _by_parser(recogniser, limits, machine)
+    return _by_automaton(recogniser, limits, machine)
 
 
-def _by_automaton(recogniser: Automaton) -> _Explain:
-    if recogniser.operation is not None:
-        reader, start = reader_of(recogniser.operation.conjunctions), recogniser.grammar.start
-        return lambda text: explain_lazy(reader, text, start)
-    origins, of_state = recogniser.origins, recogniser.dfa.origins
-    dfa, names = recogniser.dfa.tables(), recogniser.token_names
+def _by_parser(parser: Parser, limits: Limits, machine: Callable[[], TextMachine]) -> _Explain:
+    names = parser.token_names
+
+    def decides() -> TextMachine | None:
+        found = machine()
+        return None if isinstance(found, EarleyMachine) else found
+
+    if parser.grammar.source.dialect == JSON_SCHEMA:
+        return lambda text: explain_instance(parser.recogniser(), text, decides())
+    written = _Written(parser.grammar, limits)
+    recogniser = cache(written.recogniser)
+
+    def verdict(text: bytes) -> Verdict:
+        reading, begin = decides(), recogniser()
+        if reading is None or begin is None:
+            return explain_parser(parser.recogniser(), text, names, reading)
+        return explain_parser(begin(), text, names, reading)
+
+    return verdict
+
+
+def _by_automaton(
+    automaton: Automaton, limits: Limits, machine: Callable[[], TextMachine]
+) -> _Explain:
+    if automaton.meaning == MAXIMAL_MUNCH:
+        return _by_states(automaton)
+    written = _Written(automaton.grammar, limits)
+    if automaton.operation is not None:
+        reader, start = reader_of(automaton.operation.conjunctions), automaton.grammar.start
+        return written.around(lambda text: explain_lazy(reader, text, start), machine)
+    return written.around(_by_states(automaton), machine)
+
+
+def _by_states(automaton: Automaton) -> _Explain:
+    origins, of_state = automaton.origins, automaton.dfa.origins
+    dfa, names = automaton.dfa.tables(), automaton.token_names
 
     def rules_of(state: int) -> list[str]:
         return [origins[number][0] for number in sorted(of_state[state])]
@@ -113,16 +225,32 @@ def _by_automaton(recogniser: Automaton) -> _Explain:
     return lambda text: explain(dfa, rules_of, text, names)
 
 
-def _by_artifact(artifact: Artifact) -> _Explain:
-    runtime, start = artifact.runtime, artifact.manifest.start
+def _by_artifact(artifact: Artifact, machine: Callable[[], TextMachine]) -> _Explain:
+    runtime = artifact.runtime
     if isinstance(runtime, MaximalMunchRuntime):
-        grammar = _munched(artifact)
-        return lambda text: explain_maximal_munch(runtime.machine().configurations, text, grammar)
+        munched = _munched(artifact)
+        return lambda text: explain_maximal_munch(runtime.machine().configurations, text, munched)
     network = runtime.network if isinstance(runtime, CountingRuntime | NetworkGrammar) else None
+    is_large = False
     if network is not None and network.counters is not None:
-        if copied_states(network) > MANY_COPIES:
-            return lambda text: explain_network(network, text)
-        return _by_recogniser(_copied(artifact), network)
+        is_large = copied_states(network) > MANY_COPIES
+        if artifact.manifest.source is None and not is_large:
+            raise ExplainError(
+                "an artifact whose repetitions are counted is explained by its grammar, whose text "
+                "was stripped"
+            )
+    base = _by_runtime(artifact, network)
+    grammar = _grammar_of(artifact)
+    if grammar is None or artifact.manifest.meaning == MAXIMAL_MUNCH:
+        return base
+    return _Written(grammar, Limits(), is_large).around(base, machine)
+
+
+def _by_runtime(artifact: Artifact, network: NetworkTables | None) -> _Explain:
+    """The verdict without the grammar's text."""
+    runtime, start = artifact.runtime, artifact.manifest.start
+    if network is not None and network.counters is not None:
+        return lambda text: explain_network(network, text)
     if isinstance(runtime, NestingGrammar):
         if artifact.manifest.dialect == JSON_SCHEMA:
             return lambda text: explain_instance(runtime.recogniser(), text)
@@ -141,18 +269,17 @@ def _by_artifact(artifact: Artifact) -> _Explain:
     return lambda text: explain(dfa, rules_of, text, names)
 
 
-def _copied(artifact: Artifact) -> Recogniser:
-    """The recogniser of an artifact's grammar whose repetitions are copies, which say where in them
-    a text stops. Raises ``LimitError``."""
+def _grammar_of(artifact: Artifact) -> Grammar | None:
+    """The grammar of an artifact; None if its text was stripped."""
     m = artifact.manifest
     if m.source is None:
-        raise ExplainError(
-            "an artifact whose repetitions are counted is explained by its grammar, whose text was "
-            "stripped"
-        )
-    return build_engine(
-        m.source, dialect=m.dialect, start=m.start, meaning=m.meaning, parser="earley"
-    )
+        return None
+    options = CompileOptions(dialect=m.dialect, start=m.start, meaning=m.meaning)
+    try:
+        return read_checked(m.source, options, "<grammar>")
+    except GrammarError:
+        # What it imports is not in the artifact.
+        return None
 
 
 def _munched(artifact: Artifact) -> MaximalMunchGrammar | None:

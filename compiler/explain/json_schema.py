@@ -10,10 +10,10 @@ import re
 from dataclasses import replace
 
 from constrain.artifacts.earley.recogniser import Earley
-from constrain.artifacts.network.tables import NetworkTables
 
-from .counted import Counted
 from .earley import explain_parser, live_items, path_of
+from .machines import TextMachine
+from .reading import Reading
 from .report import Status, Verdict
 
 # Schemas and expectations that are listed at most.
@@ -30,20 +30,20 @@ _KINDS = {"string": "a string", "number": "a number", "integer": "an integer"}
 _TOKEN = re.compile(rb'[ \t\n\r]+|("(?:[^"\\]|\\.)*"?)|[][{},:]|[^][{},: \t\n\r"]+', re.DOTALL)
 
 
-def explain_instance(earley: Earley, text: bytes, tables: NetworkTables | None = None) -> Verdict:
-    """The verdict on an instance. ``earley``: of a schema's grammar, before any text; ``tables``:
+def explain_instance(earley: Earley, text: bytes, machine: TextMachine | None = None) -> Verdict:
+    """The verdict on an instance. ``earley``: of a schema's grammar, before any text; ``machine``:
     as for ``explain_parser``."""
-    verdict = explain_parser(earley, text, tables=tables)
+    verdict = explain_parser(earley, text, machine=machine)
     if verdict.status is Status.ACCEPTED:
         return verdict
     spoken, offset = earley.tables, verdict.offset
-    counted = Counted.of(tables)
-    if counted is not None:
-        counted.feed(text[:offset])
+    reading = None if machine is None else Reading(machine)
+    if reading is not None:
+        reading.feed(text[:offset])
     schemas: dict[str, None] = {}
     expected: dict[str, None] = {}
     around: dict[str, None] = {}
-    for item in live_items(earley, offset, counted):
+    for item in live_items(earley, offset, reading):
         terminal = ~int(spoken.symbols[item[0]])
         path = path_of(earley, item)
         named = [_BEHIND.sub("", name) for name in path if _is_schema(name)]
@@ -57,6 +57,7 @@ def explain_instance(earley: Earley, text: bytes, tables: NetworkTables | None =
     return replace(
         verdict,
         path=(),
+        begun=(),
         expected=() if expected else verdict.expected,
         terminals=_some([*expected]),
         instance=pointer_at(text[:offset]),

@@ -62,7 +62,20 @@ def explain_maximal_munch(
         and accepts(machine, shorter),
         path=path,
         terminals=_lexemes(machine, machine.head_after(configuration), row),
+        begun=_begun(machine, state, row),
     )
+
+
+def _begun(
+    machine: Configurations, state: int, row: list[int]
+) -> tuple[tuple[str, tuple[tuple[int, int], ...]], ...]:
+    """The lexemes that are being read and go on, and the bytes with which they do."""
+    lexer, found = machine.lexer, dict[str, list[int]]()
+    for octet, target in enumerate(row):
+        for lexeme in sorted(lexer.lexemes(target)) if target != DEAD else ():
+            if text := lexer.tables.texts[lexeme]:
+                found.setdefault(text, []).append(octet)
+    return tuple((text, ranges(octets)) for text, octets in found.items())[:_MOST_LEXEMES]
 
 
 def _lexemes(machine: Configurations, head: int, row: list[int]) -> tuple[str, ...]:

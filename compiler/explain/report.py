@@ -37,6 +37,8 @@ class Verdict:
     the rules that lie inside each other there, and ``terminals``: those that could have begun,
     as their author wrote them. Of an instance of a JSON Schema, ``instance``: the pointer of
     the place in it, and ``schemas``: those of the schemas that say what could have come.
+    ``begun``: the terminals that the place lies inside, each with the bytes that it goes on
+    with, as ranges.
     """
 
     status: Status
@@ -52,6 +54,7 @@ class Verdict:
     terminals: tuple[str, ...] = ()
     instance: str | None = None
     schemas: tuple[str, ...] = ()
+    begun: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = ()
 
 
 def explain(

@@ -1,0 +1,119 @@
+"""Earley's recogniser of a grammar as its author wrote it: each literal and each pattern is a
+terminal of its own, with the text that stands in the grammar, whatever engine reads texts.
+
+    a ::= "x" "y" | "xz"   ->   expected "y" behind x, or inside "xz"
+
+It may read more than the grammar's members, where long counts and operations on expressions would
+take too many states: they are loosened, ``x{2,1000}`` to ``x+`` and ``A & B`` to ``A``. Which of
+its items count is said by the engine's own machine.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from constrain.artifacts.earley.recogniser import Earley
+
+from ..automata import regex_ir as regex
+from ..automata.folding import fold
+from ..diagnostics import GrammarError, LimitError
+from ..earley.tables import layout, stacked
+from ..frontend import without_exceptions
+from ..grammar.expand_permutations import in_any_number
+from ..grammar.tree import (
+    Difference,
+    Excluding,
+    Expr,
+    Grammar,
+    Literal,
+    Pattern,
+    Repetition,
+    children,
+    with_children,
+)
+from ..limits import Limits, blaming
+from ..lnf import normalize_without_nullable
+
+# Counts up to which copies are made where anything is loosened.
+_FEW_TIMES = 3
+
+# Any characters.
+_ANYTHING = regex.repeat(regex.char_class([(0, 0xD7FF), (0xE000, 0x10FFFF)]), 0, None)
+
+
+def authored(grammar: Grammar, limits: Limits, *, is_large: bool = False) -> Callable[[], Earley]:
+    """What gives the recogniser before any text. ``is_large``: of a grammar that is loosened in any
+    case. Raises ``LimitError`` where even that is too much."""
+    for loosens in (False, True):
+        if is_large and not loosens:
+            continue
+        try:
+            return _recogniser(grammar, replace(limits, meter=None).started(), loosens=loosens)
+        except (GrammarError, LimitError) as error:
+            if loosens or (isinstance(error, LimitError) and error.is_measured):
+                raise
+    raise AssertionError
+
+
+def _recogniser(grammar: Grammar, limits: Limits, *, loosens: bool) -> Callable[[], Earley]:
+    with blaming([grammar.start]):
+        written = _rewritten(in_any_number(grammar), loosens=loosens)
+        resolved = without_exceptions(written, limits)
+        found = layout(
+            normalize_without_nullable(resolved, limits, merge=False), limits, join=False
+        )
+        dfas = stacked(found.nodes, limits, len(grammar.tokens))
+    return lambda: Earley(found.tables, dfas, len(dfas.table))
+
+
+def _rewritten(grammar: Grammar, *, loosens: bool) -> Grammar:
+    is_written = not (grammar.is_of_schemas or grammar.embedded)
+    text = grammar.source.text
+
+    def rewritten(expr: Expr, parts: Sequence[Expr]) -> Expr:
+        if isinstance(expr, Literal) and expr.data and is_written:
+            # Patterns side by side are terminals of their own, and literals become one.
+            return Pattern(regex.lit(expr.data), text[expr.span.start : expr.span.end], expr.span)
+        if isinstance(expr, Pattern) and loosens:
+            return replace(expr, node=fold(expr.node, regex.parts_of, _loosened))
+        if loosens and isinstance(expr, Difference):
+            return parts[0]
+        if loosens and isinstance(expr, Excluding):
+            return Pattern(_ANYTHING, text[expr.span.start : expr.span.end], expr.span)
+        if isinstance(expr, Difference | Excluding):
+            return expr
+        found = expr if not parts else with_children(expr, tuple(parts))
+        if isinstance(found, Repetition) and loosens and _is_long(found.min_times, found.max_times):
+            return replace(found, min_times=min(found.min_times, 1), max_times=None)
+        return found
+
+    rules = tuple(replace(r, body=fold(r.body, _inside, rewritten)) for r in grammar.rules)
+    ignored = tuple(fold(each, _inside, rewritten) for each in grammar.ignored)
+    return replace(grammar, rules=rules, ignored=ignored)
+
+
+def _inside(expr: Expr) -> Sequence[Expr]:
+    return children(expr)
+
+
+def _loosened(node: regex.Node, parts: Sequence[regex.Node]) -> regex.Node:
+    match node:
+        case regex.Seq():
+            return regex.seq(*parts)
+        case regex.Alt():
+            return regex.alt(*parts)
+        case regex.Optional():
+            return regex.optional(parts[0])
+        case regex.Repeat(min_times=least, max_times=most):
+            if _is_long(least, most):
+                least, most = min(least, 1), None
+            return regex.repeat(parts[0], least, most, node.text)
+        case regex.And():
+            return parts[0]
+        case regex.Not():
+            return _ANYTHING
+        case _:
+            return node
+
+
+def _is_long(least: int, most: int | None) -> bool:
+    return max(least, most or 0) > _FEW_TIMES
