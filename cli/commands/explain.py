@@ -13,12 +13,12 @@ from ..inputs import STDIN, read_bytes
 from ..quoting import escaped, quoted, text_of
 
 if TYPE_CHECKING:
-    from constrain.compiler.explain.repairs import Repair
+    from constrain.compiler.explain.repairs import Edit, Repair
     from constrain.compiler.explain.report import Verdict
 
 SCHEMA = 1
 
-# Characters of a terminal or of a part of the text that a line shows.
+# Characters of a part of the text that a line shows.
 _LONGEST = 60
 
 
@@ -69,7 +69,8 @@ def explain(
     else:
         explainer = explainer_of_artifact(found)
     verdict, repair = explainer.verdict(text), None
-    if verdict.status is not Status.ACCEPTED:
+    # No text repairs what a token is missing in.
+    if verdict.status is not Status.ACCEPTED and not verdict.tokens:
         repair = explainer.repair(text)
     name = "<stdin>" if file == STDIN else file
     if format_ is Format.JSON:
@@ -92,6 +93,7 @@ def _as_json(verdict: "Verdict", repair: "Repair | None", name: str) -> str:
         "rules": list(verdict.rules),
         "path": list(verdict.path),
         "expected": [list(pair) for pair in verdict.expected],
+        "following": [list(pair) for pair in verdict.following],
         "terminals": list(verdict.terminals),
         "begun": [
             {"terminal": text, "bytes": [list(pair) for pair in octets]}
@@ -105,10 +107,12 @@ def _as_json(verdict: "Verdict", repair: "Repair | None", name: str) -> str:
         found |= {"instance": verdict.instance, "schemas": list(verdict.schemas)}
     if repair is not None:
         found["repair"] = {
-            "start": repair.start,
-            "end": repair.end,
-            "text": text_of(repair.text),
+            "edits": [
+                {"start": edit.start, "end": edit.end, "text": text_of(edit.text)}
+                for edit in repair.edits
+            ],
             "before": text_of(repair.before),
+            "fragment": text_of(repair.fragment),
             "behind": text_of(repair.behind),
             "changes": repair.changes,
             "is_member": repair.is_member,
@@ -120,7 +124,7 @@ def _as_json(verdict: "Verdict", repair: "Repair | None", name: str) -> str:
 def _said(verdict: "Verdict", name: str, text: bytes) -> str:
     """The verdict on one line: place, what stands there, whose text was expected, and which."""
     from constrain.compiler.automata.dump import class_text
-    from constrain.compiler.explain.report import Status
+    from constrain.compiler.explain.report import Status, expected_texts
 
     if verdict.status is Status.ACCEPTED:
         return f"{name}: accepted"
@@ -132,14 +136,7 @@ def _said(verdict: "Verdict", name: str, text: bytes) -> str:
         place += f", at {verdict.instance or 'the root'}"
     elif verdict.rules or verdict.path:
         place += f" in {' > '.join(verdict.path) or ', '.join(verdict.rules)}"
-    begun = [f"{class_text(octets)} inside {_shown(text)}" for text, octets in verdict.begun]
-    if verdict.expected and not (begun or (verdict.terminals and verdict.instance is None)):
-        begun = [class_text(verdict.expected)]
-    expected = begun + [_shown(text) for text in verdict.terminals]
-    if verdict.tokens:
-        expected.append(f"the token {' or '.join(verdict.tokens)}, which no text matches")
-    expected += ["the end of the text"] if verdict.may_end else []
-    said = f"{place}; expected {' or '.join(expected)}"
+    said = f"{place}; expected {' or '.join(expected_texts(verdict)) or 'nothing'}"
     if verdict.schemas:
         said += f", by {' or '.join(verdict.schemas)}"
     if verdict.but_for_line_break:
@@ -147,30 +144,28 @@ def _said(verdict: "Verdict", name: str, text: bytes) -> str:
     return said
 
 
-def _shown(terminal: str) -> str:
-    """A terminal as its author wrote it, on one line and not too long."""
-    text = " ".join(terminal.split())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
 def _help(verdict: "Verdict", repair: "Repair", text: bytes) -> str:
     """What to change, and what becomes of the text around it."""
+    first, last = repair.edits[0], repair.edits[-1]
+    before = "…" * (first.start > len(repair.before)) + escaped(repair.before)
+    behind = escaped(repair.behind) + "…" * (last.end + len(repair.behind) < len(text))
+    result = f"{before}{escaped(repair.fragment)}{behind}"
+    if len(repair.edits) > 1 and len(repair.fragment) <= _LONGEST:
+        return f"did you mean {result}"
+    said = ", and ".join(_edit_said(edit, verdict.offset, text) for edit in repair.edits)
+    return said if len(repair.fragment) > _LONGEST else f"{said}: {result}"
+
+
+def _edit_said(edit: "Edit", offset: int, text: bytes) -> str:
     from constrain.compiler.explain.report import position
 
-    written, gone = quoted(repair.text), quoted(text[repair.start : repair.end])
-    if len(gone) > _LONGEST:
-        gone = f"{repair.end - repair.start} bytes"
-    where = "here"
-    if repair.start != verdict.offset:
-        line, column = position(text, repair.start)
-        where = f"at {line}:{column}"
-    if repair.start == repair.end:
-        said = f"write {written} {where}"
-    elif repair.text:
-        said = f"write {written} instead of {gone} {where}"
-    else:
-        said = f"remove {gone} {where}"
-    cut_before = "…" * (repair.start > len(repair.before))
-    cut_behind = "…" * (repair.end + len(repair.behind) < len(text))
-    result = escaped(repair.before + repair.text + repair.behind)
-    return f"{said}: {cut_before}{result}{cut_behind}"
+    written, gone = _part(edit.text), _part(text[edit.start : edit.end])
+    line, column = position(text, edit.start)
+    where = "here" if edit.start == offset else f"at {line}:{column}"
+    if edit.start == edit.end:
+        return f"write {written} {where}"
+    return f"write {written} instead of {gone} {where}" if edit.text else f"remove {gone} {where}"
+
+
+def _part(octets: bytes) -> str:
+    return quoted(octets) if len(octets) <= _LONGEST else f"{len(octets):,} bytes"

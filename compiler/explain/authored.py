@@ -15,7 +15,6 @@ from constrain.artifacts.earley.recogniser import Earley
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
-from ..diagnostics import GrammarError, LimitError
 from ..earley.tables import layout, stacked
 from ..frontend import without_exceptions
 from ..grammar.expand_permutations import in_any_number
@@ -40,27 +39,15 @@ _FEW_TIMES = 3
 _ANYTHING = regex.repeat(regex.char_class([(0, 0xD7FF), (0xE000, 0x10FFFF)]), 0, None)
 
 
-def authored(grammar: Grammar, limits: Limits, *, is_large: bool = False) -> Callable[[], Earley]:
-    """What gives the recogniser before any text. ``is_large``: of a grammar that is loosened in any
-    case. Raises ``LimitError`` where even that is too much."""
-    for loosens in (False, True):
-        if is_large and not loosens:
-            continue
-        try:
-            return _recogniser(grammar, replace(limits, meter=None).started(), loosens=loosens)
-        except (GrammarError, LimitError) as error:
-            if loosens or (isinstance(error, LimitError) and error.is_measured):
-                raise
-    raise AssertionError
-
-
-def _recogniser(grammar: Grammar, limits: Limits, *, loosens: bool) -> Callable[[], Earley]:
+def authored(grammar: Grammar, limits: Limits, *, loosens: bool) -> Callable[[], Earley]:
+    """What gives the recogniser before any text; ``loosens``: of the grammar loosened. Raises
+    ``LimitError``."""
+    limits = replace(limits, meter=None).started()
     with blaming([grammar.start]):
         written = _rewritten(in_any_number(grammar), loosens=loosens)
         resolved = without_exceptions(written, limits)
-        found = layout(
-            normalize_without_nullable(resolved, limits, merge=False), limits, join=False
-        )
+        lnf = normalize_without_nullable(resolved, limits, merge=False)
+        found = layout(lnf, limits, join=False)
         dfas = stacked(found.nodes, limits, len(grammar.tokens))
     return lambda: Earley(found.tables, dfas, len(dfas.table))
 

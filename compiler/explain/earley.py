@@ -68,6 +68,7 @@ def explain_parser(
         and _accepts(earley, text[:shorter], machine),
         path=shortened(common([path_of(earley, item) for item in items])),
         terminals=tuple(terminals),
+        following=_bytes_of(earley.next_symbols() if reading is None else reading.next_bytes),
         begun=tuple((written, _bytes_of(octets)) for written, octets in begun.items()),
     )
 

@@ -23,6 +23,7 @@ from constrain.artifacts.kinds.lazy_network import CallingRuntime
 from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
 from constrain.artifacts.kinds.network import NetworkGrammar
 from constrain.artifacts.kinds.parser import NestingGrammar
+from constrain.artifacts.lazy_network.configurations import CallingNetwork
 from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata.dump import ids_text, terminal_names
@@ -34,7 +35,7 @@ from ..limits import Limits
 from ..maximal_munch.to_dfa import text_machine
 from ..network.counter_tables import copied_states
 from ..network.tree_counts import repeats
-from ..options import ANY, CompileOptions
+from ..options import ANY, AUTO, CompileOptions
 from ..pipeline import build_engine
 from .authored import authored
 from .earley import explain_parser
@@ -89,9 +90,17 @@ class _Written:
     is_large: bool = False
 
     def recogniser(self) -> "Callable[[], Earley] | None":
-        """What gives Earley's recogniser of it; None where it is too large."""
+        """What gives Earley's recogniser of it, or of what it is loosened to; None where even that
+        is too large."""
+        return (None if self.is_large else self.exact()) or self._made(loosens=True)
+
+    def exact(self) -> "Callable[[], Earley] | None":
+        """What gives that of its members alone; None where it is too large."""
+        return self._made(loosens=False)
+
+    def _made(self, *, loosens: bool) -> "Callable[[], Earley] | None":
         try:
-            return authored(self.grammar, self.limits, is_large=self.is_large)
+            return authored(self.grammar, self.limits, loosens=loosens)
         except (GrammarError, LimitError):
             return None
 
@@ -132,19 +141,33 @@ def explainer_of_grammar(text: str, options: CompileOptions, name: str = "<gramm
         by_threads = cache(lambda: NetworkMachine(network_over(tables)))
         verdict = written.around(lambda given: explain_network(tables, given), by_threads)
         return Explainer(verdict, tables, by_threads)
-    recogniser = build_engine(text, wanted, name=name)
+    try:
+        recogniser = build_engine(text, wanted, name=name)
+    except LimitError as error:
+        if error.is_measured or options.engine != AUTO:
+            raise
+        # With terminals whose states are made while texts are read.
+        recogniser = build_engine(text, replace(options, tokenization=ANY), name=name)
 
     @cache
     def machine() -> TextMachine:
         if isinstance(recogniser, Parser) and recogniser.network is None:
-            over_bytes = replace(wanted, parser="network", tokenization=ANY)
+            over_bytes = replace(wanted, engine=AUTO, parser="network", tokenization=ANY)
             try:
                 return machine_of(build_engine(text, over_bytes, name=name))
             except (GrammarError, LimitError):
                 pass
         return machine_of(recogniser)
 
-    return Explainer(_by_recogniser(recogniser, wanted.limits, machine), recogniser, machine)
+    if isinstance(recogniser, Parser) and recogniser.lazily is not None:
+        written = _Written(read_checked(text, wanted, name), wanted.limits, is_large=True)
+        verdict = written.around(_by_calls(machine, recogniser.grammar.start), machine)
+        return Explainer(verdict, recogniser, machine)
+    verdict = _by_recogniser(recogniser, wanted.limits, machine)
+    if isinstance(recogniser, Automaton) and recogniser.meaning == MAXIMAL_MUNCH:
+        munching = replace(wanted, engine="greedy")
+        verdict = _with_lexemes(verdict, lambda: build_engine(text, munching, name=name))
+    return Explainer(verdict, recogniser, machine)
 
 
 def explainer_of_artifact(artifact: Artifact) -> Explainer:
@@ -192,13 +215,48 @@ def _by_parser(parser: Parser, limits: Limits, machine: Callable[[], TextMachine
     if parser.grammar.source.dialect == JSON_SCHEMA:
         return lambda text: explain_instance(parser.recogniser(), text, decides())
     written = _Written(parser.grammar, limits)
-    recogniser = cache(written.recogniser)
+    exact, recogniser = cache(written.exact), cache(written.recogniser)
 
     def verdict(text: bytes) -> Verdict:
-        reading, begin = decides(), recogniser()
-        if reading is None or begin is None:
-            return explain_parser(parser.recogniser(), text, names, reading)
-        return explain_parser(begin(), text, names, reading)
+        reading = decides()
+        begin = exact() if reading is None else recogniser()
+        return explain_parser((begin or parser.recogniser)(), text, names, reading)
+
+    return verdict
+
+
+def _by_calls(machine: Callable[[], TextMachine], start: str) -> _Explain:
+    """By a network that calls lazy DFAs."""
+
+    def verdict(text: bytes) -> Verdict:
+        found = machine()
+        assert isinstance(found, NetworkMachine) and isinstance(found.network, CallingNetwork)
+        return explain_calling(found.network, text, start)
+
+    return verdict
+
+
+def _with_lexemes(base: _Explain, build: Callable[[], Recogniser]) -> _Explain:
+    """The verdict of a DFA with the lexemes and rules of the grammar that it was made of."""
+
+    @cache
+    def munching() -> _Explain | None:
+        try:
+            found = build()
+        except (GrammarError, LimitError):
+            return None
+        assert isinstance(found, MaximalMunchGrammar)
+        machine = text_machine(found.tables)
+        return lambda text: explain_maximal_munch(machine, text, found)
+
+    def verdict(text: bytes) -> Verdict:
+        found, by_lexemes = base(text), munching()
+        if found.status is Status.ACCEPTED or by_lexemes is None:
+            return found
+        more = by_lexemes(text)
+        if more.offset != found.offset:
+            return found
+        return replace(found, path=more.path, terminals=more.terminals, begun=more.begun)
 
     return verdict
 
@@ -208,7 +266,7 @@ def _by_automaton(
 ) -> _Explain:
     if automaton.meaning == MAXIMAL_MUNCH:
         return _by_states(automaton)
-    written = _Written(automaton.grammar, limits)
+    written = _Written(automaton.grammar, limits, is_large=automaton.operation is not None)
     if automaton.operation is not None:
         reader, start = reader_of(automaton.operation.conjunctions), automaton.grammar.start
         return written.around(lambda text: explain_lazy(reader, text, start), machine)
@@ -241,8 +299,11 @@ def _by_artifact(artifact: Artifact, machine: Callable[[], TextMachine]) -> _Exp
             )
     base = _by_runtime(artifact, network)
     grammar = _grammar_of(artifact)
-    if grammar is None or artifact.manifest.meaning == MAXIMAL_MUNCH:
+    if grammar is None:
         return base
+    if artifact.manifest.meaning == MAXIMAL_MUNCH:
+        return _with_lexemes(base, lambda: _munching(artifact))
+    is_large |= isinstance(runtime, LazyDfaRuntime | CallingRuntime)
     return _Written(grammar, Limits(), is_large).around(base, machine)
 
 
@@ -284,9 +345,12 @@ def _grammar_of(artifact: Artifact) -> Grammar | None:
 
 def _munched(artifact: Artifact) -> MaximalMunchGrammar | None:
     """The grammar of an artifact of maximal munch; None if its text was stripped."""
+    return None if artifact.manifest.source is None else _munching(artifact)
+
+
+def _munching(artifact: Artifact) -> MaximalMunchGrammar:
     m = artifact.manifest
-    if m.source is None:
-        return None
+    assert m.source is not None
     found = build_engine(
         m.source, dialect=m.dialect, start=m.start, meaning=m.meaning, engine="greedy"
     )

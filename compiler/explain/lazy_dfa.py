@@ -54,13 +54,15 @@ def _verdict(
         status = Status.ACCEPTED if may_end else Status.INCOMPLETE
     line, column = position(text, offset)
     shorter = without_line_break(text)
+    following = ranges(expected)
     return Verdict(
         status=status,
         offset=offset,
         line=line,
         column=column,
         rules=(rule,),
-        expected=ranges(expected),
+        expected=following,
+        following=following,
         tokens=(),
         may_end=may_end,
         but_for_line_break=status is Status.REJECTED and shorter != text and accepts(shorter),

@@ -63,6 +63,7 @@ def explain_maximal_munch(
         path=path,
         terminals=_lexemes(machine, machine.head_after(configuration), row),
         begun=_begun(machine, state, row),
+        following=ranges(o for o in range(256) if machine.follow(configuration, (o,))[0]),
     )
 
 

@@ -37,13 +37,15 @@ def explain_network(tables: NetworkTables, text: bytes) -> Verdict:
         status = Status.ACCEPTED if may_end else Status.INCOMPLETE
     line, column = position(text, offset)
     expected = (o for o in range(256) if network.read(current, bytes([o]))[0] != REFUSED)
+    following = ranges(expected)
     return Verdict(
         status=status,
         offset=offset,
         line=line,
         column=column,
         rules=(),
-        expected=ranges(expected),
+        expected=following,
+        following=following,
         tokens=(),
         may_end=may_end,
         but_for_line_break=status is Status.REJECTED and ends_early,

@@ -11,9 +11,10 @@ and so on, until some are read on: to the end of the text, or for ``READ_ON`` by
 change and beyond the place. A repaired text that ends and is no member counts one more, since
 something is missing still; and where nothing is wrong but that the text ends, a change before its
 end counts two more. Of several with as few changes the best one is a member; else it is read
-further; its changes lie in a shorter part of the text around the place; they remove less, write
-less, insert rather than remove and remove rather than replace; and what replaces a character
-is the nearest to it in Unicode.
+further; its changes and the place lie in a shorter part of the text, counting what is written; they
+remove less and write less, not counting other quotes and another case; they insert rather
+than remove and remove rather than replace; and what replaces a character is the nearest to it
+in Unicode.
 """
 
 from collections import deque
@@ -43,6 +44,8 @@ _MOST_TRIED = 18
 _ENDING = (b"}])>;0:=,", b"\"'}])>;0:=,")
 _SPACE = b" \t\r\n"
 
+_QUOTES = {b"'", b'"', b"`"}
+
 # A removal of a whole word or of all the rest counts as so many changes.
 _OF_A_WORD, _OF_THE_REST = 2, 3
 
@@ -51,24 +54,39 @@ _BEFORE_END = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Repair:
+class Edit:
     """Bytes ``start`` to ``end`` of the text become ``text``: an insertion if they are none, a
-    removal if that is empty.
-
-    ``changes``: how many; ``is_member``: the whole text is a member then, which more text could
-    make of others; ``read``: up to which byte of the result it is read; ``before`` and
-    ``behind``: what stands beside the repaired place, at most 24 bytes of the text each, whole
-    characters.
-    """
+    removal if that is empty."""
 
     start: int
     end: int
     text: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """``edits``: from the first to the last, apart from each other. ``changes``: how many they
+    count. ``is_member``: the result is one; if not, more text could make it one, or it is read
+    on to the byte ``read`` of the result at least. ``fragment``: the part of the result around the
+    edits, and ``before`` and ``behind``, at most 24 bytes each, whole characters, what stands
+    beside it.
+    """
+
+    edits: tuple[Edit, ...]
     changes: int
     is_member: bool
     read: int
+    fragment: bytes
     before: bytes
     behind: bytes
+
+    def applied(self, text: bytes) -> bytes:
+        """The whole result."""
+        found, at = bytearray(), 0
+        for edit in self.edits:
+            found += text[at : edit.start] + edit.text
+            at = edit.end
+        return bytes(found + text[at:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,15 +194,15 @@ class _Search:
         seen: set[tuple[int, int]] = set()
         try:
             for cost in range(_MOST_CHANGES + 1):
-                level = self._best_of(levels.pop(cost, []), seen)
-                level += [more for each in level for more in self._forced(each)]
+                level, others = self._best_of(levels.pop(cost, []), seen)
+                level += [more for each in [*level, *others] for more in self._forced(each)]
                 for each in level:
                     missing = self._missing(each)
                     if missing is not None:
                         goals.setdefault(cost + missing, []).append(each)
                 if min(goals, default=cost + 1) <= cost:
                     break
-                for each in level:
+                for each in [*others, *sorted(level, key=self._by_itself)[:_BEAM]]:
                     for other in self._changed(each):
                         levels.setdefault(other.cost, []).append(other)
         except _SpentError:
@@ -192,7 +210,7 @@ class _Search:
         return self._repair(min(goals[min(goals)], key=self._rank)) if goals else None
 
     def _ahead(self, tried: _Tried) -> bytes:
-        return self._text[tried.at : tried.at + READ_ON]
+        return self._text[tried.at : max(tried.at, self._place) + READ_ON]
 
     def _missing(self, tried: _Tried) -> int | None:
         """How many changes more a text counts that is read on; None of others."""
@@ -210,29 +228,33 @@ class _Search:
             return 0 if reach > self._place else None
         return int(not may_end)
 
-    def _best_of(self, level: list[_Tried], seen: set[tuple[int, int]]) -> list[_Tried]:
+    def _best_of(
+        self, level: list[_Tried], seen: set[tuple[int, int]]
+    ) -> tuple[list[_Tried], list[_Tried]]:
         """Those that are read on, and of the others those that are read furthest; of one place and
         state the best."""
-        ranked = list[tuple[bool, int, int, _Tried]]()
+        goals, ranked = list[_Tried](), list[tuple[int, int, _Tried]]()
         for each in sorted(level, key=self._by_itself) if len(level) > 1 else level:
             if (each.at, each.state) in seen:
                 continue
             seen.add((each.at, each.state))
             count, _ = self._machine.follow(each.state, self._ahead(each))
-            goes_on = self._missing(each) is not None
-            ranked.append((not goes_on, -each.at - count, len(ranked), each))
-        ranked.sort(key=lambda row: row[:3])
-        goals = sum(not row[0] for row in ranked)
-        return [row[-1] for row in ranked[: goals + _BEAM]]
+            if self._missing(each) is not None:
+                goals.append(each)
+            else:
+                ranked.append((-each.at - count, len(ranked), each))
+        ranked.sort(key=lambda row: row[:2])
+        return goals, [row[-1] for row in ranked[:_BEAM]]
 
     def _by_itself(self, tried: _Tried) -> tuple[object, ...]:
         """Which of two texts has the better changes, whatever becomes of them."""
         first, last = tried.changes[0].start, tried.changes[-1].end
+        written = sum(len(each.text) for each in tried.changes if not self._is_same(each))
         return (
             self._is_incomplete and first < self._place,
-            max(last, self._place) - min(first, self._place),
-            sum(each.end - each.start for each in tried.changes),
-            sum(len(each.text) for each in tried.changes),
+            max(last, self._place) - min(first, self._place) + written,
+            sum(self._lost(each) for each in tried.changes),
+            written,
             sum(abs(each.start - self._place) for each in tried.changes),
             [_kind(change) for change in tried.changes],
             sum(self._how_far(change) for change in tried.changes),
@@ -288,7 +310,9 @@ class _Search:
             reached = self._read(state, exchanged) if exchanged != text[at:two] else None
             if two > end and reached is not None:
                 yield _Change(at, two, exchanged, 1), reached
-        for inserted, after in self._inserted(state, character):
+        # What is missing at the end is no repair of what is wrong before.
+        is_end = at == len(text) and not self._is_incomplete
+        for inserted, after in () if is_end else self._inserted(state, character):
             yield _Change(at, at, inserted, 1), after
             if character and inserted != character:
                 yield _Change(at, end, inserted, 1), after
@@ -360,6 +384,14 @@ class _Search:
         is_member = is_whole and self._machine.machine.may_end(state)
         return not is_member, -(tried.at + count - self._place), *self._by_itself(tried)
 
+    def _is_same(self, change: _Change) -> bool:
+        """Whether a quote becomes another, or a letter another case."""
+        before = self._text[change.start : change.end]
+        return before.lower() == change.text.lower() or {before, change.text} <= _QUOTES
+
+    def _lost(self, change: _Change) -> int:
+        return 0 if self._is_same(change) else change.end - change.start
+
     def _how_far(self, change: _Change) -> int:
         """How far what was written in the place of characters is from these."""
         before = self._text[change.start : change.end]
@@ -367,34 +399,36 @@ class _Search:
 
     def _repair(self, tried: _Tried) -> Repair:
         text = self._text
-        start, end = tried.changes[0].start, tried.changes[-1].end
-        written, at = bytearray(), start
-        for change in tried.changes:
-            written += text[at : change.start] + change.text
-            at = change.end
-        # What is the same at both ends was not changed.
-        changed = bytes(written)
-        while (
-            start < end and changed and text[start] == changed[0] and not _splits(text, start + 1)
-        ):
-            start, changed = start + 1, changed[1:]
-        while (
-            start < end and changed and text[end - 1] == changed[-1] and not _splits(text, end - 1)
-        ):
-            end, changed = end - 1, changed[:-1]
+        edits = _joined(tried.changes)
+        start, end = edits[0].start, edits[-1].end
+        fragment, at = bytearray(), start
+        for edit in edits:
+            fragment += text[at : edit.start] + edit.text
+            at = edit.end
         ahead = text[tried.at : tried.at + _COMPARED]
         count, state = self._machine.machine.follow(tried.state, ahead)
         is_whole = tried.at + count == len(text)
         return Repair(
-            start,
-            end,
-            changed,
-            sum(change.cost for change in tried.changes),
-            is_whole and self._machine.machine.may_end(state),
-            tried.at + count + len(changed) - (end - start),
-            _whole(text[max(0, start - 24) : start], last=False),
-            _whole(text[end : end + 24], last=True),
+            edits=edits,
+            changes=tried.cost,
+            is_member=is_whole and self._machine.machine.may_end(state),
+            read=tried.at + count + len(fragment) - (end - start),
+            fragment=bytes(fragment),
+            before=_whole(text[max(0, start - _BEFORE) : start], last=False),
+            behind=_whole(text[end : end + _BEFORE], last=True),
         )
+
+
+def _joined(changes: Sequence[_Change]) -> tuple[Edit, ...]:
+    """Changes side by side as one."""
+    found: list[Edit] = []
+    for change in changes:
+        if found and found[-1].end == change.start:
+            last = found.pop()
+            found.append(Edit(last.start, change.end, last.text + change.text))
+        else:
+            found.append(Edit(change.start, change.end, change.text))
+    return tuple(found)
 
 
 def _tried_of(octets: Sequence[int], near: bytes) -> list[int]:
@@ -429,10 +463,6 @@ def _is_word(octet: int) -> bool:
 
 def _code(text: bytes) -> int:
     return ord(text.decode("utf-8", "replace")[:1] or "\0")
-
-
-def _splits(text: bytes, place: int) -> bool:
-    return place < len(text) and 0x80 <= text[place] < 0xC0
 
 
 def _whole(text: bytes, *, last: bool) -> bytes:

@@ -14,6 +14,14 @@ import numpy as np
 
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 
+from ..automata.dump import class_text
+
+# Characters of a terminal that a message shows.
+_LONGEST_TERMINAL = 60
+
+# Terminals that have begun of which a message says with what each goes on.
+_MOST_BEGUN = 3
+
 # Rules that a path shows at its beginning and its end.
 _FIRST, _LAST = 3, 5
 
@@ -38,7 +46,8 @@ class Verdict:
     as their author wrote them. Of an instance of a JSON Schema, ``instance``: the pointer of
     the place in it, and ``schemas``: those of the schemas that say what could have come.
     ``begun``: the terminals that the place lies inside, each with the bytes that it goes on
-    with, as ranges.
+    with, as ranges. ``following``: all bytes that could have come, as ranges, whichever of the
+    others has them.
     """
 
     status: Status
@@ -55,6 +64,7 @@ class Verdict:
     instance: str | None = None
     schemas: tuple[str, ...] = ()
     begun: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = ()
+    following: tuple[tuple[int, int], ...] = ()
 
 
 def explain(
@@ -75,13 +85,15 @@ def explain(
     else:
         status = Status.ACCEPTED if may_end else Status.INCOMPLETE
     line, column = position(text, offset)
+    expected = ranges(np.flatnonzero(dfa.table[state, dfa.classes] != DEAD).tolist())
     return Verdict(
         status=status,
         offset=offset,
         line=line,
         column=column,
         rules=tuple(dict.fromkeys(rules_of(state))),
-        expected=ranges(np.flatnonzero(dfa.table[state, dfa.classes] != DEAD).tolist()),
+        expected=expected,
+        following=expected,
         tokens=tuple(
             name
             for name, target in zip(names, dfa.token_targets(state).tolist(), strict=True)
@@ -90,6 +102,27 @@ def explain(
         may_end=may_end,
         but_for_line_break=status is Status.REJECTED and _ends_early(dfa, text),
     )
+
+
+def expected_texts(verdict: Verdict) -> list[str]:
+    """What could have stood where a text stops, as messages write it: terminals as their author
+    wrote them, and where one has begun what it goes on with; bytes where there are no terminals."""
+    found = [f"{class_text(octets)} inside {shown(text)}" for text, octets in verdict.begun]
+    if len(found) > _MOST_BEGUN:
+        some = [shown(text) for text, _ in verdict.begun[:_MOST_BEGUN]]
+        found = [f"{class_text(verdict.expected)} inside {', '.join(some)}, …"]
+    if verdict.expected and not (found or (verdict.terminals and verdict.instance is None)):
+        found = [class_text(verdict.expected)]
+    found += [shown(text) for text in verdict.terminals]
+    if verdict.tokens:
+        found.append(f"the token {' or '.join(verdict.tokens)}, which no text matches")
+    return found + ["the end of the text"] * verdict.may_end
+
+
+def shown(terminal: str) -> str:
+    """A terminal as its author wrote it, on one line and not too long."""
+    text = " ".join(terminal.split()) if "\n" in terminal else terminal
+    return text if len(text) <= _LONGEST_TERMINAL else f"{text[: _LONGEST_TERMINAL - 1]}…"
 
 
 def position(text: bytes, offset: int) -> tuple[int, int]:

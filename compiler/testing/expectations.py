@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..automata.dump import class_text
-from ..explain.report import Status, Verdict
+from ..explain.report import Status, Verdict, expected_texts
 from .notation import NotationError, Token, tokens_of, written
 from .subject import Outcome, Subject
 
@@ -51,15 +51,6 @@ def difference(key: str, wanted: str, outcome: Outcome) -> Difference | None:
     return _CHECKS[key](wanted, outcome)
 
 
-def expected_texts(verdict: Verdict) -> list[str]:
-    """What could have stood where a text stops, as messages write it."""
-    found = [class_text(verdict.expected)] if verdict.expected else []
-    found += verdict.terminals
-    if verdict.tokens:
-        found.append(f"the token {' or '.join(verdict.tokens)}, which no text matches")
-    return found + ["the end of the text"] * verdict.may_end
-
-
 def said(verdict: Verdict, text: bytes) -> str:
     """A verdict in words, without a file's name."""
     if verdict.status is Status.ACCEPTED:
@@ -71,7 +62,7 @@ def said(verdict: Verdict, text: bytes) -> str:
     if verdict.instance is not None:
         found += f", at {verdict.instance or 'the root'}"
     elif verdict.rules or verdict.path:
-        found += f" in {', '.join(verdict.rules) or ' > '.join(verdict.path)}"
+        found += f" in {' > '.join(verdict.path) or ', '.join(verdict.rules)}"
     found += f"; expected {' or '.join(expected_texts(verdict)) or 'nothing'}"
     if verdict.schemas:
         found += f", by {' or '.join(verdict.schemas)}"
@@ -89,8 +80,15 @@ def _at(wanted: str, outcome: Outcome) -> Difference | None:
 
 
 def _expected(wanted: str, outcome: Outcome) -> Difference | None:
-    actual = " or ".join(expected_texts(outcome.verdict))
-    is_same = set(wanted.split(" or ")) == set(actual.split(" or "))
+    """By terminals, by the bytes that those go on with which have begun, or by all bytes."""
+    verdict, asked = outcome.verdict, set(wanted.split(" or "))
+    end = ["the end of the text"] * verdict.may_end
+    inside = [class_text(verdict.expected)] if verdict.expected else []
+    octets = [class_text(verdict.following)] if verdict.following else []
+    texts = expected_texts(verdict)
+    forms = (texts, [*inside, *verdict.terminals, *end], [*octets, *end])
+    actual = " or ".join(texts)
+    is_same = any(asked == set(" or ".join(form).split(" or ")) for form in forms)
     return None if is_same else Difference(actual)
 
 

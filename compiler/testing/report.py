@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 from ..diagnostics import Diagnostic, GrammarError, Source, visible
-from ..explain.report import Verdict
-from .expectations import expected_texts
+from ..explain.report import Verdict, expected_texts
 from .runner import Problem, Result, State
 
 SCHEMA = 1

@@ -100,13 +100,13 @@ def test_what_does_not_go_together(
             b"int f() { if; }",
             1,
             ':1:13: rejected at ";" (byte 12) in start > block > statement; '
-            'expected [0-9A-Z_a-z] or "("',
+            'expected [0-9A-Z_a-z] inside NAME or "("',
         ),
         (
             b"int f() { if a",
             1,
             ':1:14: rejected at "a" (byte 13) in start > block > statement; '
-            'expected [\\t\\n ] or "("',
+            'expected [\\t\\n ] inside /[ \\t\\n]+/ or "("',
         ),
         (b"int", 1, ":1:4: incomplete in start > item; expected NAME or"),
         (b"int f(", 1, ':1:7: incomplete in start > item; expected ")" or "double"'),
@@ -131,7 +131,7 @@ def test_explanations(
     found, out, _ = called(capsysbinary, "explain", path, str(file))
     assert code == found
     assert said in out
-    assert 1 == out.count("\n")
+    assert [] == [line for line in out.splitlines()[1:] if not line.startswith("  = help: ")]
 
 
 def test_a_line_break_too_many_is_named(tmp_path: Path, capsysbinary: Captured) -> None:

@@ -91,10 +91,14 @@ def test_a_depth_says_what_it_cuts(tmp_path: Path, capsysbinary: Captured, folde
             b'{"a" 1}',
             1,
             ':1:6: rejected at "1" (byte 5) in json > value > object > members > pair; '
-            'expected [\\t\\n\\r ] or ":"',
+            "expected [\\t\\n\\r ] inside #",
         ),
         (b"[1]]", 1, ':1:4: rejected at "]" (byte 3) in json'),
-        (b'{"a": 1', 1, ":1:8: incomplete in json > value > object; expected [.0-9Ee] or"),
+        (
+            b'{"a": 1',
+            1,
+            ":1:8: incomplete in json > value > object; expected [.0-9Ee] inside #'-?(0|",
+        ),
         (b"", 1, ":1:1: incomplete in json; expected"),
     ],
 )
@@ -115,7 +119,7 @@ def test_explanations(
     assert code == found
     assert out.startswith(f"{file}:")
     assert said in out
-    assert 1 == out.count("\n")
+    assert [] == [line for line in out.splitlines()[1:] if not line.startswith("  = help: ")]
 
 
 def test_a_line_break_too_many_is_named(tmp_path: Path, capsysbinary: Captured) -> None:

@@ -99,7 +99,9 @@ def test_the_tools_answer_for_a_grammar_with_such_a_terminal(cli: Cli, tmp_path:
     assert said.code == 0
     Path(text).write_text("<a" + "b" * 20 + ">")
     said = cli("explain", artifact, text)
-    assert f'{text}:1:23: rejected at ">" (byte 22) in s; expected [a-z]' in said.out.decode()
+    assert (
+        f'{text}:1:23: rejected at ">" (byte 22) in s > hidden; expected [a-z]' in said.out.decode()
+    )
     Path(text).write_text("<ab>")
     assert cli("explain", artifact, text).code == 0
     assert b"kind: lazy-network" in cli("show", artifact).out
