@@ -84,10 +84,14 @@ def _lexemes(machine: Configurations, head: int, row: list[int]) -> tuple[str, .
     if head == REFUSED:
         return ()
     lexer, found = machine.lexer, list[str]()
-    for lexeme in sorted(machine.heads.view(head).allowed):
+    for lexeme in [*sorted(machine.heads.view(head).allowed), *sorted(lexer.ignored)]:
         begin = lexer.tables.dfas.table[lexer.tables.dfas.starts[lexeme]][lexer.columns].tolist()
         text = lexer.tables.texts[lexeme]
-        if text and any(b != DEAD and r == DEAD for b, r in zip(begin, row, strict=True)):
+        if (
+            text
+            and text not in found
+            and any(b != DEAD and r == DEAD for b, r in zip(begin, row, strict=True))
+        ):
             found.append(text)
     return tuple(found[:_MOST_LEXEMES]) + ("…",) * (len(found) > _MOST_LEXEMES)
 
