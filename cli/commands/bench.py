@@ -41,7 +41,9 @@ def bench(
     runs: Annotated[
         int,
         typer.Option(
-            min=1, max=1_000, help="Times that each text is read; the first fills the caches."
+            min=1,
+            max=1_000,
+            help="Engines to make: each reads each text with empty caches, and then again.",
         ),
     ] = 5,
     peers: Annotated[

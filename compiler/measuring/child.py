@@ -13,9 +13,9 @@ What is found:
      "memory", "texts": [{"masks", "masks_again", "steps", "steps_again", "digests", "counts",
      "refused", "accepts"}]}, or {"error"}
 
-Times of masks and steps are microseconds, one for each token and a mask at the end; ``…_again`` are
-medians of all runs but the first. ``refused``: the number of the token that was refused, or null.
-``accepts``: whether the text may end, null where it was not read so far.
+Times of masks and steps are microseconds, one for each token and a mask at the end, medians of the
+runs; ``…_again``: where the engine has read the text before. ``refused``: the number of the token
+that was refused, or null. ``accepts``: whether the text may end, null where it was not read so far.
 """
 
 import gc
@@ -27,7 +27,7 @@ import sys
 import time
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,9 @@ T = TypeVar("T")
 # Shares of the time: of what is left when an engine has been made, for the runs; and of all, until
 # masks are compared no more.
 _RUNNING, _COMPARING = 0.6, 0.8
+
+# Microseconds of masks and of steps.
+_Times: TypeAlias = tuple[list[float], list[float]]
 
 
 class UnreadableError(Exception):
@@ -100,9 +103,9 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     _, first_mask = _timed(engine.session().fill)
     # Along the texts an engine that has met none.
     del engine
-    engine, again = _timed(make)
     left = request["seconds"] - (time.monotonic() - started)
-    texts = _along(engine, request["texts"], request["runs"], time.monotonic() + left * _RUNNING)
+    deadline = time.monotonic() + left * _RUNNING
+    engine, again, texts = _runs(make, request["texts"], request["runs"], deadline)
     memory = max(0, resident_bytes() - before)
     deadline = started + request["seconds"] * _COMPARING
     for text, ids in zip(texts, request["texts"], strict=True):
@@ -132,29 +135,40 @@ def _timed(call: Callable[[], T]) -> tuple[T, float]:
     return found, time.perf_counter() - begin
 
 
-def _along(
-    engine: Engine, texts: list[list[int]], runs: int, deadline: float
-) -> list[dict[str, Any]]:
-    """Times along each text: of the first run, in which an engine fills its caches, and of the
-    others, as many as end before the deadline."""
-    found: list[list[tuple[list[float], list[float]]]] = [[] for _ in texts]
-    gc.collect()
-    gc.disable()
+def _runs(
+    make: Callable[[], Engine], texts: list[list[int]], runs: int, deadline: float
+) -> tuple[Engine, float, list[dict[str, Any]]]:
+    """The last engine, the seconds that making the first one took, and times along each text:
+    medians of all runs that end before the deadline, of which there is at least a part of one. In a
+    run a new engine reads all texts, which fills its caches, and then again."""
+    found: list[tuple[list[_Times], list[_Times]]] = []
     for run in range(runs):
-        for of_text, ids in zip(found, texts, strict=True):
-            times = _once(engine.session(), ids, deadline)
-            if not run or time.monotonic() < deadline:
-                of_text.append(times)
-    gc.enable()
-    return [
-        {
-            "masks": of[0][0],
-            "steps": of[0][1],
-            "masks_again": _medians([masks for masks, _ in of[1:]]),
-            "steps_again": _medians([steps for _, steps in of[1:]]),
-        }
-        for of in found
-    ]
+        gc.collect()
+        engine, seconds = _timed(make)
+        if not run:
+            again = seconds
+        gc.disable()
+        first = [_once(engine.session(), ids, deadline) for ids in texts]
+        second = [_once(engine.session(), ids, deadline) for ids in texts]
+        gc.enable()
+        is_over = time.monotonic() > deadline
+        if not run or not is_over:
+            found.append((first, second))
+        if is_over:
+            break
+    return engine, again, [_medians_of(found, text) for text in range(len(texts))]
+
+
+def _medians_of(
+    found: "list[tuple[list[_Times], list[_Times]]]", text: int
+) -> dict[str, list[float]]:
+    """Along one text."""
+    return {
+        "masks": _medians([first[text][0] for first, _ in found]),
+        "steps": _medians([first[text][1] for first, _ in found]),
+        "masks_again": _medians([second[text][0] for _, second in found]),
+        "steps_again": _medians([second[text][1] for _, second in found]),
+    }
 
 
 def _once(session: Session, ids: list[int], deadline: float) -> tuple[list[float], list[float]]:

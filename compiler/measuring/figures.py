@@ -47,12 +47,12 @@ class Differing:
 @dataclass(frozen=True, slots=True)
 class EngineFigures:
     """``error``: why there are no figures, empty if there are. ``given``: how the engine was handed
-    the grammar. ``unread``: masks that there was no time for, in the first run.
+    the grammar. ``unread``: masks that there was no time for.
     ``compile_seconds``, ``load_seconds``: the first time, and again in the same process; a file of
     ours is loaded, grammars of others are compiled. ``memory``: bytes that became resident from
     before the tokenizer until all texts were read, 0 where the system does not tell. ``refusals``:
-    members that it refuses, and where. ``masks`` and ``steps``: of the first run; ``…_again``: the
-    medians of the others, None without any. ``ratios``: of these figures to ours, by name.
+    members that it refuses, and where. ``masks`` and ``steps``: the first time, by a new engine;
+    ``…_again``: by one that has read the texts. ``ratios``: of these figures to ours, by name.
     ``series``: the microseconds of all masks, in order."""
 
     name: str
