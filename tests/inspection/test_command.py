@@ -19,7 +19,7 @@ def test_a_text_that_is_no_member_is_placed_as_explain_places_it(cli: Cli, tmp_p
         file = content(tmp_path / "text.txt", text)
         assert 0 == cli("compile", grammar, "-o", "g.cst").code
         for subject in (grammar, "g.cst"):
-            said = cli("explain", subject, file).out.decode().strip()
+            said = cli("explain", subject, file).out.decode().splitlines()[0]
             result = cli("inspect", subject, "--text", file, "--format", "json")
             (found,) = json.loads(result.out)["texts"]
 
