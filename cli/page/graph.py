@@ -18,8 +18,8 @@ from ..quoting import escaped
 if TYPE_CHECKING:
     from constrain.artifacts.network.tables import NetworkTables
 
-# States that a page draws, those nearest to the start.
-MOST_STATES = 600
+# States that a page draws, those nearest to the start, and edges, which Graphviz places in seconds.
+MOST_STATES, MOST_EDGES = 400, 1000
 
 # Characters of a label.
 _MOST_LABEL = 36
@@ -80,10 +80,21 @@ class Graph:
 def graph_of(
     tables: "NetworkTables", token_names: Sequence[str] = (), most: int = MOST_STATES
 ) -> Graph:
-    """The states nearest to the start, and in which of the called rules each is."""
+    """The states nearest to the start, at most so many and fewer where they have more edges than
+    are drawn, and in which of the called rules each is."""
+    order = _reached(tables)
+    found = _graph_of(tables, token_names, order, most)
+    while len(found.edges) > MOST_EDGES and most > 1:
+        most = most * MOST_EDGES // (len(found.edges) + 1)
+        found = _graph_of(tables, token_names, order, most)
+    return found
+
+
+def _graph_of(
+    tables: "NetworkTables", token_names: Sequence[str], order: list[int], most: int
+) -> Graph:
     from constrain.compiler.network.dump import rules_of_entries
 
-    order = _reached(tables)
     drawn = set(order[:most])
     names = {s: n for s, n in rules_of_entries(tables).items() if s in drawn}
     kept = {tables.start, *names, *(int(s) for s in tables.callees)} | _returns(tables)

@@ -172,7 +172,7 @@ function start() {
     }
     for (const node of graph.nodes) {
       const { x, y, w } = node;
-      const g = make("g", { class: "node", tabindex: "0", role: "button", "aria-label": `state ${node.label}` },
+      const g = make("g", { class: "node", tabindex: "-1", role: "button", "aria-label": `state ${node.label}` },
         make("title", {}, [`state ${node.state}`, ...rulesOf(node.state)].join(" · ")),
         make("rect", { class: "box", x: x - w / 2, y: y - 13, width: w, height: 26, rx: 13 }),
         node.accepting ? make("rect", { class: "ring", x: x - w / 2 + 3, y: y - 10, width: w - 6, height: 20, rx: 10 }) : null,
@@ -272,6 +272,9 @@ function start() {
     for (const each of [...nodes, ...edges]) each.classList.remove("lit", "below");
     for (const each of below) if (holder.has(each)) holder.get(each).classList.add("below");
     for (const each of heads) if (holder.has(each)) holder.get(each).classList.add("lit");
+    // By the keyboard one comes to the lit states and those one step from them.
+    nodes.forEach((g) => g.setAttribute("tabindex", g.classList.contains("lit") ? 0 : -1));
+    for (const e of data.graph.edges) if (heads.has(data.graph.nodes[e.from].state)) nodes[e.to].setAttribute("tabindex", 0);
     const rules = new Set([...heads].flatMap(rulesOf));
     for (const row of document.querySelectorAll(".row.current")) row.classList.remove("current");
     for (const name of rules) for (const row of rows.get(name) || []) row.classList.add("current");

@@ -127,6 +127,17 @@ def test_a_graph_leaves_out_what_is_far_and_says_how_much(tables: NetworkTables)
     assert any(edge.label == "…" for edge in small.edges)
 
 
+def test_a_graph_has_no_more_edges_than_are_drawn(
+    tables: NetworkTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a count, so that it is the same on each machine; fewer states are drawn instead."""
+    monkeypatch.setattr("constrain.cli.page.graph.MOST_EDGES", 30)
+    found = graph_of(tables)
+
+    assert 0 < len(found.edges) <= 30
+    assert found.left_out > 0
+
+
 def states(graph: Graph) -> set[int]:
     """All that are drawn."""
     return {*graph.nodes, *(state for edge in graph.edges for state in edge.via)}
