@@ -4,10 +4,13 @@ In each folder ``constrain.toml`` goes before a ``pyproject.toml``, which counts
 ``[tool.constrain]``. Files further up add nothing to the one that is found.
 """
 
-import tomllib
+import re
 from pathlib import Path
 
 OWN, SHARED = "constrain.toml", "pyproject.toml"
+
+# All ways to write the table's name begin so.
+_MAY_HAVE_SECTION = rb"""(?m)tool["']?\s*\.\s*["']?constrain|^\s*\[?\s*["']?tool["']?\s*[]=]"""
 
 
 def find(folder: Path) -> Path | None:
@@ -25,8 +28,10 @@ def _has_section(path: Path) -> bool:
     try:
         data = path.read_bytes()
         # Reading TOML takes milliseconds, which commands outside of projects do not spend.
-        if b"constrain" not in data:
+        if not re.search(_MAY_HAVE_SECTION, data):
             return False
+        import tomllib
+
         return "constrain" in tomllib.loads(data.decode("utf-8")).get("tool", {})
     except (OSError, ValueError, AttributeError, TypeError):
         return False

@@ -46,6 +46,26 @@ def test_the_nearest_file_upwards_holds(tmp_path: Path) -> None:
     assert find(inner) == tmp_path / "constrain.toml"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[tool.constrain]",
+        "[ tool . 'constrain' ]",
+        '["tool".constrain.grammars]',
+        "tool.constrain.lazy = true",
+        "tool = {constrain = {lazy = true}}",
+        "[tool]\nconstrain.lazy = true",
+        "[ 'tool' ]\nconstrain = {}",
+    ],
+)
+def test_the_table_of_a_pyproject_is_seen_however_it_is_written(tmp_path: Path, text: str) -> None:
+    """Though files without it are not read as TOML."""
+    path = tmp_path / "pyproject.toml"
+    path.write_text(f"[project]\nname = 'x'\n{text}" if text[0] == "[" else text)
+
+    assert find(tmp_path) == path
+
+
 def test_check_alone_checks_all_grammars_of_the_project(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -146,3 +146,6 @@ def test_the_hooks_are_those_of_the_files_that_are_read() -> None:
     assert not re.search(hooks["constrain-check"]["files"], "package.json")
     assert re.search(hooks["constrain-test"]["files"], "constrain.toml")
     assert hooks["constrain-test"]["pass_filenames"] is False
+    document = (ROOT / "cli" / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```yaml\n(repos:.*?)```", document, re.DOTALL)
+    assert [*hooks] == [hook["id"] for hook in yaml.safe_load(block)["repos"][0]["hooks"]]
