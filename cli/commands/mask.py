@@ -13,13 +13,25 @@ import typer
 from .. import options
 from ..compiling import canonical_text, compilation_of, recogniser_of, subject_of
 from ..console import UsageError, error, is_terminal, note, status, write_bytes, write_text
+from ..inputs import tokenizer_at
 from ..quoting import all_quoted, quoted, text_of
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
     from constrain.artifacts.prefix import Boundary
+    from constrain.compiler.explain.refusals import TokenVerdict
+    from constrain.compiler.options import AnyTokenizer
 
 SCHEMA = 1
+
+# The steps of a tokenizer in words.
+_STEPS = {
+    "normalizer": "normalizer",
+    "added-tokens": "added tokens",
+    "pre-tokenizer": "pre-tokenizer",
+    "merges": "merges",
+    "longest-match": "longest match",
+}
 
 # Lines of a table on a terminal.
 _ON_A_TERMINAL = 50
@@ -70,18 +82,26 @@ def mask(
             "--all", help="On a terminal, too, list all tokens of a table, not only the first 50."
         ),
     ] = False,
+    why: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TOKEN",
+            help="Say why TOKEN, its text or #ID, may come next or not; may be repeated.",
+        ),
+    ] = None,
 ) -> int:
-    """List the tokens that may follow a prefix.
+    """List the tokens that may follow a prefix, or say why one is refused.
 
     If TEXT ends inside a token, the answer is the tokens that complete it. Tokens without a
     text, such as those for chat markup, are given with --prefix-ids. Exit code 1 if
-    no member of the grammar begins with the prefix. The options from --tokenizer on are for
-    a grammar; an artifact has them inside.
+    no member of the grammar begins with the prefix, and with --why if a token is refused. The
+    options from --tokenizer on are for a grammar; an artifact has them inside.
 
     \b
     Examples:
       constrain mask date.cst --prefix 2024-0
       constrain mask date.ebnf --prefix-ids 5931,13 --format json
+      constrain mask date.ebnf --prefix 2024- --why 1 --why '#30'
     """
     if prefix is not None and prefix_ids is not None:
         raise UsageError("--prefix and --prefix-ids exclude each other")
@@ -96,10 +116,145 @@ def mask(
             # One mask is wanted: there is no use in precomputing others.
             wanted = replace(wanted, prewarm=0)
         artifact = compilation_of(recogniser, given, wanted).artifact
+    if why:
+        if format_ not in (Format.TABLE, Format.JSON):
+            raise UsageError("--why is answered as a table or as json")
+        tokenizer = _tokenizer_of(artifact, given)
+        return _answer_why(artifact, tokenizer, prefix, prefix_ids, why, format_)
     most = None if every or not is_terminal(sys.stdout) else _ON_A_TERMINAL
     if prefix_ids is not None:
         return _answer_ids(artifact, _parsed_ids(prefix_ids), format_, most)
     return _answer_text(artifact, os.fsencode(prefix or ""), format_, most)
+
+
+def _tokenizer_of(artifact: "Artifact", given: options.Given) -> "AnyTokenizer | None":
+    """The tokenizer of an artifact: the one given, or the default if it is that one."""
+    found = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
+    return found if found.sha256 == artifact.manifest.tokenizer_sha256 else None
+
+
+def _answer_why(
+    artifact: "Artifact",
+    tokenizer: "AnyTokenizer | None",
+    prefix: str | None,
+    prefix_ids: str | None,
+    why: list[str],
+    format_: Format,
+) -> int:
+    from constrain.artifacts.errors import TokenRefusedError
+    from constrain.compiler.explain.explainer import ExplainError, explainer_of_artifact
+    from constrain.compiler.explain.refusals import Refusals
+
+    tokens = [_token_of(artifact, each) for each in why]
+    if prefix_ids is not None:
+        ids, pending = _parsed_ids(prefix_ids), b""
+    else:
+        text = os.fsencode(prefix or "")
+        found = _boundaries(artifact, text)
+        if not found:
+            return _answer_text(artifact, text, format_, None)
+        ids, pending = [*found[0].ids], found[0].pending
+    try:
+        explain = explainer_of_artifact(artifact).verdict
+    except ExplainError:
+        explain = None
+    refusals = Refusals(artifact, tokenizer, explain)
+    try:
+        verdicts = [refusals.why(ids, token) for token in tokens]
+    except TokenRefusedError:
+        return _answer_ids(artifact, ids, format_, None)
+    if format_ is Format.JSON:
+        listed = [_verdict_json(artifact, each) for each in verdicts]
+        _write_json({"ids": ids, "pending": text_of(pending), "tokens": listed})
+    else:
+        behind = " ".join(quoted(artifact.vocabulary.token(i)) for i in ids) or "the start"
+        inside = f", before {quoted(pending)}, inside a token" if pending else ""
+        status(f"behind {behind}{inside}")
+        write_text("".join(f"{_verdict_said(artifact, ids, each)}\n" for each in verdicts))
+    return 0 if all(each.is_allowed for each in verdicts) else 1
+
+
+def _token_of(artifact: "Artifact", name: str) -> int:
+    """A token by its text, or by its id as in #123."""
+    if name[:1] == "#" and name[1:].isascii() and name[1:].isdigit() and len(name) < 19:
+        return int(name[1:])
+    found = artifact.vocabulary.find(os.fsencode(name).decode("utf-8", "replace"))
+    if found is None:
+        raise UsageError(f"no token has the text {quoted(os.fsencode(name))}; #ID names one by id")
+    return found
+
+
+def _verdict_json(artifact: "Artifact", verdict: "TokenVerdict") -> dict[str, Any]:
+    """Ranges of bytes have both ends included."""
+    return {
+        "id": verdict.token,
+        "text": text_of(verdict.text),
+        "allowed": verdict.is_allowed,
+        "reason": verdict.reason.value,
+        "byte": verdict.byte,
+        "expected": [list(pair) for pair in verdict.expected],
+        "may_end": verdict.may_end,
+        "rules": list(verdict.rules),
+        "terminals": list(verdict.terminals),
+        "instead": [
+            {"id": i, "text": text_of(artifact.vocabulary.token(i))} for i in verdict.instead
+        ],
+        "rewritten": verdict.rewritten,
+        "place": verdict.place,
+        "step": None if verdict.step is None else verdict.step.value,
+    }
+
+
+def _verdict_said(artifact: "Artifact", ids: list[int], verdict: "TokenVerdict") -> str:
+    """What becomes of a token, on one line."""
+    from constrain.compiler.explain.refusals import Reason
+
+    said = f"{verdict.token}  {quoted(verdict.text)}  "
+    match verdict.reason:
+        case Reason.ALLOWED:
+            return f"{said}allowed"
+        case Reason.GRAMMAR:
+            assert verdict.byte is not None
+            at = verdict.text[verdict.byte : verdict.byte + 1]
+            what = f"refused by the grammar at its byte {verdict.byte} ({quoted(at)})"
+            return f"{said}{what}{_expected_said(verdict)}"
+        case Reason.TOKENIZATION:
+            what = "refused by the tokenization: in no text the tokenizer writes it here"
+        case Reason.DEAD_END:
+            what = "refused as a dead end: no member of the grammar is written so"
+        case Reason.NOT_AT_END:
+            return (
+                f"{said}refused: it ends the text, which is not complete{_expected_said(verdict)}"
+            )
+        case Reason.ENDED:
+            return f"{said}refused: the text has ended"
+        case Reason.SPECIAL:
+            what = "refused: it stands for no text, and the grammar does not name it here"
+            return f"{said}{what}"
+        case Reason.UNKNOWN:
+            return f"{said}refused: it stands for unknown text, which is left out"
+        case Reason.NO_TEXT:
+            return f"{said}refused: it has no text"
+        case Reason.NO_TOKEN:
+            return f"{said}refused: no token has this id"
+    if verdict.instead:
+        tokens = artifact.vocabulary.tokens(list(verdict.instead))
+        shown = " ".join(f"{quoted(t)} ({i})" for t, i in zip(tokens, verdict.instead, strict=True))
+        gone = artifact.vocabulary.tokens(ids[len(ids) - verdict.rewritten :])
+        place = f" in the place of {' '.join(map(quoted, gone))}" * bool(verdict.rewritten)
+        what += f", but {shown}{place}"
+    if verdict.step is not None:
+        what += f", by its {_STEPS[verdict.step.value]}"
+    return f"{said}{what}"
+
+
+def _expected_said(verdict: "TokenVerdict") -> str:
+    from constrain.compiler.automata.dump import class_text
+
+    expected = [class_text(verdict.expected)] if verdict.expected else []
+    expected += ["the end of the text"] * verdict.may_end
+    rules = f", in {' > '.join(verdict.rules)}" if verdict.rules else ""
+    return f"; expected {' or '.join(expected)}{rules}" if expected else ""
 
 
 def _parsed_ids(text: str) -> list[int]:
