@@ -74,6 +74,7 @@ class Notation(Enum):
     MORE_TEXTS = ("… (3 more)", "and 3 more texts")
     CUT_TEXT = ('"ab… 99 bytes"', "a long text, cut short")
     TOKEN = ("‹20›", "a token")
+    TERMINAL = ("‹NAME›", "a terminal, which the lexer reads")
     RUN = ("‹0›–‹9›", "the tokens from ‹0› to ‹9›")
     MORE_TOKENS = ("… 90 tokens", "90 tokens in all, these are the first")
     OUTPUT = ("a / ‹b›", "reads a, writes the token b")

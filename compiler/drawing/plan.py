@@ -251,6 +251,12 @@ class Plan:
         )
         return picture if self.colors or way is not None else colored_by_source(picture)
 
+    def _terminals(self, label: Label) -> Label:
+        """What stands between ‹ and ›: tokens, unless a lexer reads terminals."""
+        if self.lexemes is None or Notation.TOKEN not in label.notations:
+            return label
+        return Label(label.text, label.notations - {Notation.TOKEN} | {Notation.TERMINAL})
+
     def _name(self, state: int) -> Label:
         number, name = self.graph.number[state], self.graph.named[state]
         if self.naming is Notation.ENTRY:
@@ -284,12 +290,12 @@ class Plan:
             others = [s.reads for s in leaving if s.target != step.target and s not in outside]
             if target is None:
                 others = [s.reads for s in leaving if s not in outside]
-            label = reads_label(step.reads, others, narrow=is_loop)
+            label = self._terminals(reads_label(step.reads, others, narrow=is_loop))
             tooltip = reads_label(step.reads, others, whole=True).text
             if step.rules:
                 tooltip += f"\nrule {', '.join(sorted(step.rules))}"
             reads = step.reads != Reads(epsilon=True)
-            wide = reads_label(step.reads, others) if is_loop else None
+            wide = self._terminals(reads_label(step.reads, others)) if is_loop else None
             edges.append(
                 Edge(number[source], target, label, reads, color, tooltip, is_bold, wide=wide)
             )

@@ -137,7 +137,7 @@ class _Chart:
 
         def call(caller: _Item, key: StepKey, step: Step, place: int) -> None:
             for callee in step.callees:
-                add((place, callee, callee, place), caller, None)
+                add((place, callee, callee, place), caller, key)
                 if (caller, key) not in waiting[callee, place]:
                     waiting[callee, place][caller, key] = step
                     for end in list(ended[callee, place]):

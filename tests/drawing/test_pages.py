@@ -71,12 +71,34 @@ def states_of(root: ElementTree.Element) -> set[int]:
     return found
 
 
+def overlapping(svg: Path) -> list[tuple[str, str]]:
+    """Pairs of labels and names of states that share more than a hair, in a font of 0.6 ems."""
+    boxes = []
+    for group in ElementTree.parse(svg).getroot().iter(f"{SVG}g"):
+        if group.get("class") in ("edge", "node"):
+            title = group.findtext(f"{SVG}title") or ""
+            for text in group.iter(f"{SVG}text"):
+                shown = (text.text or "").strip("\u00a0 ")
+                x, y, size = (float(text.get(name) or 0) for name in ("x", "y", "font-size"))
+                width = len(shown) * size * 0.6
+                left = x if text.get("text-anchor") == "start" else x - width / 2
+                boxes.append((title, left, y - 0.75 * size, left + width, y + 0.15 * size))
+    return [
+        (a, b)
+        for i, (a, *one) in enumerate(boxes)
+        for b, *other in boxes[i + 1 :]
+        if a != b
+        and min(one[2], other[2]) - max(one[0], other[0]) > 2
+        and min(one[3], other[3]) - max(one[1], other[1]) > 2
+    ]
+
+
 @needs_dot
 @sampled(("name", "stage"), SOME, ALL)
 def test_no_drawing_of_an_example_is_too_wide(
     name: str, stage: str, cli: Cli, tmp_path: Path
 ) -> None:
-    """Each page has at most 4,000 pixels, and text of at least 10 points."""
+    """Each page has at most 4,000 pixels, and labels of at least 10 points that do not overlap."""
     done = cli("viz", str(EXAMPLES / name), "--stage", stage, "-o", "drawn.svg")
     if done.code == 3 and "more than 60 seconds" in done.err:
         pytest.skip("compiling took longer than its limit, on this machine")
@@ -87,6 +109,7 @@ def test_no_drawing_of_an_example_is_too_wide(
         return
     for page in tmp_path.glob("drawn*.svg"):
         assert width_of(page) <= WIDEST, page.name
+        assert overlapping(page) == [], page.name
         sizes = re.findall(r'font-size="([\d.]+)"', page.read_text(encoding="utf-8"))
         assert sizes
         assert min(map(float, sizes)) >= 10
