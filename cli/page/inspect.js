@@ -155,7 +155,7 @@ function start() {
     if (graph.layout === "dagre") place(graph);
     const arrow = make("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
       make("path", { d: "M0 0L8 4L0 8z" }));
-    svg = make("svg", { viewBox: `-8 -8 ${graph.width + 16} ${graph.height + 16}`, role: "img", "aria-label": "states and edges" },
+    svg = make("svg", { class: graph.edges.length > 120 ? "busy" : null, viewBox: `-8 -8 ${graph.width + 16} ${graph.height + 16}`, role: "img", "aria-label": "states and edges" },
       make("defs", {}, arrow));
     for (const edge of graph.edges) {
       const g = make("g", { class: `edge ${edge.kind}` }, make("title", {}, edge.kind === "call" ? `call ${edge.label}` : edge.label));
@@ -274,15 +274,29 @@ function start() {
     for (const each of heads) if (holder.has(each)) holder.get(each).classList.add("lit");
     // By the keyboard one comes to the lit states and those one step from them.
     nodes.forEach((g) => g.setAttribute("tabindex", g.classList.contains("lit") ? 0 : -1));
-    for (const e of data.graph.edges) if (heads.has(data.graph.nodes[e.from].state)) nodes[e.to].setAttribute("tabindex", 0);
+    data.graph.edges.forEach((e, i) => {
+      const [from, to] = [e.from, e.to].map((end) => heads.has(data.graph.nodes[end].state));
+      edges[i].classList.toggle("near", from || to);
+      if (from) nodes[e.to].setAttribute("tabindex", 0);
+    });
     const rules = new Set([...heads].flatMap(rulesOf));
     for (const row of document.querySelectorAll(".row.current")) row.classList.remove("current");
-    for (const name of rules) for (const row of rows.get(name) || []) row.classList.add("current");
+    const found = [...rules].flatMap((name) => rows.get(name) || []);
+    for (const row of found) row.classList.add("current");
+    if (found.length) show(found[0]);
     const hidden = [...heads].filter((s) => !holder.has(s)).length;
     $("place").textContent = `in ${heads.size === 1 ? "state" : "states"} ${[...heads].slice(0, 8).join(", ")}` +
       (rules.size ? `, rule ${[...rules].slice(0, 6).join(", ")}` : "") +
       (hidden ? ` (${hidden} not drawn)` : "") + (data.graph.left_out ? `; ${plural(data.graph.left_out, "state")} left out` : "");
     bring();
+  }
+
+  // A row of the grammar into sight, if it is not.
+  function show(row) {
+    const pane = $("grammar"), begin = row.offsetTop - pane.offsetTop;
+    if (begin < pane.scrollTop || begin + row.offsetHeight > pane.scrollTop + pane.clientHeight) {
+      pane.scrollTop = begin - pane.clientHeight / 3;
+    }
   }
 
   // - Text
