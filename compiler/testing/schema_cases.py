@@ -69,11 +69,19 @@ def _case(source: Source, found: _Value, before: str) -> Case:
     name = test.get("description")
     return Case(
         before + (name if isinstance(name, str) else "no description"),
-        json.dumps(test["data"], ensure_ascii=False).encode("utf-8", "surrogatepass"),
+        _written(test["data"]),
         Kind.ACCEPT if test["valid"] else Kind.INVALID,
         source=source,
         place=Span(found.start, found.start + 1),
     )
+
+
+def _written(value: Any) -> bytes:
+    """An instance; with escapes alone where it has halves of characters, which UTF-8 has not."""
+    try:
+        return json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value).encode("ascii")
 
 
 def _wrong(source: Source, found: _Value, message: str) -> CaseFileError:

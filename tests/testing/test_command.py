@@ -205,11 +205,14 @@ def test_folders_and_schemas_are_cases(cli: Cli, dates: Path) -> None:
     (folder / "z.json").write_text(json.dumps(whole, ensure_ascii=False))
     (folder / "zz.json").write_text(json.dumps([whole, {**whole, "schema": False}], indent=1))
     (folder / "other.json").write_text("{}")
+    # Half a character is no text of ours.
+    halves = '{"schema": {"type": "string"}, "tests": [{"valid": false, "data": "\\ud800"}]}'
+    (folder / "zzz.json").write_text(halves)
 
     found = cli("test", str(folder), "--format", "json")
     names = [(case["name"], case["status"]) for case in json.loads(found.out)["files"][0]["cases"]]
     assert names == [(name, "passed") for name in sorted([*texts, "invalid/d"])]
-    assert found.err.startswith("8 cases: 8 passed, 1 file with errors")
+    assert found.err.startswith("9 cases: 9 passed, 1 file with errors")
     assert states(cli, str(folder / "accept")) == [("accept/a", "passed")]
 
 
