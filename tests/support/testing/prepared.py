@@ -209,30 +209,3 @@ def _of_tokens(ids: Sequence[int], text_of: Callable[[int], bytes | None]) -> bo
     if re.fullmatch(_ARGUMENTS, text):
         return True
     return False if regex.fullmatch(_ARGUMENTS, text, partial=True) else None
-
-
-# --- what messages say of the next byte
-
-
-def first_bytes(expected: str, terminals: dict[str, str]) -> tuple[set[int], bool]:
-    """The bytes that begin what an expectation lists, and whether that is all of them: some things
-    are said in words, such as a number. ``terminals``: patterns of those that are named."""
-    found, is_all = set[int](), True
-    for item in expected.split(" or "):
-        if item == "the end of the text":
-            continue
-        if item in terminals:
-            pattern = terminals[item]
-        elif item.startswith("["):
-            pattern = item
-        elif item.startswith('#"'):
-            pattern = json.loads(item[1:])
-        elif item.startswith('"'):
-            pattern = regex.escape(json.loads(item))
-        else:
-            is_all = False
-            continue
-        for octet in range(256):
-            if regex.fullmatch(pattern.encode(), bytes([octet]), partial=True):
-                found.add(octet)
-    return found, is_all
