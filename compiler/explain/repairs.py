@@ -9,12 +9,12 @@ removed as a whole counts as two changes, and all the rest of the text as three.
 all texts of one change near the place, then those of one more from the ones that are read furthest,
 and so on, until some are read on: to the end of the text, or for ``READ_ON`` bytes behind the
 change and beyond the place. A repaired text that ends and is no member counts one more, since
-something is missing still; and where nothing is wrong but that the text ends, a change before its
-end counts two more. Of several with as few changes the best one is a member; else it is read
-further; its changes and the place lie in a shorter part of the text, counting what is written; they
-remove less and write less, not counting other quotes and another case; they insert rather
-than remove and remove rather than replace; and what replaces a character is the nearest to it
-in Unicode.
+something is missing still; where nothing is wrong but that the text ends, a change before its end
+counts two more; and one more counts where all changes end more than two bytes before the place. Of
+several with as few changes the best one is a member; else it is read further; its changes and the
+place lie in a shorter part of the text, counting what is written; they remove less and write less,
+not counting other quotes and another case; they insert rather than remove and remove rather than
+replace; and what replaces a character is the nearest to it in Unicode.
 """
 
 from collections import deque
@@ -51,6 +51,9 @@ _OF_A_WORD, _OF_THE_REST = 2, 3
 
 # A change of a text that only ends too early counts so many more.
 _BEFORE_END = 2
+
+# One that lies apart from the place, before it, counts one more.
+_APART = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +227,11 @@ class _Search:
         if self._is_incomplete:
             is_before = any(change.start < self._place for change in tried.changes)
             return _BEFORE_END * is_before if may_end else None
-        if reach < len(self._text):
-            return 0 if reach > self._place else None
-        return int(not may_end)
+        if reach <= self._place:
+            return None
+        # What stands before the place and not at it was fine where it stood.
+        apart = _APART * (tried.changes[-1].end < self._place - 2)
+        return apart + int(reach == len(self._text) and not may_end)
 
     def _best_of(
         self, level: list[_Tried], seen: set[tuple[int, int]]

@@ -7,9 +7,13 @@ import json
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from support.cli import Cli
 
+from constrain.compiler.explain.explainer import explainer_of_grammar
 from constrain.compiler.explain.json_schema import pointer_at
+from constrain.compiler.explain.report import Status
+from constrain.compiler.options import CompileOptions
 
 pytestmark = pytest.mark.quick
 
@@ -75,3 +79,48 @@ def test_an_artifact_explains_instances_like_its_schema(cli: Cli, tmp_path: Path
 def test_the_place_of_a_beginning_is_a_pointer(before: bytes, pointer: str) -> None:
     """Strings may hold brackets; a key without its value is none yet."""
     assert pointer == pointer_at(before)
+
+
+KEYWORDS: list[tuple[dict[str, object], str, str, str]] = [
+    ({"type": "integer"}, '{"a": "x"}', "/a", "#/properties/a"),
+    ({"enum": ["x", "y"]}, '{"a": "z"}', "/a", "#/properties/a"),
+    ({"const": 5}, '{"a": 6}', "/a", "#/properties/a"),
+    ({"type": "string", "minLength": 3}, '{"a": "xy"}', "/a", "#/properties/a"),
+    ({"type": "string", "maxLength": 2}, '{"a": "xyz"}', "/a", "#/properties/a"),
+    ({"type": "string", "pattern": "^[a-z]+$"}, '{"a": "aB"}', "/a", "#/properties/a"),
+    ({"type": "string", "format": "date"}, '{"a": "2024-13-01"}', "/a", "#/properties/a"),
+    ({"type": "integer", "minimum": 10}, '{"a": 5}', "/a", "#/properties/a"),
+    ({"type": "integer", "multipleOf": 5}, '{"a": 7}', "/a", "#/properties/a"),
+    ({"type": "array", "minItems": 2}, '{"a": [1]}', "/a/0", "#/properties/a"),
+    ({"type": "array", "maxItems": 1}, '{"a": [1, 2]}', "/a/0", "#/properties/a"),
+    ({"type": "array", "items": {"type": "string"}}, '{"a": [1]}', "/a", "#/properties/a"),
+    ({"prefixItems": [{"const": 1}], "type": "array"}, '{"a": [2]}', "/a", "#/properties/a"),
+    ({"anyOf": [{"type": "string"}, {"type": "null"}]}, '{"a": 1}', "/a", "#/properties/a"),
+    ({"allOf": [{"type": "string"}, {"maxLength": 1}]}, '{"a": "xx"}', "/a", "#/properties/a"),
+    ({"type": "integer", "not": {"const": 5}}, '{"a": 5}', "/a", "#/properties/a"),
+    ({"$ref": "#/$defs/s"}, '{"a": 1}', "/a", "#/$defs/s"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("keywords", "text", "instance", "schema"), KEYWORDS)
+def test_each_keyword_that_refuses_is_found_by_both_pointers(
+    keywords: dict[str, object], text: str, instance: str, schema: str
+) -> None:
+    """The place in the instance, and the schema or a part of it."""
+    whole = {
+        "type": "object",
+        "$defs": {"s": {"type": "string"}},
+        "properties": {"a": keywords},
+        "required": ["a"],
+    }
+    assert not Draft202012Validator(
+        whole, format_checker=Draft202012Validator.FORMAT_CHECKER
+    ).is_valid(json.loads(text))
+    found = explainer_of_grammar(json.dumps(whole), CompileOptions(dialect="json-schema")).verdict(
+        text.encode()
+    )
+
+    assert Status.REJECTED is found.status
+    assert found.instance is not None
+    assert found.instance.startswith(instance)
+    assert [name for name in found.schemas if name.startswith(schema)]
