@@ -101,8 +101,9 @@ class Chart:
         column = self.columns.get(place)
         return column is not None and self._begin in column.ended.get(self._procedure, ())
 
-    def close(self, place: int) -> Column:
-        """Predict and complete all that is reached at a place, in the order of the places."""
+    def close(self, place: int, following: int | None = None) -> Column:
+        """Predict and complete all that is reached at a place, in the order of the places.
+        ``following``: the byte that must be read there, -1 at the end; None where that is open."""
         graph, width = self._graph, self._width
         agenda = list(self._pending.pop(place, ()))
         column = self.columns[place] = Column(
@@ -116,7 +117,12 @@ class Chart:
                 self._check(count)
             number, begin = divmod(config, width)
             state = graph.state(number)
-            for target in state.jumps:
+            jumps = state.jumps
+            if state.by_first is not None and following is not None:
+                jumps = state.by_first.get(-1, [])
+                if following >= 0:
+                    jumps = [*jumps, *state.by_first.get(following, ())]
+            for target in jumps:
                 new = target * width + begin
                 if new not in seen:
                     seen.add(new)
@@ -262,7 +268,7 @@ def read(graph: Graph, procedure: int, text: bytes, begin: int, end: int, limits
     for place in range(begin, end + 1):
         if not chart.is_open(place):
             continue
-        column = chart.close(place)
+        column = chart.close(place, text[place] if place < end else -1)
         ends: dict[int, Sequence[int]] = {}
         for leaf, target, began, _ in column.wanted:
             if leaf not in ends:

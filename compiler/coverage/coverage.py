@@ -69,7 +69,7 @@ class Coverage:
             place = next(rule.name_span for rule in grammar.rules if rule.name == grammar.start)
             self._use = Reference(grammar.start, place)
             self.matchers = Matchers(lambda: self.graph, self._limits)
-            self.numbering = Items(grammar, self.matchers, self.matchers.tree_of)
+            self.numbering = Items(grammar, self.matchers, self.matchers.tree_of, self._limits)
             self._lexer: Lexer | None = None
             if over_lexemes:
                 from .lexed import LexerRows, lexer_of
@@ -96,6 +96,7 @@ class Coverage:
         self._has_unknown = False
         self._shortest: Shortest | None = None
         self._found: dict[int, bytes | None] = {}
+        self._tried_texts: dict[bytes, frozenset[int]] = {}
         self._others: list[tuple[bytes, frozenset[int]]] | None = None
 
     # --- what texts cover
@@ -217,7 +218,9 @@ class Coverage:
         if pieces is None:
             return None
         for text in self._written(pieces):
-            if number in (self.covered_by(text) or ()):
+            if text not in self._tried_texts:
+                self._tried_texts[text] = self.covered_by(text) or frozenset()
+            if number in self._tried_texts[text]:
                 return text
         if self._others is None:
             assert self._shortest is not None

@@ -38,20 +38,25 @@ PLAIN, GAPPED, LEXED = 0, 1, 2
 # How a state was entered: a jump with the items that it uses, a leaf, or a call.
 JUMP, READ, CALL = 0, 1, 2
 
+# Jumps of one state that are looked at one by one.
+_FEW_JUMPS = 8
+
 Marks: TypeAlias = tuple[int, ...]
 
 
 class State:
     """What leaves a state, and what enters it.
 
-    ``jumps``: targets; ``reads``: (leaf, target); ``calls``: (procedure, target, whether it must
-    read something); ``ends``: the procedure that ends here, or -1; ``entered``: (how, source,
-    marks, leaf or procedure, whether it had to read something)."""
+    ``jumps``: targets; ``by_first``: the same by the byte that is read there first, by -1 those
+    where it may be any, if they are many; ``reads``: (leaf, target); ``calls``: (procedure, target,
+    whether it must read something); ``ends``: the procedure that ends here, or -1; ``entered``:
+    (how, source, marks, leaf or procedure, whether it had to read something)."""
 
-    __slots__ = ("calls", "ends", "entered", "jumps", "reads")
+    __slots__ = ("by_first", "calls", "ends", "entered", "jumps", "reads")
 
     def __init__(self) -> None:
         self.jumps: list[int] = []
+        self.by_first: dict[int, list[int]] | None = None
         self.reads: list[tuple[int, int]] = []
         self.calls: list[tuple[int, int, bool]] = []
         self.ends = -1
@@ -150,6 +155,23 @@ class Graph:
         found = self._states[number]
         if todo is not None:
             self._expand(number, found, todo)
+            if len(found.jumps) > _FEW_JUMPS:
+                found.by_first = self._by_first(found.jumps)
+        return found
+
+    def _by_first(self, targets: Iterable[int]) -> dict[int, list[int]]:
+        """Targets by the byte that is read there first; by -1 those where it may be any."""
+        found: dict[int, list[int]] = {}
+        for target in targets:
+            todo = self._todo.get(target)
+            first = -1
+            if isinstance(todo, _Within) and todo.context == PLAIN:
+                expr = todo.expr
+                while isinstance(expr, Sequence):
+                    expr = expr.items[0]
+                if isinstance(expr, Literal) and expr.data:
+                    first = expr.data[0]
+            found.setdefault(first, []).append(target)
         return found
 
     def entered(self, number: int) -> list[tuple[int, int, Marks | int, bool]]:

@@ -29,6 +29,7 @@ from ..grammar.tree import (
     children,
 )
 from ..grammar.tree import Sequence as Concatenation
+from ..limits import Limits
 from .patterns import DfaMatcher, Edge, EdgeWords, Matcher
 
 RULE, ALTERNATIVE, REPETITION, KEY, EDGE = "rule", "alternative", "repetition", "key", "edge"
@@ -45,6 +46,9 @@ _BEHIND = re.compile(r"( (string|number|\d+))+$")
 
 # Trees have no brackets, so that a group at the end of an expression is cut.
 _BRACKETS = (("(", ")"), ("[", "]"))
+
+# Of a longer expression the brackets are not looked for, and the rest is not shown.
+_LONG = 400
 
 # Characters around an expression in which its bracket is.
 _NEAR = 80
@@ -96,7 +100,9 @@ class Items:
         grammar: Grammar,
         matcher: Callable[[Expr], Matcher],
         tree_of: Callable[[Expr], Expr | None],
+        limits: Limits,
     ) -> None:
+        self._limits = limits
         self._grammar, self._matcher, self._tree_of = grammar, matcher, tree_of
         self.all: list[Item] = []
         self.rules: dict[str, int] = {}
@@ -123,6 +129,7 @@ class Items:
             self._add_body(body, "")
 
     def _new(self, item: Item) -> int:
+        self._limits.check_resources("the items of a grammar", [item.rule])
         self.all.append(replace(item, group=self._groups))
         return len(self.all) - 1
 
@@ -229,7 +236,7 @@ class Items:
         """Where an expression stands, with the brackets at its ends, and how it is written."""
         text = self._grammar.source.text
         start, end = expr.span.start, expr.span.end
-        for opening, closing in _BRACKETS:
+        for opening, closing in _BRACKETS if end - start <= _LONG else ():
             depth = least = 0
             for char in text[start:end]:
                 depth += (char == opening) - (char == closing)
@@ -240,7 +247,7 @@ class Items:
                 depth += 1
             if depth > 0 and behind.lstrip().startswith(closing):
                 end += behind.index(closing) + 1
-        return Span(start, end), shortened(text[start:end])
+        return Span(start, end), shortened(text[start : min(end, start + _LONG)])
 
     # --- of schemas
 
