@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from constrain.artifacts.errors import ConstrainError
 
-from .console import UsageError, note, status
+from .console import UsageError, error, note, status
 from .inputs import STDIN
 from .quoting import escaped
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from constrain.compiler.testing.cases import Case
     from constrain.compiler.testing.coverage import Coverages, Covered
 
+    from .configuration.project import Project
+
 # Formats of ``test``; those that are not here have no place for coverage.
 TEXT, JSON, TAP, GITHUB, LCOV = "text", "json", "tap", "github", "lcov"
 
@@ -25,17 +27,25 @@ TEXT, JSON, TAP, GITHUB, LCOV = "text", "json", "tap", "github", "lcov"
 @dataclass(frozen=True)
 class CoverageOptions:
     """What the command line says. ``suggest``: a file, or - for standard output; ``least``: the
-    least percentage of each grammar."""
+    least percentage of each grammar, by default that of the project file, if one is given."""
 
     shows: bool
     suggest: str | None
     least: float | None
     format: str
+    project: "Project | None" = None
 
     @property
     def wanted(self) -> bool:
         """Whether coverage is looked at."""
-        return self.shows or self.suggest is not None or self.least is not None or self.is_lcov
+        has_least = self.least is not None or (self.project and self.project.asks_for_coverage)
+        return self.shows or self.suggest is not None or bool(has_least) or self.is_lcov
+
+    def least_of(self, grammar: str) -> float | None:
+        """The least percentage of a grammar."""
+        if self.least is not None or self.project is None:
+            return self.least
+        return self.project.least_coverage(grammar)
 
     @property
     def is_lcov(self) -> bool:
@@ -114,7 +124,8 @@ class Found:
                 return results
 
     def _is_too_little(self, report: "CoverageReport") -> bool:
-        return self._wanted.least is not None and report.percent < self._wanted.least
+        least = self._wanted.least_of(report.source.name)
+        return least is not None and report.percent < least
 
     def _is_listed(self, report: "CoverageReport") -> bool:
         return self._wanted.shows or self._is_too_little(report)
@@ -127,9 +138,9 @@ class Found:
             if self._wanted.format != TEXT or self._wanted.is_alone or not self._is_listed(report):
                 status(summary(report))
             if self._is_too_little(report):
-                status(
-                    f"error: {report.source.name}: {report.percent:g} % is covered, less than "
-                    f"{self._wanted.least:g} %"
+                error(
+                    f"{report.source.name}: {report.percent:g} % is covered, less than "
+                    f"{self._wanted.least_of(report.source.name):g} %"
                 )
 
     def suggestions(self) -> str:

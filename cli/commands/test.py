@@ -95,7 +95,10 @@ def test(
     min_coverage: Annotated[
         float | None,
         typer.Option(
-            min=0, max=100, metavar="PERCENT", help="End with 1 where less of a grammar is covered."
+            min=0,
+            max=100,
+            metavar="PERCENT",
+            help="End with 1 where less of a grammar is covered.  [default: the project file's]",
         ),
     ] = None,
     suggest: Annotated[
@@ -126,7 +129,10 @@ def test(
     from constrain.compiler.testing.runner import Runner
 
     is_wanted = _filter(filter_)
-    wanted = CoverageOptions(shows_coverage, suggest, min_coverage, format_.value)
+    # Some of the cases cover less than what all are to cover.
+    runs_all = filter_ is None and len(paths or ()) < 2
+    least_of = options.project() if runs_all else None
+    wanted = CoverageOptions(shows_coverage, suggest, min_coverage, format_.value, least_of)
     wanted.check()
     coverages = Coverages() if wanted.wanted else None
     runs = runs_of(given, paths)

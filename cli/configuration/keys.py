@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import UnionType
 from typing import Any, get_args, get_origin
 
-TESTS, ALLOW = "tests", "allow"
+TESTS, ALLOW, MIN_COVERAGE = "tests", "allow", "min_coverage"
 GRAMMARS, TOKENIZERS = "grammars", "tokenizers"
 
 
@@ -27,6 +27,7 @@ def of_a_grammar(options: Iterable[Field[Any]]) -> dict[str, Key]:
     """What may be said of one grammar, or at the top of all, by the names in the file; ``options``
     are fields with the command line's annotations."""
     found = {f.name.replace("_", "-"): Key(f.name, _reader(f.name, f.type)) for f in options}
+    found[MIN_COVERAGE.replace("_", "-")] = Key(MIN_COVERAGE, _percent)
     return {**found, TESTS: Key(TESTS, _texts), ALLOW: Key(ALLOW, _lints)}
 
 
@@ -59,6 +60,10 @@ def _number(value: Any, kind: type, least: float | None, most: float | None) -> 
     if most is not None and value > most:
         raise ValueError(f"at most {most:,}")
     return kind(value)
+
+
+def _percent(value: Any) -> Any:
+    return _number(value, float, 0, 100)
 
 
 def _choice(value: Any, kind: type[StrEnum]) -> StrEnum:

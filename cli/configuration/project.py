@@ -24,7 +24,7 @@ from constrain.artifacts.errors import ConstrainError
 from ..console import UsageError
 from ..inputs import grammar_files
 from .find import SHARED
-from .keys import GRAMMARS, TESTS, TOKENIZERS, Key
+from .keys import GRAMMARS, MIN_COVERAGE, TESTS, TOKENIZERS, Key
 from .toml_places import Place, places
 
 if TYPE_CHECKING:
@@ -80,8 +80,8 @@ class Project:
     tokenizers: Mapping[str, Setting]
 
     def settings_of(self, path: str | None) -> dict[str, Setting]:
-        """What holds for a grammar, by the names of the fields of ``Given``, ``tests`` and
-        ``allow``; None is for what holds for all."""
+        """What holds for a grammar, by the names of the fields of ``Given``, ``tests``,
+        ``allow`` and ``min_coverage``; None is for what holds for all."""
         found = {name: said for name, said in self.settings.items() if name != TESTS}
         if path is not None:
             name = Path(os.path.relpath(path, self.folder)).as_posix()
@@ -117,6 +117,16 @@ class Project:
         """The cases of a grammar, empty where nothing is said of it."""
         said = self.settings_of(path).get(TESTS)
         return self._cases(said) if said else []
+
+    def least_coverage(self, path: str) -> float | None:
+        """The percentage of a grammar that its cases are to cover."""
+        said = self.settings_of(path).get(MIN_COVERAGE)
+        return None if said is None else float(said.value)
+
+    @property
+    def asks_for_coverage(self) -> bool:
+        """Whether any grammar is to be covered."""
+        return any(MIN_COVERAGE in s for s in (self.settings, *(e.settings for e in self.entries)))
 
     def _cases(self, said: Setting) -> list[str]:
         found: dict[str, None] = {}

@@ -175,6 +175,22 @@ def test_test_alone_runs_all_cases_of_the_project(cli: Cli) -> None:
     assert wrong.out.count(b"a year") and wrong.out.count(b"a day")
 
 
+def test_the_project_says_how_much_is_to_be_covered(cli: Cli) -> None:
+    """Of each grammar, where all its cases run; the command line goes before."""
+    project('[grammars]\n"a.ebnf" = {min-coverage = 100}\n"b.ebnf" = {}', a=DATE, b=DATE)
+    for name in "ab":
+        Path(f"{name}.test").write_text(case("a day", "2024-02-29"))
+
+    done = cli("test", "-q")
+    assert done.code == 1
+    assert done.err.startswith("error: a.ebnf: ")
+    assert "less than 100 %" in done.err
+    assert "b.ebnf" not in done.err
+    assert cli("test", "a.ebnf").code == 1
+    for words in (("b.ebnf",), ("a.ebnf", "a.test"), ("--filter", "day"), ("--min-coverage", "1")):
+        assert cli("test", *words).code == 0, words
+
+
 def test_test_alone_says_where_there_is_nothing_to_run(cli: Cli) -> None:
     """Without a project, without cases, and for cases that are not there."""
     assert "there is no project file" in cli("--isolated", "test").err
@@ -320,10 +336,10 @@ def test_every_option_of_a_grammar_may_be_said(cli: Cli) -> None:
     said = cli("compile", "--help").out.decode()
     keys = of_a_grammar(f for f in fields(Given) if f.name in ALL and f.name != "no_cache")
 
-    assert {*ALL} - {"no_cache"} | {"tests", "allow"} == {key.name for key in keys.values()}
-    assert [
-        name for name in keys if name not in ("tests", "allow") and f"--{name}" not in said
-    ] == []
+    own = {"tests", "allow", "min-coverage"}
+    named = {name.replace("-", "_") for name in own}
+    assert {*ALL} - {"no_cache"} | named == {key.name for key in keys.values()}
+    assert [name for name in {*keys} - own if f"--{name}" not in said] == []
 
 
 def leaves(value: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
