@@ -1,9 +1,9 @@
 """The chart of a text that a lexer divides, by maximal munch.
 
 A column is a place between two lexemes of the rules; the lexer reads what the column wants and what
-is ignored, as the definition in ``maximal_munch/README.md`` says. What is ignored alone leaves the
-column as it is; where the parser follows an ignored lexeme beside others, the next column has what
-this one has, too.
+is ignored, as the definition in ``compiler/maximal_munch/README.md`` says. What is ignored alone
+leaves the column as it is; where the parser follows an ignored lexeme beside others, the next
+column has what this one has, too.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
