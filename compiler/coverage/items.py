@@ -129,7 +129,7 @@ class Items:
             self._add_body(body, "")
 
     def _new(self, item: Item) -> int:
-        self._limits.check_resources("the items of a grammar", [item.rule])
+        self._limits.check_resources("the list of items", [item.rule])
         self.all.append(replace(item, group=self._groups))
         return len(self.all) - 1
 

@@ -38,7 +38,7 @@ from .patterns import DfaMatcher, Matcher, Words
 # The lexemes of a text.
 Pieces: TypeAlias = tuple[bytes, ...]
 
-_STAGE = "the shortest members"
+_STAGE = "the search for shortest members"
 
 # Words of a difference that are tried where a shortest text is among those that it takes away, and
 # how much longer than the shortest they may be.
