@@ -16,10 +16,12 @@ _LONGEST, _MOST_CASES = 64, 200
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A text that the page begins with or offers."""
+    """A text that the page begins with or offers. ``is_case``: of a test, in which it is a
+    member."""
 
     name: str
     text: bytes
+    is_case: bool = False
 
 
 def shortest_member(artifact: "Artifact") -> list[Example]:
@@ -48,7 +50,7 @@ def shortest_member(artifact: "Artifact") -> list[Example]:
 def cases_at(path: str) -> list[Example]:
     """The texts of the cases in a file or folder, as ``constrain test`` reads them. Raises
     ``CaseFileError`` for a file that it cannot read."""
-    from constrain.compiler.testing.cases import CaseFileError
+    from constrain.compiler.testing.cases import CaseFileError, Kind
     from constrain.compiler.testing.collect import collected
 
     found = []
@@ -57,5 +59,7 @@ def cases_at(path: str) -> list[Example]:
             raise file
         # Texts that are drawn, and tokens, are no texts to begin with.
         cases = (case for case in file.cases if not case.samples and not case.in_tokens)
-        found += [Example(f"{case.name} ({case.kind.value})", case.body) for case in cases]
+        for case in cases:
+            name = f"{case.name} ({case.kind.value})"
+            found.append(Example(name, case.body, case.kind is Kind.ACCEPT))
     return found[:_MOST_CASES]

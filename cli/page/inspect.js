@@ -84,7 +84,7 @@ function start() {
     const lines = text === "" ? [] : text.split("\n");
     lines.forEach((line, number) => {
       const end = begin + line.length;
-      const here = findings.filter((f) => f.start >= begin && f.start <= end);
+      const here = findings.filter((f) => f.start >= begin && f.start <= end).sort((a, b) => a.start - b.start);
       const source = make("span", { class: "source" });
       let at = begin;
       for (const each of here) {
@@ -102,7 +102,7 @@ function start() {
       row.addEventListener("mouseleave", () => link([]));
       $("grammar").append(row);
       for (const each of here) {
-        const said = `${each.level} ${each.lint}: ${each.message}${each.help ? ` (${each.help})` : ""}`;
+        const said = `${each.level === "uncovered" ? "" : `${each.level} `}${each.lint}: ${each.message}${each.help ? ` (${each.help})` : ""}`;
         $("grammar").append(make("p", { class: `finding level-${each.level}` }, said));
       }
       begin = end + 1;

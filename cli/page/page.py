@@ -60,7 +60,7 @@ def page_data(
         "numbers": [[heading, [list(row) for row in rows]] for heading, rows in numbers],
         "notes": list(m.notes),
         "examples": [{"name": e.name, "text": _text(e.text)} for e in examples],
-        "grammar": grammar_data(artifact, name),
+        "grammar": grammar_data(artifact, name, [e.text for e in examples if e.is_case]),
         "walk": {},
         "graph": None,
         "missing": missing,

@@ -174,7 +174,7 @@ def test_inspect_writes_a_page(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_a_page_offers_the_texts_of_test_cases(cli: Cli, tmp_path: Path) -> None:
-    """By their names, with what is expected of them."""
+    """By their names, with what is expected of them; and says what these do not cover."""
     case = "==================\n{}\n{}==================\n{}\n---\n\n"
     cases = case.format("a leap day", "", "2024-02-29")
     cases += case.format("month 13", ":reject\n", "2024-13-01")
@@ -189,6 +189,9 @@ def test_a_page_offers_the_texts_of_test_cases(cli: Cli, tmp_path: Path) -> None
         {"name": "a leap day (accept)", "text": "2024-02-29"},
         {"name": "month 13 (reject)", "text": "2024-13-01"},
     ] == json.loads(data)["examples"]
+    said = [f["message"] for f in json.loads(data)["grammar"]["findings"]]
+    assert 'no test case uses alternative "1" #"[0-2]" in month' in said
+    assert not any('"0" #"[1-9]" in month' in each for each in said)
     assert 2 == cli(*given).code
 
 
