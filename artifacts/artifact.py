@@ -94,6 +94,10 @@ class Artifact:
         """The same artifact with other notes."""
         return self._with(manifest=replace(self.manifest, notes=tuple(notes)))
 
+    def keyed(self, key: str) -> "Artifact":
+        """The same artifact, which says that a store has it by this key."""
+        return self._with(manifest=replace(self.manifest, key=key))
+
     def sharing(self, trie: Trie | None) -> "Artifact":
         """The same artifact, which does not make the trie of its vocabulary again."""
         return self._with(shared_trie=trie)

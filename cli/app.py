@@ -36,6 +36,7 @@ COMMANDS = {
     "test": "test",
     "diff": "diff",
     "config": "config",
+    "store": "SUBCOMMANDS",
     "cache": "SUBCOMMANDS",
 }
 

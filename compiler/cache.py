@@ -11,7 +11,6 @@ exceed a limit.
 
 import mmap
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
@@ -23,8 +22,7 @@ from numpy.typing import NDArray
 from constrain.artifacts.container import sections as layout
 from constrain.artifacts.container.write import write_atomically
 from constrain.artifacts.errors import ArtifactError
-
-VARIABLE = "CONSTRAIN_CACHE_DIR"
+from constrain.artifacts.store.folders import default_folder
 
 # Bytes that all entries together may take.
 MAX_BYTES = 1_000_000_000
@@ -35,28 +33,6 @@ _ABANDONED_SECONDS = 3600
 _SUFFIX = ".tables"
 
 Tables = Mapping[str, NDArray[Any]]
-
-
-def default_folder() -> Path | None:
-    """Where entries are stored: ``CONSTRAIN_CACHE_DIR``, else the system's place for caches.
-
-    None if the user has no home.
-    """
-    if named := os.environ.get(VARIABLE):
-        return Path(named)
-    try:
-        home = Path.home()
-    except RuntimeError:
-        return None
-    if sys.platform == "win32":
-        return Path(
-            os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local", "constrain", "Cache"
-        )
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches" / "constrain"
-    # XDG Base Directory Specification: a relative path is to be ignored.
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(named if os.path.isabs(named) else home / ".cache", "constrain")  # noqa: PTH117
 
 
 class Cache:

@@ -25,9 +25,10 @@ from support.matcher import Compile
 from support.network import ENGINES, made
 
 from constrain.artifacts import Artifact
+from constrain.artifacts.store.folders import default_folder
 from constrain.cli.app import run
 from constrain.compiler import Tokenizer, load_tokenizer
-from constrain.compiler.cache import Cache, default_folder
+from constrain.compiler.cache import Cache
 from constrain.compiler.frontend import Automaton
 from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.tokenizers import default_path

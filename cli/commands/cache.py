@@ -14,7 +14,7 @@ def directory() -> None:
     Example:
       du -sh "$(constrain cache dir)"
     """
-    from constrain.compiler.cache import default_folder
+    from constrain.artifacts.store.folders import default_folder
 
     folder = default_folder()
     if folder is None:
@@ -29,7 +29,8 @@ def clean() -> None:
     Example:
       constrain cache clean
     """
-    from constrain.compiler.cache import Cache, default_folder
+    from constrain.artifacts.store.folders import default_folder
+    from constrain.compiler.cache import Cache
 
     files, size = Cache(default_folder()).clean()
     status(f"{files:,} file{'s' * (files != 1)} deleted, {size:,} bytes")

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.quick
 # The rooms that plug into the servers of models, and what they may import of these besides: inside
 # functions alone.
 HOSTS = {
+    "artifacts/store": {"fsspec"},
     "artifacts/serving": {"mlx", "torch", "transformers", "xgrammar"},
     "compiler/measuring": {"llguidance", "matplotlib", "xgrammar"},
     "compiler/serving": {"sglang", "torch", "vllm"},
@@ -73,6 +74,7 @@ ARTIFACTS: dict[str, set[str]] = {
     "prefix": {"artifact", "container", "kinds", "tokens", "wordpiece"},
     "read": {"artifact", "container", "errors", "tokens"},
     "serving": {"artifact", "container", "errors", "kinds", "matcher", "read", "tokens"},
+    "store": {"artifact", "container", "errors", "read", "tokens"},
     "__init__": {"artifact", "errors", "matcher", "read", "tokens"},
 }
 

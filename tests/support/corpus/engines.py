@@ -12,8 +12,8 @@ import pytest
 
 from constrain.artifacts import Artifact, load
 from constrain.artifacts.read import load_bytes
+from constrain.artifacts.store.folders import default_folder
 from constrain.compiler import Limits
-from constrain.compiler.cache import default_folder
 from constrain.compiler.frontend import Recogniser
 from constrain.compiler.options import MAX_ARTIFACT_BYTES
 from constrain.compiler.pipeline import build_artifact, build_engine

@@ -8,10 +8,11 @@ import tokenizers
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.matcher import Matcher
+from constrain.artifacts.store.folders import default_folder
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Limits, Tokenizer, compile_grammar, load_tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
-from constrain.compiler.cache import Cache, default_folder
+from constrain.compiler.cache import Cache
 
 # By default one tokenizer of bytes with cuts and one of characters without.
 SAMPLED = ("gpt2", "mistral-v3")

@@ -1,0 +1,200 @@
+"""``constrain store``: artifacts by key, in a folder or an object store."""
+
+import json
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from constrain.artifacts.container.signature import SUFFIX
+
+from .. import options
+from ..console import UsageError, status, write_bytes, write_text
+from ..inputs import STDIN, grammar_text, read_bytes, tokenizer_at
+from ..quoting import escaped
+
+if TYPE_CHECKING:
+    from constrain.artifacts.store.store import Store
+
+HELP = "Artifacts by key, in a folder or an object store."
+
+SCHEMA = 1
+
+Place = Annotated[
+    str,
+    typer.Option(
+        "--store", "-s", metavar="URL", help="A folder, or a URL that fsspec knows, as s3://…"
+    ),
+]
+Key = Annotated[str, typer.Argument(metavar="KEY", help="What `constrain store key` prints.")]
+
+
+class Format(StrEnum):
+    """How lists are written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Written = Annotated[Format, typer.Option("--format", "-f", help="text or json.")]
+
+
+@options.compile_options(*options.ALL)
+def key(grammar: options.Grammar, given: options.Given) -> None:
+    """Print the key of the artifact that `compile` would write; nothing is compiled.
+
+    It depends on the grammar's text, the tokenizer, all options that change the file, and the
+    release.
+
+    \b
+    Example:
+      constrain store key date.ebnf -t tokenizer.json
+    """
+    from constrain.compiler.serving.content_key import content_key
+
+    text = grammar_text(grammar)
+    wanted = given.compile_options(grammar)
+    write_text(
+        content_key(text, wanted, tokenizer_at(given.tokenizer, no_cache=given.no_cache)) + "\n"
+    )
+
+
+def ls(store: Place, format_: Written = Format.TEXT) -> None:
+    """List the artifacts: key, bytes, and when each was used last.
+
+    \b
+    Example:
+      constrain store ls --store artifacts/
+    """
+    entries = list(_store(store).entries())
+    if format_ is Format.JSON:
+        found = [{"key": e.key, "bytes": e.bytes, "used": _time(e.used)} for e in entries]
+        write_text(json.dumps({"schema": SCHEMA, "store": store, "entries": found}) + "\n")
+        return
+    write_text("".join(f"{e.key}  {e.bytes:>12,}  {_time(e.used)}\n" for e in entries))
+    total = sum(e.bytes for e in entries)
+    status(f"{len(entries):,} artifact{'s' * (len(entries) != 1)}, {total:,} bytes")
+
+
+def get(
+    key: Key,
+    store: Place,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.  [default: KEY.cst]"),
+    ] = None,
+) -> int:
+    """Write the artifact of a key to a file that stands by itself.
+
+    Exit code 1 if there is none.
+
+    \b
+    Example:
+      constrain store get "$(constrain store key date.ebnf)" --store artifacts/ -o date.cst
+    """
+    found = _store(store).get(key)
+    if found is None:
+        status(f"{escaped(store.encode())} has no artifact of this key")
+        return 1
+    target = output or key + SUFFIX
+    if target == STDIN:
+        write_bytes(found.to_bytes(), "an artifact")
+    else:
+        found.save(target)
+        status(f"{target}: {len(found.to_bytes()):,} bytes")
+    return 0
+
+
+def put(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="An artifact.")],
+    store: Place,
+    key: Annotated[str, typer.Option("--key", metavar="KEY", help="What it is to be found by.")],
+    thin: Annotated[
+        bool,
+        typer.Option("--thin", help="With the tokenizer's tables in a file that artifacts share."),
+    ] = False,
+) -> int:
+    """Write an artifact under a key, unless there is one already.
+
+    Exit code 1 if there is one: it stays as it is.
+
+    \b
+    Example:
+      constrain store put date.cst --key "$(constrain store key date.ebnf)" --store artifacts/
+    """
+    from constrain.artifacts.read import load, load_bytes
+
+    if file == STDIN:
+        artifact = load_bytes(read_bytes(file), verify=True, name="<stdin>")
+    else:
+        artifact = load(file, verify=True)
+    if _store(store).put(key, artifact, thin=thin):
+        status(f"{file}: written")
+        return 0
+    status("there is an artifact of this key already")
+    return 1
+
+
+def gc(
+    store: Place,
+    max_bytes: Annotated[
+        int | None,
+        typer.Option(
+            min=0, metavar="N", help="Take away those used longest ago, until all have N bytes."
+        ),
+    ] = None,
+    unused_days: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="DAYS", help="Take away those not used for so many days."),
+    ] = None,
+) -> None:
+    """Take away artifacts by last use, and what killed processes left.
+
+    A use is marked at most once an hour.
+
+    \b
+    Example:
+      constrain store gc --store artifacts/ --max-bytes 1000000000 --unused-days 90
+    """
+    seconds = None if unused_days is None else unused_days * 86_400
+    found = _store(store).collect(most_bytes=max_bytes, unused_seconds=seconds)
+    status(
+        f"{found.files:,} file{'s' * (found.files != 1)} taken away, {found.bytes:,} bytes; "
+        f"{found.files_left:,} left, {found.bytes_left:,} bytes"
+    )
+
+
+def verify(store: Place, format_: Written = Format.TEXT) -> int:
+    """Read all files, and list those that are damaged or not what their names say.
+
+    Exit code 1 if there are any. They are never served; whoever asks for one takes it away.
+
+    \b
+    Example:
+      constrain store verify --store s3://bucket/grammars
+    """
+    found = list(_store(store).verify())
+    if format_ is Format.JSON:
+        wrong = [{"file": name, "message": message} for name, message in found]
+        write_text(json.dumps({"schema": SCHEMA, "store": store, "wrong": wrong}) + "\n")
+    else:
+        shown = (f"{escaped(name.encode())}: {escaped(why.encode())}\n" for name, why in found)
+        write_text("".join(shown))
+        status(f"{len(found):,} file{'s' * (len(found) != 1)} not to be served")
+    return 1 if found else 0
+
+
+def _store(url: str) -> "Store":
+    from constrain.artifacts.store.store import Store
+
+    if not url:
+        raise UsageError("--store needs a folder or a URL")
+    return Store(url)
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+SUBCOMMANDS = {"key": key, "ls": ls, "get": get, "put": put, "gc": gc, "verify": verify}
