@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from support import constrain, sampled, tokenizer_json, written
 
+from constrain.artifacts.store import folders
+from constrain.artifacts.store.folders import default_folder
 from constrain.compiler import Cache, Tokenizer, load_tokenizer
-from constrain.compiler import cache as cache_module
-from constrain.compiler.cache import Tables, default_folder
+from constrain.compiler.cache import Tables
 from constrain.compiler.tokenizers.cached_arrays import from_arrays, to_arrays
 
 # One of each kind of file, behind a second one of the first kind.
@@ -117,7 +118,7 @@ def test_place_of_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         ("win32", "/xdg"): Path("/local/constrain/Cache"),
     }
     for (platform, named), expected in places.items():
-        monkeypatch.setattr(cache_module.sys, "platform", platform)
+        monkeypatch.setattr(folders.sys, "platform", platform)
         monkeypatch.setenv("XDG_CACHE_HOME", named)
         assert expected == default_folder()
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from support.store import KEYS, OTHER_KEY, damage, made, masks_of
+from support.stores import KEYS, OTHER_KEY, damage, made, masks_of
 
 from constrain.artifacts.store.store import Store
 from constrain.compiler import Tokenizer

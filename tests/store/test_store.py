@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from support.store import KEYS, OTHER_KEY, damage, files_of, made, masks_of
+from support.stores import KEYS, OTHER_KEY, damage, files_of, made, masks_of
 
 from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.store.store import Store
