@@ -12,6 +12,7 @@ import regex
 from support import EXAMPLES
 
 from constrain.compiler.explain.explainer import Explainer, explainer_of_grammar
+from constrain.compiler.explain.repairs import nearest_repair
 from constrain.compiler.explain.report import Status
 from constrain.compiler.limits import Limits
 from constrain.compiler.options import CompileOptions
@@ -210,3 +211,23 @@ def test_there_are_fifty_of_all_dialects_and_engines() -> None:
     assert len(CASES) >= 50
     dialects = {SUBJECTS[name].dialect for name, *_ in CASES}
     assert {"kbnf", "gbnf", "w3c", "lark", "iso14977", "regex", "json-schema"} <= dialects
+
+
+def test_a_repair_in_a_long_text_takes_a_bounded_number_of_steps() -> None:
+    """Beside reading it once, and a second search finds the same."""
+    text = b'{"a": [1, 2.5, "hello"], "b": true},' * 500 + b"}" + b"[1, 2]" * 500
+    machine = explainer("json").machine()
+    counted, step = 0, machine.step
+
+    def counting(state: int, octet: int) -> int | None:
+        nonlocal counted
+        counted += 1
+        return step(state, octet)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine, "step", counting)
+        found = nearest_repair(machine, b"[" + text)
+
+    assert found is not None
+    assert found == nearest_repair(machine, b"[" + text)
+    assert counted < 400_000
