@@ -226,6 +226,19 @@ def test_the_installed_program_is_this_one() -> None:
     assert project["version"] == version("constrain-grammar")
 
 
+def test_the_changelog_tells_of_the_version() -> None:
+    """Its newest section is that of pyproject.toml, or of what comes behind it."""
+    project = settings()["project"]
+    assert isinstance(project, dict)
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^## \[(.*?)\](?: - \d{4}-\d\d-\d\d)?$", text, re.MULTILINE)
+
+    assert project["version"] == next(name for name in sections if name != "Unreleased")
+    for document in (ROOT / "README.md", ROOT / "cli" / "README.md"):
+        named = re.findall(r"^ +rev: v(.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+        assert {*named} <= {project["version"]}
+
+
 def test_every_package_is_installed() -> None:
     """Every folder with Python in it is listed in pyproject.toml, and nothing else."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
