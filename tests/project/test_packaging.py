@@ -235,7 +235,7 @@ def test_the_changelog_tells_of_the_version() -> None:
 
     assert project["version"] == next(name for name in sections if name != "Unreleased")
     for document in (ROOT / "README.md", ROOT / "cli" / "README.md"):
-        named = re.findall(r"^ +rev: v(.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+        named = re.findall(r"\brev: v([0-9.]+)", document.read_text(encoding="utf-8"))
         assert {*named} <= {project["version"]}
 
 
