@@ -190,6 +190,12 @@ def test_commands_print_what_is_shown(
 
 
 @pytest.mark.quick
+def test_the_tour_is_short() -> None:
+    """The README has at most 250 lines; what is longer stands in the rooms' documents."""
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 250
+
+
+@pytest.mark.quick
 def test_the_plot_is_that_of_the_figures(update: bool) -> None:
     """The README's, drawn from the tables of benchmarks/README.md."""
     folder = ROOT / "benchmarks"
