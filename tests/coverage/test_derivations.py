@@ -156,7 +156,8 @@ def test_members_are_shortest_and_cover_and_unused_items_are_unused(full: bool) 
                 assert has_difference(grammar), (seed, line)
             else:
                 assert number in (coverage.covered_by(line.member) or ()), (seed, line)
-                assert all(len(line.member) <= len(text) for text in known), (seed, line)
+                is_shortest = all(len(line.member) <= len(text) for text in known)
+                assert is_shortest or has_difference(grammar), (seed, line)
                 found += 1
 
     assert found > 300
