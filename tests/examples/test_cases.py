@@ -4,14 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
-from support import EXAMPLES
+from support import EXAMPLES, sampled
 
 from constrain.cli.app import run
+from constrain.compiler import Compiler, load_tokenizer
 from constrain.compiler.dialects import dialect_of
 from constrain.compiler.testing.cases import Kind
 from constrain.compiler.testing.collect import beside
 from constrain.compiler.testing.expectations import OF_TOKENS
 from constrain.compiler.testing.format import parse
+from constrain.compiler.tokenizers import default_path
 
 # Without the project of examples/ci, which has its own tests.
 GRAMMARS = sorted(
@@ -19,6 +21,12 @@ GRAMMARS = sorted(
     for path in EXAMPLES.rglob("*.*")
     if dialect_of(path.name) and path.relative_to(EXAMPLES).parts[0] != "ci"
 )
+
+
+@pytest.fixture(scope="module")
+def compiler() -> Compiler:
+    """Of the embedded tokenizer."""
+    return Compiler(load_tokenizer(default_path()))
 
 
 def test_the_cases_of_all_examples_hold_and_cover_them(
@@ -61,3 +69,18 @@ def test_each_example_has_members_others_and_beginnings() -> None:
         with_tokens += any(said.key in OF_TOKENS for case in cases for said in case.expectations)
 
     assert with_tokens > len(GRAMMARS) / 2
+
+
+# Of Lark's grammars with a lexer that nest there are no canonical masks.
+ANY = {"code.lark", "json.lark"}
+
+
+@pytest.mark.filterwarnings("ignore::constrain.compiler.diagnostics.WeakerMasksWarning")
+@sampled("grammar", [EXAMPLES / "chess" / "game.gbnf", EXAMPLES / "xml" / "drawing.w3c"], GRAMMARS)
+def test_each_example_has_canonical_masks(grammar: Path, compiler: Compiler) -> None:
+    """Of the embedded tokenizer, all but two."""
+    text = grammar.read_text(encoding="utf-8")
+    artifact = compiler.compile(text, dialect=dialect_of(grammar.name))
+
+    assert artifact.manifest.tokenization == ("any" if grammar.name in ANY else "canonical")
+    assert artifact.matcher().mask().any()
