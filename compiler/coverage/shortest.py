@@ -345,6 +345,13 @@ class Shortest:
                 rest = self.repeated(expr, expr.min_times - 1, with_text=False)
                 if rest is not None:
                     yield expr.item, must and not length(rest), (), rest
+                if must and rest is not None and not length(rest):
+                    # Another iteration may read instead.
+                    more = self.text(expr.item, True)
+                    if expr.min_times > 1:
+                        more = self.repeated(expr, expr.min_times - 1, with_text=True)
+                    if more is not None and expr.max_times != 1:
+                        yield expr.item, False, (), more
                 if expr.max_times is None or expr.max_times > expr.min_times:
                     rest = self.repeated(expr, expr.min_times, with_text=False)
                     if rest is not None:
@@ -391,6 +398,13 @@ class Shortest:
             if behind is not None:
                 must_read = not part.is_required or (must and not length(behind))
                 yield part.item, must_read, (), behind
+                if must_read and part.is_required:
+                    for j, other in enumerate(expr.parts):
+                        text = self.text(other.item, True)
+                        if j != i and text is not None:
+                            instead = self._with(expr, [(), text], self._beside(expr, (i, j)))
+                            if instead is not None:
+                                yield part.item, False, (), instead
         if expr.separator is not None:
             yield from self._around_separator(expr, expr.separator)
 
@@ -402,8 +416,7 @@ class Shortest:
         ]
         for (_, i, first), (_, j, second) in itertools.product(sorted(texts), repeat=2):
             if i != j or expr.parts[i].is_repeated:
-                beside = self._beside(expr, (i, j))
-                behind = None if beside is None else self._separated(expr, [second, *beside])
+                behind = self._with(expr, [second], self._beside(expr, (i, j)))
                 if behind is not None:
                     yield separator, False, first, behind
 
