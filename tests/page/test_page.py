@@ -141,6 +141,15 @@ def test_a_page_says_what_it_does_not_have(default_tokenizer: Tokenizer) -> None
     assert "Earley's recogniser" in bare["missing"][0]
 
 
+def test_a_list_of_tools_is_shown_with_its_rules(default_tokenizer: Tokenizer) -> None:
+    """Though it has none to start from."""
+    tools = (EXAMPLES / "agents" / "issue_tracker.tools.json").read_text(encoding="utf-8")
+    data = data_of(compiled(tools, default_tokenizer, "any", dialect="tools", prewarm=0))
+
+    assert "missing" not in data["grammar"]
+    assert data["grammar"]["rules"]
+
+
 def test_lints_stand_at_their_place(default_tokenizer: Tokenizer) -> None:
     """In UTF-16 units, which browsers count in."""
     text = '(* \U0001f600 *) s ::= "a" #"[ ]*" "b"; unused ::= "c";'
@@ -245,14 +254,18 @@ def typed(path: Path, data: dict[str, Any], text: str) -> dict[str, Any]:
 
 
 def test_a_browser_answers_a_typed_character_in_50_ms(
-    tool: Artifact, default_tokenizer: Tokenizer, tmp_path: Path, full: bool
+    default_tokenizer: Tokenizer, tmp_path: Path, full: bool
 ) -> None:
-    """In the page of a tool call; with --full, in Chromium."""
+    """In the page of an agent's calls, of more than 300 states; with --full, in Chromium."""
     if not full:
         pytest.skip("a browser is started with --full alone")
-    text = '{"tool": "search", "query": "cats and dogs", "sites": ["127.0.0.1"]}'
-    found = typed(tmp_path / "tool.html", data_of(tool, default_tokenizer), text)
+    tools = (EXAMPLES / "agents" / "issue_tracker.tools.json").read_text(encoding="utf-8")
+    calls = compiled(tools, default_tokenizer, dialect="tools")
+    arguments = '{"query": "a page", "state": "open", "labels": ["bug", "question"]}'
+    text = f'<tool_call>\n{{"name": "search_issues", "arguments": {arguments}}}\n</tool_call>'
+    found = typed(tmp_path / "calls.html", data_of(calls, default_tokenizer), text)
 
+    assert calls.manifest.counts["network_states"] > 300
     assert found["verdict"].startswith("accepted")
     assert found["median"] < 50
     assert found["tokens"] == len(default_tokenizer.encode(text)) + 1
