@@ -1,36 +1,83 @@
-"""Write a file whole or not at all: under a temporary name, then renamed."""
+"""Write a file whole or not at all: under a temporary name, then renamed.
 
+    target of a link -> its mode, refused if read-only -> .name.<random>.tmp beside it -> renamed
+
+All commands write so. A process that is killed leaves what was there before, and perhaps a
+temporary file, which no other process ever opens.
+"""
+
+import errno
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from threading import get_ident
+from stat import S_ISDIR, S_ISREG
+
+# What temporary names end in.
+TEMPORARY = ".tmp"
+
+# Bytes of a file's own name that a temporary one has; file systems allow 255 in all.
+_MOST_OF_NAME = 100
+
+
+def temporary_beside(path: Path) -> Path:
+    """A name in the same folder that no other process or thread takes, on whatever machine."""
+    own = os.fsencode(path.name)[:_MOST_OF_NAME].decode("utf-8", "ignore")
+    return path.with_name(f".{own}.{os.urandom(8).hex()}{TEMPORARY}")
 
 
 def write_atomically(path: str | PathLike[str], chunks: Iterable[bytes]) -> None:
     """Write ``chunks`` to a temporary name in the same folder, then rename it to ``path``.
 
-    ``OSError`` names ``path``.
+    A symbolic link stays, and what it leads to is written. The mode of a file that is there stays,
+    and its owner where the process may set that; a new file's is that of the umask. Pipes and
+    devices are written to. Raises ``OSError`` that names ``path``, also for a file that is
+    read-only, and then the file is as it was.
     """
-    target = Path(path)
-    if target.exists() and not target.is_file() and not target.is_dir():
-        try:
-            with target.open("wb") as file:  # A pipe or a device is written to, not replaced.
-                file.writelines(chunks)
-        except OSError as error:
-            raise _about(target, error) from None
-        return
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.{get_ident()}.tmp")
+    named = Path(path)
     try:
-        with temporary.open("xb") as file:
+        _write(named, chunks)
+    except OSError as error:
+        raise _about(named, error) from None
+
+
+def _write(named: Path, chunks: Iterable[bytes]) -> None:
+    try:
+        found = named.stat()
+    except FileNotFoundError:
+        found = None
+    # subtle: what is open as /dev/stdout may have no name any more, or another one.
+    target = Path(os.path.realpath(named)) if named.is_symlink() else named
+    is_elsewhere = found is not None and not (target.exists() and target.samefile(named))
+    if found is not None and S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if found is not None and (is_elsewhere or not S_ISREG(found.st_mode)):
+        with named.open("wb") as file:
             file.writelines(chunks)
+        return
+    if found is not None and not (found.st_mode & 0o222 and os.access(target, os.W_OK)):
+        raise PermissionError(errno.EACCES, "it is read-only, and stays as it is")
+    temporary = temporary_beside(target)
+    try:
+        _write_new(temporary, chunks, found)
         temporary.replace(target)
-    except BaseException as error:
-        if not isinstance(error, FileExistsError):
-            temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise _about(target, error) from None
+    except BaseException:
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def _write_new(temporary: Path, chunks: Iterable[bytes], like: os.stat_result | None) -> None:
+    """Write a file that is not there yet, with the mode and the owner of another."""
+    # Nobody else may read what was not to be read, not for a moment.
+    mode = 0o666 if like is None else like.st_mode & 0o600
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(temporary, flags, mode), "wb") as file:
+        if like is not None and os.name == "posix":
+            with suppress(OSError):
+                os.fchown(file.fileno(), like.st_uid, like.st_gid)
+            os.fchmod(file.fileno(), like.st_mode & 0o777)
+        file.writelines(chunks)
 
 
 def _about(target: Path, error: OSError) -> OSError:

@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from threading import get_ident
 from typing import Any, Protocol
 
+from ..container.write import TEMPORARY, temporary_beside
 from .keys import StoreError
 
 # Files of temporary names that are older are left from a process that was killed.
@@ -21,8 +21,6 @@ _ABANDONED_SECONDS = 3600
 
 # A use is marked again when the last mark is older.
 MARKED_SECONDS = 3600
-
-_TEMPORARY = ".tmp"
 
 # What is below it are empty files, named after objects, that say when these were used.
 _USES = "used/"
@@ -100,7 +98,7 @@ class Folder:
         if path.exists():
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.{get_ident()}{_TEMPORARY}")
+        temporary = temporary_beside(path)
         try:
             with temporary.open("xb") as file:
                 file.writelines(chunks)
@@ -113,7 +111,7 @@ class Folder:
 
     def files(self) -> Iterator[Stored]:
         for path in sorted(self.root.glob("*/*")):
-            if path.suffix != _TEMPORARY and path.is_file():
+            if path.suffix != TEMPORARY and path.is_file():
                 with suppress(FileNotFoundError):
                     found = path.stat()
                     name = path.relative_to(self.root).as_posix()
@@ -126,7 +124,7 @@ class Folder:
         return False
 
     def tidy(self) -> None:
-        for path in self.root.glob(f"*/.*{_TEMPORARY}"):
+        for path in self.root.glob(f"*/.*{TEMPORARY}"):
             with suppress(OSError):
                 if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
                     path.unlink()
