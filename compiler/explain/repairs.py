@@ -185,9 +185,7 @@ class _Search:
         if self._is_member:
             return None
         begin, state = next(
-            (at, state)
-            for at, state in self._last
-            if at >= len(self._text) or not 0x80 <= self._text[at] < 0xC0
+            (row for row in self._last if not self._is_inside_character(row[0])), self._last[0]
         )
         # By cost, those from which a further change is tried, and those that are read on.
         levels: dict[int, list[_Tried]] = {0: [_Tried((), begin, state, 0)]}
@@ -227,11 +225,16 @@ class _Search:
         if self._is_incomplete:
             is_before = any(change.start < self._place for change in tried.changes)
             return _BEFORE_END * is_before if may_end else None
-        if reach <= self._place:
+        if reach <= self._place or (not may_end and self._is_empty(tried, reach)):
             return None
         # What stands before the place and not at it was fine where it stood.
         apart = _APART * (tried.changes[-1].end < self._place - 2)
         return apart + int(reach == len(self._text) and not may_end)
+
+    def _is_empty(self, tried: _Tried, reach: int) -> bool:
+        """Whether nothing is left of the text."""
+        gone = sum(change.end - change.start for change in tried.changes)
+        return gone == reach == len(self._text) and not any(c.text for c in tried.changes)
 
     def _best_of(
         self, level: list[_Tried], seen: set[tuple[int, int]]
@@ -294,7 +297,7 @@ class _Search:
             states.append((at + 1, reached))
         near = states[-_BEFORE_NEXT:] if tried.changes else states
         for at, state in reversed(near):
-            if at < len(self._text) and 0x80 <= self._text[at] < 0xC0:
+            if self._is_inside_character(at):
                 continue
             for change, reached in self._changes(at, state):
                 cost = tried.cost + change.cost
@@ -366,10 +369,16 @@ class _Search:
         assert reached is not None
         return reached
 
+    def _is_inside_character(self, at: int) -> bool:
+        """Whether a byte goes on with a character; one that no other byte of it stands before does
+        not."""
+        text = self._text
+        return 0 < at < len(text) and 0x80 <= text[at] < 0xC0 and text[at - 1] >= 0x80
+
     def _behind(self, at: int) -> int:
         """Where the character at a byte ends."""
         end = min(at + 1, len(self._text))
-        while end < len(self._text) and end < at + 4 and 0x80 <= self._text[end] < 0xC0:
+        while end < at + 4 and self._is_inside_character(end):
             end += 1
         return end
 

@@ -231,3 +231,23 @@ def test_a_repair_in_a_long_text_takes_a_bounded_number_of_steps() -> None:
     assert found is not None
     assert found == nearest_repair(machine, b"[" + text)
     assert counted < 400_000
+
+
+def test_bytes_that_are_no_text_are_repaired_where_they_stand() -> None:
+    """Also where they look like the rest of a character that never began."""
+    for text, result in [
+        (b"\xb32024-02-29", b"2024-02-29"),
+        (b"20\xb324-02-29", b"2024-02-29"),
+        (b"2024\xff-02-29", b"2024-02-29"),
+        (b"2024-02-29\x80\x80", b"2024-02-29"),
+    ]:
+        repair = explainer("date").repair(text)
+        assert repair is not None
+        assert result == repair.applied(text)
+
+
+def test_no_repair_takes_everything_away() -> None:
+    """Where the empty text is no member."""
+    for text in (b"x", b"\x80" * 40):
+        repair = explainer("date").repair(text)
+        assert repair is None or repair.applied(text)
