@@ -14,25 +14,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .batch.batch import compile_many
+    from .batch.job import CompileJob, JobResult, compile_job
     from .cache import Cache
     from .compiler import Compiler, compile_grammar
     from .diagnostics import WeakerMasksWarning
     from .limits import Limits
     from .options import CompileOptions
     from .schema import SchemaOptions
+    from .serving.artifact_key import artifact_key
     from .tokenizers import Tokenizer, load_tokenizer
     from .wordpiece import WordPieceTokenizer
 
 __all__ = [
     "Cache",
+    "CompileJob",
     "CompileOptions",
     "Compiler",
+    "JobResult",
     "Limits",
     "SchemaOptions",
     "Tokenizer",
     "WeakerMasksWarning",
     "WordPieceTokenizer",
+    "artifact_key",
     "compile_grammar",
+    "compile_job",
+    "compile_many",
     "load_tokenizer",
 ]
 
@@ -46,6 +54,11 @@ _HOME = {
     "WordPieceTokenizer": ".wordpiece",
     "Compiler": ".compiler",
     "compile_grammar": ".compiler",
+    "artifact_key": ".serving.artifact_key",
+    "CompileJob": ".batch.job",
+    "JobResult": ".batch.job",
+    "compile_job": ".batch.job",
+    "compile_many": ".batch.batch",
     "load_tokenizer": ".tokenizers",
 }
 

@@ -115,15 +115,24 @@ def completed(sections: Sections, shared: Shared | None, *, verify: bool) -> Sec
             f"it is thin, and its tokenizer's tables are in {file}: say by 'shared' where that is"
         )
     path = Path(shared(file) if callable(shared) else Path(fspath(shared), file))
-    tables = _mapped(path, verify)
-    if tables.digest + SUFFIX != file:
-        raise ArtifactError(f"{path} holds other tables than its name says")
+    tables = read_tables(path, file, verify=verify)
     found = dict(sections.arrays)
     for name in names:
         if name in found or name not in tables.arrays:
             raise ArtifactError(f"section {name!r} is not in {path}, or twice there")
         found[name] = tables.arrays[name]
     return Sections(sections.manifest, found, sections.digest)
+
+
+def read_tables(path: Path, file: str, *, verify: bool) -> Sections:
+    """The file of tables of a name, mapped; those used last are not read, nor verified, again.
+
+    Raises ``ArtifactError`` if it is damaged, cannot be read, or is another one.
+    """
+    tables = _mapped(path, verify)
+    if tables.digest + SUFFIX != file:
+        raise ArtifactError(f"{path} holds other tables than its name says")
+    return tables
 
 
 class _Mapped:

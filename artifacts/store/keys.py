@@ -1,6 +1,6 @@
 """Names of a store's files: an artifact's by its key, a file of tables by its digest.
 
-A key is 64 hexadecimal digits (``compiler.serving.content_key``), so that no name that comes from
+A key is 64 hexadecimal digits (``compiler.serving.artifact_key``), so that no name that comes from
 elsewhere leaves the store.
 """
 

@@ -52,6 +52,10 @@ class Place(Protocol):
         """Whether there is a file of a name."""
         ...
 
+    def size(self, name: str) -> int | None:
+        """The bytes of a file; None if there is none. It is not fetched."""
+        ...
+
     def files(self) -> Iterator[Stored]:
         """All files."""
         ...
@@ -108,6 +112,12 @@ class Folder:
 
     def has(self, name: str) -> bool:
         return (self.root / name).is_file()
+
+    def size(self, name: str) -> int | None:
+        try:
+            return (self.root / name).stat().st_size
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
     def files(self) -> Iterator[Stored]:
         for path in sorted(self.root.glob("*/*")):
@@ -186,6 +196,13 @@ class Remote:
     def has(self, name: str) -> bool:
         self._fs.invalidate_cache()
         return bool(self._fs.isfile(self._at(name)))
+
+    def size(self, name: str) -> int | None:
+        self._fs.invalidate_cache()
+        try:
+            return int(self._fs.info(self._at(name))["size"] or 0)
+        except FileNotFoundError:
+            return None
 
     def files(self) -> Iterator[Stored]:
         self._fs.invalidate_cache()

@@ -4,7 +4,7 @@
     store.put(key, artifact)                  False if there was one of that key already
     store.get(key)                            the artifact, mapped from a local file, or None
 
-A key says all that an artifact's bytes depend on (``compiler.serving.content_key``), so two
+A key says all that an artifact's bytes depend on (``compiler.serving.artifact_key``), so two
 writers of one key write the same. A file is served if it is whole, its checksums hold, and it
 says itself that it is of the key; any other is taken away, and compiled again by whoever asks.
 Whoever may write to a store is trusted not to lie about keys: sign files, or keep writers out.
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ..artifact import Artifact
 from ..container.sections import decode, encode
-from ..container.thin import encode_thin, is_thin
+from ..container.thin import encode_thin, is_thin, read_tables
 from ..container.thin import tables_name as tables_file
 from ..errors import ArtifactError
 from ..read import load, load_bytes
@@ -64,13 +64,16 @@ class Store:
 
     def get(self, key: str, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> Artifact | None:
         """The artifact of a key, or None if there is none. One that is damaged, or says that it is
-        of another key, is taken away."""
+        of another key, is taken away; one without its tables stays, for ``put`` of any artifact
+        of the tokenizer writes them again."""
         name = artifact_name(key)
         for _ in range(2):
             try:
                 path = self._place.path(name)
                 return None if path is None else self._opened(key, path, cache_bytes)
             except FileNotFoundError:  # Collected since.
+                return None
+            except _TablesError:
                 return None
             except ArtifactError:
                 # What is damaged may be a copy alone: it is fetched again, once.
@@ -84,18 +87,28 @@ class Store:
         """Whether there is an artifact of a key; it is not read."""
         return self._place.has(artifact_name(key))
 
+    def size(self, key: str) -> int | None:
+        """The bytes of the file of a key, without shared tables; None if there is none."""
+        return self._place.size(artifact_name(key))
+
     def flaw(self, key: str) -> str | None:
         """Why the artifact of a key is none to be served: damaged, of another key, or without its
         tables; None if it is as written, or if there is none. It is read, but not opened."""
-        path = self._place.path(artifact_name(key))
-        try:
-            if path is not None:
-                self._checked(key, path)
-        except FileNotFoundError:
-            return None
-        except ArtifactError as error:
-            return str(error)
-        return None
+        name, found = artifact_name(key), None
+        for _ in range(2):
+            try:
+                path = self._place.path(name)
+                if path is not None:
+                    self._checked(key, path)
+                return None
+            except FileNotFoundError:
+                return None
+            except ArtifactError as error:
+                found = str(error)
+                # What is damaged may be a copy alone.
+                if isinstance(error, _TablesError) or not self._place.forget(name):
+                    break
+        return found
 
     def put(self, key: str, artifact: Artifact, *, thin: bool = False) -> bool:
         """Write an artifact under a key; False if there is one already, which stays as it is.
@@ -112,7 +125,12 @@ class Store:
         files = encode_thin(manifest, whole.arrays)
         # First: who finds the artifact finds its tables.
         self._place.write(tables_name(files.name), files.tables)
-        tables = self._tables(files.name)
+        try:
+            tables = self._tables(files.name)
+        except _TablesError:
+            self._place.delete(tables_name(files.name))
+            self._place.write(tables_name(files.name), files.tables)
+            tables = self._tables(files.name)
         load_bytes(b"".join(files.chunks), verify=True, name=name, shared=lambda _: tables)
         return self._place.write(name, files.chunks)
 
@@ -162,7 +180,21 @@ class Store:
         self._place.delete(artifact_name(key))
 
     def _opened(self, key: str, path: Path, cache_bytes: int) -> Artifact:
-        found = load(path, verify=True, cache_bytes=cache_bytes, shared=self._tables)
+        without: list[_TablesError] = []
+
+        def tables(file: str) -> Path:
+            try:
+                return self._tables(file)
+            except _TablesError as error:
+                without.append(error)
+                raise
+
+        try:
+            found = load(path, verify=True, cache_bytes=cache_bytes, shared=tables)
+        except ArtifactError:
+            if without:
+                raise without[0] from None
+            raise
         if found.manifest.key != key:
             raise ArtifactError(f"{path}: the file is of another key than its name says")
         return found
@@ -171,18 +203,33 @@ class Store:
         """Raises ``ArtifactError`` unless the file is as it was written under the key."""
         try:
             found = decode(path.read_bytes(), verify=True)
-            if is_thin(found):
-                self._tables(tables_file(found))
+            tables = tables_file(found) if is_thin(found) else None
         except ArtifactError as error:
             raise ArtifactError(f"{path}: {error}") from None
+        if tables is not None:
+            self._tables(tables)
         if found.manifest.get("key") != key:
             raise ArtifactError(f"{path}: the file is of another key than its name says")
 
     def _tables(self, file: str) -> Path:
-        found = self._place.path(tables_name(file))
-        if found is None:
-            raise ArtifactError(f"its tokenizer's tables, {file}, are not in the store")
-        return found
+        """A file of tables, whole. Raises ``_TablesError``."""
+        name, wrong = tables_name(file), f"its tokenizer's tables, {file}, are not in the store"
+        for _ in range(2):
+            found = self._place.path(name)
+            if found is None:
+                break
+            try:
+                read_tables(found, file, verify=True)
+                return found
+            except ArtifactError as error:
+                wrong = f"its tokenizer's tables are damaged: {error}"
+                if not self._place.forget(name):
+                    break
+        raise _TablesError(wrong)
+
+
+class _TablesError(ArtifactError):
+    """The tables of a thin artifact are not there, or not whole."""
 
 
 def _is_ours(file: Stored) -> bool:

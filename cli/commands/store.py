@@ -51,12 +51,12 @@ def key(grammar: options.Grammar, given: options.Given) -> None:
     Example:
       constrain store key date.ebnf -t tokenizer.json
     """
-    from constrain.compiler.serving.content_key import content_key
+    from constrain.compiler import artifact_key
 
     text = grammar_text(grammar)
     wanted = given.compile_options(grammar)
     write_text(
-        content_key(text, wanted, tokenizer_at(given.tokenizer, no_cache=given.no_cache)) + "\n"
+        artifact_key(text, wanted, tokenizer_at(given.tokenizer, no_cache=given.no_cache)) + "\n"
     )
 
 

@@ -6,5 +6,5 @@ service      ``CompileService``: an artifact as a future
 workers      compiling processes, one job at a time each; a crash fails its job alone
 worker       the program that such a process runs
 jobs         a job and its answer as lines of JSON
-content_key  the key of an artifact, by all that it depends on, without compiling it
+artifact_key the key of an artifact, by all that it depends on, without compiling it
 """

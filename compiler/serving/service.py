@@ -4,8 +4,9 @@
     future = service.get(request_of(fields))    at once: open, on disk, being compiled, or to be
     matcher = future.result().matcher()         in the server's own threads
 
-What an artifact depends on is its key (``content_key``). It is looked for among the open ones, then
-in the folder, and else compiled by a process (``workers``), once however many ask meanwhile.
+What an artifact depends on is its key (``artifact_key``). It is looked for among the open
+ones, then in the folder, then in the store, and else compiled by a process (``workers``), once
+however many ask meanwhile.
 """
 
 import json
@@ -29,7 +30,7 @@ from ..limits import Limits
 from ..options import ANY, CompileOptions
 from ..tokenizers import load_tokenizer
 from ..tokenizers.host import host_file, host_tokenizer
-from .content_key import content_key, tokenizer_key
+from .artifact_key import artifact_key, tokenizer_key
 from .jobs import Job, Outcome
 from .requests import Request
 from .workers import Workers
@@ -118,7 +119,7 @@ class CompileService:
         if os.getpid() != self._process:
             # Threads and locks are not what they were, and a future would never be done.
             raise RuntimeError("a service is of the process that made it: make one in each fork")
-        key = content_key(text, wanted, self._tokenizer)
+        key = artifact_key(text, wanted, self._tokenizer)
         with self._lock:
             if self._is_closed:
                 raise RuntimeError("the service is closed")

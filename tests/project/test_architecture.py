@@ -20,6 +20,7 @@ pytestmark = pytest.mark.quick
 # functions alone.
 HOSTS = {
     "artifacts/store": {"fsspec"},
+    "compiler/batch": {"distributed"},
     "artifacts/serving": {"mlx", "torch", "transformers", "xgrammar"},
     "compiler/measuring": {"llguidance", "matplotlib", "xgrammar"},
     "compiler/serving": {"sglang", "torch", "vllm"},
@@ -183,14 +184,17 @@ COMPILER: dict[str, set[str]] = {
     "compiler": BASE | {"bpe", "cache", "options", "pipeline"},
     "serving": BASE
     | {"compiler", "dialects", "grammar", "options", "schema", "tokenizers", "tool_calls"},
+    "batch": BASE | {"compiler", "dialects", "options", "serving", "tokenizers"},
     # The names that the package as a whole offers; they load on first use.
     "__init__": {
+        "batch",
         "cache",
         "compiler",
         "diagnostics",
         "limits",
         "options",
         "schema",
+        "serving",
         "tokenizers",
         "wordpiece",
     },

@@ -13,7 +13,7 @@ from constrain.compiler import Limits, compile_grammar, load_tokenizer
 from constrain.compiler.options import CompileOptions
 from constrain.compiler.schema.options import SchemaOptions
 from constrain.compiler.serving import workers
-from constrain.compiler.serving.content_key import content_key
+from constrain.compiler.serving.artifact_key import artifact_key
 from constrain.compiler.serving.jobs import Job, Outcome
 from constrain.compiler.serving.service import SERVER_OPTIONS, CompileService, ServiceError
 from constrain.compiler.tokenizers import default_path
@@ -60,7 +60,7 @@ def test_another_service_reads_what_is_in_the_folder(service: CompileService, fo
     """Without a process; a damaged file is compiled again."""
     text = 's ::= "on disk";'
     service.get(text, KBNF).result(60)
-    key = content_key(text, KBNF, load_tokenizer())
+    key = artifact_key(text, KBNF, load_tokenizer())
     file = folder / key[:2] / f"{key}.cst"
     before = file.read_bytes()
     with CompileService(default_path(), folder=folder, workers=1) as other:
@@ -204,13 +204,13 @@ def test_the_key_says_all_that_an_artifact_depends_on(tmp_path: Path) -> None:
         replace(KBNF, schema=SchemaOptions()),
         replace(KBNF, schema=schema),
     ]
-    keys = [content_key(text, each, tokenizer) for each in changed]
+    keys = [artifact_key(text, each, tokenizer) for each in changed]
     assert len(set(keys)) == len(changed)
     (tmp_path / "a.json").write_text("true", encoding="utf-8")
-    assert content_key(text, changed[-1], tokenizer) != keys[-1]
+    assert artifact_key(text, changed[-1], tokenizer) != keys[-1]
     other = replace(KBNF, limits=replace(KBNF.limits, seconds=1).started())
-    assert content_key(text, other, tokenizer) == keys[0]
-    assert content_key(text + " ", KBNF, tokenizer) not in keys
+    assert artifact_key(text, other, tokenizer) == keys[0]
+    assert artifact_key(text + " ", KBNF, tokenizer) not in keys
 
 
 @pytest.mark.quick

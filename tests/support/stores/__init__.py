@@ -47,6 +47,8 @@ def files_of(store: Store) -> list[str]:
 def damage(store: Store, key: str, other: str, kind: str) -> None:
     """Make the file of ``key`` one that must not be served; ``other`` is the key of another."""
     place = place_of(store)
+    if kind == "damaged tables":
+        kind, key = "damaged", "tok/"
     name = next(file for file in files_of(store) if key in file)
     whole = _content(place, name)
     if kind == "no tables":
