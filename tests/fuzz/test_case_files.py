@@ -13,6 +13,8 @@ from support import EXAMPLES
 from support.fuzzing import mutations, seeds, small_tokenizer
 from support.fuzzing.calls import LIMITS, called
 
+pytestmark = pytest.mark.quick
+
 GROUPS = ("cases", "suite", "project")
 
 GRAMMARS = ("date.ebnf", "words.ebnf", "person.ebnf", "ipv4.regex", "json.lark", "code.lark")

@@ -454,8 +454,10 @@ def test_folders_are_small() -> None:
 
 
 # Folders of tests that are about no one room: the command line, what all engines agree on, the
-# examples, limits, what decoders rely on, tokens that grammars name, and the project itself.
-OF_NO_ROOM = {"cli", "corpus", "examples", "limits", "matcher", "project", "token_terminals"}
+# examples, hostile input, limits, what decoders rely on, tokens that grammars name, and the project
+# itself.
+OF_NO_ROOM = {"cli", "corpus", "examples", "fuzz", "limits", "matcher", "project"}
+OF_NO_ROOM |= {"token_terminals"}
 
 
 def test_rooms_of_tests_are_rooms() -> None:
