@@ -64,11 +64,6 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
 class CanonicalNetworkRuntime(NetworkGrammar):
     """Matchers share one machine until it is full, as those of a plain network."""
 
-    @property
-    def names_tokens(self) -> bool:
-        """Whether the grammar names tokens; one with counters names none."""
-        return "terminals.ids" in self.contents.arrays and super().names_tokens
-
     def machine(self) -> "AnyMachine":
         """The machine of all matchers, until it is full."""
         return self._generations.machine()

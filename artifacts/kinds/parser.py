@@ -67,8 +67,11 @@ class NestingGrammar:
 
     @cached_property
     def named(self) -> list[NDArray[np.int32]]:
-        """The ids of each token terminal, ascending."""
+        """The ids of each token terminal, ascending. One of canonical tokens with
+        counters names none."""
         a = self.contents.arrays
+        if "terminals.ids" not in a:
+            return []
         ids, offsets = a["terminals.ids"], a["terminals.offsets"]
         return np.split(ids, offsets[1:-1])[: len(offsets) - 1]
 

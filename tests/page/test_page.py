@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 from support import EXAMPLES, ROOT, compiled
 from support.cli import Cli
+from support.fuzzing import small_tokenizer
 from support.page import browsed, data_of
 
 from constrain.artifacts import Artifact
 from constrain.cli.assets import refetch
 from constrain.cli.page.page import page_of
-from constrain.compiler import Tokenizer
+from constrain.compiler import Tokenizer, load_tokenizer
 
 TOOL = (EXAMPLES / "tool_call.schema.json").read_text(encoding="utf-8")
 
@@ -71,6 +72,16 @@ def test_a_page_holds_hostile_texts_and_is_none_of_them(hostile: dict[str, Any])
     assert own == scripts
     assert 3 == page.count("<script")
     assert "<img" not in page
+
+
+def test_a_page_shows_canonical_tokens_with_counters(tmp_path: Path) -> None:
+    """Such a grammar names no tokens."""
+    tokenizer = load_tokenizer(small_tokenizer(tmp_path))
+    text = '{"type": "string", "maxLength": 100000}'
+    artifact = compiled(text, tokenizer, dialect="json-schema", prewarm=0)
+
+    assert "count.items" in artifact.arrays
+    assert data_of(artifact, tokenizer)["graph"]["nodes"]
 
 
 SCRIPTS = ("walk.js", "inspect.js")
