@@ -12,6 +12,7 @@ from .printer import (
     NoCounterpart,
     Text,
     bodies_by_name,
+    in_quotes,
     spelled_out,
     unique_names,
 )
@@ -33,7 +34,7 @@ class Iso14977Style:
         text = data.decode("utf-8")
         if "\n" in text or "\r" in text:
             raise NoCounterpart("ISO 14977 has no way to write a line break")
-        pieces = [f"'{run}'" if '"' in run else f'"{run}"' for run in re.findall('"+|[^"]+', text)]
+        pieces = in_quotes(text)
         if len(pieces) == 1:
             return Text(pieces[0], ATOM)
         return Text(self.joiner.join(pieces), SEQUENCE) if pieces else Text("()", ATOM)

@@ -4,12 +4,16 @@ import re
 from dataclasses import replace
 
 from ..automata.regex_ir import ANY_CHARACTER
-from ..grammar.tree import Grammar, Pattern, Rule, Token
+from ..diagnostics import Diagnostic
+from ..grammar.tree import Difference, Grammar, Pattern, Rule, Token
 from .printer import (
     ATOM,
+    CHOICE,
+    SEQUENCE,
     CodePoints,
     NoCounterpart,
     Text,
+    WriterError,
     bodies_by_name,
     can_be_named,
     node_text,
@@ -18,6 +22,8 @@ from .printer import (
 )
 from .regex import RegexStyle
 
+# Any text as it is written, which what & and ~ stand for is taken from.
+_ANY_TEXT = r"/[\s\S]*/"
 _SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _QUANTIFIED = re.compile(r"(?:[?*+}]|~[0-9]+(?:\.\.[0-9]+)?)\Z")
@@ -26,7 +32,8 @@ _PIECE = re.compile(r"\\x\{([0-9A-F]+)\}|\\.|/|[^\\/]+", re.DOTALL)
 
 
 class LarkStyle:
-    """Lark's syntax; ``{m,}`` is llguidance's, for Lark has no count without an end."""
+    """Lark's syntax; ``{m,}``, ``&`` and ``~`` are llguidance's, for Lark has no count without an
+    end and no operations on languages."""
 
     joiner = " "
     bar = " | "
@@ -71,8 +78,11 @@ class LarkStyle:
         return Text((f"({item.text})" if quantified else item.within(ATOM)) + suffix, ATOM)
 
     def difference(self, left: Text, right: Text) -> Text:
-        """There is none."""
-        raise NoCounterpart("Lark's grammars have no set difference")
+        """A & ~B, or less where one of them is any text; in terminals alone."""
+        if left.text == _ANY_TEXT:
+            return Text(f"~{right.within(ATOM)}", SEQUENCE)
+        other = right.text[1:] if right.text.startswith("~") else f"~{right.within(ATOM)}"
+        return Text(f"{left.within(SEQUENCE)} & {other}", CHOICE)
 
     def excluding(self, item: Text, at_most: int | None) -> Text:
         """There is none."""
@@ -84,6 +94,11 @@ def write_lark(grammar: Grammar) -> str:
 
     Raises ``WriterError``.
     """
+    for rule in grammar.rules:
+        for expr in () if rule.name in grammar.terminals else rule.expressions:
+            if isinstance(expr, Difference):
+                message = "Lark's grammars have no set difference outside of terminals"
+                raise WriterError(grammar.source, [Diagnostic(message, expr.span)])
     embedded = grammar.embedded_rules
     if embedded:
         kept = tuple(rule for rule in grammar.rules if rule.name not in embedded)

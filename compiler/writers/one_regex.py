@@ -26,6 +26,7 @@ from ..grammar.tree import (
     Grammar,
     Literal,
     Pattern,
+    Permutation,
     Reference,
     Repetition,
     Rule,
@@ -147,6 +148,9 @@ class _Inlining:
                 return self._at(expr.span, lambda: fold(node, regex.parts_of, self._spelled))
             case Token():
                 raise self._error("a regex has no token terminals", expr.span)
+            case Permutation():
+                message = f"the orders of {len(expr.parts)} parts are too many to be written"
+                raise self._error(message, expr.span)
             case _:
                 raise AssertionError("exceptions are resolved before")
 

@@ -151,6 +151,18 @@ def _combined(expr: Expr, inside: list[Text], style: Style, names: Mapping[str, 
             return style.excluding(inside[0], expr.at_most)
 
 
+def in_quotes(text: str) -> list[str]:
+    """A text as few strings in either quote, for dialects whose strings have no escapes; double
+    ones where both would do."""
+    pieces, place = [], 0
+    while place < len(text):
+        runs = [len(text[place:].partition(quote)[0]) for quote in "\"'"]
+        quote = "\"'"[runs[1] > runs[0]]
+        pieces.append(f"{quote}{text[place : place + max(runs)]}{quote}")
+        place += max(runs)
+    return pieces
+
+
 def node_text(node: regex.Node, style: Style) -> Text:
     """A regex node in a style's syntax. Raises ``NoCounterpart``."""
 

@@ -12,6 +12,7 @@ from .printer import (
     NoCounterpart,
     Text,
     bodies_by_name,
+    in_quotes,
     one_character,
     spelled_out,
     unique_names,
@@ -31,11 +32,12 @@ class W3cStyle:
     def literal(self, data: bytes) -> Text:
         """Strings in either quote and code points, one after the other."""
         pieces: list[str] = []
-        for run in re.findall(r"""[^"\x00-\x1f\x7f]+|"+|.""", data.decode("utf-8"), re.DOTALL):
-            if not run.isprintable():
-                pieces.extend(f"#x{ord(char):X}" for char in run)
-            else:
-                pieces.append(f"'{run}'" if '"' in run else f'"{run}"')
+        for part in re.findall(r"[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+", data.decode("utf-8")):
+            for run in in_quotes(part):
+                if run.isprintable():
+                    pieces.append(run)
+                else:
+                    pieces.extend(f"#x{ord(char):X}" for char in run[1:-1])
         if len(pieces) == 1:
             return Text(pieces[0], ATOM)
         return Text(" ".join(pieces), SEQUENCE) if pieces else Text(_EMPTY, ATOM)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support import sampled
 from support.canonical import few_members, members
 from support.corpus.encodings import check_masks, following
 from support.corpus.tokenizer_case import Case
@@ -102,7 +103,7 @@ def test_masks_on_a_real_tokenizer(
     assert changed
 
 
-@pytest.mark.parametrize("form", FORMS)
+@sampled("form", FORMS[2:], FORMS)
 def test_masks_of_random_grammars_and_tokenizers(
     form: str, tmp_path: Path, full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

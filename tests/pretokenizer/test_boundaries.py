@@ -96,7 +96,7 @@ def test_behaviours(pattern: str, behaviour: Behaviour, invert: bool) -> None:
     """What becomes of matches and of the text between them."""
     library = pre_tokenizers.Split(Regex(pattern), NAMES[behaviour], invert=invert)
 
-    compared(automaton(Split(pattern, behaviour, invert)), library, "ab1-", 150)
+    compared(automaton(Split(pattern, behaviour, invert)), library, "ab1-", 80)
 
 
 def test_example_of_the_readme() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import tokenizers
+from support import sampled
 from support.corpus.encodings import check_masks, following
 from support.library_steps import bpe
 from support.matcher import accepted_behind_prompts
@@ -155,6 +156,7 @@ KINDS: list[Callable[[random.Random], Any]] = [
     with_replace,
     with_added_tokens,
 ]
+NAMED = [pytest.param(kind, id=kind.__name__) for kind in KINDS]
 
 
 def canonical(library: Any, tokenizer: Tokenizer, text: str) -> list[int] | None:
@@ -181,7 +183,7 @@ def library_of(path: Path, library: Any) -> Tokenizer:
     return load_tokenizer(path)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@sampled("kind", NAMED[::2], NAMED)
 def test_masks_are_those_of_all_encodings(
     kind: Callable[[random.Random], Any], tmp_path: Path, full: bool
 ) -> None:

@@ -26,6 +26,7 @@ from constrain.compiler.grammar.tree import (
     Grammar,
     Literal,
     Pattern,
+    Permutation,
     Reference,
     Repetition,
     Token,
@@ -150,7 +151,7 @@ def is_special(expr: Expr) -> bool:
     """What not every dialect can write."""
     if isinstance(expr, Pattern):
         return expr.kind != "regex" or any(map(is_of_regexes, regex.walk(expr.node)))
-    return isinstance(expr, Difference | Excluding | Token)
+    return isinstance(expr, Difference | Excluding | Permutation | Token)
 
 
 @pytest.mark.quick
@@ -170,17 +171,18 @@ def test_round_trip_of_own_grammars(dialect: str) -> None:
 
 @pytest.mark.parametrize("target", sorted(WRITERS))
 @pytest.mark.parametrize("dialect", sorted(CASES))
-def test_conversion_keeps_the_language(dialect: str, target: str) -> None:
-    """Written in another dialect and read again: the same minimal DFA, byte for byte."""
+def test_conversion_keeps_the_language(dialect: str, target: str, full: bool) -> None:
+    """Written in another dialect and read again: the same minimal DFA, byte for byte; without
+    --full every third grammar."""
     wrong, converted = [], 0
-    for path in CASES[dialect]:
+    for path in CASES[dialect] if full else CASES[dialect][len(target) % 3 :: 3]:
         before = automaton_of(path)
         if before is not None:
             converted += 1
             wrong += [f"{path.parent.name}/{path.name}: {text}" for text in changes(before, target)]
 
     assert [] == wrong
-    assert converted > 15
+    assert converted > (15 if full else 3)
 
 
 @cache
