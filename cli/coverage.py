@@ -1,9 +1,10 @@
 """Coverage in ``constrain test``: what is written of it in each format, and suggested cases."""
 
 import json
+import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,13 +16,16 @@ from .quoting import escaped
 
 if TYPE_CHECKING:
     from constrain.compiler.coverage.report import CoverageReport
-    from constrain.compiler.testing.cases import Case
+    from constrain.compiler.testing.cases import Case, CaseFile, Setting
     from constrain.compiler.testing.coverage import Coverages, Covered
 
     from .configuration.project import Project
 
 # Formats of ``test``; those that are not here have no place for coverage.
 TEXT, JSON, TAP, GITHUB, LCOV = "text", "json", "tap", "github", "lcov"
+
+# What a file of cases says of its grammar's place and tokens, which no text depends on.
+_NOT_OF_TEXTS = ("grammar", "tokenizer", "tokenization", "unk", "eos", "vocab-size")
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,9 @@ class CoverageOptions:
         return self.is_lcov or self.suggest == STDIN
 
     def check(self) -> None:
-        """Raise ``UsageError`` where two things would be one stream."""
+        """Raise ``UsageError`` where two things would be one stream, and for no percentage."""
+        if self.least is not None and math.isnan(self.least):
+            raise UsageError("--min-coverage takes a number from 0 to 100, not nan")
         if self.suggest == STDIN and self.format != TEXT:
             message = (
                 f"--suggest - writes cases to standard output, and so does --format {self.format}"
@@ -161,12 +167,12 @@ class Found:
         ((covered, cases),) = found
         if self._wanted.suggest == STDIN:
             return write(cases)
-        _write(Path(self._wanted.suggest), covered.name, cases)
+        _write(Path(self._wanted.suggest), covered, cases)
         status(f"{self._wanted.suggest}: {len(cases):,} case{'s' * (len(cases) > 1)} suggested")
         return ""
 
 
-def _write(path: Path, grammar: str, cases: Sequence["Case"]) -> None:
+def _write(path: Path, covered: "Covered", cases: Sequence["Case"]) -> None:
     from constrain.artifacts.container.write import write_atomically
     from constrain.compiler.testing.cases import Setting
     from constrain.compiler.testing.coverage import appended
@@ -178,9 +184,26 @@ def _write(path: Path, grammar: str, cases: Sequence["Case"]) -> None:
         except (ConstrainError, UnicodeDecodeError) as error:
             raise UsageError(f"{path}: no cases can be appended to this file: {error}") from None
     else:
-        named = []
+        named, grammar = [], covered.name
         if grammar != STDIN and path.stem != Path(grammar).name.partition(".")[0]:
-            relative = os.path.relpath(grammar, path.parent)
-            named = [Setting("grammar", Path(relative).as_posix())]
+            named = [Setting("grammar", _relative(grammar, path))]
+        named += _settings(covered.file, path) if covered.file is not None else []
         text = write(cases, named)
     write_atomically(str(path), [text.encode("utf-8", "surrogateescape")])
+
+
+def _relative(file: str, to: Path) -> str:
+    """A path from the folder of another file."""
+    return Path(os.path.relpath(file, to.parent)).as_posix()
+
+
+def _settings(file: "CaseFile", to: Path) -> "list[Setting]":
+    """What the head of a file of cases says of the texts of its grammar, as another file does."""
+    folder = Path(file.path).parent
+    found = [each for each in file.settings if each.key not in _NOT_OF_TEXTS]
+    for place, each in enumerate(found):
+        if each.key == "schemas":
+            parts = (part.rpartition("=") for part in each.value.split())
+            said = (f"{uri}{eq}{_relative(str(folder / path), to)}" for uri, eq, path in parts)
+            found[place] = replace(each, value=" ".join(said))
+    return found

@@ -9,7 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Union
 
-from constrain.artifacts.container.manifest import EARLEY, EXACT, GREEDY, MEANINGS, NETWORK
+from constrain.artifacts.container.manifest import (
+    EARLEY,
+    EXACT,
+    GREEDY,
+    MEANINGS,
+    NETWORK,
+    Manifest,
+)
 
 from .diagnostics import TokenizerError
 from .limits import Limits
@@ -168,6 +175,18 @@ def with_changes(options: CompileOptions | None, changes: Mapping[str, Any]) -> 
     said = {name: v for name, v in changes.items() if v is not None or name != "limits"}
     changed = replace(options or CompileOptions(), **said)
     return replace(changed, limits=changed.limits.started())
+
+
+def options_of(manifest: Manifest) -> CompileOptions:
+    """How an artifact's grammar was read, as far as its manifest says. Raises ``ValueError`` for a
+    manifest whose options nobody can have had."""
+    return CompileOptions(
+        dialect=manifest.dialect,
+        start=manifest.start,
+        schema=SchemaOptions.from_said(manifest.schema) if manifest.schema else None,
+        meaning=manifest.meaning,
+        tokenization=manifest.tokenization,
+    )
 
 
 # --- a tokenizer, and what options say about its ids

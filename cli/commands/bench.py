@@ -161,9 +161,9 @@ def _source(
     """How the grammar is compiled, and its text, None of an artifact without it."""
     if isinstance(found, str):
         return given.compile_options(subject), found
-    m = found.manifest
-    named = replace(given, dialect=m.dialect, start=m.start, extended=False)
-    return replace(named.compile_options(STDIN), meaning=m.meaning), m.source
+    from constrain.compiler.options import options_of
+
+    return replace(options_of(found.manifest), limits=given.limits()), found.manifest.source
 
 
 def _say(verdict: "Verdict", text: "Text") -> str:

@@ -4,6 +4,7 @@ Options of grammars have the names and bounds that the command line has: they ar
 fields that describe those.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import Field, dataclass
 from enum import StrEnum
@@ -55,6 +56,8 @@ def _of_type(value: Any, kind: type) -> Any:
 def _number(value: Any, kind: type, least: float | None, most: float | None) -> Any:
     if type(value) not in ((int,) if kind is int else (int, float)):
         raise TypeError("a whole number" if kind is int else "a number")
+    if math.isnan(value):
+        raise ValueError("a number, not nan")
     if least is not None and value < least:
         raise ValueError(f"at least {least:,}")
     if most is not None and value > most:

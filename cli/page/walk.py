@@ -4,6 +4,7 @@ A DFA is a network without calls. By maximal munch the network reads lexemes, in
 beside it divides the bytes. Where there are no tables, the page says why.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,16 +55,15 @@ def _built_network(artifact: "Artifact") -> "NetworkTables | None":
     can be built."""
     from constrain.artifacts.errors import ConstrainError
     from constrain.compiler.frontend import Parser
+    from constrain.compiler.options import options_of
     from constrain.compiler.pipeline import build_engine
 
     m = artifact.manifest
-    if m.source is None or m.schema:
+    if m.source is None:
         return None
     try:
-        found = build_engine(
-            m.source, dialect=m.dialect, start=m.start, meaning=m.meaning, engine="network"
-        )
-    except ConstrainError:
+        found = build_engine(m.source, replace(options_of(m), engine="network"))
+    except (ConstrainError, ValueError):
         return None
     network = found.network if isinstance(found, Parser) else None
     return None if network is None or network.table.size > _MOST_CELLS else network

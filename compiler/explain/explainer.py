@@ -35,7 +35,7 @@ from ..limits import Limits
 from ..maximal_munch.to_dfa import text_machine
 from ..network.counter_tables import copied_states
 from ..network.tree_counts import repeats
-from ..options import ANY, AUTO, CompileOptions
+from ..options import ANY, AUTO, CompileOptions, options_of
 from ..pipeline import build_engine
 from .authored import authored
 from .earley import explain_parser
@@ -335,11 +335,10 @@ def _grammar_of(artifact: Artifact) -> Grammar | None:
     m = artifact.manifest
     if m.source is None:
         return None
-    options = CompileOptions(dialect=m.dialect, start=m.start, meaning=m.meaning)
     try:
-        return read_checked(m.source, options, "<grammar>")
-    except GrammarError:
-        # What it imports is not in the artifact.
+        return read_checked(m.source, options_of(m), "<grammar>")
+    except (GrammarError, ValueError):
+        # What it imports or refers to is not in the artifact.
         return None
 
 
@@ -351,8 +350,6 @@ def _munched(artifact: Artifact) -> MaximalMunchGrammar | None:
 def _munching(artifact: Artifact) -> MaximalMunchGrammar:
     m = artifact.manifest
     assert m.source is not None
-    found = build_engine(
-        m.source, dialect=m.dialect, start=m.start, meaning=m.meaning, engine="greedy"
-    )
+    found = build_engine(m.source, replace(options_of(m), engine="greedy"))
     assert isinstance(found, MaximalMunchGrammar)
     return found

@@ -54,11 +54,15 @@ def explain_instance(earley: Earley, text: bytes, machine: TextMachine | None = 
         kind = path[-1].rpartition(" ")[2]
         expected[_KINDS.get(kind, spoken.texts[terminal])] = None
         schemas.update(dict.fromkeys(named[-1:]))
+    if "" in expected:
+        # An artifact whose grammar's text was left out does not know how literals were written.
+        expected.clear()
+    by_bytes = verdict.expected or verdict.following
     return replace(
         verdict,
         path=(),
         begun=(),
-        expected=() if expected else verdict.expected,
+        expected=() if expected else by_bytes,
         terminals=_some([*expected]),
         instance=pointer_at(text[:offset]),
         schemas=_some([*(schemas or around)]),

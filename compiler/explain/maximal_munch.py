@@ -45,6 +45,8 @@ def explain_maximal_munch(
     if state != BETWEEN:
         steps = machine.lexer.rows[state]
         row = [steps[octet] for octet in range(256)]
+    following = ranges(o for o in range(256) if machine.follow(configuration, (o,))[0])
+    begun = ranges(octet for octet, target in enumerate(row) if target != DEAD)
     path: tuple[str, ...] = ()
     if grammar is not None and status is not Status.ACCEPTED:
         path = _path(machine, grammar, text[:offset])
@@ -54,7 +56,8 @@ def explain_maximal_munch(
         line=line,
         column=column,
         rules=(),
-        expected=ranges(octet for octet, target in enumerate(row) if target != DEAD),
+        # Without the grammar's text lexemes have no names.
+        expected=following if grammar is None else begun,
         tokens=(),
         may_end=may_end,
         but_for_line_break=status is Status.REJECTED
@@ -63,7 +66,7 @@ def explain_maximal_munch(
         path=path,
         terminals=_lexemes(machine, machine.head_after(configuration), row),
         begun=_begun(machine, state, row),
-        following=ranges(o for o in range(256) if machine.follow(configuration, (o,))[0]),
+        following=following,
     )
 
 

@@ -1,6 +1,8 @@
 """What the caller wants of a schema's grammar, in one frozen object."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..grammar.tree import MOST_PARTS
 
@@ -119,6 +121,19 @@ class SchemaOptions:
         if self.schemas:
             found["schemas"] = " ".join(uri for uri, _ in self.schemas)
         return found
+
+    @classmethod
+    def from_said(cls, said: Mapping[str, str]) -> "SchemaOptions":
+        """The options that are ``said`` so, but for folders of schemas. What is not said is the
+        default. Raises ``ValueError`` for a value that an option cannot have."""
+        found: dict[str, Any] = {
+            name: said[name] for name in ("draft", "order", "whitespace", "integer") if name in said
+        }
+        found |= {name: said[name] for name in ("formats", "unique") if name in said}
+        for name in ("max-conj", "max-count", "any-limit"):
+            if name in said:
+                found[name.replace("-", "_")] = int(said[name])
+        return cls(ascii=said.get("ascii") == "true", **found)
 
     @property
     def most_spaces(self) -> int | None:

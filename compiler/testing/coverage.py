@@ -3,7 +3,7 @@
 Cases that are ``:todo`` cover nothing: suggested ones are, until somebody has looked at them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -15,7 +15,7 @@ from ..coverage.coverage import Coverage, Line
 from ..coverage.report import CoverageReport, report_of
 from ..diagnostics import visible
 from ..frontend import read_checked
-from ..options import CompileOptions
+from ..options import CompileOptions, options_of
 from .cases import Case, CaseFile, CaseFileError
 from .format import fence_suffix, parse, write
 from .runner import SubjectOf
@@ -25,11 +25,15 @@ from .subject import Subject, SubjectError
 @dataclass(slots=True, eq=False)
 class Covered:
     """A grammar under test. ``texts``: with the rule that each begins with, None for the
-    grammar's; ``suggested``: texts of cases that are ``:todo``."""
+    grammar's; ``suggested``: texts of cases that are ``:todo``; ``file``: the first of its
+    cases; ``accepts``: what decides what a member is, which options
+    such as a depth restrict."""
 
     name: str
     text: str
     options: CompileOptions
+    accepts: Callable[[bytes], bool]
+    file: CaseFile | None = None
     texts: list[tuple[bytes, str | None]] = field(default_factory=list)
     suggested: set[bytes] = field(default_factory=set)
     left_out: int = 0
@@ -48,9 +52,18 @@ class Covered:
             self._coverage = found
         return self._coverage
 
+    def lines(self) -> list[Line]:
+        """All items; a member that the options leave out is none."""
+        return [
+            replace(line, member=None)
+            if line.member is not None and not self.accepts(line.member)
+            else line
+            for line in self.coverage().lines()
+        ]
+
     def report(self) -> CoverageReport:
         """The same as a report."""
-        return report_of(self.coverage())
+        return replace(report_of(self.coverage()), lines=self.lines())
 
 
 class Coverages:
@@ -63,7 +76,8 @@ class Coverages:
     def begin(self, subject_of: SubjectOf, file: CaseFile) -> None:
         """Look at a file's grammar, whether or not a case is accepted."""
         with suppress(ConstrainError):  # The results say it.
-            self.about(subject_of(file, None))
+            covered = self.about(subject_of(file, None))
+            covered.file = covered.file or file
 
     def about(self, subject: Subject) -> Covered:
         """The grammar of a subject, covered or not. Raises ``SubjectError`` for an artifact without
@@ -74,16 +88,13 @@ class Coverages:
             m = source.artifact.manifest
             if m.source is None:
                 raise SubjectError(f"{source.name}: its grammar, which is covered, was stripped")
-            text, options = (
-                m.source,
-                CompileOptions(dialect=m.dialect, start=m.start, meaning=m.meaning),
-            )
+            text, options = m.source, options_of(m)
         assert text is not None
         assert options is not None
         for each in self.found:
             if (each.name, each.text) == (source.name, text) and _same(each.options, options):
                 return each
-        self.found.append(Covered(source.name, text, options))
+        self.found.append(Covered(source.name, text, options, subject.accepts))
         return self.found[-1]
 
     def accepted(self, subject: Subject, text: bytes, case: Case) -> None:
@@ -104,7 +115,7 @@ def suggested(covered: Covered) -> list[Case]:
     """Cases that cover all that is not covered and has a member, each for something that those
     before it do not cover; none that is suggested already."""
     coverage = covered.coverage()
-    left = [(n, line) for n, line in enumerate(coverage.lines()) if line.member is not None]
+    left = [(n, line) for n, line in enumerate(covered.lines()) if line.member is not None]
     known = set[int]()
     for text in covered.suggested:
         known |= coverage.covered_by(text) or frozenset()

@@ -92,6 +92,10 @@ class Subject:
         """The verdict on a text."""
         return self.explainer.verdict(text)
 
+    def accepts(self, text: bytes) -> bool:
+        """Whether a text is a member."""
+        return self.verdict(text).status is Status.ACCEPTED
+
     def drawn(self, number: int, seed: int) -> Sequence[bytes]:
         """Members, by a seed."""
         if self.source.draw is None:

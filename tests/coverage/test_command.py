@@ -183,3 +183,60 @@ def test_an_artifact_is_covered_by_its_grammar(cli: Cli, dates: Path) -> None:
     assert b"rules 4/4, alternatives 2/5" in covered.out
     assert bare.code == 2
     assert b"stripped" in bare.out
+
+
+ANY_ORDER = {"--whitespace": "compact", "--order": "any"}
+SCHEMA = (
+    '{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"enum": ["x", "y"]}}, '
+    '"required": ["a"], "additionalProperties": false}'
+)
+IN_ANY_ORDER = """grammar: {}
+{}
+===
+b first
+===
+{{"b":"x","a":1}}
+---
+"""
+
+
+def test_the_options_of_a_schema_hold_for_its_coverage(cli: Cli) -> None:
+    """Whether an artifact has them or the head of the cases says them, and for what is suggested,
+    whose file says them again."""
+    Path("s.schema.json").write_text(SCHEMA)
+    said = [part for pair in ANY_ORDER.items() for part in pair]
+    fast = ("--lazy", "--tokenization", "any")
+    assert cli("compile", "s.schema.json", "-o", "s.cst", *fast, *said).code == 0
+    head = "".join(f"{name[2:]}: {value}\n" for name, value in ANY_ORDER.items())
+    Path("artifact.test").write_text(IN_ANY_ORDER.format("s.cst", ""))
+    Path("grammar.test").write_text(IN_ANY_ORDER.format("s.schema.json", head))
+    Path("more").mkdir()
+    artifact = cli("test", "artifact.test", "--coverage")
+    grammar = cli("test", "grammar.test", "--coverage", "--suggest", "more/suggested.test")
+    suggested = Path("more/suggested.test").read_text()
+    Path("more/suggested.test").write_text(suggested.replace(":todo\n", ""))
+
+    assert "schemas 3/3, alternatives 1/2, keys 2/3: 75 % by 1 text" in artifact.out.decode()
+    assert artifact.out.decode().replace("s.cst", "s.schema.json") == grammar.out.decode()
+    assert suggested.startswith("grammar: ../s.schema.json\nwhitespace: compact\norder: any\n")
+    assert cli("test", "more/suggested.test").code == 0
+
+
+def test_what_a_depth_leaves_out_is_no_member_to_suggest(cli: Cli) -> None:
+    """And the report gives none."""
+    Path("n.ebnf").write_text('start ::= "(" start ")" | "a";\n')
+    Path("n.test").write_text("max-depth: 0\n===\na\n===\na\n---\n")
+    result = cli("test", "n.ebnf", "n.test", "--coverage", "--suggest", "-")
+
+    assert result.code == 0
+    assert result.out == b""
+    listed = cli("test", "n.ebnf", "n.test", "--coverage")
+    assert b'alternative "(" start ")" in start; no member was found' in listed.out
+
+
+def test_a_percentage_is_a_number(cli: Cli, dates: Path) -> None:
+    """On the command line and in the project file."""
+    Path("constrain.toml").write_text('grammars = ["date.ebnf"]\nmin-coverage = nan\n')
+
+    assert cli("test", "date.ebnf", "--isolated", "--min-coverage", "nan").code == 2
+    assert cli("test").code == 2

@@ -10,10 +10,12 @@ import pytest
 from jsonschema import Draft202012Validator
 from support.cli import Cli
 
-from constrain.compiler.explain.explainer import explainer_of_grammar
+from constrain.compiler import compile_grammar, load_tokenizer
+from constrain.compiler.explain.explainer import explainer_of_artifact, explainer_of_grammar
 from constrain.compiler.explain.json_schema import pointer_at
-from constrain.compiler.explain.report import Status
+from constrain.compiler.explain.report import Status, expected_texts
 from constrain.compiler.options import CompileOptions
+from constrain.compiler.schema.options import SchemaOptions
 
 pytestmark = pytest.mark.quick
 
@@ -124,3 +126,29 @@ def test_each_keyword_that_refuses_is_found_by_both_pointers(
     assert found.instance is not None
     assert found.instance.startswith(instance)
     assert [name for name in found.schemas if name.startswith(schema)]
+
+
+@pytest.mark.parametrize("strip", [False, True])
+def test_the_verdict_of_an_artifact_is_by_the_options_that_it_was_compiled_with(
+    strip: bool,
+) -> None:
+    """Also without the grammar's text, when only bytes are known."""
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"enum": ["x", "y"]}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    wanted = SchemaOptions(order="any", whitespace="compact", max_conj=200, any_limit=5, ascii=True)
+    assert wanted == SchemaOptions.from_said(wanted.said)
+    options = CompileOptions(
+        dialect="json-schema", schema=wanted, tokenization="any", prewarm=0, strip=strip
+    )
+    artifact = compile_grammar(json.dumps(schema), tokenizer=load_tokenizer(None), options=options)
+    explain = explainer_of_artifact(artifact).verdict
+
+    assert Status.ACCEPTED is explain(b'{"b":"x","a":1}').status
+    end = explain(b'{"b":"x"}')
+    assert ['","'] == expected_texts(end)
+    value = explain(b'{"b": "x"}')
+    assert (['"\\""'] if strip else ['"\\"x\\""', '"\\"y\\""']) == expected_texts(value)
