@@ -23,6 +23,7 @@ from .everywhere.panels import Command, Group
 # function, or a table of those of a group.
 COMMANDS = {
     "compile": "compile_",
+    "compile-many": "compile_many",
     "convert": "convert",
     "mask": "mask",
     "explain": "explain",
@@ -171,7 +172,7 @@ def application(*names: str) -> typer.Typer:
     title = ""
     for name in names or COMMANDS:
         title = TITLES.get(name, title)
-        module = import_module(f".commands.{name}", __package__)
+        module = import_module(f".commands.{name.replace('-', '_')}", __package__)
         command = getattr(module, COMMANDS[name])
         if callable(command):
             app.command(name, cls=Command, rich_help_panel=title)(guarded(command))

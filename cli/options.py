@@ -112,6 +112,17 @@ Output = Annotated[
 ]
 
 
+Store = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        "-s",
+        metavar="URL",
+        help="A folder, or a URL that fsspec knows, as s3://…  [default: the project file's]",
+    ),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Given(OfSchemas):
     """What the command line says about a compilation; options that it does not say, or that its
@@ -349,18 +360,22 @@ class Given(OfSchemas):
 
     def limits(self) -> "Limits":
         """The limits; the clock runs since the command began."""
+        limits = self.bounds()
+        return self.watch.over(limits) if self.watch else limits.started()
+
+    def bounds(self) -> "Limits":
+        """The limits without a clock, for each of many compilations."""
         from constrain.compiler.limits import Limits
 
         if not self.max_seconds >= 0:
             raise UsageError(f"--max-seconds takes a number of seconds, not {self.max_seconds}")
-        limits = Limits(
+        return Limits(
             states=self.max_states,
             transitions=self.max_transitions,
             memory=self.max_memory,
             seconds=self.max_seconds,
             nesting=self.max_nesting,
         )
-        return self.watch.over(limits) if self.watch else limits.started()
 
     def compile_options(self, path: str, limits: "Limits | None" = None) -> "CompileOptions":
         """The library's options for the grammar at ``path``, by whose suffix the dialect goes.
@@ -406,12 +421,25 @@ def project() -> "Project | None":
     """The project file that holds for the command at work, None where there is none. Raises
     ``ProjectError``."""
 
-    def keys() -> "Mapping[str, Key]":
-        from .configuration.keys import of_a_grammar
-
-        return of_a_grammar(f for f in fields(Given) if f.name in ALL and f.name != "no_cache")
-
     return choice.project(keys)
+
+
+def keys() -> "Mapping[str, Key]":
+    """What a file may say of a grammar, by the names that it has there."""
+    from .configuration.keys import of_a_grammar
+
+    return of_a_grammar(f for f in fields(Given) if f.name in ALL and f.name != "no_cache")
+
+
+def store_url(said: str | None) -> str:
+    """The store that the command line names, else the project file. Raises ``UsageError``."""
+    found = None if said is not None else project()
+    url = said if found is None or found.store is None else str(found.store.value)
+    if not url:
+        raise UsageError(
+            "name a store, a folder or a URL: with --store, or as 'store' in the project file"
+        )
+    return url
 
 
 # The parameters of commands that name their grammar or artifact.

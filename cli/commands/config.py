@@ -57,6 +57,8 @@ def config(
 
 def _as_text(project: "Project", paths: list[str]) -> Iterator[str]:
     yield f"project file: {project.shown}"
+    if project.store is not None:
+        yield from _lines({"store": project.store})
     if project.tokenizers:
         yield "tokenizers"
         yield from _lines(project.tokenizers)
@@ -88,4 +90,5 @@ def _as_object(project: "Project", paths: list[str]) -> dict[str, Any]:
 
     grammars = [{"file": path, "options": listed(_options(project, path))} for path in paths]
     tokenizers = listed(project.tokenizers)
-    return {"project": project.shown, "tokenizers": tokenizers, "grammars": grammars}
+    store = {} if project.store is None else listed({"store": project.store})
+    return {"project": project.shown, **store, "tokenizers": tokenizers, "grammars": grammars}

@@ -10,7 +10,7 @@ import typer
 from constrain.artifacts.container.signature import SUFFIX
 
 from .. import options
-from ..console import UsageError, status, write_bytes, write_text
+from ..console import status, write_bytes, write_text
 from ..inputs import STDIN, grammar_text, read_bytes, tokenizer_at
 from ..quoting import escaped
 
@@ -21,12 +21,6 @@ HELP = "Artifacts by key, in a folder or an object store."
 
 SCHEMA = 1
 
-Place = Annotated[
-    str,
-    typer.Option(
-        "--store", "-s", metavar="URL", help="A folder, or a URL that fsspec knows, as s3://…"
-    ),
-]
 Key = Annotated[str, typer.Argument(metavar="KEY", help="What `constrain store key` prints.")]
 
 
@@ -60,17 +54,18 @@ def key(grammar: options.Grammar, given: options.Given) -> None:
     )
 
 
-def ls(store: Place, format_: Written = Format.TEXT) -> None:
+def ls(store: options.Store = None, format_: Written = Format.TEXT) -> None:
     """List the artifacts: key, bytes, and when each was used last.
 
     \b
     Example:
       constrain store ls --store artifacts/
     """
-    entries = list(_store(store).entries())
+    place = _store(store)
+    entries = list(place.entries())
     if format_ is Format.JSON:
         found = [{"key": e.key, "bytes": e.bytes, "used": _time(e.used)} for e in entries]
-        write_text(json.dumps({"schema": SCHEMA, "store": store, "entries": found}) + "\n")
+        write_text(json.dumps({"schema": SCHEMA, "store": place.url, "entries": found}) + "\n")
         return
     write_text("".join(f"{e.key}  {e.bytes:>12,}  {_time(e.used)}\n" for e in entries))
     total = sum(e.bytes for e in entries)
@@ -79,7 +74,7 @@ def ls(store: Place, format_: Written = Format.TEXT) -> None:
 
 def get(
     key: Key,
-    store: Place,
+    store: options.Store = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.  [default: KEY.cst]"),
@@ -93,9 +88,10 @@ def get(
     Example:
       constrain store get "$(constrain store key date.ebnf)" --store artifacts/ -o date.cst
     """
-    found = _store(store).get(key)
+    place = _store(store)
+    found = place.get(key)
     if found is None:
-        status(f"{escaped(store.encode())} has no artifact of this key")
+        status(f"{escaped(place.url.encode())} has no artifact of this key")
         return 1
     target = output or key + SUFFIX
     if target == STDIN:
@@ -108,8 +104,8 @@ def get(
 
 def put(
     file: Annotated[str, typer.Argument(metavar="FILE", help="An artifact.")],
-    store: Place,
     key: Annotated[str, typer.Option("--key", metavar="KEY", help="What it is to be found by.")],
+    store: options.Store = None,
     thin: Annotated[
         bool,
         typer.Option("--thin", help="With the tokenizer's tables in a file that artifacts share."),
@@ -137,7 +133,7 @@ def put(
 
 
 def gc(
-    store: Place,
+    store: options.Store = None,
     max_bytes: Annotated[
         int | None,
         typer.Option(
@@ -165,7 +161,7 @@ def gc(
     )
 
 
-def verify(store: Place, format_: Written = Format.TEXT) -> int:
+def verify(store: options.Store = None, format_: Written = Format.TEXT) -> int:
     """Read all files, and list those that are damaged or not what their names say.
 
     Exit code 1 if there are any. They are never served; whoever asks for one takes it away.
@@ -174,10 +170,11 @@ def verify(store: Place, format_: Written = Format.TEXT) -> int:
     Example:
       constrain store verify --store s3://bucket/grammars
     """
-    found = list(_store(store).verify())
+    place = _store(store)
+    found = list(place.verify())
     if format_ is Format.JSON:
         wrong = [{"file": name, "message": message} for name, message in found]
-        write_text(json.dumps({"schema": SCHEMA, "store": store, "wrong": wrong}) + "\n")
+        write_text(json.dumps({"schema": SCHEMA, "store": place.url, "wrong": wrong}) + "\n")
     else:
         shown = (f"{escaped(name.encode())}: {escaped(why.encode())}\n" for name, why in found)
         write_text("".join(shown))
@@ -185,12 +182,10 @@ def verify(store: Place, format_: Written = Format.TEXT) -> int:
     return 1 if found else 0
 
 
-def _store(url: str) -> "Store":
+def _store(said: str | None) -> "Store":
     from constrain.artifacts.store.store import Store
 
-    if not url:
-        raise UsageError("--store needs a folder or a URL")
-    return Store(url)
+    return Store(options.store_url(said))
 
 
 def _time(seconds: float) -> str:

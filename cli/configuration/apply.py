@@ -11,7 +11,7 @@ from ..schema_options import SCHEMA
 from .project import Project
 
 # Options that the command line says, and those of the file that have nothing to say beside them.
-_INSTEAD: Mapping[str, tuple[str, ...]] = {
+INSTEAD: Mapping[str, tuple[str, ...]] = {
     "prewarm": ("lazy",),
     "lazy": ("prewarm",),
     "engine": ("max_depth",),
@@ -42,7 +42,7 @@ def values_for(
     options, of which the command line says some."""
     if path is not None and not applies_to(path):
         return {}
-    over = {other for name in said for other in _INSTEAD.get(name, ())} | {*said}
+    over = {other for name in said for other in INSTEAD.get(name, ())} | {*said}
     settings = project.settings_of(path)
     found = {name: each.value for name, each in settings.items() if name in takes - over}
     if path is not None and any(name in _OF_DIALECTS for name in found):

@@ -12,7 +12,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin
 
 TESTS, ALLOW, MIN_COVERAGE = "tests", "allow", "min_coverage"
-GRAMMARS, TOKENIZERS = "grammars", "tokenizers"
+GRAMMARS, TOKENIZERS, STORE = "grammars", "tokenizers", "store"
 
 
 @dataclass(frozen=True, slots=True)

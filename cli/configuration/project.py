@@ -24,7 +24,7 @@ from constrain.artifacts.errors import ConstrainError
 from ..console import UsageError
 from ..inputs import grammar_files
 from .find import SHARED
-from .keys import GRAMMARS, MIN_COVERAGE, TESTS, TOKENIZERS, Key
+from .keys import GRAMMARS, MIN_COVERAGE, STORE, TESTS, TOKENIZERS, Key
 from .toml_places import Place, places
 
 if TYPE_CHECKING:
@@ -71,13 +71,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class Project:
-    """A project file: ``shown`` is its path for people, ``folder`` what its paths begin at."""
+    """A project file: ``shown`` is its path for people, ``folder`` what its paths begin at.
+    ``store``: where artifacts are by key, a folder or a URL."""
 
     shown: str
     folder: Path
     settings: Mapping[str, Setting]
     entries: tuple[Entry, ...]
     tokenizers: Mapping[str, Setting]
+    store: Setting | None = None
 
     def settings_of(self, path: str | None) -> dict[str, Setting]:
         """What holds for a grammar, by the names of the fields of ``Given``, ``tests``,
@@ -202,8 +204,10 @@ class _Reader:
 
     def project(self, keys: Mapping[str, Key]) -> Project:
         named = self._tokenizers(self._table(self.value.get(TOKENIZERS, {}), TOKENIZERS))
-        tops = {k: v for k, v in self.value.items() if k not in (GRAMMARS, TOKENIZERS)}
-        settings = self._settings(tops, (), (*keys, GRAMMARS, TOKENIZERS), keys)
+        own = (GRAMMARS, TOKENIZERS, STORE)
+        tops = {k: v for k, v in self.value.items() if k not in own}
+        settings = self._settings(tops, (), (*keys, *own), keys)
+        store = self._store()
         entries = tuple(self._entries(self.value.get(GRAMMARS, {}), keys))
         if self.errors:
             from constrain.compiler.diagnostics import Source
@@ -211,10 +215,19 @@ class _Reader:
             source = Source(self.text, self.shown, "")
             found = sorted(self.errors, key=lambda e: e.span.start if e.span else 0)
             raise ProjectError(source, found)
-        project = Project(self.shown, self.path.parent, settings, entries, named)
+        project = Project(self.shown, self.path.parent, settings, entries, named, store)
         for each in (settings, *(entry.settings for entry in entries)):
             self._resolve(each, named)
         return project
+
+    def _store(self) -> Setting | None:
+        value = self.value.get(STORE)
+        if value is None:
+            return None
+        if not (isinstance(value, str) and value):
+            self._wrong((STORE,), f"'{STORE}' takes a folder or a URL, a text in quotes")
+            return None
+        return self._setting(value if "://" in value else self._path_of(value), (STORE,))
 
     def _tokenizers(self, table: Mapping[str, Any]) -> dict[str, Setting]:
         found = {}

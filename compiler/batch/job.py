@@ -166,10 +166,11 @@ def failed(
     job: CompileJob, key: str | None, error: BaseException, seconds: float = 0.0
 ) -> JobResult:
     """That a job ended with an error."""
-    return result(job, key, FAILED, seconds=seconds, error=_of_error(error))
+    return result(job, key, FAILED, seconds=seconds, error=error_of(error))
 
 
-def _of_error(error: BaseException) -> JobError:
+def error_of(error: BaseException) -> JobError:
+    """What an exception says of a job."""
     match error:
         case GrammarError():
             span = error.diagnostics[0].span if error.diagnostics else None
