@@ -2,5 +2,6 @@
 
 jobs_of      files, folders, a project's grammars and lines of JSON -> jobs
 jobs_file    lines of JSON, each a job
+jobs         grammars with their options and tokenizers, as jobs
 results      progress, and the report
 """

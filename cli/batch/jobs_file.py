@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from constrain.compiler.diagnostics import Diagnostic, Source
 
     from ..configuration.keys import Key
-    from .jobs_of import Jobs
+    from .jobs import Jobs
 
 # What a grammar comes as; a line has one of them.
 _FORMS = ("grammar", "path", "request")

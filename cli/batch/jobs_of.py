@@ -1,101 +1,31 @@
-"""The jobs that files, folders and the project file mean, and what cannot be read of them."""
+"""The jobs that files, folders, lines of JSON and the project file mean."""
 
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from constrain.artifacts.errors import ConstrainError
+from collections.abc import Sequence
 
 from .. import options
 from ..configuration.current import listed_grammars
-from ..console import UsageError
-from ..inputs import STDIN, grammar_files, grammar_text, tokenizer_at
+from ..inputs import STDIN, grammar_files, tokenizer_at
+from .jobs import Jobs
+from .jobs_file import add_lines
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from constrain.compiler import CompileJob, CompileOptions, JobResult
-
-JOBS_SUFFIX = ".jsonl"
+_SUFFIX = ".jsonl"
 
 
-class Jobs:
-    """Jobs as they are found. ``unread``: results of those that cannot be read.
+def jobs_of(
+    paths: Sequence[str] | None, given: options.Given, named: Sequence[str], *, thin: bool
+) -> Jobs:
+    """The jobs of these files and folders, by default of the project file's grammars.
 
-    ``named``: the tokenizers of the command line, for jobs that name none.
+    Raises ``UsageError``, ``JobsError`` and ``OSError`` for what has to be mended before anything
+    is compiled, ``TokenizerError`` for tokenizers that cannot be read.
     """
-
-    def __init__(self, given: options.Given, named: "Sequence[str]", *, thin: bool) -> None:
-        self.given, self._thin = given, thin
-        found = options.project()
-        self.named = [found.tokenizer(name) or name if found else name for name in named]
-        self.jobs: list[CompileJob] = []
-        self.unread: list[JobResult] = []
-        # Tokenizers by the names that processes elsewhere know them by, as they were said.
-        self.shown: dict[str | None, str | None] = {}
-
-    def add_all(self, paths: "Sequence[str] | None") -> None:
-        """The jobs of these files and folders, by default of the project file's grammars.
-
-        Raises ``UsageError``, ``JobsError`` and ``OSError`` for what has to be mended before
-        anything is compiled, ``TokenizerError`` for tokenizers that cannot be read.
-        """
-        for path in paths or listed_grammars(options.project()):
-            if path.endswith(JOBS_SUFFIX) or path == STDIN:
-                from .jobs_file import add_lines
-
-                add_lines(self, path)
-            else:
-                for file in grammar_files(path):
-                    self._add_file(file)
-        for name in self.shown.values():
-            tokenizer_at(name)
-
-    def add(
-        self, text: str, wanted: "CompileOptions", tokenizers: "Sequence[str | None]", name: str
-    ) -> None:
-        """A grammar for some tokenizers."""
-        from constrain.compiler import CompileJob
-
-        wanted = replace(wanted, thin=self._thin, limits=replace(wanted.limits, meter=None))
-        if wanted.imports is not None:
-            wanted = replace(wanted, imports=str(Path(wanted.imports).absolute()))
-        if wanted.schema is not None:
-            folders = tuple((uri, str(Path(f).absolute())) for uri, f in wanted.schema.schemas)
-            wanted = replace(wanted, schema=replace(wanted.schema, schemas=folders))
-        for tokenizer in tokenizers:
-            self.jobs.append(CompileJob(text, wanted, self._absolute(tokenizer), name))
-
-    def tokenizers(self, path: str | None) -> "list[str | None]":
-        """Those of a grammar that names none itself."""
-        found = options.project()
-        said = None if found is None else found.settings_of(path).get("tokenizer")
-        return [*self.named] or [None if said is None else str(said.value)]
-
-    def _add_file(self, path: str) -> None:
-        given = self.given.of(path)
-        wanted = given.compile_options(path, given.bounds())
-        tokenizers = self.tokenizers(path)
-        try:
-            text = grammar_text(path)
-        except UsageError:
-            raise
-        except ConstrainError as error:
-            self.unread += [_failed(path, name, error) for name in tokenizers]
-            return
-        self.add(text, wanted, tokenizers, path)
-
-    def _absolute(self, tokenizer: str | None) -> str | None:
-        """A name by which processes in other folders find the same."""
-        found = tokenizer
-        if tokenizer is not None and Path(tokenizer).exists():
-            found = str(Path(tokenizer).absolute())
-        self.shown.setdefault(found, tokenizer)
-        return found
-
-
-def _failed(path: str, tokenizer: str | None, error: ConstrainError) -> "JobResult":
-    from constrain.compiler import JobResult
-    from constrain.compiler.batch.job import error_of
-
-    return JobResult(path, tokenizer, None, "failed", error=error_of(error))
+    jobs = Jobs(given, named, thin=thin)
+    for path in paths or listed_grammars(options.project()):
+        if path.endswith(_SUFFIX) or path == STDIN:
+            add_lines(jobs, path)
+        else:
+            for file in grammar_files(path):
+                jobs.add_file(file)
+    for name in jobs.shown.values():
+        tokenizer_at(name)
+    return jobs

@@ -83,13 +83,12 @@ def compile_many(
     """
     from constrain.compiler import compile_many as compile_all
 
-    from ..batch.jobs_of import Jobs
+    from ..batch.jobs_of import jobs_of
 
     url, share = options.store_url(store), _shard_of(shard)
     if executor is not None and jobs is not None:
         raise UsageError("--jobs is about processes of this machine, and --executor names others")
-    wanted = Jobs(given, tokenizer or (), thin=thin)
-    wanted.add_all(files)
+    wanted = jobs_of(files, given, tokenizer or (), thin=thin)
     unread = wanted.unread if share is None or share[0] == 0 else []
     total = len(wanted.jobs) // (share[1] if share else 1) + len(unread)
     stream = write_text if format_ is Format.JSONL and output in (None, "-") else None

@@ -7,6 +7,7 @@ Compiling is deterministic, so two jobs of one key write the same bytes.
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
@@ -65,7 +66,9 @@ def tokenizer_key(tokenizer: AnyTokenizer) -> TokenizerKey:
     return TokenizerKey(f"wordpiece {tokenizer.sha256} {list(tokenizer.eos)}")
 
 
+@cache
 def _release() -> str:
+    # Metadata of packages take a millisecond to read.
     try:
         return version("constrain-grammar")
     except PackageNotFoundError:

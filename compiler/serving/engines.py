@@ -1,7 +1,8 @@
 """What the backends of inference engines have in common: how they ask, and where they compile.
 
 Environment: ``CONSTRAIN_FOLDER`` keeps artifacts between runs, and lets processes of one machine
-share them (``service``); ``CONSTRAIN_TOKENIZATION`` is any, which is the default, or canonical.
+share them (``service``); ``CONSTRAIN_STORE`` is a folder or URL of a store that is asked before
+anything is compiled; ``CONSTRAIN_TOKENIZATION`` is any, which is the default, or canonical.
 """
 
 import os
@@ -31,4 +32,8 @@ def request_for(fields: Mapping[str, Any]) -> Request:
 
 def service_of(tokenizer: object) -> CompileService:
     """The service of an engine, by its tokenizer object or a path. Raises ``TokenizerError``."""
-    return CompileService(tokenizer, folder=os.environ.get("CONSTRAIN_FOLDER"))
+    return CompileService(
+        tokenizer,
+        folder=os.environ.get("CONSTRAIN_FOLDER"),
+        store=os.environ.get("CONSTRAIN_STORE"),
+    )

@@ -10,12 +10,14 @@ however many ask meanwhile.
 """
 
 import json
+import logging
 import os
 import tempfile
 import threading
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
@@ -24,6 +26,7 @@ from types import TracebackType
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.errors import ArtifactError, ConstrainError
 from constrain.artifacts.read import load
+from constrain.artifacts.store.store import Store
 
 from ..dialects import DIALECTS
 from ..limits import Limits
@@ -42,6 +45,8 @@ SERVER_LIMITS = Limits(seconds=10, memory=1_000_000_000)
 SERVER_OPTIONS = CompileOptions(tokenization=ANY, prewarm=0, limits=SERVER_LIMITS)
 
 _REFUSED, _LIMIT = 2, 3
+
+_LOG = logging.getLogger(__name__)
 
 
 class ServiceError(ConstrainError):
@@ -63,6 +68,11 @@ class CompileService:
     - ``tokenizer``: a name or path that ``load_tokenizer`` takes, or a server's tokenizer object.
     - ``folder``: where artifacts are kept by their keys, between runs too; several services may
       share one. By default a temporary one, which lasts as long as the service.
+    - ``store``: a folder or URL of a store, such as ``compile_many`` fills, that is asked before
+      anything is compiled; what is compiled is put there, too, unless ``read_only``. Trouble with
+      it is logged, and no request fails by it.
+    - ``thin``: keys of the store are those of options with ``thin``, as ``constrain compile-many``
+      has them by default; without a store it changes nothing.
     - ``workers``: processes, each with its own copy of the tokenizer's tables (mapped where the
       cache on disk has them).
     - ``options``: those of requests that bring none. By default any token sequences, nothing
@@ -85,7 +95,12 @@ class CompileService:
         open_bytes: int = 512_000_000,
         cache_bytes: int = 1 << 26,
         waiting: int = 256,
+        store: str | PathLike[str] | None = None,
+        read_only: bool = False,
+        thin: bool = True,
     ) -> None:
+        self._store = None if store is None else Store(store)
+        self._writes, self._thin = not read_only, thin and store is not None
         self._temporary = tempfile.TemporaryDirectory(prefix="constrain-")
         self._folder = Path(self._temporary.name) if folder is None else Path(folder)
         name = _named(tokenizer, Path(self._temporary.name))
@@ -119,6 +134,8 @@ class CompileService:
         if os.getpid() != self._process:
             # Threads and locks are not what they were, and a future would never be done.
             raise RuntimeError("a service is of the process that made it: make one in each fork")
+        if self._thin:
+            wanted = replace(wanted, thin=True)
         key = artifact_key(text, wanted, self._tokenizer)
         with self._lock:
             if self._is_closed:
@@ -168,7 +185,7 @@ class CompileService:
     def _look(self, key: str, job: Job) -> None:
         """Open the file of a key, or have it compiled: in the thread that reads files."""
         try:
-            found = self._read(key, verify=True)
+            found = self._read(key, verify=True) or self._stored(key)
             if found is None:
                 Path(job.path).parent.mkdir(parents=True, exist_ok=True)
                 outcome = self._workers.submit(job)
@@ -195,6 +212,9 @@ class CompileService:
             self._settle(key, ServiceError(outcome.message, status, outcome.exit_code))
             return
         self._settle(key, found or ServiceError("the artifact is gone from its folder", 500, 70))
+        if found is not None and self._store is not None and self._writes:
+            with suppress(RuntimeError):  # The service was closed since.
+                self._readers.submit(self._put, self._store, key, found)
 
     def _read(self, key: str, *, verify: bool) -> Artifact | None:
         """The artifact in the folder; None if there is none, or a damaged one, which goes.
@@ -214,6 +234,27 @@ class CompileService:
         with self._lock:
             self._open.add(key, found, size)
         return found
+
+    def _stored(self, key: str) -> Artifact | None:
+        """The artifact in the store; None if there is none, or no store to be read."""
+        if self._store is None:
+            return None
+        try:
+            found = self._store.get(key, cache_bytes=self._cache_bytes)
+            size = self._store.size(key) or 0
+        except Exception as error:  # Of whatever the place is: the request is compiled.
+            _LOG.warning("%s cannot be read: %s: %s", self._store.url, type(error).__name__, error)
+            return None
+        if found is not None:
+            with self._lock:
+                self._open.add(key, found, size)
+        return found
+
+    def _put(self, store: Store, key: str, artifact: Artifact) -> None:
+        try:
+            store.put(key, artifact, thin=self._thin)
+        except Exception as error:  # As when it is full, or read-only.
+            _LOG.warning("%s cannot be written: %s: %s", store.url, type(error).__name__, error)
 
     def _settle(self, key: str, result: Artifact | ServiceError) -> None:
         with self._lock:
