@@ -7,8 +7,8 @@
     layout      positions by Graphviz; where it is missing the page computes them
     railroad    diagrams of the rules, in Python: for the page, and as SVG
     grammar     the text with its rules and lints
+    program     the program inside, ``js/``: one thought a file
     page        all of these and the template: the file
 
-The program inside: ``walk.js``, without DOM, which Node loads as a module, and ``inspect.js``, the
-panes over it.
+Of the program ``start.js`` reads as the table of contents; ``js/panes/`` is what is seen.
 """

@@ -15,6 +15,7 @@ from .examples import Example
 from .grammar import grammar_data
 from .graph import graph_of
 from .layout import layout_data
+from .program import program
 from .tokens import bpe_data, path_of, reached_data, state_data, vocabulary_data
 from .walk import lexer_data, lexer_of, walk_data, walk_of
 
@@ -80,9 +81,9 @@ def page_of(data: dict[str, Any]) -> str:
     folder = files(__package__)
     read = {
         name: folder.joinpath(name).read_text(encoding="utf-8")
-        for name in ("page.html", "inspect.css", "walk.js", "inspect.js")
+        for name in ("page.html", "inspect.css")
     }
-    scripts = [read["walk.js"], read["inspect.js"]]
+    scripts = program()
     graph = data["graph"]
     if graph is not None and graph["layout"] == "dagre":
         scripts.insert(0, files(assets).joinpath("dagre.min.js").read_text(encoding="utf-8"))

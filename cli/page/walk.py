@@ -81,8 +81,8 @@ def lexer_of(artifact: "Artifact") -> "LexerTables | None":
 
 
 def lexer_data(lexer: "LexerTables") -> dict[str, Any]:
-    """The DFAs of the lexemes as ``walk.js`` reads them: in one table of rows of ``width`` cells,
-    the first state of each in ``starts``."""
+    """The DFAs of the lexemes as ``js/munch.js`` reads them: in one table of rows of ``width``
+    cells, the first state of each in ``starts``."""
     dfas = lexer.dfas
     return {
         "width": dfas.table.shape[1],
@@ -118,7 +118,7 @@ def _of_dfa(artifact: "Artifact") -> "NetworkTables":
 
 
 def walk_data(tables: "NetworkTables") -> dict[str, Any]:
-    """The tables as ``walk.js`` reads them.
+    """The tables as ``js/walk.js`` reads them.
 
     ``table``: S rows of ``width`` cells, bytes first, then token terminals. ``calls``: by state its
     (start, frame) pairs; a frame is a state, or [counter, value] of a counter or a set.

@@ -1,8 +1,11 @@
 // Reads a page's data and texts, and says what the page's program makes of each: Node, without DOM.
-// node drive.cjs walk.js < {"data": …, "texts": [base64, …], "masks": bool, "tokens": [id, …]}
+// node drive.cjs script… < {"data": …, "texts": [base64, …], "masks": bool, "tokens": [id, …]}
 "use strict";
-const { Inspector } = require(process.argv[2]);
-const { data, texts, masks, tokens } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const { readFileSync } = require("fs");
+const { runInThisContext } = require("vm");
+// As in a page: what is at the top of one script is known in those behind it, and here.
+for (const filename of process.argv.slice(2)) runInThisContext(readFileSync(filename, "utf8"), { filename });
+const { data, texts, masks, tokens } = JSON.parse(readFileSync(0, "utf8"));
 const page = new Inspector(data);
 const found = texts.map((text) => {
   const bytes = Uint8Array.from(Buffer.from(text, "base64"));

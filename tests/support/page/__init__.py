@@ -14,10 +14,11 @@ import pytest
 from constrain.artifacts import Artifact
 from constrain.cli.page.examples import Example
 from constrain.cli.page.page import page_data
+from constrain.cli.page.program import KNOWING
 from constrain.compiler import Tokenizer
 from support import ROOT
 
-WALK = ROOT / "cli" / "page" / "walk.js"
+SCRIPTS = ROOT / "cli" / "page" / "js"
 _TESTS = ROOT / "tests" / "page"
 
 # What texts are changed by.
@@ -63,7 +64,8 @@ def node() -> str:
 def said_by_page(data: dict[str, Any], texts: Sequence[bytes], **asked: Any) -> Any:
     """What the page's program says of texts: one answer each."""
     given = {"data": data, "texts": [base64.b64encode(t).decode("ascii") for t in texts], **asked}
-    command = [node(), str(_TESTS / "drive.cjs"), str(WALK)]
+    scripts = [str(SCRIPTS / f"{name}.js") for name in KNOWING]
+    command = [node(), str(_TESTS / "drive.cjs"), *scripts]
     done = subprocess.run(command, input=json.dumps(given).encode(), capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
     return json.loads(done.stdout)
