@@ -72,8 +72,7 @@ def check_precomputed(manifest: Manifest, arrays: Arrays) -> None:
     check_types(arrays, _SECTIONS)
     rows, offsets = arrays["closed.rows"], arrays["closed.id_offsets"]
     require(rows.shape[1] == tokenset.word_count(manifest.vocab_size), "closed.rows")
-    spare = -manifest.vocab_size % 32
-    require(not (rows[:, -1] >> (32 - spare)).any() if spare else True, "closed.rows")
+    require(tokenset.is_within(rows, manifest.vocab_size), "closed.rows")
     require(len(offsets) > 0, "closed.id_offsets")
     require_offsets(arrays, "closed.id_offsets", len(offsets) - 1, len(arrays["closed.ids"]))
     require_range(arrays, "closed.ids", 0, manifest.vocab_size)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArtifactError
-from .sparse import filled_cells, is_sparse, whole_tables
+from .sparse import filled_cells, sparse_names, whole_tables
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
@@ -126,8 +126,12 @@ _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 # More than any section has; numpy refuses far more.
 _MAX_AXES = 8
 
-# A header is a few kilobytes plus the grammar's text; beyond this it is damage.
-_MAX_HEADER_BYTES = 100_000_000
+# A header is a few kilobytes plus the grammar's text; beyond this it is damage. As Python's own
+# objects it takes up to some twenty times as much.
+_MAX_HEADER_BYTES = 40_000_000
+
+# The header is padded to a multiple of it, so that all sections are aligned.
+_ALIGNMENT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +152,12 @@ def encode(
     """The file as a list of chunks; the same input gives the same bytes.
 
     ``manifest`` is JSON-serialisable; the checksums of all sections are added to it. ``shared``:
-    what it says of sections in another file (``thin``).
+    what it says of sections in another file (``thin``). Raises ``ArtifactError`` for a manifest of
+    more than 40 MB, which no reader would take.
     """
     written = dict(arrays)
-    for name, array in arrays.items():
-        if is_sparse(array):
-            del written[name]
-            written |= filled_cells(name, array)
+    for name in sparse_names(arrays):
+        written |= filled_cells(name, written.pop(name))
     ordered = sorted(written.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
     described: dict[str, Any] = {}
     chunks: list[bytes] = []
@@ -183,7 +186,12 @@ def encode(
         **described,
     }
     header_bytes = _canonical_json(header).encode("utf-8")
-    header_bytes += b" " * (-len(header_bytes) % 8)
+    header_bytes += b" " * (-len(header_bytes) % _ALIGNMENT)
+    if len(header_bytes) > _MAX_HEADER_BYTES:
+        raise ArtifactError(
+            f"the artifact's header has {len(header_bytes):,} bytes, and {_MAX_HEADER_BYTES:,} are "
+            f"the most: leave out the grammar's source"
+        )
     return [len(header_bytes).to_bytes(8, "little"), header_bytes, *chunks]
 
 
@@ -193,6 +201,8 @@ def decode(buffer: bytes | memoryview, *, verify: bool) -> Sections:
     ``verify`` also recomputes every section's SHA-256. Raises ``ArtifactError``.
     """
     data = memoryview(buffer)
+    if len(data) and np.frombuffer(data, dtype=np.uint8).ctypes.data % _ALIGNMENT:
+        data = memoryview(bytes(data))
     header, body = _split(data)
     metadata = header.pop("__metadata__", None)
     if not isinstance(metadata, dict) or not isinstance(metadata.get("constrain"), str):
@@ -203,6 +213,11 @@ def decode(buffer: bytes | memoryview, *, verify: bool) -> Sections:
     digest = _header_digest(text, header)
     if metadata.get("header_sha256") != digest:
         raise ArtifactError("the header is damaged: its checksum does not match")
+    if (len(data) - len(body)) % _ALIGNMENT:
+        raise ArtifactError(
+            f"the header is damaged: its length is no multiple of {_ALIGNMENT}, so that sections "
+            f"are not aligned"
+        )
     arrays = _view_arrays(header, body)
     if verify:
         _verify(manifest.get("checksums"), arrays)
@@ -228,12 +243,32 @@ def _split(data: memoryview) -> tuple[dict[str, Any], memoryview]:
 
 def _parse_object(text: str, what: str) -> dict[str, Any]:
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_number)
+        if _HALF_CHARACTER in text.lower():
+            # Halves of characters stand for one in pairs alone: nothing could print a lone one.
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError):
         raise ArtifactError(f"the {what} is damaged: it is not valid JSON") from None
     if not isinstance(value, dict):
         raise ArtifactError(f"the {what} is damaged: it is not a JSON object")
     return value
+
+
+# How the escape of half a character begins in JSON.
+_HALF_CHARACTER = "\\ud"
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object none of whose keys stands twice: readers would not agree on what it says."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError
+    return value
+
+
+def _no_number(name: str) -> None:
+    """``NaN`` and ``Infinity`` are no JSON."""
+    raise ValueError(name)
 
 
 def _check_version(version: object) -> None:
@@ -263,6 +298,8 @@ def _view_arrays(header: dict[str, Any], body: memoryview) -> dict[str, NDArray[
             continue  # A type that a later minor version may use: unknown sections are ignored.
         if len(shape) > _MAX_AXES or prod(shape) * dtype.itemsize != end - start:
             raise ArtifactError(f"section {name!r} is damaged: its size does not fit its shape")
+        if start % dtype.itemsize:
+            raise ArtifactError(f"section {name!r} is damaged: it is not aligned")
         spans.append((start, end))
         flat = np.frombuffer(body[start:end], dtype=dtype)
         try:

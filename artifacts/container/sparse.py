@@ -17,15 +17,25 @@ from ..errors import ArtifactError
 # least: a small file does not become a large table.
 _LARGE, _SPARSE, _SPARSEST = 1 << 20, 8, 1 << 10
 
-# Places are numbers of 32 bits.
-_MOST_CELLS = 1 << 32
+# Bytes of all tables of a file together that are written by their cells: what a small file may ask
+# for. Places are numbers of 32 bits.
+_MOST_BYTES = 1 << 29
 
 _SHAPE, _PLACES, _VALUES = ":shape", ":places", ":values"
 
 
-def is_sparse(array: NDArray[Any]) -> bool:
-    """Whether an array is written by its cells that are not 0."""
-    if array.dtype != np.int32 or not _LARGE <= array.nbytes < 4 * _MOST_CELLS:
+def sparse_names(arrays: Mapping[str, NDArray[Any]]) -> list[str]:
+    """The arrays that are written by their cells that are not 0, as many as there is room for."""
+    found, left = [], _MOST_BYTES
+    for name, array in sorted(arrays.items()):
+        if _is_sparse(array) and array.nbytes <= left:
+            found.append(name)
+            left -= array.nbytes
+    return found
+
+
+def _is_sparse(array: NDArray[Any]) -> bool:
+    if array.dtype != np.int32 or not _LARGE <= array.nbytes <= _MOST_BYTES or array.ndim > 3:
         return False
     return _is_between(int(np.count_nonzero(array)), array.size)
 
@@ -49,17 +59,21 @@ def whole_tables(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
     Raises ``ArtifactError`` where cells are none of a table.
     """
-    found = dict(arrays)
+    found, left = dict(arrays), _MOST_BYTES
     for section in arrays:
         if section.endswith(_SHAPE):
             name = section.removesuffix(_SHAPE)
+            if name in found:
+                raise ArtifactError(f"section {name!r} is damaged: it is there twice")
             parts = [found.pop(name + end, None) for end in (_SHAPE, _PLACES, _VALUES)]
-            found[name] = _whole(name, *parts)
+            found[name] = _whole(name, left, *parts)
+            left -= found[name].nbytes
     return found
 
 
 def _whole(
     name: str,
+    most_bytes: int,
     shape: NDArray[Any] | None,
     places: NDArray[Any] | None,
     values: NDArray[Any] | None,
@@ -69,9 +83,14 @@ def _whole(
     types = [part.dtype.str[1:] for part in (shape, places, values)] == ["i8", "u4", "i4"]
     extents = shape.tolist() if types and shape.ndim == 1 and len(shape) < 4 else []
     cells = prod(extents) if extents and min(extents) > 0 else 0
-    fits = cells and cells < _MOST_CELLS and places.ndim == 1 and places.shape == values.shape
+    fits = cells and places.ndim == 1 and places.shape == values.shape
     if not fits or not _is_between(len(places), cells):
         raise ArtifactError(f"section {name!r} is damaged: its cells do not fit its shape")
+    if 4 * cells > most_bytes:
+        raise ArtifactError(
+            f"section {name!r} is damaged: tables that are written by their cells have at most "
+            f"{_MOST_BYTES:,} bytes together"
+        )
     if not (places[-1] < cells and bool((places[1:] > places[:-1]).all())):
         raise ArtifactError(f"section {name!r} is damaged: its cells are not in order")
     table = np.zeros(cells, dtype=np.int32)

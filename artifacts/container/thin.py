@@ -11,7 +11,6 @@ Artifacts of one tokenizer that need the same tables name the same file, whateve
 are, if they were compiled to be thin (``CompileOptions.thin``).
 """
 
-import mmap
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from threading import Lock
 from typing import Any, TypeAlias
 
 from ..errors import ArtifactError
+from .opening import VERIFIED, FileKey, contents_of, key_of
 from .sections import Arrays, Sections, decode, encode
 
 SUFFIX = ".tok"
@@ -102,10 +102,14 @@ def _named(manifest: Mapping[str, Any]) -> tuple[str, list[str]]:
     raise ArtifactError("the manifest is damaged: bad 'shared'")
 
 
-def completed(sections: Sections, shared: Shared | None, *, verify: bool) -> Sections:
+def completed(
+    sections: Sections, shared: Shared | None, *, verify: bool, copy: bool = False
+) -> Sections:
     """The sections of a thin artifact with those that it shares; of another as they are.
 
-    Raises ``ArtifactError`` if there is no such file of tables, or it is another one.
+    ``verify``: the checksums of the tables, unless they were when this process opened the file.
+    ``copy``: the file is read into memory and not mapped. Raises ``ArtifactError`` if there is no
+    such file of tables, or it is another one.
     """
     if not is_thin(sections):
         return sections
@@ -115,7 +119,7 @@ def completed(sections: Sections, shared: Shared | None, *, verify: bool) -> Sec
             f"it is thin, and its tokenizer's tables are in {file}: say by 'shared' where that is"
         )
     path = Path(shared(file) if callable(shared) else Path(fspath(shared), file))
-    tables = read_tables(path, file, verify=verify)
+    tables = read_tables(path, file, verify=verify, copy=copy)
     found = dict(sections.arrays)
     for name in names:
         if name in found or name not in tables.arrays:
@@ -124,36 +128,36 @@ def completed(sections: Sections, shared: Shared | None, *, verify: bool) -> Sec
     return Sections(sections.manifest, found, sections.digest)
 
 
-def read_tables(path: Path, file: str, *, verify: bool) -> Sections:
+def read_tables(path: Path, file: str, *, verify: bool, copy: bool = False) -> Sections:
     """The file of tables of a name, mapped; those used last are not read, nor verified, again.
+    ``copy``: in memory and not mapped.
 
     Raises ``ArtifactError`` if it is damaged, cannot be read, or is another one.
     """
-    tables = _mapped(path, verify)
+    tables = _mapped(path, verify, copy)
     if tables.digest + SUFFIX != file:
         raise ArtifactError(f"{path} holds other tables than its name says")
     return tables
 
 
 class _Mapped:
-    """Files of tables that are mapped, by path, size and time of change; threads share them."""
+    """Files of tables that are open, mapped or in memory; threads share them."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._files: OrderedDict[tuple[str, int, int], tuple[Sections, bool]] = OrderedDict()
+        self._files: OrderedDict[tuple[FileKey, bool], Sections] = OrderedDict()
 
-    def get(self, path: Path, verify: bool) -> Sections:
+    def get(self, path: Path, verify: bool, copy: bool) -> Sections:
         """The file's sections, read once."""
         with path.open("rb") as file, self._lock:
-            size = file.seek(0, 2)
-            key = str(path.absolute()), size, path.stat().st_mtime_ns
-            found, is_verified = self._files.pop(key, (None, False))
-            if found is None or (verify and not is_verified):
-                if size == 0:
-                    raise ArtifactError("the file is empty")
-                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-                found, is_verified = decode(memoryview(mapped), verify=verify), verify
-            self._files[key] = found, is_verified
+            key = key_of(file, path)
+            found = self._files.pop((key, copy), None)
+            wanted = verify and VERIFIED.needs(key, None)
+            if found is None or wanted:
+                found = decode(contents_of(file, copy=copy), verify=wanted)
+                if wanted:
+                    VERIFIED.add(key)
+            self._files[key, copy] = found
             if len(self._files) > _MOST_MAPPED:
                 self._files.popitem(last=False)
             return found
@@ -162,9 +166,9 @@ class _Mapped:
 _FILES = _Mapped()
 
 
-def _mapped(path: Path, verify: bool) -> Sections:
+def _mapped(path: Path, verify: bool, copy: bool) -> Sections:
     try:
-        found = _FILES.get(path, verify)
+        found = _FILES.get(path, verify, copy)
     except ArtifactError as error:
         raise ArtifactError(f"{path}: {error}") from None
     except OSError as error:

@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import ArtifactError
 from ..network.counts import UNBOUNDED
 from ..network.sets import NONE
 from ..network.summaries import Summaries
@@ -269,12 +270,14 @@ class CountingSummaries(Summaries):
         """lo, hi and G by F of all ei."""
         item, least, most, back = self._counters.rows[counter]
         if (suspended, item) not in self._items:
-            sets, rows, left = list[int](), [NOTHING], suspended
+            met, rows, left = dict[int, None](), [NOTHING], suspended
             while left != NOTHING:
-                sets.append(left)
+                if left in met:
+                    raise ArtifactError("damaged artifact: an item of a count does not move on")
+                met[left] = None
                 row, left = yield left, item
                 rows.append(self.rows.union((rows[-1], row)))
-            self._items[suspended, item] = sets, rows
+            self._items[suspended, item] = list(met), rows
             self._begun += len(rows)
         sets, rows = self._items[suspended, item]
         low, high = _levels(begun, least, most, len(sets))

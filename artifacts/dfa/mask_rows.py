@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..container.sections import require
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, BoundedCache
 from ..tokens.tokenset import Words
@@ -53,12 +54,16 @@ class StoredRows:
         self._offsets = np.ascontiguousarray(arrays["row_offsets"]).data
 
     def row(self, state: int) -> Words:
-        """A view of the file's row, or a list that is packed on a cache miss."""
+        """A view of the file's row, or a list that is packed on a cache miss. Raises
+        ``ArtifactError`` for a row with a token that there is not."""
         number = self._row_of[state]
         if number < self._count:
             packed = self._views[number]
             if packed is None:
-                self._views[number] = packed = self._rows[number]
+                packed = self._rows[number]
+                # Not when the file is opened: it would read a page of it for each row.
+                require(tokenset.is_within(packed, self._vocab_size), "rows")
+                self._views[number] = packed
             return packed
         found = self._cache.get(number)
         if found is not None:
@@ -71,10 +76,10 @@ class StoredRows:
         """By the bit, or by binary search in the list."""
         number = self._row_of[state]
         if number < self._count:
-            word = token_id >> 5
-            if not 0 <= word < self._width:
+            if not 0 <= token_id < self._vocab_size:
                 return False
-            return bool(self._words[number * self._width + word] >> (token_id & 31) & 1)
+            place = number * self._width + (token_id >> 5)
+            return bool(self._words[place] >> (token_id & 31) & 1)
         low, high = self._list(number)
         place = bisect_left(self._ids, token_id, low, high)
         return place < high and self._ids[place] == token_id

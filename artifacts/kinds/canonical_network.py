@@ -36,6 +36,7 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
         from . import counting_network
 
         counting_network.check_counted(manifest, arrays)
+        require("terminals.ids" not in arrays, "terminals.ids")
     else:
         network.check(manifest, {name: a for name, a in arrays.items() if name != FIRST_ROW})
         manifest, arrays = over_sentinels(manifest, arrays)

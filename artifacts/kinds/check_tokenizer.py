@@ -21,6 +21,11 @@ from ..container.sections import (
     require_range,
 )
 from ..errors import ArtifactError
+from ..tokens.vocabulary import TEXT
+
+# Tokens of text are at most so many bytes long: walks take a step for each level of the trie. Real
+# ones have some hundreds at most.
+MOST_TOKEN_BYTES = 4096
 
 _VOCABULARY = {
     "vocab.data": ("u1", 1),
@@ -36,6 +41,13 @@ def check_vocabulary(manifest: Manifest, arrays: Arrays) -> None:
     require(len(arrays["vocab.kinds"]) == size, "vocab.kinds")
     require_range(arrays, "vocab.kinds", 0, 3)
     require_offsets(arrays, "vocab.offsets", size, len(arrays["vocab.data"]))
+    lengths = np.diff(arrays["vocab.offsets"])
+    longest = int(lengths[arrays["vocab.kinds"] == TEXT].max(initial=0))
+    if longest > MOST_TOKEN_BYTES:
+        raise ArtifactError(
+            f"section 'vocab.offsets': a token has {longest:,} bytes, and {MOST_TOKEN_BYTES:,} are "
+            f"the most"
+        )
     if not manifest.eos or not all(0 <= i < size for i in manifest.eos):
         raise ArtifactError("the manifest is damaged: bad 'eos'")
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
 
-from ..container.manifest import Manifest
+from ..container.manifest import NETWORK, Manifest
 from ..container.sections import Arrays, check_trie, check_types, require
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
@@ -82,18 +82,19 @@ M = TypeVar("M", bound="Inner")
 _INNER, _OUTER = 3, 1
 
 
-def terminals_of(arrays: Arrays) -> TokenClasses:
+def terminals_of(manifest: Manifest, arrays: Arrays) -> TokenClasses:
     """The tokens of each terminal of a grammar, regular or not."""
-    for kind in ("dfa.token_", "terminals."):
-        if f"{kind}ids" in arrays:
-            return TokenClasses(arrays[f"{kind}ids"], arrays[f"{kind}offsets"])
-    return TokenClasses.of(())
+    # Sections of another kind are none: nobody has checked them.
+    prefix = "terminals." if manifest.kind == NETWORK else "dfa.token_"
+    if f"{prefix}ids" not in arrays:
+        return TokenClasses.of(())
+    return TokenClasses(arrays[f"{prefix}ids"], arrays[f"{prefix}offsets"])
 
 
 def over_sentinels(manifest: Manifest, arrays: Arrays) -> tuple[Manifest, Arrays]:
     """The manifest and the sections that the inner machine is of; the same where the grammar names
     no tokens. The sections of the vocabulary and of the terminals have been checked."""
-    count = len(terminals_of(arrays))
+    count = len(terminals_of(manifest, arrays))
     if not count:
         return manifest, arrays
     from ..token_terminals.sentinels import PREFIX, SENTINELS, prefix_of, sections_with_sentinels
@@ -115,7 +116,7 @@ class BesideTerminals(Generic[M]):
     @cached_property
     def terminals(self) -> TokenClasses:
         """The tokens of each terminal."""
-        return terminals_of(self.contents.arrays)
+        return terminals_of(self.contents.manifest, self.contents.arrays)
 
     @cached_property
     def contents_of_inner(self) -> Contents:

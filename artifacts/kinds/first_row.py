@@ -15,8 +15,7 @@ def check_first_row(manifest: Manifest, arrays: Arrays) -> None:
     check_types(arrays, {FIRST_ROW: ("u4", 1)})
     row = arrays[FIRST_ROW]
     require(len(row) == tokenset.word_count(manifest.vocab_size), FIRST_ROW)
-    spare = -manifest.vocab_size % 32
-    require(not spare or not int(row[-1]) >> (32 - spare), FIRST_ROW)
+    require(tokenset.is_within(row, manifest.vocab_size), FIRST_ROW)
 
 
 def check_trie_sections(arrays: Arrays) -> None:

@@ -53,6 +53,12 @@ def to_flags(words: Words) -> NDArray[np.bool_]:
     return np.unpackbits(octets, bitorder="little").view(np.bool_)
 
 
+def is_within(rows: NDArray[np.uint32], vocab_size: int) -> bool:
+    """Whether no row, uint32 (..., W), has a bit at or beyond V."""
+    used = vocab_size % 32
+    return not used or not bool((rows[..., -1] >> np.uint32(used)).any())
+
+
 def ends_of(words: Words) -> tuple[int, int]:
     """The lowest and the highest id of a set; of an empty one no ids, the lower one larger."""
     filled = words != 0

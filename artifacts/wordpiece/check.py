@@ -6,6 +6,9 @@ from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require, require_offsets, require_range
 from .trie import SUFFIX_ROOT
 
+# More than any word has: sums of two lengths are numbers of 32 bits.
+_MOST_CHARACTERS = 1 << 30
+
 _TYPES = {
     "words.table": ("i4", 2),
     "words.classes": ("u1", 1),
@@ -44,6 +47,7 @@ def check_words(manifest: Manifest, arrays: Arrays) -> None:
         require(len(arrays[f"words.{name}"]) == states, f"words.{name}")
     require(arrays["words.ways"].shape == (states, 2), "words.ways")
     require(arrays["words.longest"].shape == (1,), "words.longest")
+    require_range(arrays, "words.longest", 0, _MOST_CHARACTERS)
     require(arrays["words.normalizer"].shape == (4,), "words.normalizer")
     _check_trie(manifest, arrays)
 
@@ -67,6 +71,8 @@ def _check_trie(manifest: Manifest, arrays: Arrays) -> None:
     require_range(arrays, "pieces.order", 0, size)
     require(arrays["pieces.spans"].shape == (nodes, 2), "pieces.spans")
     require_range(arrays, "pieces.spans", 0, len(arrays["pieces.order"]) + 1)
+    spans = arrays["pieces.spans"]
+    require(bool((spans[:, 0] <= spans[:, 1]).all()), "pieces.spans")
     require(len(arrays["pieces.nodes"]) == size, "pieces.nodes")
     require_range(arrays, "pieces.nodes", -1, nodes)
     ends = arrays["pieces.tokens"]

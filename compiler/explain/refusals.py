@@ -187,7 +187,7 @@ class Refusals:
         from constrain.artifacts.kinds.contents import terminals_of
 
         found: dict[int, list[int]] = {}
-        classes = terminals_of(self._artifact.arrays)
+        classes = terminals_of(self._artifact.manifest, self._artifact.arrays)
         for number in range(len(classes)):
             for token in classes.members(number).tolist():
                 found.setdefault(token, []).append(number)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.sections import encode
-from constrain.artifacts.container.sparse import filled_cells, is_sparse
+from constrain.artifacts.container.sparse import filled_cells, sparse_names
 
 GRAMMAR, TOKENIZER, BOTH = "grammar", "tokenizer", "both"
 OWNERS = (GRAMMAR, TOKENIZER, BOTH)
@@ -75,8 +75,15 @@ def sizes_of(artifact: Artifact) -> Sizes:
     """The sizes of the file that ``artifact.save`` writes. What is left for later is made first."""
     whole = artifact.completed
     start, header, *chunks = encode(whole.manifest.to_json(), whole.arrays)
+    sparse = set(sparse_names(whole.arrays))
     found = [
-        Section(name, str(array.dtype), tuple(array.shape), _written(name, array), owner_of(name))
+        Section(
+            name,
+            str(array.dtype),
+            tuple(array.shape),
+            _by_cells(name, array) if name in sparse else array.nbytes,
+            owner_of(name),
+        )
         for name, array in whole.arrays.items()
     ]
     of = {owner: sum(s.bytes for s in found if s.owner == owner) for owner in OWNERS}
@@ -91,10 +98,8 @@ def sizes_of(artifact: Artifact) -> Sizes:
     )
 
 
-def _written(name: str, array: NDArray[Any]) -> int:
-    """Bytes of a section as the file has it."""
-    if not is_sparse(array):
-        return array.nbytes
+def _by_cells(name: str, array: NDArray[Any]) -> int:
+    """Bytes of a section that is written by its cells that are not 0."""
     return sum(part.nbytes for part in filled_cells(name, array).values())
 
 
