@@ -172,7 +172,7 @@ class Mutants:
         if not arrays:
             return "nothing"
         section = rng.choice(sorted(arrays))
-        array = arrays[section]
+        array = np.atleast_1d(arrays[section])
         match rng.randrange(16):
             case 0 | 1 | 2 | 3 | 4 | 5 | 6:
                 changed, how = _with_values(array, rng)
@@ -187,7 +187,7 @@ class Mutants:
                 arrays[section] = flat.reshape(array.shape)
                 return f"{section} shuffled"
             case 9:
-                cut = rng.randrange(len(array) + 1) if array.ndim else 0
+                cut = rng.randrange(len(array) + 1)
                 arrays[section] = array[:cut] if rng.random() < 0.5 else array[cut:]
                 return f"{section} cut to {arrays[section].shape}"
             case 10:
@@ -235,7 +235,7 @@ def _sparse(arrays: Arrays, section: str, rng: Random) -> str:
 def _extreme(array: NDArray[Any], rng: Random) -> int:
     """A value that something may not expect."""
     info = np.iinfo(array.dtype)
-    size = len(array) if array.ndim else 1
+    size = len(array)
     some = int(array.reshape(-1)[rng.randrange(array.size)]) if array.size else 0
     values = (0, 1, 2, -1, -2, info.min, info.max, info.max - 1, size, size - 1, size + 1, 27, 28,
               29, 31, 32, 255, some, some + 1, some - 1, rng.randrange(64), -rng.randrange(64),
