@@ -227,3 +227,24 @@ def test_jobs_and_outcomes_are_lines_of_json() -> None:
     unknown["options"]["unknown"] = 1
     with pytest.raises(TypeError):
         Job.of_line(json.dumps(unknown).encode("ascii"))
+
+
+def test_a_store_is_read_before_anything_is_compiled(tmp_path: Path) -> None:
+    """What one service compiled another finds, without a process; one that only reads writes
+    nothing, and a store that cannot be used fails no request."""
+    text, store = 's ::= "in a store";', tmp_path / "store"
+    with CompileService(default_path(), store=store, workers=1, read_only=True) as service:
+        first = service.get(text, KBNF).result(60)
+    assert not store.exists()
+    with CompileService(default_path(), store=store, workers=1) as service:
+        service.get(text, KBNF).result(60)
+    with CompileService(default_path(), store=store, workers=1) as service:
+        found = service.get(text, KBNF).result(60)
+        assert not service._workers._all
+        assert found is service.get(text, KBNF).result(0)
+    assert found.matcher().mask().tobytes() == first.matcher().mask().tobytes()
+    assert found.manifest.key == artifact_key(text, replace(KBNF, thin=True))
+    unusable = tmp_path / "file"
+    unusable.write_bytes(b"")
+    with CompileService(default_path(), store=unusable, workers=1) as service:
+        service.get(text, KBNF).result(60)

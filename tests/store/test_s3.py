@@ -11,7 +11,7 @@ import pytest
 from support.stores import KEYS, OTHER_KEY, damage, made, masks_of
 
 from constrain.artifacts.store.store import Store
-from constrain.compiler import Tokenizer
+from constrain.compiler import CompileJob, CompileOptions, Tokenizer, compile_many
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +91,18 @@ def test_no_wrong_object_is_served(kind: str, store: Store, default_tokenizer: T
     assert store.get(KEYS[0]) is None
     assert store.put(KEYS[0], artifact)
     assert store.get(KEYS[0]) is not None
+
+
+def test_a_batch_into_a_bucket_is_found_there(store: Store) -> None:
+    """The second run compiles nothing, with copies of another machine or without."""
+    options = CompileOptions(dialect="regex", tokenization="any", prewarm=0, thin=True)
+    jobs = [CompileJob(f"[ab]{{{n}}}", options) for n in range(1, 4)]
+    with ThreadPoolExecutor(2) as executor:
+        first = compile_many(jobs, store=store.url, executor=executor)
+        again = compile_many(jobs, store=store.url, executor=executor)
+
+    assert ["compiled"] * 3 == [each.status for each in first]
+    assert ["present"] * 3 == [each.status for each in again]
+    assert [each.bytes for each in first] == [each.bytes for each in again]
+    assert sorted(each.key or "" for each in first) == [entry.key for entry in store.entries()]
+    assert store.get(first[0].key or "") is not None
