@@ -163,7 +163,8 @@ class _Reader:
 
     def _tokenizers(self, said: Mapping[str, Any]) -> Iterator[str]:
         found = said.get("tokenizer", [])
-        for name in [found] if isinstance(found, str) else found:
+        named = found if isinstance(found, list) else [found]
+        for name in named:
             if not isinstance(name, str):
                 raise _LineError("'tokenizer' takes a text, or a list of texts", key="tokenizer")
             project = options.project()

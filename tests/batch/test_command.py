@@ -120,12 +120,13 @@ def test_what_is_wrong_with_lines_is_said_before_anything_is_compiled(cli: Cli) 
         '{"grammar": "a", "dialect": "regex", "prewarm": -1}\n'
         '{"path": "none.ebnf"}\n'
         '{"grammar": "a", "name": "x.txt"}\n'
+        '{"grammar": "a", "name": "a.regex", "tokenizer": 5}\n'
     )
     result = cli("compile-many", "jobs.jsonl", "--store", "st")
 
     assert 2 == result.code
     heads = [line for line in result.err.splitlines() if ": error: " in line]
-    places = ["3:12", "4:1", "5:1", "6:38", "7:38", "8:2", "9:1"]
+    places = ["3:12", "4:1", "5:1", "6:38", "7:38", "8:2", "9:1", "10:37"]
     assert [f"jobs.jsonl:{place}" for place in places] == [h.split(": error")[0] for h in heads]
     assert "did you mean 'prewarm'?" in result.err
     assert not Path("st").exists()

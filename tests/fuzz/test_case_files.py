@@ -1,4 +1,4 @@
-"""Case files, suites of schemas and project files that chance has changed: an answer each time."""
+"""Case files, suites of schemas, project files and jobs that chance has changed: answers all."""
 
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
@@ -15,7 +15,7 @@ from support.fuzzing.calls import LIMITS, called
 
 pytestmark = pytest.mark.quick
 
-GROUPS = ("cases", "suite", "project")
+GROUPS = ("cases", "suite", "project", "jobs")
 
 GRAMMARS = ("date.ebnf", "words.ebnf", "person.ebnf", "ipv4.regex", "json.lark", "code.lark")
 
@@ -101,6 +101,14 @@ SUITE = [
     }
 ]
 
+JOBS = [
+    {"path": "date.ebnf", "tokenizer": ["tokenizer.json"], "tokenization": "any", "prewarm": 0},
+    {"name": "p", "dialect": "json-schema", "grammar": {"type": "object"}, "max-states": 500},
+    {"name": "a.regex", "grammar": "[a-z]+", "tokenizer": "tokenizer.json", "eos": ["<eos>"]},
+    {"name": "c", "request": {"response_format": {"type": "json_object"}}},
+    {"request": {"structured_outputs": {"choice": ["yes", "no"]}}, "tokenizer": []},
+]
+
 PROJECT = b"""# How grammars here are compiled.
 tokenization = "any"
 tokenizer = "small"
@@ -149,6 +157,9 @@ def flaws_of(group: str, number: int, room: Path, full: bool) -> dict[str, str]:
         file = room / "suite.json"
     elif group == "cases":
         text, file = mutations.text(rng, rng.choice(tests), tests), room / "mutated.test"
+    elif group == "jobs":
+        lines = [mutations.json_text(rng, rng.choice(JOBS), [CASES]) for _ in range(3)]
+        text, file = b"\n".join(lines), room / "jobs.jsonl"
     else:
         text = mutations.text(rng, PROJECT, [PROJECT, CASES])
         file = room / "changed.toml"
@@ -176,6 +187,10 @@ def commands(rng: random.Random, group: str, file: Path) -> list[tuple[str, ...]
                 )
             ),
         ]
+    if group == "jobs":  # Of so many shares the first has none: all is read, nothing compiled.
+        tokens = ("--tokenizer", str(file.parent / "tokenizer.json"))
+        share = ("--store", str(file.parent / "store"), "--shard", "0/999999999")
+        return [("compile-many", str(file), *tokens, *share, *LIMITS)]
     if group == "cases" and rng.random() < 0.2:
         return [("test", str(file), "--update", *output)]
     more = rng.choice(((), (), ("--coverage",), ("--filter", "a")))

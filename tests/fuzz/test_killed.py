@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from support import EXAMPLES
+from support import EXAMPLES, sampled
 from support.fuzzing import small_tokenizer
 from support.fuzzing.killed import Forks, forks
 
@@ -51,8 +51,11 @@ def whole_files(folder: Path) -> dict[str, bytes]:
     return found
 
 
-@pytest.mark.parametrize("is_thin", [False, True], ids=["whole", "thin"])
-@pytest.mark.parametrize("is_cold", [True, False], ids=["cold", "warm"])
+@sampled(
+    ("is_cold", "is_thin"),
+    [(True, False), (False, True)],
+    [(True, False), (False, True), (True, True), (False, False)],
+)
 def test_a_killed_compile_leaves_whole_files_and_the_next_writes_the_same(
     is_cold: bool,
     is_thin: bool,
@@ -66,7 +69,7 @@ def test_a_killed_compile_leaves_whole_files_and_the_next_writes_the_same(
     command = ["compile", EXAMPLES / "date.ebnf", "-t", tokenizer, "-o", out / "date.cst", "-q"]
     command += ["--tokenization", "canonical", *(["--thin"] if is_thin else [])]
     expected, length = undisturbed(forking, command, out, cache, is_cold)
-    count = 34 if full else 1
+    count = 30 if full else 2
     for moment in moments(count, f"compile {is_cold} {is_thin}"):
         emptied(out, *([cache] if is_cold else []))
         forking.run(command, moment * length, CONSTRAIN_CACHE_DIR=cache)
@@ -74,6 +77,35 @@ def test_a_killed_compile_leaves_whole_files_and_the_next_writes_the_same(
         assert left.items() <= expected.items()
         if (out / "date.cst").exists():  # With its tables, if they are in a file of their own.
             load(out / "date.cst", verify=True)
+        assert forking.run(command, CONSTRAIN_CACHE_DIR=cache)[0] == 0
+        assert expected == {**whole_files(out), **whole_files(cache)}
+    record_property("moments", count)
+
+
+@sampled("is_cold", [], [True, False])
+def test_a_killed_batch_leaves_whole_artifacts_and_the_next_compiles_the_others(
+    is_cold: bool,
+    forking: Forks,
+    tmp_path: Path,
+    full: bool,
+    record_property: Callable[[str, object], None],
+) -> None:
+    """Artifacts of a store, shared tables and cache, by one process and by two."""
+    tokenizer, out, cache = small_tokenizer(tmp_path), tmp_path / "out", tmp_path / "cache"
+    grammars = [tmp_path / f"{letter}.regex" for letter in "abcdefgh"]
+    for number, grammar in enumerate(grammars):
+        grammar.write_text(f"(x|yz{{{number + 1}}})*[a-c]{{{number}}}")
+    command = ["compile-many", *grammars, "-t", tokenizer, "--store", out, "-q"]
+    command += ["--jobs", 1 if is_cold else 2, "--tokenization", "canonical"]
+    expected, length = undisturbed(forking, command, out, cache, is_cold)
+    assert len(grammars) + 1 <= len(whole_files(out))
+    count = 15 if full else 1
+    for moment in moments(count, f"compile-many {is_cold}"):
+        emptied(out, *([cache] if is_cold else []))
+        forking.run(command, moment * length, CONSTRAIN_CACHE_DIR=cache)
+        left = {**whole_files(out), **whole_files(cache)}
+        assert left.items() <= expected.items()
+        assert [] == list(Store(out).verify())
         assert forking.run(command, CONSTRAIN_CACHE_DIR=cache)[0] == 0
         assert expected == {**whole_files(out), **whole_files(cache)}
     record_property("moments", count)
@@ -87,6 +119,7 @@ def undisturbed(
     code, length = forking.run(command, CONSTRAIN_CACHE_DIR=cache)
     assert code == 0
     if not is_cold:
+        emptied(out)
         _, length = forking.run(command, CONSTRAIN_CACHE_DIR=cache)
     return {**whole_files(out), **whole_files(cache)}, length
 
@@ -109,7 +142,7 @@ def test_a_killed_collection_takes_whole_artifacts_and_the_next_ends_as_it_would
     shutil.copytree(filled, place)
     code, length = forking.run(command)
     assert code == 0
-    expected, count = whole_files(place), 66 if full else 2
+    expected, count = whole_files(place), 50 if full else 2
     assert 0 < len(expected) < len(whole_files(filled))
     for moment in moments(count, "gc"):
         shutil.rmtree(place)
