@@ -189,7 +189,14 @@ def _write(path: Path, covered: "Covered", cases: Sequence["Case"]) -> None:
             named = [Setting("grammar", _relative(grammar, path))]
         named += _settings(covered.file, path) if covered.file is not None else []
         text = write(cases, named)
-    write_atomically(str(path), [text.encode("utf-8", "surrogateescape")])
+    try:
+        octets = text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"{grammar}: a file of cases says names in UTF-8, and this is none; one of "
+            "the grammar's name beside it need not say it"
+        ) from None
+    write_atomically(str(path), [octets])
 
 
 def _relative(file: str, to: Path) -> str:

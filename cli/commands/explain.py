@@ -68,6 +68,8 @@ def explain(
             say_depth(explainer.recogniser, wanted)
     else:
         explainer = explainer_of_artifact(found)
+    # What a limit names that is hit from here on.
+    given.limits().check_resources("reading the text")
     verdict, repair = explainer.verdict(text), None
     # No text repairs what a token is missing in.
     if verdict.status is not Status.ACCEPTED and not verdict.tokens:

@@ -32,10 +32,16 @@ _Pair = tuple[int, int]
 
 
 def explain_parser(
-    earley: Earley, text: bytes, names: Sequence[str] = (), machine: TextMachine | None = None
+    earley: Earley,
+    text: bytes,
+    names: Sequence[str] = (),
+    machine: TextMachine | None = None,
+    *,
+    follows: bool = True,
 ) -> Verdict:
     """The verdict on ``text``. ``earley``: before any text. ``names``: of token terminals.
-    ``machine``: what says which of the texts that Earley's recogniser reads are meant."""
+    ``machine``: what says which of the texts that Earley's recogniser reads are meant.
+    ``follows``: beside it that one reads the text, for the rules and terminals at the place."""
     reading = None if machine is None else Reading(machine)
     offset = earley.feed(text) if reading is None else reading.feed(text)
     may_end = earley.is_accepting if reading is None else reading.may_end
@@ -44,7 +50,7 @@ def explain_parser(
         status = Status.ACCEPTED if may_end else Status.INCOMPLETE
     shorter = len(without_line_break(text))
     items: list[Item] = []
-    if reading is None or status is not Status.ACCEPTED:
+    if reading is None or (follows and status is not Status.ACCEPTED):
         if reading is not None:
             earley.feed(text[:offset])
         items = live_items(earley, offset, reading)

@@ -56,7 +56,7 @@ from .report import Status, Verdict, explain
 # States of a repetition's copies, from which on they are counted.
 MANY_COPIES = 20_000
 
-# Longer texts are not followed a second time, for the rules around a place.
+# In bytes: longer texts are not followed a second time, for the rules around a place.
 _LONGEST_FOLLOWED = 1 << 19
 
 _Explain = Callable[[bytes], Verdict]
@@ -213,16 +213,24 @@ def _by_parser(parser: Parser, limits: Limits, machine: Callable[[], TextMachine
         return None if isinstance(found, EarleyMachine) else found
 
     if parser.grammar.source.dialect == JSON_SCHEMA:
-        return lambda text: explain_instance(parser.recogniser(), text, decides())
+        return lambda text: explain_instance(
+            parser.recogniser(), text, reading := decides(), follows=_follows(text, reading)
+        )
     written = _Written(parser.grammar, limits)
     exact, recogniser = cache(written.exact), cache(written.recogniser)
 
     def verdict(text: bytes) -> Verdict:
         reading = decides()
         begin = exact() if reading is None else recogniser()
-        return explain_parser((begin or parser.recogniser)(), text, names, reading)
+        earley = (begin or parser.recogniser)()
+        return explain_parser(earley, text, names, reading, follows=_follows(text, reading))
 
     return verdict
+
+
+def _follows(text: bytes, machine: TextMachine | None) -> bool:
+    """Whether a text is followed by Earley's recogniser, too, beside a machine."""
+    return machine is None or len(text) <= _LONGEST_FOLLOWED
 
 
 def _by_calls(machine: Callable[[], TextMachine], start: str) -> _Explain:
@@ -297,7 +305,7 @@ def _by_artifact(artifact: Artifact, machine: Callable[[], TextMachine]) -> _Exp
                 "an artifact whose repetitions are counted is explained by its grammar, whose text "
                 "was stripped"
             )
-    base = _by_runtime(artifact, network)
+    base = _by_runtime(artifact, network, machine)
     grammar = _grammar_of(artifact)
     if grammar is None:
         return base
@@ -307,16 +315,29 @@ def _by_artifact(artifact: Artifact, machine: Callable[[], TextMachine]) -> _Exp
     return _Written(grammar, Limits(), is_large).around(base, machine)
 
 
-def _by_runtime(artifact: Artifact, network: NetworkTables | None) -> _Explain:
+def _by_runtime(
+    artifact: Artifact, network: NetworkTables | None, machine: Callable[[], TextMachine]
+) -> _Explain:
     """The verdict without the grammar's text."""
     runtime, start = artifact.runtime, artifact.manifest.start
+
+    def of_long(text: bytes) -> TextMachine | None:
+        """What reads a long text alone."""
+        if len(text) <= _LONGEST_FOLLOWED or not isinstance(runtime, NetworkGrammar):
+            return None
+        return machine()
+
     if network is not None and network.counters is not None:
         return lambda text: explain_network(network, text)
     if isinstance(runtime, NestingGrammar):
         if artifact.manifest.dialect == JSON_SCHEMA:
-            return lambda text: explain_instance(runtime.recogniser(), text)
+            return lambda text: explain_instance(
+                runtime.recogniser(), text, alone := of_long(text), follows=alone is None
+            )
         ids = [ids_text(ids.tolist()) for ids in runtime.named]
-        return lambda text: explain_parser(runtime.recogniser(), text, ids)
+        return lambda text: explain_parser(
+            runtime.recogniser(), text, ids, alone := of_long(text), follows=alone is None
+        )
     if isinstance(runtime, CallingRuntime):
         return lambda text: explain_calling(runtime.network(), text, start)
     if isinstance(runtime, LazyDfaRuntime):

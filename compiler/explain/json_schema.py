@@ -30,10 +30,12 @@ _KINDS = {"string": "a string", "number": "a number", "integer": "an integer"}
 _TOKEN = re.compile(rb'[ \t\n\r]+|("(?:[^"\\]|\\.)*"?)|[][{},:]|[^][{},: \t\n\r"]+', re.DOTALL)
 
 
-def explain_instance(earley: Earley, text: bytes, machine: TextMachine | None = None) -> Verdict:
-    """The verdict on an instance. ``earley``: of a schema's grammar, before any text; ``machine``:
-    as for ``explain_parser``."""
-    verdict = explain_parser(earley, text, machine=machine)
+def explain_instance(
+    earley: Earley, text: bytes, machine: TextMachine | None = None, *, follows: bool = True
+) -> Verdict:
+    """The verdict on an instance. ``earley``: of a schema's grammar, before any text; ``machine``
+    and ``follows``: as for ``explain_parser``."""
+    verdict = explain_parser(earley, text, machine=machine, follows=follows)
     if verdict.status is Status.ACCEPTED:
         return verdict
     spoken, offset = earley.tables, verdict.offset
@@ -43,7 +45,7 @@ def explain_instance(earley: Earley, text: bytes, machine: TextMachine | None = 
     schemas: dict[str, None] = {}
     expected: dict[str, None] = {}
     around: dict[str, None] = {}
-    for item in live_items(earley, offset, reading):
+    for item in live_items(earley, offset, reading) if follows else ():
         terminal = ~int(spoken.symbols[item[0]])
         path = path_of(earley, item)
         named = [_BEHIND.sub("", name) for name in path if _is_schema(name)]

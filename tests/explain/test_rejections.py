@@ -251,3 +251,24 @@ def test_no_repair_takes_everything_away() -> None:
     for text in (b"x", b"\x80" * 40):
         repair = explainer("date").repair(text)
         assert repair is None or repair.applied(text)
+
+
+def test_a_long_text_is_read_once_and_has_the_same_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left out are the rules around it."""
+    text = b'{"name": "x", "age": [' + b"1, " * 20 + b"]}"
+    for name in ("json", "schema"):
+        whole = explainer(name).verdict(text)
+        with monkeypatch.context() as patch:
+            patch.setattr("constrain.compiler.explain.explainer._LONGEST_FOLLOWED", len(text) - 1)
+            patch.setattr("constrain.artifacts.earley.recogniser.Earley.push", None)
+            alone = explainer(name).verdict(text)
+        assert (whole.status, whole.offset, whole.line, whole.column, whole.following) == (
+            alone.status,
+            alone.offset,
+            alone.line,
+            alone.column,
+            alone.following,
+        )
+        assert alone.expected == alone.following
+        assert alone.instance == whole.instance
+        assert not (alone.path or alone.terminals)
