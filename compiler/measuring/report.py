@@ -32,7 +32,9 @@ def as_table(found: Bench) -> str:
         f"{found.name}: {found.kind}, {found.tokenization}, {found.artifact_bytes:,} bytes",
         f"tokenizer: {found.tokenizer}, {found.vocab_size:,} ids",
         f"texts: {len(measured):,} of {sum(text.bytes for text in measured):,} bytes, "
-        f"{sum(text.tokens for text in measured):,} tokens; {found.runs} run{'s' * (found.runs > 1)}",
+        f"{sum(text.tokens for text in measured):,} tokens; {found.runs} run"
+        + "s"
+        * (found.runs > 1),
         *(f"no member: {text.message}" for text in found.texts if text.message is not None),
         *_columns([engine for engine in found.engines if not engine.error]),
         *(line for engine in found.engines for line in _engine(engine)),
