@@ -71,7 +71,7 @@ def raw_characters(text: str) -> str:
     return "".join(
         c
         for c in sorted(set(text) - {"\n", "\t"})
-        if unicodedata.category(c) in odd or c in "\u061c\u200e\u200f\ufeff" or _turns(c)
+        if unicodedata.category(c) in odd or c in "\u061c\u200e\u200f" or _turns(c)
     )
 
 
