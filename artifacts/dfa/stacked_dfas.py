@@ -37,16 +37,14 @@ class StackedDfas:
         names = ("table", "columns", "accepting", "starts")
         return cls(*(arrays[f"lexer.{name}"] for name in names))
 
+    # By state, as texts come to them: of all states together these take many times the table.
     @cached_property
-    def _rows(self) -> list[list[int]]:
-        rows: list[list[int]] = self.table[:, self.columns].tolist()
-        return rows
+    def _rows(self) -> list[list[int] | None]:
+        return [None] * len(self.table)
 
     @cached_property
-    def _outgoing(self) -> list[int]:
-        flags = self.table[:, self.columns] != DEAD
-        packed = np.packbits(flags, axis=1, bitorder="little")
-        return [int.from_bytes(row.tobytes(), "little") for row in packed]
+    def _outgoing(self) -> list[int | None]:
+        return [None] * len(self.table)
 
     @cached_property
     def _begins(self) -> list[int]:
@@ -64,7 +62,10 @@ class StackedDfas:
 
     def step(self, state: int, symbol: int) -> int:
         """The state after a symbol."""
-        return self._rows[state][symbol]
+        row = self._rows[state]
+        if row is None:
+            row = self._rows[state] = self.table[state, self.columns].tolist()
+        return row[symbol]
 
     def accepts(self, state: int) -> bool:
         """Whether the terminal may end here."""
@@ -72,4 +73,9 @@ class StackedDfas:
 
     def next_symbols(self, state: int) -> int:
         """The symbols with a transition to a live state, as bits of an integer."""
-        return self._outgoing[state]
+        found = self._outgoing[state]
+        if found is None:
+            flags = self.table[state, self.columns] != DEAD
+            packed = np.packbits(flags, bitorder="little")
+            found = self._outgoing[state] = int.from_bytes(packed.tobytes(), "little")
+        return found

@@ -13,6 +13,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ArtifactError
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES
 from ..tokens.tokenset import Words
@@ -58,6 +59,8 @@ class RowTable:
         if stored is None:
             stored = tokenset.from_ids([], vocab_size)[None]
         self._vocab_size, self._stored, self._capacity = vocab_size, stored, capacity
+        # Bits at or beyond V in the last word.
+        self._unused = -vocab_size % 32
         self.row_bytes = 4 * tokenset.word_count(vocab_size)
         self._begun: Sequence[Words | None] = [None] * len(stored)
         self._compared = 1
@@ -141,6 +144,8 @@ class RowTable:
         row: Words
         if isinstance(self._stored, np.ndarray):
             row = self._stored[number]
+            if self._unused and int(row[-1]) >> 32 - self._unused:
+                raise ArtifactError("section 'memo.rows' is damaged: it allows what is no token")
         else:
             row = self._stored.row(number, self._vocab_size)
             self._hold()

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..container.manifest import Manifest
+from ..container.manifest import NETWORK, Manifest
 from ..container.sections import Arrays
 from ..tokens.tokenset import word_count
 from ..tokens.trie import ranges
@@ -113,7 +113,7 @@ def sections_with_sentinels(
         "vocab.offsets": vocabulary.offsets,
         "vocab.kinds": vocabulary.kinds,
     }
-    if "network.table" in arrays:
+    if manifest.kind == NETWORK:
         table, classes = over_bytes(
             arrays["network.table"],
             arrays["network.classes"],

@@ -5,6 +5,7 @@
 
 import json
 import os
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from constrain.artifacts import Artifact, ArtifactError, load
 from constrain.artifacts.container import opening
 from constrain.artifacts.container.sections import decode, encode
 from constrain.artifacts.container.sparse import filled_cells
+from constrain.artifacts.dfa.stacked_dfas import StackedDfas
 from constrain.artifacts.kinds.check_tokenizer import MOST_TOKEN_BYTES
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Tokenizer, compile_grammar
@@ -39,6 +41,11 @@ def artifact(tokenizer: Tokenizer) -> Artifact:
     made = compile_grammar("(ab)*", dialect="regex", tokenizer=tokenizer, tokenization="any")
     assert "rows" in made.arrays
     return made
+
+
+def resident() -> int:
+    """The most bytes that were resident so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def with_header(data: bytes, text: bytes) -> bytes:
@@ -231,3 +238,45 @@ def test_sections_of_another_kind_are_none_of_an_artifact(tokenizer: Tokenizer) 
     alien = {"terminals.ids": np.array([99], dtype=np.int32)}
     matcher = load_bytes(encoded(made, alien)).matcher()
     assert made.matcher().mask().tolist() == matcher.mask().tolist()
+
+
+def test_an_automaton_of_another_kind_is_none_of_an_artifact(tokenizer: Tokenizer) -> None:
+    """Of a grammar that names tokens, whose machine is made of two."""
+    made = compile_grammar(
+        'root ::= "a" <[1]>', dialect="gbnf", tokenizer=tokenizer, method="cartesian"
+    )
+    alien = {"network.table": np.array([[99]], dtype=np.int32)}
+    matcher = load_bytes(encoded(made, alien)).matcher()
+    assert made.manifest.kind == "product"
+    assert made.matcher().mask().tolist() == matcher.mask().tolist()
+
+
+def test_rows_of_counted_networks_with_bits_beyond_v_are_refused_when_they_are_used(
+    tokenizer: Tokenizer,
+) -> None:
+    """As those of other networks are."""
+    made = compile_grammar(
+        'root ::= ("a" | "ab"){2,900} "b" | "b" root "a"',
+        dialect="gbnf",
+        tokenizer=tokenizer,
+        tokenization="any",
+        engine="network",
+    )
+    assert "count.items" in made.arrays
+    rows = made.arrays["memo.rows"].copy()
+    rows[1:, -1] |= np.uint32(1 << 4)
+    arrays = {"memo.rows": rows, "first.row": None}
+    with pytest.raises(ArtifactError, match=r"memo\.rows"):
+        load_bytes(encoded(made, arrays)).matcher().mask()
+
+
+def test_states_of_terminals_are_made_as_texts_come_to_them() -> None:
+    """A table of one column does not become lists of one number for each state and byte."""
+    states = 1 << 20
+    table = np.minimum(np.arange(states, dtype=np.int32) + 1, states - 1)[:, None]
+    columns, ends = np.zeros(256, dtype=np.uint16), np.zeros(states, dtype=np.uint8)
+    before = resident()
+    dfas = StackedDfas(table, columns, ends, np.array([1], dtype=np.int32))
+    assert 3 == dfas.step(2, 97)
+    assert (1 << 256) - 1 == dfas.next_symbols(2)
+    assert resident() - before < 200_000_000
