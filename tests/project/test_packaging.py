@@ -210,8 +210,15 @@ def test_what_is_imported_is_a_dependency() -> None:
                 elif isinstance(node, ast.ImportFrom) and not node.level:
                     imported.add((node.module or "").split(".")[0])
 
-    # The extras "hf", "tiktoken", "store" and "bench", and those of the servers.
-    optional = {"fsspec", "huggingface_hub", "tiktoken_ext", "llguidance", "matplotlib"}
+    # The extras "hf", "tiktoken", "store", "cluster" and "bench", and those of the servers.
+    optional = {
+        "distributed",
+        "fsspec",
+        "huggingface_hub",
+        "tiktoken_ext",
+        "llguidance",
+        "matplotlib",
+    }
     optional |= {"mlx", "sglang", "torch", "transformers", "vllm", "xgrammar"}
     assert declared == imported - set(sys.stdlib_module_names) - optional - {"constrain"}
 
