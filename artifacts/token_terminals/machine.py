@@ -199,6 +199,8 @@ class TokenTerminalMachine(Generic[M]):
         found: Words = parts[0]
         for part in parts[1:]:
             found = found | part
+        if not tokenset.is_within(found, self.vocab_size):
+            raise ArtifactError("damaged artifact: a mask allows what is no token")
         found.flags.writeable = False
         return found
 

@@ -67,8 +67,8 @@ def count_of(mask: Words) -> int:
 
 
 def density_of(counts: Iterable[int], vocab_size: int) -> Density:
-    """The density of masks with these numbers of tokens, of which there is at least one."""
-    found = sorted(counts)
+    """The density of masks with these numbers of tokens; there is none in damaged files alone."""
+    found = sorted(counts) or [0]
     low, middle, high = found[0], float(np.median(found)), found[-1]
     return Density(
         masks=len(found),

@@ -24,6 +24,7 @@ from constrain.artifacts.dfa.stacked_dfas import StackedDfas
 from constrain.artifacts.kinds.check_tokenizer import MOST_TOKEN_BYTES
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Tokenizer, compile_grammar
+from constrain.compiler.inspection.density import density_of
 
 pytestmark = pytest.mark.quick
 
@@ -268,6 +269,25 @@ def test_rows_of_counted_networks_with_bits_beyond_v_are_refused_when_they_are_u
     arrays = {"memo.rows": rows, "first.row": None}
     with pytest.raises(ArtifactError, match=r"memo\.rows"):
         load_bytes(encoded(made, arrays)).matcher().mask()
+
+
+def test_masks_beside_named_tokens_have_no_bit_beyond_v(tokenizer: Tokenizer) -> None:
+    """The machine of texts has more tokens, which stand for those that the grammar names."""
+    made = compile_grammar(
+        'root ::= "a" <[1]>', dialect="gbnf", tokenizer=tokenizer, method="cartesian"
+    )
+    arrays = {}
+    for name in ("product.blocks", "product.ids"):
+        arrays[name] = made.arrays[name].copy()
+    arrays["product.blocks"][:, 0] |= np.uint32(1 << 4)
+    arrays["product.ids"][:] = 4
+    with pytest.raises(ArtifactError, match="a mask allows what is no token"):
+        load_bytes(encoded(made, arrays)).matcher().mask()
+
+
+def test_files_without_any_token_to_take_are_inspected() -> None:
+    """Masks that hold nothing have a density, too."""
+    assert (0, 0.0, 0) == ((found := density_of([], 4)).min, found.median, found.max)
 
 
 def test_states_of_terminals_are_made_as_texts_come_to_them() -> None:
