@@ -1,4 +1,20 @@
-"""The base of every error that this project raises on purpose."""
+"""The base of every error that this project raises on purpose, and how foreign text is shown."""
+
+import re
+
+# DEL, the controls of Latin-1, what turns the direction of the text behind it, what ends lines
+# and paragraphs, and bytes that are no UTF-8.
+_HIDDEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_CONTROLS = {number: chr(0x2400 + number) for number in range(32) if number != 9}
+
+
+def visible(text: object) -> str:
+    """Text, or a path, on one line that a terminal shows and does not obey, one symbol for each
+    character: ``"a\\x1bb" -> "a␛b"``. All foreign text in messages is shown so; a tab is a tab."""
+    found = str(text)
+    if found.isascii() and found.isprintable():
+        return found
+    return _HIDDEN.sub("\ufffd", found.translate(_CONTROLS))
 
 
 class ConstrainError(Exception):

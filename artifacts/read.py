@@ -10,7 +10,7 @@ from .container.manifest import Manifest
 from .container.opening import VERIFIED, contents_of, key_of
 from .container.sections import decode
 from .container.thin import Shared, completed
-from .errors import ArtifactError
+from .errors import ArtifactError, visible
 from .tokens.memo import DEFAULT_CACHE_BYTES
 
 
@@ -83,7 +83,7 @@ def _opened(
         reload = None if again is None else partial(_reloaded, name, again, manifest)
         return Artifact(manifest, sections.arrays, cache_bytes, reload=reload)
     except ArtifactError as error:
-        raise ArtifactError(f"{name}: {error}") from None
+        raise ArtifactError(f"{visible(name)}: {error}") from None
 
 
 def _reloaded(name: str, again: Callable[[], Artifact], manifest: Manifest) -> Artifact:
@@ -91,5 +91,7 @@ def _reloaded(name: str, again: Callable[[], Artifact], manifest: Manifest) -> A
     is another one now."""
     found = again()
     if found.manifest != manifest:
-        raise ArtifactError(f"{name}: the file holds another artifact than when it was opened")
+        raise ArtifactError(
+            f"{visible(name)}: the file holds another artifact than when it was opened"
+        )
     return found

@@ -13,7 +13,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
 from . import console
 from .everywhere import global_options
@@ -132,7 +132,7 @@ def exit_code(command: Callable[..., int | None], *arguments: Any, **options: An
         console.abandon_output()
         return 0
     except OSError as error:
-        console.error(f"{error.filename or 'input'}: {error.strerror or error}")
+        console.error(f"{visible(error.filename or 'input')}: {error.strerror or error}")
         return 2
     except MemoryError:
         console.error("out of memory; a lower --max-memory refuses earlier")
@@ -141,7 +141,7 @@ def exit_code(command: Callable[..., int | None], *arguments: Any, **options: An
         if os.environ.get("CONSTRAIN_TRACEBACK"):
             raise
         console.error(
-            f"internal error: {type(error).__name__}: {error}\n"
+            f"internal error: {type(error).__name__}: {visible(error)}\n"
             "This is a defect of constrain; please report it with the input that shows it. "
             "CONSTRAIN_TRACEBACK=1 prints where it happened."
         )

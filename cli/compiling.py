@@ -5,11 +5,12 @@ recogniser, tokenizer    ->  compilation_of                            the artif
 grammar or artifact      ->  language_of                               its byte DFA
 """
 
-import sys
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, NoReturn
 
-from .console import UsageError, coloured, note, progress, status
+from constrain.artifacts.errors import visible
+
+from .console import UsageError, note, progress, status
 from .inputs import artifact_or_text, tokenizer_at
 from .options import OF_A_GRAMMAR, Given
 
@@ -78,7 +79,8 @@ def subject_of(path: str, given: Given) -> "Artifact | str":
         tokenizer = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
         if tokenizer.sha256 != found.manifest.tokenizer_sha256:
             raise UsageError(
-                f"{path}: it was compiled for another tokenizer than {given.tokenizer}, whose ids "
+                f"{visible(path)}: it was compiled for another tokenizer than "
+                f"{visible(given.tokenizer)}, whose ids "
                 f"are other tokens; compile the grammar for that one, or leave out --tokenizer"
             )
     said = [
@@ -88,7 +90,8 @@ def subject_of(path: str, given: Given) -> "Artifact | str":
     ]
     if said:
         note(
-            f"{', '.join(said)} change{'s' * (len(said) == 1)} nothing: {path} is an artifact, "
+            f"{', '.join(said)} change{'s' * (len(said) == 1)} nothing: {visible(path)} is an "
+            "artifact, "
             f"which has its own grammar and tokenizer"
         )
     return found
@@ -110,7 +113,8 @@ def language_of(path: str, given: Given, limits: "Limits") -> "Dfa":
     else:
         if not found.is_regular:
             raise UsageError(
-                f"{path}: the languages of regular grammars alone are compared, and this artifact "
+                f"{visible(path)}: the languages of regular grammars alone are compared, and this "
+                "artifact "
                 f"is of the kind {found.manifest.kind}; compile it with --max-depth N"
             )
         dfa = from_tables(found.byte_dfa)
@@ -121,7 +125,7 @@ def language_of(path: str, given: Given, limits: "Limits") -> "Dfa":
 
 def refuse_tokens(path: str) -> NoReturn:
     """Raise ``UsageError``: no text stands for a token that a grammar names."""
-    raise UsageError(f"{path}: it names tokens by id, so its members are not texts alone")
+    raise UsageError(f"{visible(path)}: it names tokens by id, so its members are not texts alone")
 
 
 def canonical_text(artifact: "Artifact", text: str) -> bytes:
@@ -146,5 +150,5 @@ def compilation_of(
     for message in compilation.notes:
         note(message)
     for found in compilation.findings:
-        status(coloured(found.render(recogniser.grammar.source, "warning"), sys.stderr))
+        status(found.render(recogniser.grammar.source, "warning"), in_colour=True)
     return compilation

@@ -13,7 +13,9 @@ from typing import TextIO
 
 import typer
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
+
+from .quoting import octets_of, on_lines, text_of
 
 _IS_WINDOWS = os.name == "nt"
 
@@ -62,25 +64,36 @@ def progress(stage: str, done: int, total: int) -> None:
         manner.progress(stage, done, total)
 
 
-def write_text(text: str) -> None:
-    """Data for people and programs, as UTF-8 whatever the locale."""
-    write_raw(text.encode("utf-8", "surrogateescape"))
+def write_text(text: str, *, in_colour: bool = False) -> None:
+    """Text for people, as UTF-8 whatever the locale, without what a terminal obeys; ``in_colour``:
+    diagnostics among it where there are colours."""
+    shown = on_lines(text)
+    write_raw(octets_of(coloured(shown, sys.stdout) if in_colour else shown))
 
 
-def write_pieces(pieces: Iterable[bytes], output: str | None, subject: str) -> None:
-    """Data to the file ``output``, whole or not at all; to standard output for None and ``-``.
+def write_data(text: str) -> None:
+    """Data for programs, as UTF-8 whatever the locale; on a terminal it is for people."""
+    write_pieces([octets_of(text)])
+
+
+def write_pieces(pieces: Iterable[bytes], output: str | None = None, subject: str = "-") -> None:
+    """Data to the file ``output``, whole or not at all; to standard output for None and ``-``,
+    where a terminal is shown what it would obey.
 
     Raises ``UsageError`` if that is the file ``subject``, which the data is made of.
     """
     if output in (None, "-"):
+        is_shown = is_terminal(sys.stdout)
         for piece in pieces:
-            write_raw(piece)
+            write_raw(octets_of(on_lines(text_of(piece))) if is_shown else piece)
         return
     from constrain.artifacts.container.write import write_atomically
 
     target = Path(output)
     if subject != "-" and target.exists() and target.samefile(subject):
-        raise UsageError(f"{output}: this would overwrite {subject}; name another file")
+        raise UsageError(
+            f"{visible(output)}: this would overwrite {visible(subject)}; name another file"
+        )
     write_atomically(target, pieces)
 
 
@@ -123,33 +136,35 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
+# Characters of a line on standard error.
+_LONGEST = 4_000
+
+
 def note(message: str) -> None:
     """Something the user should know; the work goes on."""
-    status(_labelled("note", message))
+    status(f"note: {message}", in_colour=True)
 
 
 def error(message: str) -> None:
     """Why the program ends. Diagnostics that name their place say "error" themselves."""
-    if _HEAD.match(message):
-        tell(coloured(message, sys.stderr))
-    else:
-        tell(_labelled("error", message))
+    tell(message if _HEAD.match(message) else f"error: {message}", in_colour=True)
 
 
-def status(message: str) -> None:
+def status(message: str, *, in_colour: bool = False) -> None:
     """What was done; nothing where errors alone are wanted."""
     if not manner.quiet:
-        tell(message)
+        tell(message, in_colour=in_colour)
 
 
-def tell(message: str) -> None:
-    """A line on standard error, quiet or not. A stream that takes no messages changes
-    nothing about the work."""
+def tell(message: str, *, in_colour: bool = False) -> None:
+    """Lines on standard error, quiet or not, without what a terminal obeys; ``in_colour``:
+    diagnostics. A stream that takes no messages changes nothing about the work."""
     if sys.stderr is not None:
         if manner.hide_bar:
             manner.hide_bar(False)
+        shown = on_lines(message, _LONGEST)
         with suppress(OSError):
-            sys.stderr.write(message + "\n")
+            sys.stderr.write((coloured(shown, sys.stderr) if in_colour else shown) + "\n")
 
 
 def has_colour(stream: TextIO | None) -> bool:
@@ -199,13 +214,9 @@ _FORCE = ("FORCE_COLOR", "CLICOLOR_FORCE")
 _KNOWN_ON_WINDOWS = ("WT_SESSION", "ANSICON", "ConEmuANSI", "TERM")
 
 # The first line of a diagnostic, up to its level, and the line of its carets.
-_HEAD = re.compile(r"(.*?: )(error|warning|note)(?=: )")
+_HEAD = re.compile(r"(|.*?: )(error|warning|note)(?=: )")
 _CARETS = re.compile(r"( *\| [\t ]*)(\^+)$")
 
 
 def _in_colour(level: str, text: str) -> str:
     return f"{_RED if level == 'error' else _YELLOW}{text}{_PLAIN}"
-
-
-def _labelled(kind: str, message: str) -> str:
-    return f"{_in_colour(kind, kind) if has_colour(sys.stderr) else kind}: {message}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
 from .console import UsageError, error, note, status
 from .inputs import STDIN
@@ -89,7 +89,8 @@ class Found:
             self._covered.append(covered)
             if covered.left_out:
                 note(
-                    f"{covered.name}: {covered.left_out} accepted texts cover nothing: they are "
+                    f"{visible(covered.name)}: {covered.left_out} accepted texts cover nothing: "
+                    "they are "
                     "members of what the tokenizer sees, and not of the grammar as it is written"
                 )
 
@@ -145,7 +146,7 @@ class Found:
                 status(summary(report))
             if self._is_too_little(report):
                 error(
-                    f"{report.source.name}: {report.percent:g} % is covered, less than "
+                    f"{visible(report.source.name)}: {report.percent:g} % is covered, less than "
                     f"{self._wanted.least_of(report.source.name):g} %"
                 )
 
@@ -182,7 +183,9 @@ def _write(path: Path, covered: "Covered", cases: Sequence["Case"]) -> None:
         try:
             text = appended(parse(path.read_bytes().decode("utf-8"), str(path)), cases)
         except (ConstrainError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path}: no cases can be appended to this file: {error}") from None
+            raise UsageError(
+                f"{visible(path)}: no cases can be appended to this file: {error}"
+            ) from None
     else:
         named, grammar = [], covered.name
         if grammar != STDIN and path.stem != Path(grammar).name.partition(".")[0]:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
 from .compiling import canonical_text, compilation_of, counted_network, grammar_of, recogniser_of
 from .console import UsageError, note, status
@@ -129,11 +129,13 @@ def draw_artifact(
     """The drawing of an artifact's stage; what it does not hold comes from its grammar's text."""
     m = artifact.manifest
     if stage not in _OF_ANY and not artifact.is_regular:
-        raise UsageError(_only_regular(stage, f"{path} is an artifact of the kind {m.kind}"))
+        raise UsageError(
+            _only_regular(stage, f"{visible(path)} is an artifact of the kind {m.kind}")
+        )
     if stage in _OF_ANY or stage is Stage.NFA:
         if m.source is None:
             what = f"its {stage.value.upper() if stage is Stage.NFA else stage.value} cannot be"
-            raise UsageError(f"{path}: the grammar's text was stripped, so {what} drawn")
+            raise UsageError(f"{visible(path)}: the grammar's text was stripped, so {what} drawn")
         named = Given(dialect=m.dialect, start=m.start, meaning=Meaning(m.meaning))
         return draw_grammar(m.source, path, stage, named, limits, shown)
     return _draw_automaton(stage, None, artifact, shown)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from constrain.artifacts.container.signature import HEAD_BYTES, SUFFIX, looks_like_artifact
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
 from .console import UsageError, is_terminal, note, progress, status
 
@@ -37,7 +37,9 @@ class InputLimitError(ConstrainError):
     exit_code = 3
 
     def __init__(self, path: str, most: int, what: str) -> None:
-        super().__init__(f"{path}: there are more than {most:,} bytes, the most that {what} has")
+        super().__init__(
+            f"{visible(path)}: there are more than {most:,} bytes, the most that {what} has"
+        )
 
 
 def read_bytes(path: str) -> bytes:
@@ -69,7 +71,7 @@ def grammar_text(path: str) -> str:
     """The text of a grammar; an artifact is refused."""
     data = read_bytes(path)
     if looks_like_artifact(data[:HEAD_BYTES]):
-        raise UsageError(f"{path}: this is a compiled artifact already, not a grammar")
+        raise UsageError(f"{visible(path)}: this is a compiled artifact already, not a grammar")
     return decoded(data, path)
 
 
@@ -95,7 +97,9 @@ def grammar_files(path: str) -> list[str]:
         found += [str(Path(folder) / name) for name in files if dialect_of(name)]
     if not found:
         suffixes = ", ".join(suffix for row in DIALECTS.values() for suffix in row.suffixes)
-        raise UsageError(f"{path}: there is no grammar in this folder; the suffixes are {suffixes}")
+        raise UsageError(
+            f"{visible(path)}: there is no grammar in this folder; the suffixes are {suffixes}"
+        )
     return found
 
 
@@ -131,7 +135,7 @@ def dialect_for(path: str, given: str | None, extended: bool = False) -> str:
     if not extended:
         return found
     if found not in ("regex", EXTENDED):
-        raise UsageError(f"--extended is about regexes, and {path} is read as {found}")
+        raise UsageError(f"--extended is about regexes, and {visible(path)} is read as {found}")
     return EXTENDED
 
 
@@ -144,7 +148,7 @@ def _dialect_for(path: str, given: str | None) -> str:
             raise UsageError(f"there is no dialect {given!r}; known are: {known}")
         usual = None if path == STDIN or path.endswith(_GENERIC) else dialect_of(path)
         if usual not in (None, given.removesuffix("-extended")):
-            note(f"{path} is read as {given}, as --dialect says; its suffix means {usual}")
+            note(f"{visible(path)} is read as {given}, as --dialect says; its suffix means {usual}")
         return given
     found = dialect_of(path)
     if found is None:
@@ -153,7 +157,8 @@ def _dialect_for(path: str, given: str | None) -> str:
             "tools, a structural tag with --dialect structural-tag"
         ) * path.endswith(".json")
         raise UsageError(
-            f"{path}: the suffix does not tell the dialect; say --dialect with one of: {known}"
+            f"{visible(path)}: the suffix does not tell the dialect; say --dialect with one of: "
+            f"{known}"
             f"{hint}"
         )
     return found
@@ -187,7 +192,7 @@ def text_chunks(path: str) -> Iterator[str]:
             except UnicodeDecodeError as error:
                 name = "<stdin>" if path == STDIN else path
                 raise UsageError(
-                    f"{name}: byte {done - waiting + error.start} "
+                    f"{visible(name)}: byte {done - waiting + error.start} "
                     f"(0x{error.object[error.start]:02X}) is not UTF-8"
                 ) from None
             if not data:

@@ -1,6 +1,32 @@
-"""Bytes as people read them: tokens in quotes, members on a line."""
+"""Foreign text as people read it: names and messages, tokens in quotes, members on a line.
+
+    visible     text in a message, one symbol for each character     "a\\x1bb" -> "a␛b"
+    on_lines    the same of lines: the net below all that is written
+    quoted      a token, with escapes                                b"a\\x1b" -> '"a\\\\x1b"'
+    escaped     a member, from which it can be read again            b"a\\x1b" -> 'a\\\\x1b'
+
+No character that a terminal obeys, or that turns or breaks a line, comes through any of them.
+"""
 
 from collections.abc import Iterable
+
+from constrain.artifacts.errors import visible
+
+
+def on_lines(text: str, most: int | None = None) -> str:
+    """Lines of which each is ``visible``, and cut behind ``most`` characters."""
+    lines = text.split("\n")
+    if most is not None:
+        lines = [line if len(line) <= most else f"{line[:most]}…" for line in lines]
+    return "\n".join(map(visible, lines))
+
+
+def octets_of(text: str) -> bytes:
+    """The inverse of ``text_of``; a lone surrogate that stands for no byte as an escape."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace")
 
 
 def text_of(octets: bytes) -> str:

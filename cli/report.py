@@ -2,9 +2,12 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
+
+from constrain.artifacts.errors import visible
 
 if TYPE_CHECKING:
     from constrain.compiler.diagnostics import Source, Span
@@ -41,8 +44,9 @@ def item(
 
     rendered = Diagnostic(message, span, help_text or None).render(source)
     if level != "error":
+        said = visible(message)
         rendered = rendered.replace(": error: ", f": {level}: ", 1).replace(
-            message, f"{message} [{lint}]", 1
+            said, f"{said} [{lint}]", 1
         )
     line, column = source.position(min(span.start, len(source.text))) if span else (0, 0)
     end_line, end_column = source.position(min(span.end, len(source.text))) if span else (0, 0)
@@ -52,8 +56,18 @@ def item(
 
 
 def as_text(found: Sequence[Item]) -> str:
-    """As a compiler prints them."""
-    return "".join(i.rendered + "\n" for i in found)
+    """As a compiler prints them; of a file's errors the first, and how many more there are, and so
+    of its warnings and notes."""
+    from constrain.compiler.diagnostics import MOST_SHOWN, more_of
+
+    lines, counts = list[str](), Counter[tuple[str, str]]()
+    for i in found:
+        counts[i.file, i.level] += 1
+        if counts[i.file, i.level] <= MOST_SHOWN:
+            lines.append(i.rendered)
+    for (file, level), count in counts.items():
+        lines += more_of(file, count, level)
+    return "".join(line + "\n" for line in lines)
 
 
 def as_json(found: Sequence[Item]) -> str:
@@ -110,7 +124,8 @@ def _location(found: Item) -> dict[str, object]:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    lines = text.replace("%", "%25").split("\n")
+    return "%0A".join(visible(line.replace("\r", "%0D")) for line in lines)
 
 
 def _property(text: str) -> str:

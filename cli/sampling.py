@@ -12,6 +12,8 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
+from constrain.artifacts.errors import visible
+
 from .compiling import counted_network, recogniser_of, refuse_tokens, say_depth, subject_of
 from .console import UsageError
 from .options import Engine, Given, Meaning
@@ -117,7 +119,8 @@ def source_of(path: str, given: Given, limits: "Limits") -> Source:
     m = found.manifest
     if m.source is None:
         raise UsageError(
-            f"{path}: members of an artifact of the kind {m.kind} are drawn by its grammar, which "
+            f"{visible(path)}: members of an artifact of the kind {m.kind} are drawn by its "
+            "grammar, which "
             "was left out"
         )
     named = replace(given, dialect=m.dialect, start=m.start, meaning=Meaning(m.meaning))

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from constrain.artifacts.errors import visible
+
 from .console import UsageError
 from .everywhere import panels
 
@@ -167,7 +169,9 @@ class OfSchemas:
             return None
         if dialect not in (JSON_SCHEMA, STRUCTURAL_TAG, TOOLS, "lark"):
             option = next(iter(said)).replace("_", "-")
-            raise UsageError(f"--{option} is about JSON Schema, and {path} is read as {dialect}")
+            raise UsageError(
+                f"--{option} is about JSON Schema, and {visible(path)} is read as {dialect}"
+            )
         if "schemas" in said:
             said["schemas"] = tuple(_folder(given) for given in said["schemas"])
         try:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
 from .compiling import subject_of
 from .configuration.current import WITHOUT_PROJECT
@@ -55,7 +55,8 @@ class Subjects:
                 found = None if paths[0] == STDIN else beside(paths[0])
                 if found is None:
                     raise UsageError(
-                        f"{paths[0]}: there are no cases of the same name beside this grammar; "
+                        f"{visible(paths[0])}: there are no cases of the same name beside this "
+                        "grammar; "
                         f"name their files or folders behind it"
                     )
                 cases = [found]
@@ -87,7 +88,8 @@ class Subjects:
         name = self.name_of(file)
         if name is None:
             raise UsageError(
-                f"{file.path}: no grammar is named; say it on the command line, or by a line "
+                f"{visible(file.path)}: no grammar is named; say it on the command line, or by a "
+                "line "
                 "'grammar: FILE' at the head of the file"
             )
         given = with_settings(self._given, file, name)
@@ -102,7 +104,8 @@ class Subjects:
         if not isinstance(found, str):
             if start not in (None, found.manifest.start):
                 raise SubjectError(
-                    f"{name} is an artifact that starts with '{found.manifest.start}': the case "
+                    f"{visible(name)} is an artifact that starts with '{found.manifest.start}': "
+                    "the case "
                     f"starts with '{start}'"
                 )
             shared = None
@@ -130,7 +133,7 @@ class Subjects:
         except OSError as error:
             if named is None:
                 raise
-            raise _wrong(file, named, f"{name}: {error.strerror or error}") from None
+            raise _wrong(file, named, f"{visible(name)}: {error.strerror or error}") from None
 
     def _tokenizer(self, name: str | None, no_cache: bool) -> Any:
         return lambda: _shared(name, no_cache)
@@ -143,7 +146,7 @@ class Subjects:
                 raise UsageError("members are drawn of a grammar in a file, not of standard input")
             source = source_of(name, given, self._limits)
             if why := source.nothing(_DRAWN_BYTES):
-                raise UsageError(f"{name}: {why}")
+                raise UsageError(f"{visible(name)}: {why}")
             return list(source.draws(number, _DRAWN_BYTES, seed))
 
         return draw

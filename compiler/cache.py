@@ -1,12 +1,14 @@
 """A cache of tables on disk, between runs of the program.
 
-    cached(kind, key, build)   ->   the arrays of an entry, built if there are none
+    cached(kind, key, build)       ->   the arrays of an entry, built if there are none
+    made(kind, key, build, read)   ->   what ``read`` makes of them
 
 A key says all that an entry depends on: the content of the files, the options, the version of the
 format. Entries are safetensors files (``artifacts`` describes the container), mapped when they
-are read. They are written whole or not at all, so that several processes can share a folder; an
-entry that is damaged is recomputed; and the least recently used ones are evicted when all together
-exceed a limit.
+are read. They are written whole or not at all, so that several processes can share a folder, and
+the least recently used ones are evicted when all together exceed a limit. They are read as the
+artifacts of strangers are: what has the name of an entry and is none, is damaged, or does not fit
+(which ``read`` finds, kind by kind) is built again and replaced.
 """
 
 import mmap
@@ -15,14 +17,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from stat import S_ISREG
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from numpy.typing import NDArray
 
 from constrain.artifacts.container import sections as layout
-from constrain.artifacts.container.write import write_atomically
-from constrain.artifacts.errors import ArtifactError
+from constrain.artifacts.container.write import replace_atomically
 from constrain.artifacts.store.folders import default_folder
+
+T = TypeVar("T")
 
 # Bytes that all entries together may take.
 MAX_BYTES = 1_000_000_000
@@ -31,6 +35,8 @@ MAX_BYTES = 1_000_000_000
 _ABANDONED_SECONDS = 3600
 
 _SUFFIX = ".tables"
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 Tables = Mapping[str, NDArray[Any]]
 
@@ -51,14 +57,32 @@ class Cache:
         arrays have the types of an artifact's sections: uint8, uint16, int32, uint32, int64.
         Those that come from the disk are read-only.
         """
+        return self.made(kind, key, build, lambda found: found)
+
+    def made(
+        self,
+        kind: str,
+        key: str,
+        build: Callable[[], Tables],
+        read: Callable[[Tables], T],
+        check: Callable[[Tables], object] = lambda found: None,
+    ) -> T:
+        """What ``read`` makes of the tables of ``key``. ``check`` looks at those that were found on
+        the disk before, at all that makes a difference to whoever uses them, and raises some
+        exception for arrays of another type, shape or range."""
         if self.folder is None:
-            return build()
+            return read(build())
         path = self.folder / f"{kind}-{sha256(key.encode('utf-8')).hexdigest()[:32]}{_SUFFIX}"
         found = _read(path, key)
-        if found is None:
-            found = build()
-            self._write(path, key, found)
-        return found
+        if found is not None:
+            try:
+                check(found)
+                return read(found)
+            except Exception:
+                pass  # Whatever is wrong in an entry, it is built again.
+        built = build()
+        self._write(path, key, built)
+        return read(built)
 
     def entries(self) -> list[Path]:
         """All files of entries, that used last first."""
@@ -83,7 +107,7 @@ class Cache:
     def _write(self, path: Path, key: str, tables: Tables) -> None:
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, layout.encode({"key": key}, tables))
+            replace_atomically(path, layout.encode({"key": key}, tables))
             self._shrink(path)
 
     def _shrink(self, written: Path) -> None:
@@ -111,10 +135,13 @@ def cache_of(choice: CacheChoice) -> Cache | None:
 def _read(path: Path, key: str) -> Tables | None:
     """The tables in a file, with all checksums verified; None if there are none to be had."""
     try:
-        with path.open("rb") as file:
+        # A pipe is not waited for.
+        with os.fdopen(os.open(path, _FLAGS), "rb") as file:
+            if not S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         sections = layout.decode(memoryview(mapped), verify=True)
-    except (OSError, ValueError, ArtifactError):
+    except Exception:
         return None
     if sections.manifest.get("key") != key:
         return None

@@ -24,6 +24,7 @@ from constrain.artifacts.container.manifest import (
     MEANINGS,
     NETWORK,
 )
+from constrain.artifacts.errors import visible
 
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError, TokenizerError
 from .dialects import STRUCTURAL_TAG
@@ -409,7 +410,7 @@ def _check_wordpiece(
     """WordPiece needs a DFA over texts alone."""
     if wanted == ANY:
         raise TokenizerError(
-            f"{tokenizer.name}: WordPiece tokenizers are compiled as 'canonical' only: a "
+            f"{visible(tokenizer.name)}: WordPiece tokenizers are compiled as 'canonical' only: a "
             f"member's words may be cut in one way each"
         )
     if engine.engine != DFA:

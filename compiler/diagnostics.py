@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
 
 class Span(NamedTuple):
@@ -77,18 +77,6 @@ def _cells(char: str) -> int:
     return 2 if east_asian_width(char) in "WF" else 1
 
 
-# DEL, the controls of Latin-1, and what turns the direction of the text behind it.
-_HIDDEN = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def visible(text: str) -> str:
-    """Text that a terminal shows and does not obey, one symbol for each character."""
-    shown = "".join(
-        char if char >= " " or char == "\t" else chr(0x2400 + ord(char)) for char in text
-    )
-    return _HIDDEN.sub("\ufffd", shown)
-
-
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding: what is wrong where, and how to mend it.
@@ -102,8 +90,9 @@ class Diagnostic:
 
     def render(self, source: Source, level: str = "error") -> str:
         """The lines a terminal shows; the caret line keeps the source line's tabs."""
+        name, message, help_ = visible(source.name), visible(self.message), visible(self.help or "")
         if self.span is None:
-            lines = [f"{source.name}: {level}: {self.message}"]
+            lines = [f"{name}: {level}: {message}"]
         else:
             row, column = source.position(min(self.span.start, len(source.text)))
             text, place = source.around(min(self.span.start, len(source.text)))
@@ -112,16 +101,16 @@ class Diagnostic:
             indent = "".join("\t" if c == "\t" else " " * _cells(c) for c in text[:place])
             gutter = " " * len(str(row))
             lines = [
-                f"{source.name}:{row}:{column}: {level}: {self.message}",
+                f"{name}:{row}:{column}: {level}: {message}",
                 f"{gutter} |",
                 f"{row} | {text}",
                 f"{gutter} | {indent}{'^' * width}",
             ]
-            if self.help:
-                lines.append(f"{gutter} = help: {self.help}")
+            if help_:
+                lines.append(f"{gutter} = help: {help_}")
             return "\n".join(lines)
-        if self.help:
-            lines.append(f"  = help: {self.help}")
+        if help_:
+            lines.append(f"  = help: {help_}")
         return "\n".join(lines)
 
     def in_a_line(self, source: Source) -> str:
@@ -133,8 +122,19 @@ class Diagnostic:
         return "; ".join(parts)
 
 
+# Errors of a file that are shown: those behind are mostly of the same cause.
+MOST_SHOWN = 50
+
+
+def more_of(name: str, count: int, level: str = "error") -> list[str]:
+    """A line that says how many of ``count`` errors of a file are not shown, if there are any."""
+    more = count - MOST_SHOWN
+    return [f"{visible(name)}: and {more:,} more {level}{'s' * (more > 1)}"] if more > 0 else []
+
+
 class GrammarError(ConstrainError):
-    """What is wrong with a grammar's text: ``diagnostics``, in the order of the text."""
+    """What is wrong with a grammar's text: ``diagnostics``, in the order of the text. The message
+    has the first of them."""
 
     def __init__(self, source: Source, diagnostics: Sequence[Diagnostic]) -> None:
         place = [d for d in diagnostics if d.span is not None]
@@ -142,7 +142,8 @@ class GrammarError(ConstrainError):
         place.sort(key=lambda d: d.span or Span(0, 0))
         self.source = source
         self.diagnostics = (*place, *rest)
-        super().__init__("\n".join(d.render(source) for d in self.diagnostics))
+        shown = [d.render(source) for d in self.diagnostics[:MOST_SHOWN]]
+        super().__init__("\n".join([*shown, *more_of(source.name, len(self.diagnostics))]))
 
 
 class DialectError(GrammarError):

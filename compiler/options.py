@@ -17,6 +17,7 @@ from constrain.artifacts.container.manifest import (
     NETWORK,
     Manifest,
 )
+from constrain.artifacts.errors import visible
 
 from .diagnostics import TokenizerError
 from .limits import Limits
@@ -252,7 +253,7 @@ def eos_ids(tokenizer: AnyTokenizer, given: Sequence[int | str]) -> tuple[int, .
     if not given:
         if not tokenizer.eos:
             raise TokenizerError(
-                f"{tokenizer.name}: no end-of-text token is known; name it with --eos"
+                f"{visible(tokenizer.name)}: no end-of-text token is known; name it with --eos"
             )
         return tokenizer.eos
     by_name = {name: i for i, name in tokenizer.added.items()}
@@ -265,7 +266,9 @@ def eos_ids(tokenizer: AnyTokenizer, given: Sequence[int | str]) -> tuple[int, .
             found = [i for i, octets in tokenizer.tokens.items() if octets == str(wanted).encode()]
             token_id = found[0] if found else None
         if token_id is None or token_id >= tokenizer.vocab_size:
-            raise TokenizerError(f"{tokenizer.name}: there is no token {wanted!r} to end a text")
+            raise TokenizerError(
+                f"{visible(tokenizer.name)}: there is no token {wanted!r} to end a text"
+            )
         ids.append(token_id)
     return tuple(sorted(set(ids)))
 
@@ -274,7 +277,7 @@ def padded_size(tokenizer: AnyTokenizer, wanted: int | None) -> int:
     """The size asked for, else the tokenizer's. Raises ``TokenizerError`` if it is too small."""
     if wanted is not None and wanted < tokenizer.vocab_size:
         raise TokenizerError(
-            f"{tokenizer.name}: a vocabulary of {wanted} is too small for token "
+            f"{visible(tokenizer.name)}: a vocabulary of {wanted} is too small for token "
             f"{tokenizer.vocab_size - 1}"
         )
     return wanted or tokenizer.vocab_size

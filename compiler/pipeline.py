@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import EXACT, NETWORK
+from constrain.artifacts.errors import visible
 
 from .bpe.shared_tables import SharedTables
 from .cache import Cache
@@ -158,7 +159,7 @@ def build_artifact(
         *without_effect(recogniser, kind, method, wanted),
     )
     # A tokenizer's name is a path, and files are the same wherever they are made.
-    notes = tuple(note.replace(f"{tokenizer.name}: ", "") for note in found)
+    notes = tuple(note.replace(f"{visible(tokenizer.name)}: ", "") for note in found)
     grammar = recogniser.grammar
     findings = (*grammar.notes, *added_tokens_as_text(grammar, tokenizer, built.artifact))
     lines = (each.in_a_line(grammar.source) for each in findings)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.errors import visible
+
 from .automata.dfa import Dfa, TokenIds
 from .automata.token_classes import over_classes
 from .diagnostics import CheckError, Diagnostic
@@ -145,7 +147,7 @@ def _number_of(name: str, tokenizer: "Tokenizer") -> int:
         named = f"did you mean {close[0]}?" if close else "name it by its id, as in <[12]>"
         if tokenizer.name == DEFAULT_NAME:
             named = "name the model's own tokenizer with --tokenizer"
-        raise _UnknownToken(f"{tokenizer.name} has no token {name}", named)
+        raise _UnknownToken(f"{visible(tokenizer.name)} has no token {name}", named)
     return number
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias
 
-from ..errors import ArtifactError
+from ..errors import ArtifactError, visible
 from .opening import VERIFIED, FileKey, contents_of, key_of
 from .sections import Arrays, Sections, decode, encode
 
@@ -116,14 +116,15 @@ def completed(
     file, names = _named(sections.manifest)
     if shared is None:
         raise ArtifactError(
-            f"it is thin, and its tokenizer's tables are in {file}: say by 'shared' where that is"
+            f"it is thin, and its tokenizer's tables are in {visible(file)}: say by 'shared' "
+            "where that is"
         )
     path = Path(shared(file) if callable(shared) else Path(fspath(shared), file))
     tables = read_tables(path, file, verify=verify, copy=copy)
     found = dict(sections.arrays)
     for name in names:
         if name in found or name not in tables.arrays:
-            raise ArtifactError(f"section {name!r} is not in {path}, or twice there")
+            raise ArtifactError(f"section {name!r} is not in {visible(path)}, or twice there")
         found[name] = tables.arrays[name]
     return Sections(sections.manifest, found, sections.digest)
 
@@ -170,12 +171,13 @@ def _mapped(path: Path, verify: bool, copy: bool) -> Sections:
     try:
         found = _FILES.get(path, verify, copy)
     except ArtifactError as error:
-        raise ArtifactError(f"{path}: {error}") from None
+        raise ArtifactError(f"{visible(path)}: {error}") from None
     except OSError as error:
         raise ArtifactError(
-            f"its tokenizer's tables cannot be read: {path}: {error.strerror or error}; a file of "
+            f"its tokenizer's tables cannot be read: {visible(path)}: {error.strerror or error}; "
+            "a file of "
             "that name is written beside each thin artifact"
         ) from None
     if found.manifest.get("kind") != _KIND:
-        raise ArtifactError(f"{path} holds no tables of a tokenizer")
+        raise ArtifactError(f"{visible(path)} holds no tables of a tokenizer")
     return found

@@ -58,9 +58,19 @@ def _write(named: Path, chunks: Iterable[bytes]) -> None:
         return
     if found is not None and not (found.st_mode & 0o222 and os.access(target, os.W_OK)):
         raise PermissionError(errno.EACCES, "it is read-only, and stays as it is")
+    _replace(target, chunks, found)
+
+
+def replace_atomically(path: Path, chunks: Iterable[bytes]) -> None:
+    """Write ``chunks`` to a new file of this name, whatever has the name now: a link is not
+    followed, a pipe is not opened. Raises ``OSError``, also where a folder has it."""
+    _replace(path, chunks, None)
+
+
+def _replace(target: Path, chunks: Iterable[bytes], like: os.stat_result | None) -> None:
     temporary = temporary_beside(target)
     try:
-        _write_new(temporary, chunks, found)
+        _write_new(temporary, chunks, like)
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -104,8 +104,13 @@ def check_pairs(manifest: Manifest, arrays: Arrays) -> NDArray[np.bool_]:
     """The forbidden pairs. Spines end: the bound of a token's part is below its own. Returns the
     tokens that they are of, bool (V,). Raises ``ArtifactError`` naming the first section that does
     not fit."""
+    return check_pairs_of(arrays, manifest.vocab_size)
+
+
+def check_pairs_of(arrays: Arrays, size: int) -> NDArray[np.bool_]:
+    """The same for a vocabulary of ``size`` ids."""
     check_types(arrays, PAIRS)
-    size, merges = manifest.vocab_size, len(arrays["pairs.index"])
+    merges = len(arrays["pairs.index"])
     for name in ("part", "bound", "class"):
         require(len(arrays[f"pairs.{name}"]) == size, f"pairs.{name}")
     part, bound = arrays["pairs.part"], arrays["pairs.bound"]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..container.write import TEMPORARY, temporary_beside
+from ..errors import visible
 from .keys import StoreError
 
 # Files of temporary names that are older are left from a process that was killed.
@@ -159,13 +160,14 @@ class Remote:
             from fsspec.core import url_to_fs
         except ImportError:
             raise StoreError(
-                f"{url}: a store that is no folder needs fsspec: pip install 'constrain-grammar"
+                f"{visible(url)}: a store that is no folder needs fsspec: pip install "
+                "'constrain-grammar"
                 "[store]', and what it needs for such URLs, as s3fs for s3://"
             ) from None
         try:
             fs, root = url_to_fs(url)
         except (ImportError, ValueError) as error:
-            raise StoreError(f"{url}: {error}") from None
+            raise StoreError(f"{visible(url)}: {error}") from None
         self._fs: Any = fs
         self._root: str = root.rstrip("/")
         self._local = Folder(folder / sha256(url.encode("utf-8")).hexdigest()[:16])

@@ -21,7 +21,7 @@ from ..artifact import Artifact
 from ..container.sections import decode, encode
 from ..container.thin import encode_thin, is_thin, read_tables
 from ..container.thin import tables_name as tables_file
-from ..errors import ArtifactError
+from ..errors import ArtifactError, visible
 from ..read import load, load_bytes
 from ..tokens.memo import DEFAULT_CACHE_BYTES
 from .folders import default_folder
@@ -196,7 +196,7 @@ class Store:
                 raise without[0] from None
             raise
         if found.manifest.key != key:
-            raise ArtifactError(f"{path}: the file is of another key than its name says")
+            raise ArtifactError(f"{visible(path)}: the file is of another key than its name says")
         return found
 
     def _checked(self, key: str, path: Path) -> None:
@@ -205,11 +205,11 @@ class Store:
             found = decode(path.read_bytes(), verify=True)
             tables = tables_file(found) if is_thin(found) else None
         except ArtifactError as error:
-            raise ArtifactError(f"{path}: {error}") from None
+            raise ArtifactError(f"{visible(path)}: {error}") from None
         if tables is not None:
             self._tables(tables)
         if found.manifest.get("key") != key:
-            raise ArtifactError(f"{path}: the file is of another key than its name says")
+            raise ArtifactError(f"{visible(path)}: the file is of another key than its name says")
 
     def _tables(self, file: str) -> Path:
         """A file of tables, whole. Raises ``_TablesError``."""

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from constrain.artifacts.errors import visible
+
 from .. import options
 from ..compiling import subject_of
 from ..console import UsageError, note, status, write_pieces
 from ..inputs import STDIN, read_bytes, tokenizer_at
+from ..quoting import octets_of
 from .explain import _said
 
 if TYPE_CHECKING:
@@ -81,17 +84,17 @@ def bench(
     from constrain.compiler.measuring.report import as_json, as_table
 
     if plot is not None and not plot.endswith(".svg"):
-        raise UsageError(f"{plot}: the drawing is an SVG; name a file that ends with .svg")
+        raise UsageError(f"{visible(plot)}: the drawing is an SVG; name a file that ends with .svg")
     if plot is not None and not may_plot():
         raise UsageError("--plot needs matplotlib: pip install 'constrain-grammar[bench]'")
     if [subject, *texts].count(STDIN) > 1:
         raise UsageError("only one of the grammar and the texts can come from standard input")
     found = measured(subject, given, texts, runs, _names(peers))
     written = (as_table if format_ is Format.TABLE else as_json)(found)
-    write_pieces([written.encode("utf-8", "surrogateescape")], output, subject)
+    write_pieces([octets_of(written)], output, subject)
     if plot is not None:
         write_pieces([drawing(found)], plot, subject)
-        status(f"{plot}: the masks' latencies")
+        status(f"{visible(plot)}: the masks' latencies")
     return 0 if all(text.status == "accepted" for text in found.texts) else 1
 
 

@@ -1,18 +1,17 @@
 """``constrain check``: errors and lints of grammar files."""
 
-import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
 from .. import options, report
 from ..compiling import counted_network
 from ..configuration.current import allowed_lints, listed_grammars
-from ..console import UsageError, coloured, progress, write_text
+from ..console import UsageError, progress, write_data, write_text
 from ..inputs import STDIN, beside, dialect_for, grammar_files, grammar_text, tokenizer_at
 
 if TYPE_CHECKING:
@@ -84,13 +83,13 @@ def check(
         code = max(code, failed)
     match format_:
         case Format.TEXT:
-            write_text(coloured(report.as_text(found), sys.stdout))
+            write_text(report.as_text(found), in_colour=True)
         case Format.JSON:
-            write_text(report.as_json(found))
+            write_data(report.as_json(found))
         case Format.GITHUB:
             write_text(report.as_github(found))
         case Format.SARIF:
-            write_text(report.as_sarif(found, LINTS))
+            write_data(report.as_sarif(found, LINTS))
     levels = {item.level for item in found}
     return max(code, 2 if "error" in levels else 1 if "warning" in levels else 0)
 
@@ -201,7 +200,9 @@ def _unread(path: str, error: ConstrainError | OSError) -> report.Item:
 
     message = (error.strerror if isinstance(error, OSError) else None) or str(error)
     source = Source("", path, "")
-    return report.item(source, "error", "error", message.removeprefix(f"{path}: "), None, "")
+    return report.item(
+        source, "error", "error", message.removeprefix(f"{visible(path)}: "), None, ""
+    )
 
 
 def _errors(error: "GrammarError") -> list[report.Item]:

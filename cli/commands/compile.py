@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from constrain.artifacts.container.signature import SUFFIX
+from constrain.artifacts.errors import visible
 
 from .. import options
 from ..compiling import compilation_of, recogniser_of
@@ -61,7 +62,7 @@ def compile_(
     if given.thin and target == STDIN:
         raise UsageError("--thin writes two files: say with -o where the artifact goes")
     if viz is not None and viz.exists() and not viz.is_dir():
-        raise UsageError(f"{viz}: the drawings need a folder, and this is none")
+        raise UsageError(f"{visible(viz)}: the drawings need a folder, and this is none")
     wanted = given.compile_options(grammar)
     recogniser = recogniser_of(text, grammar, wanted)
     compilation = compilation_of(recogniser, given, wanted)
@@ -81,7 +82,7 @@ def _write(artifact: "Artifact", target: str, thin: bool) -> int | None:
         return len(data)
     if thin:
         tables = Path(target).with_name(artifact.save_thin(target))
-        note(f"its tokenizer's tables are in {tables}, {tables.stat().st_size:,} bytes")
+        note(f"its tokenizer's tables are in {visible(tables)}, {tables.stat().st_size:,} bytes")
     else:
         artifact.save(target)
     return Path(target).stat().st_size if Path(target).is_file() else None
@@ -93,7 +94,7 @@ def _target(grammar: str, output: str | None) -> str:
     target = Path(grammar).with_suffix(SUFFIX).name if output is None else output
     named = STDIN not in (target, grammar)
     if named and Path(target).exists() and Path(target).samefile(grammar):
-        raise UsageError(f"{target}: the artifact would overwrite the grammar; say -o")
+        raise UsageError(f"{visible(target)}: the artifact would overwrite the grammar; say -o")
     return target
 
 
@@ -124,7 +125,7 @@ def _print_summary(
         parts.append(f"{counts['rows']:,} {what}")
     name = "standard output" if target == STDIN else target
     written = f"; {size:,} bytes" if size is not None else ";"
-    status(f"{name}: {', '.join(parts)}{written} in {seconds:.2f} s")
+    status(f"{visible(name)}: {', '.join(parts)}{written} in {seconds:.2f} s")
 
 
 def _print_stats(compilation: "Compilation", wanted: "CompileOptions") -> None:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from constrain.artifacts.errors import visible
+
 from .. import options
-from ..console import UsageError, write_text
+from ..console import UsageError, write_data, write_text
 from ..schema_options import plain
 
 if TYPE_CHECKING:
@@ -50,20 +52,20 @@ def config(
         )
     paths = grammars or (project.grammars() if project.entries else [])
     if format_ is Format.JSON:
-        write_text(json.dumps({"schema": SCHEMA, **_as_object(project, paths)}) + "\n")
+        write_data(json.dumps({"schema": SCHEMA, **_as_object(project, paths)}) + "\n")
     else:
         write_text("".join(f"{line}\n" for line in _as_text(project, paths)))
 
 
 def _as_text(project: "Project", paths: list[str]) -> Iterator[str]:
-    yield f"project file: {project.shown}"
+    yield f"project file: {visible(project.shown)}"
     if project.store is not None:
         yield from _lines({"store": project.store})
     if project.tokenizers:
         yield "tokenizers"
         yield from _lines(project.tokenizers)
     for path in paths:
-        yield path
+        yield visible(path)
         yield from _lines(_options(project, path)) or ["  all defaults"]
 
 
@@ -74,7 +76,9 @@ def _options(project: "Project", path: str) -> "dict[str, Setting]":
 
 def _lines(settings: "Mapping[str, Setting]") -> list[str]:
     said = {
-        f"  {name} = {json.dumps(plain(s.value), ensure_ascii=False)}": f"{s.file}:{s.line}"
+        visible(
+            f"  {name} = {json.dumps(plain(s.value), ensure_ascii=False)}"
+        ): f"{visible(s.file)}:{s.line}"
         for name, s in settings.items()
     }
     width = max(map(len, said), default=0)

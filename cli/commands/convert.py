@@ -8,6 +8,7 @@ from .. import options
 from ..compiling import grammar_of
 from ..console import UsageError, note, write_pieces
 from ..inputs import grammar_text
+from ..quoting import octets_of
 
 
 @options.compile_options(*options.SOURCE, "meaning", *options.LIMITS)
@@ -47,4 +48,4 @@ def convert(
     found = converted(tree, to, wanted, loosen=loosen)
     for message in found.notes:
         note(message)
-    write_pieces([found.text.encode("utf-8", "surrogateescape")], output, grammar)
+    write_pieces([octets_of(found.text)], output, grammar)

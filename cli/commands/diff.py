@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from constrain.artifacts.errors import visible
+
 from .. import options
 from ..compiling import language_of
-from ..console import UsageError, write_text
+from ..console import UsageError, write_data, write_text
 from ..inputs import STDIN
 from ..quoting import quoted, text_of
 from ..schema_options import SCHEMA as OF_SCHEMAS
@@ -92,7 +94,7 @@ def diff(
         sides = [_side(dfa, max_bytes, limits) for dfa in (found.only_left, found.only_right)]
     if format_ is Format.JSON:
         value = {"equal": found.is_equal, "only_left": sides[0], "only_right": sides[1]}
-        write_text(json.dumps({"schema": SCHEMA, **value}) + "\n")
+        write_data(json.dumps({"schema": SCHEMA, **value}) + "\n")
     elif found.is_equal:
         write_text("equal\n")
     else:
@@ -144,8 +146,11 @@ def _said(path: str, dfa: "Dfa", side: dict[str, Any] | None) -> str:
     from constrain.compiler.automata.members import shortest
 
     if side is None:
-        return f"only in {path}: nothing\n"
-    lines = [f"only in {path}: shortest {quoted(shortest(dfa) or b'')}", "  bytes  members"]
+        return f"only in {visible(path)}: nothing\n"
+    lines = [
+        f"only in {visible(path)}: shortest {quoted(shortest(dfa) or b'')}",
+        "  bytes  members",
+    ]
     lines += [f"  {int(length):5}  {count:,}" for length, count in side["counts"].items()]
     last = max(map(int, side["counts"]), default=-1)
     if side["longest_bytes"] is None:

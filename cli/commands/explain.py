@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from constrain.artifacts.errors import visible
+
 from .. import options
 from ..compiling import say_depth, subject_of
-from ..console import UsageError, write_text
+from ..console import UsageError, write_data, write_text
 from ..inputs import STDIN, read_bytes
 from ..quoting import escaped, quoted, text_of
 
@@ -76,7 +78,7 @@ def explain(
         repair = explainer.repair(text)
     name = "<stdin>" if file == STDIN else file
     if format_ is Format.JSON:
-        write_text(_as_json(verdict, repair, name) + "\n")
+        write_data(_as_json(verdict, repair, name) + "\n")
     else:
         help_ = "" if repair is None else f"  = help: {_help(verdict, repair, text)}\n"
         write_text(f"{_said(verdict, name, text)}\n{help_}")
@@ -129,7 +131,7 @@ def _said(verdict: "Verdict", name: str, text: bytes) -> str:
     from constrain.compiler.explain.report import Status, expected_texts
 
     if verdict.status is Status.ACCEPTED:
-        return f"{name}: accepted"
+        return f"{visible(name)}: accepted"
     place = f"{name}:{verdict.line}:{verdict.column}: {verdict.status.value}"
     if verdict.status is Status.REJECTED:
         octet = text[verdict.offset]
@@ -143,7 +145,7 @@ def _said(verdict: "Verdict", name: str, text: bytes) -> str:
         said += f", by {' or '.join(verdict.schemas)}"
     if verdict.but_for_line_break:
         said += " (it is accepted without the line break at its end)"
-    return said
+    return visible(said)
 
 
 def _help(verdict: "Verdict", repair: "Repair", text: bytes) -> str:

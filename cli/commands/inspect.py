@@ -12,6 +12,7 @@ from .. import options
 from ..compiling import compilation_of, recogniser_of, subject_of
 from ..console import UsageError, write_pieces
 from ..inputs import STDIN, read_bytes, tokenizer_at
+from ..quoting import octets_of
 from .explain import _said
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def inspect(
         written = _page(compiled, found, texts, tests or [], command, max_page_bytes)
     else:
         written = (as_table if format_ is Format.TABLE else as_json)(found)
-    write_pieces([written.encode("utf-8", "surrogateescape")], output, subject)
+    write_pieces([octets_of(written)], output, subject)
     return 0 if all(each.status == "accepted" for each in found.texts) else 1
 
 

@@ -10,9 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from constrain.artifacts.errors import visible
+
 from .. import options
 from ..compiling import canonical_text, compilation_of, recogniser_of, subject_of
-from ..console import UsageError, error, is_terminal, note, status, write_bytes, write_text
+from ..console import (
+    UsageError,
+    error,
+    is_terminal,
+    note,
+    status,
+    write_bytes,
+    write_data,
+    write_text,
+)
 from ..inputs import tokenizer_at
 from ..quoting import all_quoted, quoted, text_of
 
@@ -170,7 +181,7 @@ def _answer_why(
         behind = " ".join(quoted(artifact.vocabulary.token(i)) for i in ids) or "the start"
         inside = f", before {quoted(pending)}, inside a token" if pending else ""
         status(f"behind {behind}{inside}")
-        write_text("".join(f"{_verdict_said(artifact, ids, each)}\n" for each in verdicts))
+        write_text("".join(f"{visible(_verdict_said(artifact, ids, v))}\n" for v in verdicts))
     return 0 if all(each.is_allowed for each in verdicts) else 1
 
 
@@ -381,4 +392,4 @@ def _write_table(artifact: "Artifact", boundary: "Boundary", most: int | None) -
 
 
 def _write_json(value: dict[str, Any]) -> None:
-    write_text(json.dumps({"schema": SCHEMA, **value}) + "\n")
+    write_data(json.dumps({"schema": SCHEMA, **value}) + "\n")

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from constrain.artifacts.errors import visible
+
 from .. import options
 from ..console import UsageError, error, progress, write_pieces
 from ..quoting import escaped, text_of
@@ -75,13 +77,13 @@ def sample(
         raise UsageError("--number, --shortest and --all exclude each other")
     source = source_of(subject, given, given.limits())
     if why := source.nothing(max_bytes):
-        error(f"{subject}: {why}")
+        error(f"{visible(subject)}: {why}")
         return 1
     found: Iterable[bytes]
     if shortest or every:
         least = source.shortest(max_bytes)
         if least is None:
-            error(f"{subject}: {too_short(max_bytes)}")
+            error(f"{visible(subject)}: {too_short(max_bytes)}")
             return 1
         found = [least] if shortest else source.up_to(max_bytes)
     else:

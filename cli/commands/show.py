@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from constrain.artifacts.errors import visible
+
 from .. import options
 from ..compiling import (
     automaton_of,
@@ -16,6 +18,7 @@ from ..compiling import (
     subject_of,
 )
 from ..console import UsageError, note, write_pieces
+from ..quoting import octets_of, on_lines
 
 if TYPE_CHECKING:
     from constrain.artifacts.network.tables import NetworkTables
@@ -60,13 +63,15 @@ def show(
     text = subject_of(subject, given)
     if not isinstance(text, str):
         if stage is not None:
-            raise UsageError(f"{subject}: an artifact has no stages to print; name its grammar")
+            raise UsageError(
+                f"{visible(subject)}: an artifact has no stages to print; name its grammar"
+            )
         from constrain.compiler.inspection.report import manifest_text
 
         shown = manifest_text(text.manifest)
     else:
         shown = _shown(stage or Stage.LNF, text, subject, given)
-    write_pieces([shown.encode("utf-8", "surrogateescape")], output, subject)
+    write_pieces([octets_of(on_lines(shown))], output, subject)
 
 
 def _shown(stage: Stage, text: str, grammar: str, given: options.Given) -> str:
@@ -137,7 +142,9 @@ def _of_any(stage: Stage, text: str, path: str, wanted: "CompileOptions") -> str
             note("repetitions are counted, as under --tokenization any, and not copied")
             return network_text(counted)
         if stage is Stage.LEXEMES:
-            raise UsageError(f"{path} is read exactly ({reason}); say --meaning maximal-munch")
+            raise UsageError(
+                f"{visible(path)} is read exactly ({reason}); say --meaning maximal-munch"
+            )
         names = [token.text for token in tree.tokens]
         if stage is Stage.NETWORK and any(permutations_of(tree)):
             return network_text(_with_sets(text, path, wanted, "network"), names)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from constrain.artifacts.container.signature import SUFFIX
+from constrain.artifacts.errors import visible
 
 from .. import options
-from ..console import status, write_bytes, write_text
+from ..console import status, write_bytes, write_data, write_text
 from ..inputs import STDIN, grammar_text, read_bytes, tokenizer_at
 from ..quoting import escaped
 
@@ -65,7 +66,7 @@ def ls(store: options.Store = None, format_: Written = Format.TEXT) -> None:
     entries = list(place.entries())
     if format_ is Format.JSON:
         found = [{"key": e.key, "bytes": e.bytes, "used": _time(e.used)} for e in entries]
-        write_text(json.dumps({"schema": SCHEMA, "store": place.url, "entries": found}) + "\n")
+        write_data(json.dumps({"schema": SCHEMA, "store": place.url, "entries": found}) + "\n")
         return
     write_text("".join(f"{e.key}  {e.bytes:>12,}  {_time(e.used)}\n" for e in entries))
     total = sum(e.bytes for e in entries)
@@ -98,7 +99,7 @@ def get(
         write_bytes(found.to_bytes(), "an artifact")
     else:
         found.save(target)
-        status(f"{target}: {len(found.to_bytes()):,} bytes")
+        status(f"{visible(target)}: {len(found.to_bytes()):,} bytes")
     return 0
 
 
@@ -126,7 +127,7 @@ def put(
     else:
         artifact = load(file, verify=True)
     if _store(store).put(key, artifact, thin=thin):
-        status(f"{file}: written")
+        status(f"{visible(file)}: written")
         return 0
     status("there is an artifact of this key already")
     return 1
@@ -174,7 +175,7 @@ def verify(store: options.Store = None, format_: Written = Format.TEXT) -> int:
     found = list(place.verify())
     if format_ is Format.JSON:
         wrong = [{"file": name, "message": message} for name, message in found]
-        write_text(json.dumps({"schema": SCHEMA, "store": place.url, "wrong": wrong}) + "\n")
+        write_data(json.dumps({"schema": SCHEMA, "store": place.url, "wrong": wrong}) + "\n")
     else:
         shown = (f"{escaped(name.encode())}: {escaped(why.encode())}\n" for name, why in found)
         write_text("".join(shown))

@@ -1,7 +1,6 @@
 """``constrain test``: cases of grammars."""
 
 import re
-import sys
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
@@ -9,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
 from .. import options
-from ..console import UsageError, coloured, progress, status, write_pieces
+from ..console import UsageError, progress, status, write_pieces, write_text
 from ..coverage import CoverageOptions, Found
 from ..inputs import STDIN
+from ..quoting import octets_of
 from ..testing import Subjects, runs_of
 
 if TYPE_CHECKING:
@@ -170,8 +170,9 @@ def test(
             status(text.removesuffix("\n"))
         text = found.written(text) + found.suggestions()
     if format_ is Format.TEXT and output in (None, STDIN):
-        text = coloured(text, sys.stdout)
-    write_pieces([text.encode("utf-8", "surrogateescape")], output, paths[0] if paths else STDIN)
+        write_text(text, in_colour=True)
+    else:
+        write_pieces([octets_of(text)], output, paths[0] if paths else STDIN)
     status(report.summary(reports))
     if found is not None:
         found.say()
@@ -185,7 +186,9 @@ def _check_output(output: str | None, read: Iterable[str]) -> None:
         return
     for path in {*read} - {STDIN, ""}:
         if Path(path).exists() and target.samefile(path):
-            raise UsageError(f"{output}: this would overwrite what is tested; name another file")
+            raise UsageError(
+                f"{visible(output)}: this would overwrite what is tested; name another file"
+            )
 
 
 def _filter(pattern: str | None) -> Callable[[str], bool]:

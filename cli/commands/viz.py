@@ -8,7 +8,7 @@ import typer
 
 from .. import options
 from ..compiling import subject_of
-from ..console import note, write_text
+from ..console import note, write_data
 from ..drawings import (
     DRAW_STATES,
     Shown,
@@ -115,6 +115,6 @@ def viz(
     if output == STDIN:
         if drawing.left_out:
             note(drawing.left_out)
-        write_text(drawing.dot)
+        write_data(drawing.dot)
         return
     write_drawing(drawing, Path(output), drawn, shown.size)

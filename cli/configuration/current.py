@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from constrain.artifacts.errors import visible
+
 from ..console import UsageError
 
 if TYPE_CHECKING:
@@ -58,7 +60,9 @@ def listed_grammars(project: "Project | None") -> list[str]:
     if project is None:
         raise UsageError(WITHOUT_PROJECT)
     if not project.entries:
-        raise UsageError(f"{project.shown}: it lists no grammars; name some, or list them there")
+        raise UsageError(
+            f"{visible(project.shown)}: it lists no grammars; name some, or list them there"
+        )
     return project.grammars()
 
 

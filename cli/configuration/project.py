@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
 from ..console import UsageError
 from ..inputs import grammar_files
@@ -40,7 +40,10 @@ class ProjectError(ConstrainError):
     exit_code = 2
 
     def __init__(self, source: "Source", found: "list[Diagnostic]") -> None:
-        super().__init__("\n".join(each.render(source) for each in found))
+        from constrain.compiler.diagnostics import MOST_SHOWN, more_of
+
+        shown = [each.render(source) for each in found[:MOST_SHOWN]]
+        super().__init__("\n".join([*shown, *more_of(source.name, len(found))]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,8 @@ class Project:
             files = list(self.files(entry.pattern, grammars=True))
             if not files:
                 raise UsageError(
-                    f"{self.shown}:{entry.line}: there is no file {entry.pattern!r}, which "
+                    f"{visible(self.shown)}:{entry.line}: there is no file {entry.pattern!r}, "
+                    "which "
                     f"'{GRAMMARS}' lists"
                 )
             found |= dict.fromkeys(files)
@@ -135,7 +139,9 @@ class Project:
         for pattern in said.value:
             files = list(self.files(pattern))
             if not files:
-                raise UsageError(f"{said.file}:{said.line}: there is no file {pattern!r} of cases")
+                raise UsageError(
+                    f"{visible(said.file)}:{said.line}: there is no file {pattern!r} of cases"
+                )
             found |= dict.fromkeys(files)
         return list(found)
 
@@ -321,7 +327,7 @@ class _Reader:
 
         message, span = str(error), None
         if isinstance(error, UnicodeDecodeError):
-            return UsageError(f"{self.shown}: byte {error.start} is not UTF-8")
+            return UsageError(f"{visible(self.shown)}: byte {error.start} is not UTF-8")
         if found := re.search(r" \((?:at line (\d+), column (\d+)|at end of document)\)$", message):
             message = message[: found.start()]
             start = len(self.text)

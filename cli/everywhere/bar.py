@@ -9,6 +9,8 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from constrain.artifacts.errors import visible
+
 from ..console import has_colour, manner
 
 if TYPE_CHECKING:
@@ -85,7 +87,7 @@ class Bar:
             if self._is_over or self._timer is not threading.current_thread():
                 return
             self._bar = Progress(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(),
                 TextColumn("{task.fields[share]}"),
                 TimeElapsedColumn(),
@@ -102,6 +104,6 @@ class Bar:
         if self._bar is None or self._task is None:
             return
         share = f"{done / total:.0%}" if done is not None and total else ""
-        self._bar.update(self._task, description=stage, share=share)
+        self._bar.update(self._task, description=visible(stage), share=share)
         task = self._bar.tasks[0]
         task.total, task.completed = total, done or 0

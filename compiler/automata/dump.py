@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
+from constrain.artifacts.errors import visible
 
 from .nfa import FIRST_TERMINAL, Arc, Nfa
 
@@ -57,7 +58,7 @@ def nfa_text(nfa: Nfa, names: Sequence[str] = ()) -> str:
             lines.append(f"  {state} -- {_symbol(arc, names)} -> {arc.target}{behind}")
         for target in sorted(nfa.epsilon[state]):
             lines.append(f"  {state} -- ε -> {target}")
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(visible, lines)) + "\n"
 
 
 def dfa_text(
@@ -88,7 +89,7 @@ def dfa_text(
         for name, target in zip(names, dfa.token_targets(state).tolist(), strict=True):
             if target != DEAD:
                 lines.append(f"  {state} -- {name} -> {target}{behind}")
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(visible, lines)) + "\n"
 
 
 def _symbol(arc: Arc, names: Sequence[str]) -> str:

@@ -23,6 +23,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.errors import visible
+
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer
 
@@ -182,15 +184,17 @@ def proper_merges(tokenizer: Tokenizer) -> NDArray[np.int32]:
     only (``ignore_merges``), or has merges that no order is exact for.
     """
     if not tokenizer.byte_level:
-        raise TokenizerError(f"{tokenizer.name}: it merges characters, DirectMerge bytes")
+        raise TokenizerError(f"{visible(tokenizer.name)}: it merges characters, DirectMerge bytes")
     problem = _disorder(tokenizer)
     if problem is None and not tokenizer.ignore_merges:
         return tokenizer.merges
     derivations = derive(spelled(tokenizer), tokenizer.merges)
     if tokenizer.ignore_merges and derivations.unreachable:
-        raise TokenizerError(f"{tokenizer.name}: it gives some tokens for whole pre-tokens only")
+        raise TokenizerError(
+            f"{visible(tokenizer.name)}: it gives some tokens for whole pre-tokens only"
+        )
     if derivations.tied:
-        raise TokenizerError(f"{tokenizer.name}: {problem}, and no other order is exact")
+        raise TokenizerError(f"{visible(tokenizer.name)}: {problem}, and no other order is exact")
     return derivations.merges
 
 
@@ -207,7 +211,8 @@ def whole_pieces(tokenizer: Tokenizer) -> dict[int, bytes]:
     unspelled = [token for token, octets in tokenizer.tokens.items() if octets]
     if not hidden.issuperset(unspelled):
         raise TokenizerError(
-            f"{tokenizer.name}: with 'ignore_merges' canonical masks need a token for each byte; "
+            f"{visible(tokenizer.name)}: with 'ignore_merges' canonical masks need a token for "
+            "each byte; "
             f"use --tokenization any"
         )
     derivations = derive(found, tokenizer.merges)

@@ -34,6 +34,11 @@ from ..pretokenizer.marked_dfa import MarkedDfa
 from ..tokenizers import Tokenizer
 from ..tokenizers.cached_arrays import fingerprint
 from ..tokenizers.vocabulary_tables import VocabularyTables, token_tables
+from .check_tables import (
+    check_normal_form_tables,
+    check_pair_tables,
+    check_pretokenizer_tables,
+)
 from .derivations import whole_pieces
 from .forbidden_pairs import ForbiddenPairTables, PairTables, build_pairs
 
@@ -68,10 +73,12 @@ class TokenizerTables:
     @cached_property
     def pretokenizer(self) -> PretokenizerTables:
         """Which texts have an encoding, and where the tokenizer splits them."""
-        return _pretokenizer_of(
-            self._cache.cached(
-                "pretokenizer", self._key, lambda: _pretokenizer_arrays(self._build_pretokenizer())
-            )
+        return self._cache.made(
+            "pretokenizer",
+            self._key,
+            lambda: _pretokenizer_arrays(self._build_pretokenizer()),
+            _pretokenizer_of,
+            self._check_pretokenizer,
         )
 
     @cached_property
@@ -87,7 +94,12 @@ class TokenizerTables:
                 build_pretokenizer_tables(tokenizer, None, pieces, beside=True)
             )
 
-        return _pretokenizer_of(self._cache.cached("pretokenizer-beside", self._key, build))
+        return self._cache.made(
+            "pretokenizer-beside", self._key, build, _pretokenizer_of, self._check_pretokenizer
+        )
+
+    def _check_pretokenizer(self, found: Tables) -> None:
+        check_pretokenizer_tables(found, self.tokenizer.vocab_size)
 
     def _build_pretokenizer(self) -> PretokenizerTables:
         # Grammars that nest learn here of characters that are changed by themselves.
@@ -98,10 +110,13 @@ class TokenizerTables:
     @cached_property
     def pairs(self) -> PairTables:
         """Which tokens cannot be adjacent inside a pre-token."""
-        return _pairs_of(
-            self._cache.cached(
-                "pairs", self._key, lambda: _pair_arrays(build_pairs(self.tokenizer))
-            )
+        tokenizer = self.tokenizer
+        return self._cache.made(
+            "pairs",
+            self._key,
+            lambda: _pair_arrays(build_pairs(tokenizer)),
+            _pairs_of,
+            lambda found: check_pair_tables(found, tokenizer.vocab_size, len(tokenizer.merges)),
         )
 
     @cached_property
@@ -109,12 +124,12 @@ class TokenizerTables:
         """Which texts the normalizers leave alone; None if they change no character."""
         if not text_normalizers(self.tokenizer.normalizers):
             return None
-        return _normal_form_of(
-            self._cache.cached(
-                "normal-form",
-                self._key,
-                lambda: _normal_form_arrays(build_normal_form_tables(self.tokenizer)),
-            )
+        return self._cache.made(
+            "normal-form",
+            self._key,
+            lambda: _normal_form_arrays(build_normal_form_tables(self.tokenizer)),
+            _normal_form_of,
+            lambda found: check_normal_form_tables(found, self.tokenizer.vocab_size),
         )
 
 

@@ -26,7 +26,7 @@ from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.machine import CanonicalMachine, machine_of
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.counting_network.configurations import network_over
-from constrain.artifacts.errors import ArtifactError
+from constrain.artifacts.errors import ArtifactError, visible
 from constrain.artifacts.kinds.first_row import FIRST_ROW
 from constrain.artifacts.network.configurations import REFUSED
 from constrain.artifacts.network.tables import NetworkTables
@@ -165,7 +165,8 @@ def merge(
     request, tables = beside.request, beside.tables
     if tables.pretokenizer.unless_begun and _begins_with(network, tables.pretokenizer.prefix):
         raise TokenizerError(
-            f"{tokenizer.name}: this tokenizer puts a space before texts that do not begin with "
+            f"{visible(tokenizer.name)}: this tokenizer puts a space before texts that do not "
+            "begin with "
             f"one, and members of this grammar, which nests, do; use --tokenization any"
         )
     sections = tokenizer_sections(tables, request.vocab_size) | beside.sections

@@ -7,6 +7,8 @@ Source: the manual page geninfo(1) of lcov 2, "TRACEFILE FORMAT".
 
 from collections.abc import Iterable
 
+from constrain.artifacts.errors import visible
+
 from .coverage import Line
 from .items import RULE
 from .report import CoverageReport
@@ -19,7 +21,7 @@ def as_lcov(reports: Iterable[CoverageReport], test: str = "") -> str:
 
 def _record(report: CoverageReport, test: str) -> Iterable[str]:
     yield f"TN:{test}"
-    yield f"SF:{report.source.name}"
+    yield f"SF:{visible(report.source.name)}"
     lines = [line for line in report.lines if not line.is_unreachable]
     yield from _functions(report, [line for line in lines if line.item.kind == RULE])
     yield from _branches(report, [line for line in lines if line.item.kind != RULE])
@@ -44,7 +46,7 @@ def _functions(report: CoverageReport, lines: list[Line]) -> Iterable[str]:
 
 def _name(line: Line) -> str:
     """A rule's name, on one line."""
-    return " ".join(line.item.rule.split())
+    return visible(" ".join(line.item.rule.split()))
 
 
 def _branches(report: CoverageReport, lines: list[Line]) -> Iterable[str]:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from constrain.artifacts.errors import visible
+
 from ..diagnostics import Source
 from .coverage import Coverage, Line
 from .items import ALTERNATIVE, EDGE, KEY, KINDS, REPETITION, RULE, Item
@@ -73,7 +75,7 @@ def summary(report: CoverageReport) -> str:
         for kind, (covered, total) in report.counts().items()
     ]
     texts = f"{report.texts:,} text{'s' * (report.texts != 1)}"
-    return f"{report.source.name}: {', '.join(parts)}: {report.percent:g} % by {texts}"
+    return f"{visible(report.source.name)}: {', '.join(parts)}: {report.percent:g} % by {texts}"
 
 
 def _name(kind: str, report: CoverageReport) -> str:
@@ -102,10 +104,10 @@ def as_text(report: CoverageReport, shown: Callable[[bytes], str]) -> str:
             continue
         named |= {line.member} if line.member is not None else set()
         row, column = report.place(line.item)
-        found.append(f"{report.source.name}:{row}:{column}: {_said(line, shown)}")
+        found.append(f"{visible(report.source.name)}:{row}:{column}: {_said(line, shown)}")
     more = sum(max(count - _EDGES, 0) for count in edges.values())
     if more:
-        found.append(f"{report.source.name}: and {more:,} more edge{'s' * (more > 1)}")
+        found.append(f"{visible(report.source.name)}: and {more:,} more edge{'s' * (more > 1)}")
     return "".join(each + "\n" for each in found)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
+from constrain.artifacts.errors import visible
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.subtrees import subtrees_of
 from constrain.artifacts.tokens.trie import Trie, trie_arrays, walk
@@ -63,7 +64,8 @@ def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], t
         base = request.tokenizer.base
         lost = [f"0x{o:02X}" for o in np.flatnonzero(dfa.used_bytes()).tolist() if base[o] < 0]
         raise TokenizerError(
-            f"{request.tokenizer.name}: the tokenizer can spell no member: it has no token for "
+            f"{visible(request.tokenizer.name)}: the tokenizer can spell no member: it has no "
+            "token for "
             f"{', '.join(lost[:8])}"
         )
     if request.options.prewarm == 0:

@@ -10,7 +10,9 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 from lark.lark import PostLex
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
-from ..diagnostics import Diagnostic, DialectError, LimitError, Span, visible
+from constrain.artifacts.errors import visible
+
+from ..diagnostics import Diagnostic, DialectError, LimitError, Span
 from ..grammar.tree import Rule
 from .builder import Builder
 from .lalr_driver import Driver, LalrTables

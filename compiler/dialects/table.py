@@ -90,8 +90,8 @@ def read_grammar(
     is read. Its start, and that of a structural tag, is a JSON pointer. ``imports``: the folder
     from which grammars import others; None where they may not.
 
-    Raises ``DialectError`` with all that is wrong with the syntax, ``CheckError`` if there is
-    no rule or no rule ``start``, ``KeyError`` for an unknown dialect.
+    Raises ``DialectError`` with all that is wrong with the syntax, or for an unknown dialect,
+    ``CheckError`` if there is no rule or no rule ``start``.
     """
     source = Source(text, name, dialect)
     _check_encodable(source)
@@ -112,7 +112,10 @@ def _read(
     recover: bool = True,
 ) -> Grammar:
     """The grammar that the source makes in its own dialect."""
-    row = DIALECTS[source.dialect]
+    row = DIALECTS.get(source.dialect)
+    if row is None:
+        found = f"there is no dialect {source.dialect!r}; known are {', '.join(DIALECTS)}"
+        raise DialectError(source, [Diagnostic(found)])
     if row.builder is None:
         grammar = _of_json(source, row, start, limits, schema)
         if limits.meter is not None:

@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 from constrain.artifacts.container.write import write_atomically
+from constrain.artifacts.errors import visible
 
 from ..progress import Step
 from .drawing import Drawing, DrawingError, MissingDotError
@@ -39,15 +40,15 @@ def render(drawing: Drawing, path: Path) -> Path:
     if suffix not in _RENDERED:
         known = ", ".join(sorted((*DOT_SUFFIXES, *_RENDERED)))
         what = f"cannot draw {suffix!r} files" if suffix else "the name has no suffix"
-        raise DrawingError(f"{path}: {what}; known are {known}")
+        raise DrawingError(f"{visible(path)}: {what}; known are {known}")
     program = shutil.which("dot")
     if program is None:
         instead = path.with_suffix(".dot")
         write_atomically(instead, [drawing.dot.encode("utf-8")])
         raise MissingDotError(
-            f"{path}: drawing needs Graphviz, whose program 'dot' is not installed "
+            f"{visible(path)}: drawing needs Graphviz, whose program 'dot' is not installed "
             f"(apt install graphviz, brew install graphviz, or choco install graphviz); "
-            f"the DOT text was written to {instead}"
+            f"the DOT text was written to {visible(instead)}"
         )
     write_atomically(path, [_rendered(program, suffix.removeprefix("."), drawing.dot)])
     return path

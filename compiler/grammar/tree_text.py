@@ -1,5 +1,7 @@
 """Print a tree as text: one node a line, indented by depth, with its span."""
 
+from constrain.artifacts.errors import visible
+
 from ..diagnostics import Span
 from .tree import (
     Choice,
@@ -31,7 +33,7 @@ def tree_text(grammar: Grammar) -> str:
             depth, expr = pending.pop()
             lines.append(f"{'  ' * depth}{_head(expr)}  {_span(expr.span)}")
             pending.extend((depth + 1, child) for child in reversed(children(expr)))
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(visible, lines)) + "\n"
 
 
 def permutation_label(expr: Permutation) -> str:

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator, Mapping
 
 from constrain.artifacts.container.manifest import Manifest
+from constrain.artifacts.errors import visible
 
-from ..diagnostics import visible
 from .choices import TOKEN_TRANSITIONS, Choice, Effort
 from .density import STATES, Density
 from .encoding import FEWEST
@@ -39,7 +39,7 @@ def as_table(found: Inspection) -> str:
     grammar, tokenizer = found.grammar, found.tokenizer
     text = "stripped" if grammar.bytes is None else f"{grammar.bytes:,} bytes"
     ends = ", ".join(f"{token.text} ({token.id})" for token in tokenizer.eos)
-    model = f"{tokenizer.name} ({tokenizer.model})" if tokenizer.name else tokenizer.model
+    model = f"{visible(tokenizer.name)} ({tokenizer.model})" if tokenizer.name else tokenizer.model
     splits = "splits texts" if tokenizer.splits else "splits no texts"
     if tokenizer.splits and not tokenizer.splits_applied:
         splits += ", which these masks need not follow"

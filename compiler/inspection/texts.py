@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.errors import TokenRefusedError
+from constrain.artifacts.errors import TokenRefusedError, visible
 from constrain.artifacts.tokens import tokenset
 
 from ..diagnostics import LimitError
@@ -171,5 +171,5 @@ def _read(
 
 def _refused(name: str, octets: bytes, byte: int, why: str) -> TextFacts:
     line, column = position(octets, byte)
-    message = f"{name}:{line}:{column}: {REFUSED}: {why}"
+    message = f"{visible(name)}:{line}:{column}: {REFUSED}: {why}"
     return TextFacts(name, REFUSED, len(octets), False, line, column, byte, message)

@@ -1,5 +1,7 @@
 """Print a normal form as text: one production a line, with the rules that it came from."""
 
+from constrain.artifacts.errors import visible
+
 from ..automata.regex_ir import TokenTerminal
 from .form import Lnf, Symbol
 
@@ -13,7 +15,7 @@ def lnf_text(lnf: Lnf) -> str:
         own = lnf.owners[production.head]
         behind = f"   ; {', '.join(rules)}" if rules != [own] else ""
         lines.append(f"{lnf.names[production.head]} ::= {body}{behind}")
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(visible, lines)) + "\n"
 
 
 def _symbol(lnf: Lnf, symbol: Symbol) -> str:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from constrain.artifacts.errors import visible
+
 from .lexemes import Lexeme
 
 
@@ -14,4 +16,4 @@ def lexemes_text(lexemes: Sequence[Lexeme]) -> str:
         marks += ["made while decoding"] * (lexeme.lazily is not None)
         marks += [f"priority {lexeme.priority}"] if lexeme.priority else []
         lines.append(f"  {number} {lexeme.text}" + (f"   ; {', '.join(marks)}" if marks else ""))
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(visible, lines)) + "\n"

@@ -4,7 +4,8 @@ ratio to ours."""
 import json
 from collections.abc import Callable, Iterator
 
-from ..diagnostics import visible
+from constrain.artifacts.errors import visible
+
 from .bench import Bench
 from .figures import EngineFigures, Latency, Place
 

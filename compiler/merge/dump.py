@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.errors import visible
 from constrain.artifacts.kinds.cartesian import ProductRuntime
 from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.tokens import tokenset
@@ -49,7 +50,7 @@ def tokens_text(artifact: Artifact, limits: Limits | None = None) -> str:
             shown = " ".join(_token(artifact, i) for i in ids[:_MAX_LISTED])
             more = f" … ({len(ids)} tokens)" if len(ids) > _MAX_LISTED else ""
             lines.append(f"  {state} -- {shown}{more} -> {target}")
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(visible, lines)) + "\n"
 
 
 def _token(artifact: Artifact, token_id: int) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from constrain.artifacts.errors import visible
 from constrain.artifacts.network.counts import UNBOUNDED
 from constrain.artifacts.network.sets import NO_SEPARATOR, REPEATED, REQUIRED, SetRule
 from constrain.artifacts.network.tables import DEAD, NetworkTables
@@ -39,7 +40,7 @@ def network_text(tables: NetworkTables, names: Sequence[str] = ()) -> str:
             lines.append(f"  {state} -- call {rule}{times} from {start}, then {end}")
     rows = [] if tables.counters is None else tables.counters.set_rules
     lines += [f"  set {i + 1}: {set_text(rule)}" for i, rule in enumerate(rows)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(visible, lines)) + "\n"
 
 
 def end_of_call(tables: NetworkTables, frame: int) -> tuple[int, str]:

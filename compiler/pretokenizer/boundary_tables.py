@@ -17,6 +17,8 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.errors import visible
+
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer
 from ..tokenizers.definition import AddedToken
@@ -134,7 +136,8 @@ def _encodable(
             whole = texts_behind(texts, before.encode(), unless_begun=rewriting.unless_begun)
         except ValueError as error:
             raise TokenizerError(
-                f"{tokenizer.name}: canonical masks do not support what this tokenizer puts "
+                f"{visible(tokenizer.name)}: canonical masks do not support what this tokenizer "
+                "puts "
                 f"before a text together with what it finds or replaces in it ({error}); use "
                 f"--tokenization any"
             ) from None

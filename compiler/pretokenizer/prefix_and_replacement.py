@@ -21,6 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.errors import visible
+
 from ..automata.dfa import Dfa
 from ..diagnostics import TokenizerError
 from ..limits import Limits
@@ -281,6 +283,7 @@ def _never_written(tokenizer: Tokenizer, pattern: str) -> bool:
 def unsupported(tokenizer: Tokenizer, step: object) -> TokenizerError:
     """The error that names a step that canonical masks do not support."""
     return TokenizerError(
-        f"{tokenizer.name}: canonical masks do not support the step {type(step).__name__!r} as "
+        f"{visible(tokenizer.name)}: canonical masks do not support the step "
+        f"{type(step).__name__!r} as "
         f"this tokenizer has it; use --tokenization any"
     )

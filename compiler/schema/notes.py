@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ..diagnostics import Diagnostic, Span, visible
+from constrain.artifacts.errors import visible
+
+from ..diagnostics import Diagnostic, Span
 
 # The end of a note about what is left out.
 _NARROWED = "[narrowed]"

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from ..diagnostics import Diagnostic, DialectError, Source, Span, visible
+from constrain.artifacts.errors import visible
+
+from ..diagnostics import Diagnostic, DialectError, Source, Span
 from ..limits import Limits
 
 Json: TypeAlias = Any

@@ -14,8 +14,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from constrain.artifacts.errors import visible
+
 from ..automata.folding import fold
-from ..diagnostics import Diagnostic, GrammarError, Source, Span, visible
+from ..diagnostics import Diagnostic, GrammarError, Source, Span
 from ..grammar.tree import (
     Embedded,
     Expr,

@@ -6,7 +6,9 @@ Equal cases say the same; where they stand is no part of that.
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ..diagnostics import Diagnostic, GrammarError, Source, Span, visible
+from constrain.artifacts.errors import visible
+
+from ..diagnostics import Diagnostic, GrammarError, Source, Span
 
 
 class CaseFileError(GrammarError):

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
 from ..diagnostics import Diagnostic, Source, Span
 from ..dialects import dialect_of
@@ -68,7 +68,8 @@ def collected(path: str) -> Iterator[CaseFile | CaseFileError]:
                 yield from _of_file(file, str(file))
     if not found:
         raise CollectError(
-            f"{path}: there is no case in this folder: no *{SUFFIX}, no accept/* and reject/*, no "
+            f"{visible(path)}: there is no case in this folder: no *{SUFFIX}, no accept/* and "
+            "reject/*, no "
             "JSON with a schema and tests"
         )
 
@@ -101,7 +102,9 @@ def grammar_of(file: CaseFile) -> str | None:
     ]
     if len(found) > 1:
         names = " and ".join(each.name for each in found)
-        raise CollectError(f"{file.path}: {names} are grammars; say which on the command line")
+        raise CollectError(
+            f"{visible(file.path)}: {visible(names)} are grammars; say which on the command line"
+        )
     return str(found[0]) if found else None
 
 
@@ -180,7 +183,7 @@ def _read(place: Path, path: str) -> bytes:
     with place.open("rb") as file:
         data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
-        raise TooLargeError(f"{path}: there are more than {_MOST_BYTES:,} bytes")
+        raise TooLargeError(f"{visible(path)}: there are more than {_MOST_BYTES:,} bytes")
     return data
 
 

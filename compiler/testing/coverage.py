@@ -8,12 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from constrain.artifacts.container.manifest import MAXIMAL_MUNCH
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
 from ..choose import engine_of
 from ..coverage.coverage import Coverage, Line
 from ..coverage.report import CoverageReport, report_of
-from ..diagnostics import visible
 from ..frontend import read_checked
 from ..options import CompileOptions, options_of
 from .cases import Case, CaseFile, CaseFileError

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from ..diagnostics import Diagnostic, GrammarError, Source, visible
+from constrain.artifacts.errors import visible
+
+from ..diagnostics import Diagnostic, GrammarError, Source
 from ..explain.report import Verdict, expected_texts
 from .runner import Problem, Result, State
 
@@ -239,19 +241,19 @@ def _failure(tag: str, result: Result) -> str:
 
 
 # What XML 1.0 has no way to write.
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NO_XML = re.compile("[\ufffe\uffff]")
 
 
 def _escaped(text: str) -> str:
-    return escape(_NO_XML.sub(_symbol, text))
+    return escape("\n".join(map(_symbols, text.split("\n"))))
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_NO_XML.sub(_symbol, text).replace("\r", "\u240d").replace("\t", "\u2409"))
+    return quoteattr("\n".join(map(_symbols, text.split("\n"))).replace("\t", "\u2409"))
 
 
-def _symbol(found: re.Match[str]) -> str:
-    return visible(found[0]) if found[0] < " " else "\ufffd"
+def _symbols(line: str) -> str:
+    return _NO_XML.sub("\ufffd", visible(line))
 
 
 # --- TAP
@@ -265,7 +267,9 @@ def as_tap(files: Sequence[FileReport]) -> str:
             points.append(_case_point(len(points) + 1, result))
         if file.error is not None:
             found = _errors(file.error)
-            points.append(_point(len(points) + 1, False, f"{file.path}: this file", "", found))
+            points.append(
+                _point(len(points) + 1, False, f"{visible(file.path)}: this file", "", found)
+            )
     return "".join(["TAP version 14\n", f"1..{len(points)}\n", *points])
 
 
@@ -342,7 +346,8 @@ def _command(level: str, found: dict[str, object], title: str) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    lines = text.replace("%", "%25").split("\n")
+    return "%0A".join(visible(line.replace("\r", "%0D")) for line in lines)
 
 
 def _property(text: str) -> str:

@@ -13,9 +13,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
-from ..diagnostics import Diagnostic, GrammarError, LimitError, Span, visible
+from ..diagnostics import Diagnostic, GrammarError, LimitError, Span
 from ..explain.report import Status, Verdict
 from .cases import Case, CaseFile, CaseFileError, Kind, Setting
 from .expectations import CLAIMS, Difference, difference, said

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import EARLEY, WORD_DFA
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 from constrain.artifacts.prefix import Boundary, boundaries
 from constrain.artifacts.tokens import tokenset
 
@@ -99,7 +99,7 @@ class Subject:
     def drawn(self, number: int, seed: int) -> Sequence[bytes]:
         """Members, by a seed."""
         if self.source.draw is None:
-            raise SubjectError(f"{self.name}: no members are drawn of this")
+            raise SubjectError(f"{visible(self.name)}: no members are drawn of this")
         return self.source.draw(number, seed)
 
     # --- tokens
@@ -129,13 +129,15 @@ class Subject:
         shared = self._shared
         built = build_artifact(recogniser, shared.tokenizer, wanted, shared=shared)
         if built.weakened and self.source.note is not None:
-            self.source.note(f"{self.name}: {built.weakened}")
+            self.source.note(f"{visible(self.name)}: {built.weakened}")
         return built.artifact
 
     @cached_property
     def _shared(self) -> SharedTables:
         if self.source.tokens is None:
-            raise SubjectError(f"{self.name}: this case needs a tokenizer; say --tokenizer")
+            raise SubjectError(
+                f"{visible(self.name)}: this case needs a tokenizer; say --tokenizer"
+            )
         return self.source.tokens()
 
     def encoded(self, text: bytes) -> tuple[int, ...]:
@@ -208,7 +210,8 @@ class Subject:
         """The last token boundary of a text, as ``constrain mask --prefix`` takes it."""
         if self.artifact.manifest.kind == WORD_DFA:
             raise SubjectError(
-                f"{self.name}: behind a text WordPiece's masks are of normalised words; write the "
+                f"{visible(self.name)}: behind a text WordPiece's masks are of normalised words; "
+                "write the "
                 "case with ':tokens'"
             )
         return next(iter(boundaries(self.artifact, text)), None)

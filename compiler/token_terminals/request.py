@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.errors import visible
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.token_terminals.sentinels import (
     PREFIX,
@@ -91,12 +92,14 @@ def with_sentinels_of(
     prefix = tables.pretokenizer.prefix
     if len(prefix) > 1:
         raise TokenizerError(
-            f"{request.tokenizer.name}: canonical masks cannot follow token terminals beside what "
+            f"{visible(request.tokenizer.name)}: canonical masks cannot follow token terminals "
+            "beside what "
             f"this tokenizer puts before a text; use --tokenization any"
         )
     if prefix and request.options.method == DIRECT:
         raise TokenizerError(
-            f"{request.tokenizer.name}: DirectMerge cannot follow token terminals where something "
+            f"{visible(request.tokenizer.name)}: DirectMerge cannot follow token terminals where "
+            "something "
             f"is put before a text; say --method cartesian"
         )
     if count + len(prefix) > len(SENTINELS) or columns + len(prefix) > BYTES:

@@ -5,6 +5,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
+from constrain.artifacts.errors import visible
+
 from ..cache import CacheChoice, cache_of
 from ..diagnostics import TokenizerError
 from ..progress import Step
@@ -62,4 +64,4 @@ def _file(name: str) -> str:
     try:
         return fspath(hugging_face_file(name))
     except TokenizerError as error:
-        raise TokenizerError(f"{name}: {error}") from None
+        raise TokenizerError(f"{visible(name)}: {error}") from None

@@ -5,16 +5,25 @@ Tables that are large (tokens, merges) are arrays; all else is one JSON text in 
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.container.sections import (
+    check_types,
+    require,
+    require_offsets,
+    require_range,
+)
+
 from . import definition as steps
 from .definition import AddedToken
+from .patterns import check_pattern
 from .tokenizer import Tokenizer, TokenTable
+from .vocabulary import LARGEST_ID
 
 # Goes up with every change of a reader or of this layout: older entries are then not found.
 VERSION = 4
@@ -81,7 +90,8 @@ def fingerprint(tokenizer: Tokenizer) -> str:
 
 
 def from_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Tokenizer:
-    """The tokenizer of some arrays, with the name ``name``."""
+    """The tokenizer of some arrays, with the name ``name``. Raises ``ArtifactError``, ``KeyError``,
+    ``TypeError`` or ``ValueError`` for arrays that are not of a tokenizer."""
     about = json.loads(arrays["about"].tobytes())
     codes = map(chr, arrays["characters"].tolist())
     return Tokenizer(
@@ -104,10 +114,63 @@ def from_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Tokenizer:
     )
 
 
+# Arrays: dtype and number of axes.
+_TYPES = {
+    "about": ("u1", 1),
+    "base": ("i4", 1),
+    "character_ids": ("i4", 1),
+    "characters": ("i4", 1),
+    "merges": ("i4", 2),
+    "tokens.data": ("u1", 1),
+    "tokens.offsets": ("i8", 1),
+    "tokens.present": ("u1", 1),
+}
+
+
+def check_arrays(arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Raise some exception unless all numbers are ids and places of this tokenizer."""
+    check_types(arrays, _TYPES)
+    about = json.loads(arrays["about"].tobytes())
+    size, added = about["vocab_size"], about["added_tokens"]
+    tokens = arrays["tokens.present"]
+    require(type(size) is int and len(tokens) <= size <= LARGEST_ID + 1, "about")
+    require_range(arrays, "tokens.present", 0, 2)
+    require_offsets(arrays, "tokens.offsets", len(tokens), len(arrays["tokens.data"]))
+    require(arrays["merges"].shape[1] == 3, "merges")
+    require(len(arrays["base"]) == 256, "base")
+    require_range(arrays, "merges", 0, size)
+    require_range(arrays, "base", -1, size)
+    require_range(arrays, "characters", 0, 0x110000)
+    require_range(arrays, "character_ids", 0, size)
+    ids = [*about["eos"], *(fields[0] for fields in added)]
+    ids += [] if about["unk"] is None else [about["unk"]]
+    fallback = about["byte_fallback"]
+    require(len(fallback) in (0, 256), "about")
+    require(all(type(i) is int and 0 <= i < size for i in ids), "about")
+    require(all(type(i) is int and -1 <= i < size for i in fallback), "about")
+    flags = [about[name] for name in ("fuse_unk", "ignore_merges", "eos_is_guessed")]
+    for _, content, *rest in added:
+        require(type(content) is str and len(rest) == _FLAGS, "about")
+        flags += rest
+    require(all(type(flag) is bool for flag in flags), "about")
+    names = "".join([about["sha256"], *(fields[1] for fields in added)])
+    names.encode("utf-8")  # Lone surrogates are no text.
+    require(len(about["sha256"]) == 64, "about")
+
+
+_FLAGS = len(fields(AddedToken)) - 2
+
+
 def _step(step: Any) -> dict[str, Any]:
     return {"kind": type(step).__name__, **asdict(step)}
 
 
 def _step_of(found: dict[str, Any]) -> Any:
-    fields = {k: _ENUMS[k](v) if k in _ENUMS else v for k, v in found.items() if k != "kind"}
-    return _STEPS[found["kind"]](**fields)
+    values = {k: _ENUMS[k](v) if k in _ENUMS else v for k, v in found.items() if k != "kind"}
+    step = _STEPS[found["kind"]](**values)
+    for field in fields(step):
+        wanted = bool if field.type is bool or field.type == "bool" else str
+        require(isinstance(getattr(step, field.name), wanted), "about")
+    if found["kind"] == "Split" or values.get("is_regex"):
+        check_pattern(values["pattern"])
+    return step

@@ -18,6 +18,8 @@ from importlib.resources import as_file, files
 from os import PathLike, fspath
 from pathlib import Path
 
+from constrain.artifacts.errors import visible
+
 from ..cache import Cache
 from ..diagnostics import TokenizerError
 from . import hub
@@ -70,17 +72,23 @@ def _loaded(name: str, source_of: Callable[[], _Source], cache: Cache | None) ->
         source = source_of()
         if cache is None:
             return source.read()
-        from .cached_arrays import VERSION, from_arrays, to_arrays
+        from .cached_arrays import VERSION, check_arrays, from_arrays, to_arrays
 
         key = f"tokenizer {VERSION} {source.key}"
-        return from_arrays(name, cache.cached("tokenizer", key, lambda: to_arrays(source.read())))
+        return cache.made(
+            "tokenizer",
+            key,
+            lambda: to_arrays(source.read()),
+            lambda arrays: from_arrays(name, arrays),
+            check_arrays,
+        )
     except TokenizerError as error:
-        raise TokenizerError(f"{name}: {error}") from None
+        raise TokenizerError(f"{visible(name)}: {error}") from None
     except OSError as error:
-        raise TokenizerError(f"{name}: {error.strerror or error}") from None
+        raise TokenizerError(f"{visible(name)}: {error.strerror or error}") from None
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         # Fields of another type than the format has: separate checks would say no more than this.
-        raise TokenizerError(f"{name}: not a valid tokenizer ({error})") from None
+        raise TokenizerError(f"{visible(name)}: not a valid tokenizer ({error})") from None
 
 
 def _source(name: str) -> _Source:

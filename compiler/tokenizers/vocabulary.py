@@ -20,7 +20,7 @@ _WELL_KNOWN_EOS = (
 )
 
 # Masks have a bit for each id up to the highest; real vocabularies are far below this.
-_LARGEST_ID = 9_999_999
+LARGEST_ID = 9_999_999
 
 
 def check_ids(named: Iterable[tuple[str, object]]) -> None:
@@ -32,8 +32,8 @@ def check_ids(named: Iterable[tuple[str, object]]) -> None:
     for name, token_id in named:
         if type(token_id) is not int or token_id < 0:
             raise TokenizerError("the vocabulary is damaged: an id is not a number from 0 on")
-        if token_id > _LARGEST_ID:
-            raise TokenizerError(f"the vocabulary is damaged: ids go from 0 to {_LARGEST_ID:,}")
+        if token_id > LARGEST_ID:
+            raise TokenizerError(f"the vocabulary is damaged: ids go from 0 to {LARGEST_ID:,}")
         if name_of.setdefault(token_id, name) != name:
             raise TokenizerError(f"the vocabulary is damaged: two tokens have id {token_id}")
     "".join(name_of.values()).encode("utf-8")

@@ -19,6 +19,7 @@ from constrain.artifacts.tokens.vocabulary import HOLE, Vocabulary
 
 from ..cache import Cache, Tables
 from .cached_arrays import fingerprint
+from .check_tables import check_vocabulary_tables
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -87,12 +88,10 @@ class VocabularyTables:
             vocabulary = self._tokenizer.vocabulary()
             return vocabulary, Trie.from_vocabulary(vocabulary)
         key = f"vocabulary {_VERSION}, {self._key()}"
-        arrays = self._cache.cached("vocabulary", key, self._arrays)
-        names = ("data", "offsets", "kinds")
-        vocabulary = Vocabulary(*(arrays[f"tokens.{name}"] for name in names))
-        trie = from_arrays(arrays)
-        begin_walks(trie, arrays)
-        return vocabulary, trie
+        return self._cache.made("vocabulary", key, self._arrays, _read, self._check)
+
+    def _check(self, found: Tables) -> None:
+        check_vocabulary_tables(found, self._tokenizer.vocab_size)
 
     def _arrays(self) -> Tables:
         vocabulary = self._tokenizer.vocabulary()
@@ -103,6 +102,15 @@ class VocabularyTables:
         }
         trie = Trie.from_vocabulary(vocabulary)
         return tokens | to_arrays(trie) | walk_arrays(trie)
+
+
+def _read(arrays: Tables) -> tuple[Vocabulary, Trie]:
+    """The inverse of ``_arrays``."""
+    names = ("data", "offsets", "kinds")
+    vocabulary = Vocabulary(*(arrays[f"tokens.{name}"] for name in names))
+    trie = from_arrays(arrays)
+    begin_walks(trie, arrays)
+    return vocabulary, trie
 
 
 def token_tables(

@@ -11,6 +11,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from constrain.artifacts.errors import visible
+
 from ..diagnostics import TokenizerError
 from .detect import MODEL
 from .normalizer import BertNormalizer
@@ -56,12 +58,14 @@ def _named(name: str, read: Callable[[], WordPieceTokenizer]) -> WordPieceTokeni
     try:
         return read()
     except OSError as error:
-        raise TokenizerError(f"{name}: {error.strerror or error}") from None
+        raise TokenizerError(f"{visible(name)}: {error.strerror or error}") from None
     except TokenizerError as error:
-        raise TokenizerError(f"{name}: {error}") from None
+        raise TokenizerError(f"{visible(name)}: {error}") from None
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         # Fields of another type than the format has; each check of its own would say no more.
-        raise TokenizerError(f"{name}: not a valid WordPiece tokenizer ({error})") from None
+        raise TokenizerError(
+            f"{visible(name)}: not a valid WordPiece tokenizer ({error})"
+        ) from None
 
 
 def _from_vocabulary(name: str, raw: bytes, config: Mapping[str, Any]) -> WordPieceTokenizer:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.errors import visible
 from constrain.artifacts.wordpiece.trie import OTHER_BYTE
 
 from ..automata.dfa import Dfa
@@ -93,7 +94,7 @@ def canonical_words(
     mark = tokenizer.indicator
     if not mark or not is_punctuation(mark[0]):
         raise TokenizerError(
-            f"{tokenizer.name}: masks need a continuing_subword_prefix that begins with "
+            f"{visible(tokenizer.name)}: masks need a continuing_subword_prefix that begins with "
             f"punctuation, not {mark!r}: else a token may both begin and continue a word"
         )
     text = canonical_text(dfa, image_table(tokenizer, keep_unknown=keep_unknown), limits)

@@ -1,20 +1,28 @@
 """Tables that are cached on disk between runs."""
 
 import dataclasses
+import json
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from support import constrain, sampled, tokenizer_json, written
 
+from constrain.artifacts.container import sections
 from constrain.artifacts.store import folders
 from constrain.artifacts.store.folders import default_folder
 from constrain.compiler import Cache, Tokenizer, load_tokenizer
+from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cache import Tables
+from constrain.compiler.tokenizers import byte_alphabet
 from constrain.compiler.tokenizers.cached_arrays import from_arrays, to_arrays
+from constrain.compiler.tokenizers.load import load_bpe
 
 # One of each kind of file, behind a second one of the first kind.
 REAL = ["mistral_nemo", "qwen2_5", "mistral-v3", "gpt2/gpt2.tiktoken"]
@@ -179,3 +187,158 @@ def test_commands(tmp_path: Path) -> None:
     assert len(list(folder.iterdir())) == 1
     assert b"1 file deleted" in constrain("cache", "clean", variables=variables).stderr
     assert list(folder.iterdir()) == []
+
+
+class Recorder(Cache):
+    """Notes what was asked for: by kind the key, the tables, their reader and its check."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.asked: dict[str, tuple[str, Tables, Callable[..., Any], Callable[..., Any]]] = {}
+
+    def made(
+        self,
+        kind: str,
+        key: str,
+        build: Callable[[], Tables],
+        read: Callable[[Tables], Any],
+        check: Callable[[Tables], object] = lambda found: None,
+    ) -> Any:
+        tables = build()
+        self.asked[kind] = key, tables, read, check
+        return read(tables)
+
+
+_KINDS = ["tokenizer", "pretokenizer", "pretokenizer-beside", "pairs", "vocabulary", "normal-form"]
+
+
+@pytest.fixture(scope="module")
+def asked(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, tuple[str, Tables, Callable[..., Any], Callable[..., Any]]]:
+    """All kinds of entries that small tokenizers have, with their readers."""
+    vocab = {c: i for i, c in enumerate(byte_alphabet.characters())}
+    vocab |= {text: 256 + i for i, text in enumerate(("ab", "abc", "bc", "Ġa", "xyz"))}
+    document: dict[str, Any] = {
+        "added_tokens": [{"id": 270, "content": "<end>", "special": True}],
+        "pre_tokenizer": {"type": "ByteLevel", "use_regex": False},
+        "model": {
+            "type": "BPE",
+            "vocab": vocab,
+            "merges": ["a b", "ab c", "b c", "Ġ a"],
+            "ignore_merges": True,
+        },
+    }
+    found, path = Recorder(), tmp_path_factory.mktemp("poison") / "tokenizer.json"
+    for normalizer in (None, {"type": "NFC"}):
+        path.write_text(json.dumps(document | {"normalizer": normalizer}))
+        tables = TokenizerTables(load_bpe(path, cache=found), found)
+        assert tables.pretokenizer and tables.product_pretokenizer and tables.pairs
+        assert tables.tokens.trie
+        assert (tables.normal_form is None) == (normalizer is None)
+    assert sorted(found.asked) == sorted(_KINDS)
+    return found.asked
+
+
+def _changes(
+    arrays: dict[str, NDArray[Any]],
+) -> Iterator[tuple[str, dict[str, NDArray[Any]]]]:
+    """Entries that do not fit, as a stranger writes them: with checksums that are right."""
+    yield "empty", {}
+    for name, array in sorted(arrays.items()):
+        rest = {other: each for other, each in arrays.items() if other != name}
+        choices: list[tuple[str, NDArray[Any] | None]] = [("missing", None)]
+        other = np.uint16 if array.dtype == np.uint8 else np.uint8
+        choices.append(("dtype", array.astype(other)))
+        choices.append(("axes", array.reshape(*array.shape, 1)))
+        if array.size:
+            if name not in _LISTS:
+                choices.append(("short", array.ravel()[:-1]))
+                choices.append(("nothing", array.ravel()[:0]))
+            if name not in _ANY_VALUES:
+                high = array.copy()
+                high.flat[array.size // 2] = np.iinfo(array.dtype).max
+                choices.append(("high", high))
+            if array.dtype.kind == "i" and name not in _ANY_VALUES:
+                low = array.copy()
+                low.flat[-1] = -7
+                choices.append(("low", low))
+        for what, changed in choices:
+            yield f"{name} {what}", rest if changed is None else rest | {name: changed}
+
+
+# Lists of tokens, of which a shorter one is a list, too.
+_LISTS = {"bound", "edges", "tokens"}
+
+# Arrays of which each value, or a larger one, is possible.
+_ANY_VALUES = {"about", "prefix", "whole_bytes", "tokens.data", "trie.octets"}
+_ANY_VALUES |= {"subtrees.below", "subtrees.within", "columns.bound"}
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_poisoned_entries_are_built_again(
+    asked: dict[str, tuple[str, Tables, Callable[..., Any], Callable[..., Any]]],
+    tmp_path: Path,
+    kind: str,
+) -> None:
+    """Of each kind: arrays that are missing, of another type or shape, with values out of range,
+    and the arrays of another kind, all with right checksums and the right key."""
+    cache, (key, tables, *readers) = Cache(tmp_path), asked[kind]
+    arrays = {name: np.array(array) for name, array in tables.items()}
+
+    def build() -> Tables:
+        built.append(True)
+        return tables
+
+    built = list[bool]()
+    cache.made(kind, key, build, *readers)
+    [entry] = cache.entries()
+    content = entry.read_bytes()
+    cache.made(kind, key, build, *readers)
+    assert built == [True]
+    others = [
+        (f"of {other}", {n: np.array(a) for n, a in asked[other][1].items()})
+        for other in asked
+        if other != kind and not (kind + other).startswith("pretokenizer")
+    ]
+    for what, changed in [*_changes(arrays), *others]:
+        built.clear()
+        entry.write_bytes(b"".join(sections.encode({"key": key}, changed)))
+        cache.made(kind, key, build, *readers)
+        assert built == [True], what
+        assert entry.read_bytes() == content, what
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+@pytest.mark.parametrize("kind", ["fifo", "folder", "full folder", "loop", "link", "secret"])
+def test_what_is_no_file_in_the_cache_is_no_entry(tmp_path: Path, kind: str) -> None:
+    """A pipe is not waited for, a link not followed when it is written; the tables are right."""
+    cache, build = Cache(tmp_path / "cache"), Builder()
+    cache.cached("kind", "key", build)
+    [entry] = cache.entries()
+    content = entry.read_bytes()
+    entry.unlink()
+    other = tmp_path / "other"
+    other.write_bytes(b"mine")
+    if kind == "fifo":
+        os.mkfifo(entry)
+    elif kind == "loop":
+        entry.symlink_to(entry.name)
+    elif kind == "link":
+        entry.symlink_to(other)
+    elif kind == "secret":
+        entry.write_bytes(b"x")
+        entry.chmod(0)
+    else:
+        entry.mkdir()
+        if kind == "full folder":
+            (entry / "file").touch()
+
+    for _ in range(2):
+        assert cache.cached("kind", "key", build)["a"].tolist() == [0, 1, 2]
+
+    assert other.read_bytes() == b"mine"
+    if "folder" not in kind:
+        assert (entry.is_symlink(), entry.read_bytes()) == (False, content)
+        assert build.calls == 2
+    cache.clean()

@@ -1,0 +1,81 @@
+"""Whether cached tables of a tokenizer's tokens fit together: any file may have their name."""
+
+import numpy as np
+
+from constrain.artifacts.container.sections import (
+    Arrays,
+    check_trie,
+    check_trie_types,
+    check_types,
+    require,
+    require_offsets,
+    require_range,
+)
+from constrain.artifacts.tokens.subtrees import characters, levels_of
+from constrain.artifacts.tokens.trie import trie_of
+from constrain.artifacts.tokens.vocabulary import TEXT
+
+# Arrays: dtype and number of axes.
+_TYPES = {
+    "tokens.data": ("u1", 1),
+    "tokens.kinds": ("u1", 1),
+    "tokens.offsets": ("i8", 1),
+    "subtrees.ids": ("i4", 1),
+    "subtrees.begin": ("i4", 1),
+    "subtrees.end": ("i4", 1),
+    "subtrees.own": ("i4", 1),
+    "subtrees.below": ("i8", 1),
+    "subtrees.within": ("i8", 1),
+    "index.in_order": ("i8", 1),
+    "index.by_octet": ("i4", 1),
+    "heights.steps": ("i8", 1),
+    "heights.below": ("u1", 1),
+    "heights.within": ("u1", 1),
+}
+
+
+def check_vocabulary_tables(arrays: Arrays, vocab_size: int) -> None:
+    """Raise ``ArtifactError`` naming the first array of ``VocabularyTables`` that does not fit."""
+    check_types(arrays, _TYPES)
+    check_trie_types(arrays, "trie.")
+    require(len(arrays["tokens.kinds"]) == vocab_size, "tokens.kinds")
+    require_range(arrays, "tokens.kinds", 0, 3)
+    offsets = arrays["tokens.offsets"]
+    require_offsets(arrays, "tokens.offsets", vocab_size, len(arrays["tokens.data"]))
+    check_trie(arrays, "trie.", vocab_size)
+    nodes, ids = len(arrays["trie.octets"]), arrays["trie.ids"]
+    # Each token of text stands at one node of the trie.
+    texts = np.flatnonzero((arrays["tokens.kinds"] == TEXT) & (np.diff(offsets) > 0))
+    for name in ("trie.ids", "subtrees.ids"):
+        require(len(arrays[name]) == len(texts), name)
+        require(np.array_equal(np.sort(arrays[name]), texts), name)
+    held, first = arrays["trie.held"], arrays["trie.first"]
+    require(np.array_equal(arrays["subtrees.own"], np.diff(held)), "subtrees.own")
+    for name in ("begin", "end", "below", "within"):
+        require(len(arrays[f"subtrees.{name}"]) == nodes, f"subtrees.{name}")
+    require_range(arrays, "subtrees.begin", 0, len(ids) + 1)
+    require_range(arrays, "subtrees.end", 0, len(ids) + 1)
+    begin, end = arrays["subtrees.begin"], arrays["subtrees.end"]
+    require(bool((begin + arrays["subtrees.own"] <= end).all()), "subtrees.end")
+    in_order = arrays["index.in_order"]
+    require_range(arrays, "index.in_order", 0, (len(ids) + 1) << 32)
+    require(bool((in_order[1:] > in_order[:-1]).all()), "index.in_order")
+    inner = in_order & 0xFFFFFFFF
+    require(bool((inner < nodes).all()), "index.in_order")
+    require(bool((first[inner + 1] > first[inner]).all()), "index.in_order")
+    require(np.array_equal(begin[inner], in_order >> 32), "index.in_order")
+    trie = trie_of(arrays, "trie.")
+    unfinished, _, _ = characters(trie, levels_of(trie))
+    require(len(inner) == np.count_nonzero((trie.fan_out > 0) & ~unfinished), "index.in_order")
+    require(not unfinished[inner].any(), "index.in_order")
+    by_octet = arrays["index.by_octet"]
+    require(len(by_octet) == nodes - 1, "index.by_octet")
+    require_range(arrays, "index.by_octet", 1, nodes)
+    octets = arrays["trie.octets"][by_octet]
+    require(bool((octets[1:] >= octets[:-1]).all()), "index.by_octet")
+    steps = arrays["heights.steps"]
+    require(len(steps) > 0 and bool((steps[1:] > steps[:-1]).all()), "heights.steps")
+    require(int(steps[0]) >= 0, "heights.steps")
+    for name in ("heights.below", "heights.within"):
+        require(len(arrays[name]) == nodes, name)
+        require_range(arrays, name, 0, len(steps))
