@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from support import EXAMPLES
+
 # Each line that it reads is a command, variables of its environment, and the seconds after which it
 # is killed with all that it started (null: not at all); each that it writes is the exit code, -9 of
 # one that was killed, and the seconds that the command took.
@@ -16,6 +18,7 @@ import numpy, lark
 from constrain.cli.app import application, run
 import constrain.compiler.pipeline
 application()
+run(["compile", sys.argv[1], "-o", os.devnull, "--no-cache", "-q"])  # Imports what it needs.
 for line in sys.stdin:
     arguments, variables, seconds = json.loads(line)
     begun = time.monotonic()
@@ -56,7 +59,7 @@ class Forks:
 @contextmanager
 def forks() -> Iterator[Forks]:
     """A process that forks; it ends with the block."""
-    command = [sys.executable, "-c", _FORKS]
+    command = [sys.executable, "-c", _FORKS, str(EXAMPLES / "date.ebnf")]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
