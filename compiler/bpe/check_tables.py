@@ -93,8 +93,8 @@ def check_pair_tables(arrays: Arrays, vocab_size: int, merges: int) -> None:
         check_pairs_of({f"pairs.{name}": arrays[prefix + name] for name in SECTIONS}, vocab_size)
         require_range(arrays, f"{prefix}index", 0, max(merges, 1))
     # Both orders are of the same tokens.
-    orders = [np.sort(arrays[f"{prefix}order"]) for prefix in ("rows.", "columns.")]
-    require(np.array_equal(*orders), "columns.order")
+    rows, columns = (np.sort(arrays[f"{prefix}order"]) for prefix in ("rows.", "columns."))
+    require(np.array_equal(rows, columns), "columns.order")
     require_range(arrays, "rows.bound", -1, max(merges, 1))
     check_trie_types(arrays, "trie.")
     check_trie(arrays, "trie.", vocab_size)
