@@ -9,6 +9,7 @@ import typer
 from .. import options
 from ..batch.results import Format, Results
 from ..console import UsageError, status, write_pieces, write_text
+from ..everywhere import panels
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -34,6 +35,7 @@ def compile_many(
             "--tokenizer",
             "-t",
             metavar="FILE",
+            rich_help_panel=panels.TOKENIZER,
             help="As for `compile`; may be repeated, and each grammar is compiled for each.  "
             "[default: the project file's, else the embedded one]",
         ),
@@ -48,7 +50,9 @@ def compile_many(
     thin: Annotated[
         bool,
         typer.Option(
-            "--thin/--no-thin", help="Keep the tokenizer's tables once in the store, for all."
+            "--thin/--no-thin",
+            rich_help_panel=panels.COMPILATION,
+            help="Keep the tokenizer's tables once in the store, for all.",
         ),
     ] = True,
     shard: Annotated[

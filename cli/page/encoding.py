@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -35,14 +36,17 @@ def runs(ids: Iterable[int]) -> list[int]:
     return found
 
 
+# What HTML may obey, line ends of JavaScript, and what turns the direction of text.
+_NOT_RAW = re.compile("[<>&\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
 def script_json(value: object) -> str:
-    """JSON that may stand in a script element: nothing in it ends or begins one, or a comment."""
+    """JSON that may stand in a script element: nothing in it ends or begins one, or a comment, or
+    turns around how the page's source is shown."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     # Lone surrogates, which a file's name may have, are no UTF-8.
     text = "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in text)
-    for char in "<>&\u2028\u2029":
-        text = text.replace(char, f"\\u{ord(char):04x}")
-    return text
+    return _NOT_RAW.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def source_hash(text: str) -> str:

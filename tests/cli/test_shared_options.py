@@ -20,6 +20,8 @@ from constrain.compiler.options import CompileOptions
 OWN = {
     ("diff", "dialect"): "one for each of two grammars",
     ("diff", "start"): "one for each of two grammars",
+    ("compile-many", "tokenizer"): "several, each grammar for each",
+    ("compile-many", "thin"): "on, where artifacts share a store",
 }
 
 # Options that every command has by its own meaning, in its own words: what is written.
@@ -27,8 +29,8 @@ IN_OWN_WORDS = {"--all", "--format", "--output", "--prefix", "--max-bytes", "--s
 
 # The commands that read or compile grammars, and what all of them take.
 COMPILING = {
-    *("bench", "check", "compile", "convert", "diff", "explain", "inspect", "mask", "sample"),
-    *("show", "test", "viz"),
+    *("bench", "check", "compile", "compile-many", "convert", "diff", "explain", "inspect", "mask"),
+    *("sample", "show", "test", "viz"),
 }
 
 

@@ -299,6 +299,7 @@ def test_drawings_and_pages_hold_foreign_text_as_text(cli: Cli, project_less: Pa
     assert cli("inspect", grammar, "-t", tokenizer, "-o", str(page)).code == 0
     html = page.read_text(encoding="utf-8")
     assert "<script>alert" not in html
+    assert not re.search("[\u2028-\u202e\u2066-\u2069]", html)
     log = json.loads(cli("check", grammar, "-f", "sarif").out)
     [run] = log["runs"]
     assert all(set(r["message"]) == {"text"} for r in run["results"])
