@@ -14,6 +14,7 @@ from ..wordpiece import is_wordpiece, is_wordpiece_json
 from .host import HostTokenizer, host_file, host_tokenizer
 from .hub import HUGGING_FACE, hugging_face_file
 from .load import DEFAULT_NAME, default_path, host_bpe, load_bpe
+from .sizes import check_sizes
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -45,7 +46,12 @@ def load_tokenizer(
     if is_wordpiece(_file(name)):
         from ..wordpiece import load_wordpiece
 
-        return load_wordpiece(_file(name))
+        words = load_wordpiece(_file(name))
+        try:
+            check_sizes([word.encode("utf-8") for word in words.ids], words.vocab_size)
+        except TokenizerError as error:
+            raise TokenizerError(f"{visible(name)}: {error}") from None
+        return words
     return load_bpe(name, cache=cache_of(cache))
 
 

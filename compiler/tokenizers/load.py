@@ -24,6 +24,7 @@ from ..cache import Cache
 from ..diagnostics import TokenizerError
 from . import hub
 from .host import HostTokenizer
+from .sizes import check_sizes
 from .tokenizer import Tokenizer
 
 # What messages call the embedded tokenizer, which is for trying things out.
@@ -71,14 +72,14 @@ def _loaded(name: str, source_of: Callable[[], _Source], cache: Cache | None) ->
     try:
         source = source_of()
         if cache is None:
-            return source.read()
+            return _checked(source.read())
         from .cached_arrays import VERSION, check_arrays, from_arrays, to_arrays
 
         key = f"tokenizer {VERSION} {source.key}"
         return cache.made(
             "tokenizer",
             key,
-            lambda: to_arrays(source.read()),
+            lambda: to_arrays(_checked(source.read())),
             lambda arrays: from_arrays(name, arrays),
             check_arrays,
         )
@@ -89,6 +90,12 @@ def _loaded(name: str, source_of: Callable[[], _Source], cache: Cache | None) ->
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         # Fields of another type than the format has: separate checks would say no more than this.
         raise TokenizerError(f"{visible(name)}: not a valid tokenizer ({error})") from None
+
+
+def _checked(found: Tokenizer) -> Tokenizer:
+    """The same tokenizer, of a size that tables can be made of."""
+    check_sizes(found.tokens.values(), found.vocab_size)
+    return found
 
 
 def _source(name: str) -> _Source:
