@@ -166,7 +166,8 @@ class Given(OfSchemas):
     extended: Annotated[
         bool,
         typer.Option(
-            "--extended",
+            "--extended/--no-extended",
+            show_default=False,
             rich_help_panel=panels.GRAMMAR,
             help="In a regex '&' is intersection, and '~x' what x is not.",
         ),
@@ -240,7 +241,8 @@ class Given(OfSchemas):
     lazy: Annotated[
         bool,
         typer.Option(
-            "--lazy",
+            "--lazy/--no-lazy",
+            show_default=False,
             rich_help_panel=panels.COMPILATION,
             help="Precompute no masks, as --prewarm 0: all is at run time.",
         ),
@@ -277,7 +279,8 @@ class Given(OfSchemas):
     strip: Annotated[
         bool,
         typer.Option(
-            "--strip",
+            "--strip/--no-strip",
+            show_default=False,
             rich_help_panel=panels.COMPILATION,
             help="Leave the grammar's text out of the artifact.",
         ),
@@ -285,7 +288,8 @@ class Given(OfSchemas):
     thin: Annotated[
         bool,
         typer.Option(
-            "--thin",
+            "--thin/--no-thin",
+            show_default=False,
             rich_help_panel=panels.COMPILATION,
             help="Write the tokenizer's tables to a file beside the artifact, which all artifacts "
             "of the tokenizer share.",

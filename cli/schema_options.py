@@ -105,7 +105,8 @@ class OfSchemas:
     ascii: Annotated[
         bool | None,
         typer.Option(
-            "--ascii",
+            "--ascii/--no-ascii",
+            show_default=False,
             rich_help_panel=panels.SCHEMA,
             help="Write what is not ASCII as \\uXXXX.",
         ),

@@ -42,7 +42,8 @@ def values_for(
     options, of which the command line says some."""
     if path is not None and not applies_to(path):
         return {}
-    over = {other for name in said for other in INSTEAD.get(name, ())} | {*said}
+    chosen = [name for name, value in said.items() if value is not False]
+    over = {other for name in chosen for other in INSTEAD.get(name, ())} | {*said}
     settings = project.settings_of(path)
     found = {name: each.value for name, each in settings.items() if name in takes - over}
     if path is not None and any(name in _OF_DIALECTS for name in found):

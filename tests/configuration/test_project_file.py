@@ -11,8 +11,10 @@ from support import EXAMPLES, ROOT
 from support.cli import Cli
 
 from constrain.artifacts.read import load
+from constrain.cli.configuration.apply import values_for
 from constrain.cli.configuration.find import find
 from constrain.cli.configuration.keys import of_a_grammar
+from constrain.cli.configuration.project import read
 from constrain.cli.configuration.toml_places import places
 from constrain.cli.options import ALL, Given
 
@@ -129,6 +131,21 @@ def test_the_command_line_wins(cli: Cli) -> None:
     assert cli("compile", "date.ebnf", "--max-states", "200000").code == 0
     words = ("--max-states", "100", "--prewarm", "5", "--engine", "network")
     assert cli("compile", "date.ebnf", *words, "--tokenization", "any").code == 0
+
+
+def test_the_command_line_takes_back_a_switch(cli: Cli) -> None:
+    """By its --no- form, which contradicts nothing that the file says beside it."""
+    project("strip = true\nprewarm = 7", date=DATE)
+
+    assert cli("compile", "date.ebnf", "-o", "stripped.cst").code == 0
+    assert cli("compile", "date.ebnf", "--no-strip", "-o", "whole.cst").code == 0
+    sources = [load(name).manifest.source for name in ("stripped.cst", "whole.cst")]
+    assert sources == [None, DATE]
+
+    keys = of_a_grammar(f for f in fields(Given) if f.name in ALL)
+    found, takes = read(Path("constrain.toml"), keys), frozenset({"lazy", "prewarm"})
+    assert values_for(found, "date.ebnf", takes, {"lazy": False}) == {"prewarm": 7}
+    assert values_for(found, "date.ebnf", takes, {"lazy": True}) == {}
 
 
 def case(name: str, text: str, verdict: str = "accept", head: str = "") -> str:
