@@ -91,8 +91,7 @@ def subject_of(path: str, given: Given) -> "Artifact | str":
     if said:
         note(
             f"{', '.join(said)} change{'s' * (len(said) == 1)} nothing: {visible(path)} is an "
-            "artifact, "
-            f"which has its own grammar and tokenizer"
+            "artifact, which has its own grammar and tokenizer"
         )
     return found
 
@@ -114,8 +113,7 @@ def language_of(path: str, given: Given, limits: "Limits") -> "Dfa":
         if not found.is_regular:
             raise UsageError(
                 f"{visible(path)}: the languages of regular grammars alone are compared, and this "
-                "artifact "
-                f"is of the kind {found.manifest.kind}; compile it with --max-depth N"
+                f"artifact is of the kind {found.manifest.kind}; compile it with --max-depth N"
             )
         dfa = from_tables(found.byte_dfa)
     if dfa.token_columns:

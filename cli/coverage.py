@@ -3,7 +3,7 @@
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +51,15 @@ class CoverageOptions:
             return self.least
         return self.project.least_coverage(grammar)
 
+    def untested(self, tested: Iterable[str]) -> "list[str]":
+        """The grammars of the project that are to be covered and are none of those that have
+        cases."""
+        if self.project is None:
+            return []
+        known = {os.path.realpath(name) for name in tested}
+        listed = [name for name in self.project.grammars() if os.path.realpath(name) not in known]
+        return [name for name in listed if self.least_of(name)]
+
     @property
     def is_lcov(self) -> bool:
         """Whether a trace file is written."""
@@ -73,12 +82,14 @@ class CoverageOptions:
 
 
 class Found:
-    """The coverage of all grammars of a run. Raises ``LimitError``."""
+    """The coverage of all grammars of a run, and those without a case. Raises ``LimitError``."""
 
-    def __init__(self, coverages: "Coverages", wanted: CoverageOptions) -> None:
+    def __init__(
+        self, coverages: "Coverages", wanted: CoverageOptions, untested: Sequence[str] = ()
+    ) -> None:
         from constrain.compiler.diagnostics import GrammarError
 
-        self._wanted = wanted
+        self._wanted, self._untested = wanted, untested
         self._covered: list[Covered] = []
         self._reports: list[CoverageReport] = []
         for covered in coverages.found:
@@ -90,14 +101,14 @@ class Found:
             if covered.left_out:
                 note(
                     f"{visible(covered.name)}: {covered.left_out} accepted texts cover nothing: "
-                    "they are "
-                    "members of what the tokenizer sees, and not of the grammar as it is written"
+                    "they are members of what the tokenizer sees, and not of the grammar as it is "
+                    "written"
                 )
 
     @property
     def is_enough(self) -> bool:
         """Whether each grammar is covered as far as it must be."""
-        return not any(map(self._is_too_little, self._reports))
+        return not self._untested and not any(map(self._is_too_little, self._reports))
 
     def written(self, results: str) -> str:
         """The results of a run with their coverage, in the same format."""
@@ -149,6 +160,9 @@ class Found:
                     f"{visible(report.source.name)}: {report.percent:g} % is covered, less than "
                     f"{self._wanted.least_of(report.source.name):g} %"
                 )
+        for name in self._untested:
+            least = self._wanted.least_of(name)
+            error(f"{visible(name)}: no case is about it, and {least:g} % are to be covered")
 
     def suggestions(self) -> str:
         """Cases for what is not covered: their text where they are for standard output; else they

@@ -120,8 +120,7 @@ def source_of(path: str, given: Given, limits: "Limits") -> Source:
     if m.source is None:
         raise UsageError(
             f"{visible(path)}: members of an artifact of the kind {m.kind} are drawn by its "
-            "grammar, which "
-            "was left out"
+            "grammar, which was left out"
         )
     named = replace(given, dialect=m.dialect, start=m.start, meaning=Meaning(m.meaning))
     return _of_grammar(m.source, path, named.compile_options(path, limits))

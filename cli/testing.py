@@ -56,8 +56,7 @@ class Subjects:
                 if found is None:
                     raise UsageError(
                         f"{visible(paths[0])}: there are no cases of the same name beside this "
-                        "grammar; "
-                        f"name their files or folders behind it"
+                        "grammar; name their files or folders behind it"
                     )
                 cases = [found]
         if STDIN in cases and paths[0] == STDIN:
@@ -89,8 +88,7 @@ class Subjects:
         if name is None:
             raise UsageError(
                 f"{visible(file.path)}: no grammar is named; say it on the command line, or by a "
-                "line "
-                "'grammar: FILE' at the head of the file"
+                "line 'grammar: FILE' at the head of the file"
             )
         given = with_settings(self._given, file, name)
         if start is not None:
@@ -105,8 +103,7 @@ class Subjects:
             if start not in (None, found.manifest.start):
                 raise SubjectError(
                     f"{visible(name)} is an artifact that starts with '{found.manifest.start}': "
-                    "the case "
-                    f"starts with '{start}'"
+                    f"the case starts with '{start}'"
                 )
             shared = None
             if given.tokenizer is not None:

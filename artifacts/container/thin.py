@@ -174,9 +174,8 @@ def _mapped(path: Path, verify: bool, copy: bool) -> Sections:
         raise ArtifactError(f"{visible(path)}: {error}") from None
     except OSError as error:
         raise ArtifactError(
-            f"its tokenizer's tables cannot be read: {visible(path)}: {error.strerror or error}; "
-            "a file of "
-            "that name is written beside each thin artifact"
+            f"its tokenizer's tables cannot be read: {visible(path)}: {error.strerror or error}; a "
+            "file of that name is written beside each thin artifact"
         ) from None
     if found.manifest.get("kind") != _KIND:
         raise ArtifactError(f"{visible(path)} holds no tables of a tokenizer")

@@ -160,9 +160,9 @@ class Remote:
             from fsspec.core import url_to_fs
         except ImportError:
             raise StoreError(
-                f"{visible(url)}: a store that is no folder needs fsspec: pip install "
-                "'constrain-grammar"
-                "[store]', and what it needs for such URLs, as s3fs for s3://"
+                f"{visible(url)}: a store that is no folder needs fsspec: "
+                "pip install 'constrain-grammar[store]', and what it needs for such URLs, as s3fs "
+                "for s3://"
             ) from None
         try:
             fs, root = url_to_fs(url)

@@ -138,7 +138,7 @@ def test(
     runs = runs_of(given, paths)
     _check_output(output, [*(paths or ()), *(file.source.name for _, file in runs)])
     total = sum(len(f.cases) for _, f in runs if not isinstance(f, ConstrainError))
-    done, reports = 0, list[report.FileReport]()
+    done, reports, tested = 0, list[report.FileReport](), list[str]()
     for subjects, file in runs:
         if isinstance(file, ConstrainError):
             reports.append(report.FileReport(file.source.name, None, (), file, file.exit_code))
@@ -152,6 +152,7 @@ def test(
         observers = () if coverages is None else (coverages,)
         runner = Runner(subjects.subject_of, allow_commands, observers)
         reports.append(_of_file(file, runner, subjects, is_wanted, update, tell))
+        tested += [subjects.name_of(file) or ""]
         done += len(file.cases)
     if not any(found.results or found.error for found in reports):
         names = "" if filter_ is None else f" whose name has '{filter_}'"
@@ -164,7 +165,8 @@ def test(
         Format.GITHUB: report.as_github,
         Format.LCOV: report.as_text,
     }[format_](reports)
-    found = None if coverages is None else Found(coverages, wanted)
+    untested = [] if paths else wanted.untested(tested)
+    found = None if coverages is None else Found(coverages, wanted, untested)
     if found is not None:
         if wanted.is_alone and text:
             status(text.removesuffix("\n"))

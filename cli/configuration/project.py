@@ -105,8 +105,7 @@ class Project:
             if not files:
                 raise UsageError(
                     f"{visible(self.shown)}:{entry.line}: there is no file {entry.pattern!r}, "
-                    "which "
-                    f"'{GRAMMARS}' lists"
+                    f"which '{GRAMMARS}' lists"
                 )
             found |= dict.fromkeys(files)
         return list(found)

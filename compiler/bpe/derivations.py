@@ -212,8 +212,7 @@ def whole_pieces(tokenizer: Tokenizer) -> dict[int, bytes]:
     if not hidden.issuperset(unspelled):
         raise TokenizerError(
             f"{visible(tokenizer.name)}: with 'ignore_merges' canonical masks need a token for "
-            "each byte; "
-            f"use --tokenization any"
+            "each byte; use --tokenization any"
         )
     derivations = derive(found, tokenizer.merges)
     return {token: tokenizer.tokens[token] for token in derivations.unreachable}

@@ -166,8 +166,7 @@ def merge(
     if tables.pretokenizer.unless_begun and _begins_with(network, tables.pretokenizer.prefix):
         raise TokenizerError(
             f"{visible(tokenizer.name)}: this tokenizer puts a space before texts that do not "
-            "begin with "
-            f"one, and members of this grammar, which nests, do; use --tokenization any"
+            "begin with one, and members of this grammar, which nests, do; use --tokenization any"
         )
     sections = tokenizer_sections(tables, request.vocab_size) | beside.sections
     sections["cuts.final"] = tables.pretokenizer.dfa.final.astype(np.uint8)

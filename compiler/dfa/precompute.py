@@ -65,8 +65,7 @@ def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], t
         lost = [f"0x{o:02X}" for o in np.flatnonzero(dfa.used_bytes()).tolist() if base[o] < 0]
         raise TokenizerError(
             f"{visible(request.tokenizer.name)}: the tokenizer can spell no member: it has no "
-            "token for "
-            f"{', '.join(lost[:8])}"
+            f"token for {', '.join(lost[:8])}"
         )
     if request.options.prewarm == 0:
         lazily: dict[str, NDArray[Any]] = {"dfa.live": live.astype(np.uint8)}

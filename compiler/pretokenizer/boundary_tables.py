@@ -137,9 +137,8 @@ def _encodable(
         except ValueError as error:
             raise TokenizerError(
                 f"{visible(tokenizer.name)}: canonical masks do not support what this tokenizer "
-                "puts "
-                f"before a text together with what it finds or replaces in it ({error}); use "
-                f"--tokenization any"
+                f"puts before a text together with what it finds or replaces in it ({error}); use "
+                "--tokenization any"
             ) from None
         dfa = intersected(dfa, whole if prefixed else texts)
     return dfa

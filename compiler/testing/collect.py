@@ -69,8 +69,7 @@ def collected(path: str) -> Iterator[CaseFile | CaseFileError]:
     if not found:
         raise CollectError(
             f"{visible(path)}: there is no case in this folder: no *{SUFFIX}, no accept/* and "
-            "reject/*, no "
-            "JSON with a schema and tests"
+            "reject/*, no JSON with a schema and tests"
         )
 
 

@@ -211,8 +211,7 @@ class Subject:
         if self.artifact.manifest.kind == WORD_DFA:
             raise SubjectError(
                 f"{visible(self.name)}: behind a text WordPiece's masks are of normalised words; "
-                "write the "
-                "case with ':tokens'"
+                "write the case with ':tokens'"
             )
         return next(iter(boundaries(self.artifact, text)), None)
 

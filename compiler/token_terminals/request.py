@@ -93,8 +93,7 @@ def with_sentinels_of(
     if len(prefix) > 1:
         raise TokenizerError(
             f"{visible(request.tokenizer.name)}: canonical masks cannot follow token terminals "
-            "beside what "
-            f"this tokenizer puts before a text; use --tokenization any"
+            "beside what this tokenizer puts before a text; use --tokenization any"
         )
     if prefix and request.options.method == DIRECT:
         raise TokenizerError(

@@ -206,6 +206,17 @@ def test_the_project_says_how_much_is_to_be_covered(cli: Cli) -> None:
     assert cli("test", "a.ebnf").code == 1
     for words in (("b.ebnf",), ("a.ebnf", "a.test"), ("--filter", "day"), ("--min-coverage", "1")):
         assert cli("test", *words).code == 0, words
+    # Without a case nothing is covered.
+    Path("a.test").unlink()
+    done = cli("test", "-q")
+    assert (done.code, done.err.split(", ")[0]) == (
+        1,
+        "error: a.ebnf: no case is about it",
+    )
+    Path("elsewhere.test").write_text(case("a day", "2024-02-29", head="grammar: a.ebnf\n"))
+    text = 'tests = ["elsewhere.test"]\n[grammars]\n"a.ebnf" = {min-coverage = 1}'
+    project(text, a=DATE)
+    assert cli("test", "-q").code == 0
 
 
 def test_test_alone_says_where_there_is_nothing_to_run(cli: Cli) -> None:
