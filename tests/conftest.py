@@ -79,13 +79,15 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tables of tests are kept apart from the user's, in one folder for all processes; so is the
-    bytecode of children where none is to be written beside the sources."""
+    """Tables of tests are kept apart from the user's, in one folder for all processes, with a key
+    of their own, so that no file is made in the user's home; so is the bytecode of children where
+    none is to be written beside the sources."""
     session = tmp_path_factory.getbasetemp()
     if WORKER in os.environ:
         session = session.parent
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONSTRAIN_CACHE_DIR", str(session / "cache"))
+        patch.setenv("CONSTRAIN_CACHE_KEY", "that of the tests")
         if os.environ.get("PYTHONDONTWRITEBYTECODE"):
             patch.delenv("PYTHONDONTWRITEBYTECODE")
             patch.setenv("PYTHONPYCACHEPREFIX", str(session / "bytecode"))

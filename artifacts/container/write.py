@@ -61,26 +61,32 @@ def _write(named: Path, chunks: Iterable[bytes]) -> None:
     _replace(target, chunks, found)
 
 
-def replace_atomically(path: Path, chunks: Iterable[bytes]) -> None:
+def replace_atomically(path: Path, chunks: Iterable[bytes], mode: int = 0o666) -> None:
     """Write ``chunks`` to a new file of this name, whatever has the name now: a link is not
-    followed, a pipe is not opened. Raises ``OSError``, also where a folder has it."""
-    _replace(path, chunks, None)
+    followed, a pipe is not opened. ``mode``: of which the umask takes away. Raises ``OSError``,
+    also where a folder has the name."""
+    _replace(path, chunks, None, mode)
 
 
-def _replace(target: Path, chunks: Iterable[bytes], like: os.stat_result | None) -> None:
+def _replace(
+    target: Path, chunks: Iterable[bytes], like: os.stat_result | None, mode: int = 0o666
+) -> None:
     temporary = temporary_beside(target)
     try:
-        _write_new(temporary, chunks, like)
+        _write_new(temporary, chunks, like, mode)
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
-def _write_new(temporary: Path, chunks: Iterable[bytes], like: os.stat_result | None) -> None:
-    """Write a file that is not there yet, with the mode and the owner of another."""
+def _write_new(
+    temporary: Path, chunks: Iterable[bytes], like: os.stat_result | None, mode: int
+) -> None:
+    """Write a file that is not there yet, with the mode and the owner of another if there is one,
+    else with ``mode``."""
     # Nobody else may read what was not to be read, not for a moment.
-    mode = 0o666 if like is None else like.st_mode & 0o600
+    mode = mode if like is None else like.st_mode & 0o600
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(temporary, flags, mode), "wb") as file:
         if like is not None and os.name == "posix":

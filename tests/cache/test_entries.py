@@ -14,9 +14,8 @@ import pytest
 from numpy.typing import NDArray
 from support import constrain, sampled, tokenizer_json, written
 
-from constrain.artifacts.container import sections
 from constrain.artifacts.store import folders
-from constrain.artifacts.store.folders import default_folder
+from constrain.artifacts.store.folders import default_folder, state_folder
 from constrain.compiler import Cache, Tokenizer, load_tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cache import Tables
@@ -73,7 +72,9 @@ def test_without_a_folder_nothing_is_kept(tmp_path: Path) -> None:
         assert build.calls == 2
 
 
-@pytest.mark.parametrize("damage", ["empty", "short", "flipped", "foreign", "other key"])
+@pytest.mark.parametrize(
+    "damage", ["empty", "short", "flipped", "foreign", "other key", "other kind", "code", "long"]
+)
 def test_damaged_entries_are_built_again(tmp_path: Path, damage: str) -> None:
     """Whatever was done to an entry, it is replaced by a whole one."""
     cache, build = Cache(tmp_path), Builder()
@@ -82,10 +83,12 @@ def test_damaged_entries_are_built_again(tmp_path: Path, damage: str) -> None:
     content = path.read_bytes()
     flipped = content[:-1] + bytes([content[-1] ^ 1])
     changed = {"empty": b"", "short": content[:-4], "flipped": flipped, "foreign": b"x" * 100}
-    if damage == "other key":
-        Cache(tmp_path / "else").cached("kind", "kex", build)
-        changed[damage] = Cache(tmp_path / "else").entries()[0].read_bytes()
-        build.calls = 1
+    changed["code"] = bytes([content[0] ^ 1]) + content[1:]
+    changed["long"] = b"x" * 32 + b"\xff" * 100
+    for other, kind, key in (("other key", "kind", "kex"), ("other kind", "kine", "key")):
+        elsewhere = Cache(tmp_path / other)
+        elsewhere.cached(kind, key, Builder())
+        changed[other] = elsewhere.entries()[0].read_bytes()
     path.write_bytes(changed[damage])
     assert cache.cached("kind", "key", build)["a"].tolist() == [0, 1, 2]
     assert build.calls == 2
@@ -112,7 +115,8 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path) -> None:
 
 
 def test_place_of_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The variable of its own, else the convention of the system."""
+    """The variable of its own, else the convention of the system; that of the key likewise, but
+    never one that depends on the current folder."""
     monkeypatch.setenv("CONSTRAIN_CACHE_DIR", "/x/y")
     assert default_folder() == Path("/x/y")
     monkeypatch.delenv("CONSTRAIN_CACHE_DIR")
@@ -125,10 +129,22 @@ def test_place_of_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         ("darwin", "/xdg"): tmp_path / "Library" / "Caches" / "constrain",
         ("win32", "/xdg"): Path("/local/constrain/Cache"),
     }
+    states = {
+        ("linux", ""): tmp_path / ".local" / "state" / "constrain",
+        ("linux", "relative"): tmp_path / ".local" / "state" / "constrain",
+        ("linux", "/xdg"): Path("/xdg/constrain"),
+        ("darwin", "/xdg"): tmp_path / "Library" / "Application Support" / "constrain",
+        ("win32", "/xdg"): Path("/local/constrain"),
+    }
     for (platform, named), expected in places.items():
         monkeypatch.setattr(folders.sys, "platform", platform)
         monkeypatch.setenv("XDG_CACHE_HOME", named)
+        monkeypatch.setenv("XDG_STATE_HOME", named)
         assert expected == default_folder()
+        assert states[platform, named] == state_folder()
+    monkeypatch.setenv("HOME", ".")
+    monkeypatch.setattr(folders.sys, "platform", "linux")
+    assert state_folder() is None
 
 
 @sampled("name", REAL[1:], REAL)
@@ -243,7 +259,7 @@ def asked(
 def _changes(
     arrays: dict[str, NDArray[Any]],
 ) -> Iterator[tuple[str, dict[str, NDArray[Any]]]]:
-    """Entries that do not fit, as a stranger writes them: with checksums that are right."""
+    """Entries that do not fit."""
     yield "empty", {}
     for name, array in sorted(arrays.items()):
         rest = {other: each for other, each in arrays.items() if other != name}
@@ -276,13 +292,13 @@ _ANY_VALUES |= {"subtrees.below", "subtrees.within", "columns.bound"}
 
 
 @pytest.mark.parametrize("kind", _KINDS)
-def test_poisoned_entries_are_built_again(
+def test_entries_that_do_not_fit_are_built_again(
     asked: dict[str, tuple[str, Tables, Callable[..., Any], Callable[..., Any]]],
     tmp_path: Path,
     kind: str,
 ) -> None:
     """Of each kind: arrays that are missing, of another type or shape, with values out of range,
-    and the arrays of another kind, all with right checksums and the right key."""
+    and the arrays of another kind, all as if this user had written them."""
     cache, (key, tables, *readers) = Cache(tmp_path), asked[kind]
     arrays = {name: np.array(array) for name, array in tables.items()}
 
@@ -303,14 +319,18 @@ def test_poisoned_entries_are_built_again(
     ]
     for what, changed in [*_changes(arrays), *others]:
         built.clear()
-        entry.write_bytes(b"".join(sections.encode({"key": key}, changed)))
+        entry.unlink()
+        cache.cached(kind, key, lambda arrays=changed: arrays)
+        assert entry.read_bytes() != content
         cache.made(kind, key, build, *readers)
         assert built == [True], what
         assert entry.read_bytes() == content, what
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
-@pytest.mark.parametrize("kind", ["fifo", "folder", "full folder", "loop", "link", "secret"])
+@pytest.mark.parametrize(
+    "kind", ["fifo", "folder", "full folder", "loop", "link", "secret", "zeros", "terabyte"]
+)
 def test_what_is_no_file_in_the_cache_is_no_entry(tmp_path: Path, kind: str) -> None:
     """A pipe is not waited for, a link not followed when it is written; the tables are right."""
     cache, build = Cache(tmp_path / "cache"), Builder()
@@ -326,6 +346,11 @@ def test_what_is_no_file_in_the_cache_is_no_entry(tmp_path: Path, kind: str) -> 
         entry.symlink_to(entry.name)
     elif kind == "link":
         entry.symlink_to(other)
+    elif kind == "zeros":
+        entry.symlink_to("/dev/zero")
+    elif kind == "terabyte":
+        entry.write_bytes(content)
+        os.truncate(entry, 1 << 40)
     elif kind == "secret":
         entry.write_bytes(b"x")
         entry.chmod(0)
