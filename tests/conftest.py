@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support import EXAMPLES, compiled, constrain, tokenizer_of, written
+from support import EXAMPLES, compiled, constrain, forked, tokenizer_of, written
 from support.cli import Cli, Result
 from support.container import KINDS, VARIANTS
 from support.drawing import DATE
@@ -92,6 +92,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             patch.delenv("PYTHONDONTWRITEBYTECODE")
             patch.setenv("PYTHONPYCACHEPREFIX", str(session / "bytecode"))
         yield
+        forked.stop()
 
 
 @pytest.fixture(scope="session")

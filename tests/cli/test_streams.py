@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from support import constrain, tokenizer_json, written
+from support import constrain, python, tokenizer_json, written
 from support.cli import DATE, Cli, content
 
 from constrain.compiler.tokenizers import byte_alphabet
@@ -31,6 +31,21 @@ def test_nothing_but_data_is_piped(date_file: Path, tmp_path: Path) -> None:
         ran = constrain(*arguments, folder=tmp_path, variables={"TERM": "xterm-256color"})
         assert b"\x1b" not in ran.stderr
         assert b"\x1b" not in ran.stdout or b"__metadata__" in ran.stdout
+
+
+def test_forked_commands_end_as_started_ones_do(tmp_path: Path) -> None:
+    """What tests see of processes of ``support.forked`` is what users see of theirs."""
+    content(tmp_path / "g.ebnf", 's ::= "é" "b";')
+    for arguments, stdin in (
+        (("explain", "g.ebnf"), "éb".encode()),
+        (("explain", "g.ebnf"), b"\xff\0"),
+        (("mask", "g.ebnf", "--prefix", "é"), b""),
+        (("mask", "g.ebnf", "--nothing"), b""),
+    ):
+        forked = constrain(*arguments, stdin=stdin, folder=tmp_path)
+        started = python("-m", "constrain.cli", *arguments, stdin=stdin, folder=tmp_path)
+        assert started.returncode == forked.returncode
+        assert (started.stdout, started.stderr) == (forked.stdout, forked.stderr)
 
 
 def at_a_terminal(

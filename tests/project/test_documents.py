@@ -6,6 +6,7 @@
 import os
 import re
 import runpy
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from support import FOLDERS, ROOT, python_files
+from support import FOLDERS, ROOT, forked, python_files
 from support.drawing import drawn_by_this_dot
 
 # Every document, and those of them with commands.
@@ -152,7 +153,7 @@ def shell(tmp_path: Path) -> Shell:
         folder.mkdir()
     (made.folder / "examples").symlink_to(ROOT / "examples")
     program = made.programs / "constrain"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m constrain.cli "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(forked.program())} "$@"\n')
     program.chmod(0o755)
     return made
 

@@ -20,6 +20,8 @@ from constrain.compiler.frontend import Automaton
 from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.tokenizers import byte_alphabet
 
+from . import forked
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = ("artifacts", "cli", "compiler")
 EXAMPLES = ROOT / "examples"
@@ -141,15 +143,7 @@ def python(
     variables: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run this Python in a child process."""
-    return subprocess.run(
-        [sys.executable, *arguments],
-        input=stdin,
-        capture_output=True,
-        cwd=folder,
-        env={**os.environ, **(variables or {})},
-        timeout=120,
-        check=False,
-    )
+    return _ran([sys.executable, *arguments], stdin, folder, variables)
 
 
 def constrain(
@@ -158,9 +152,21 @@ def constrain(
     folder: Path | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run the command line in a child process."""
-    return python(
-        "-m", "constrain.cli", *arguments, stdin=stdin, folder=folder, variables=variables
+    """Run the command line in a child process (``forked``)."""
+    return _ran([*forked.program(variables or ()), *arguments], stdin, folder, variables)
+
+
+def _ran(
+    command: list[str], stdin: bytes, folder: Path | None, variables: Mapping[str, str] | None
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        command,
+        input=stdin,
+        capture_output=True,
+        cwd=folder,
+        env={**os.environ, **(variables or {})},
+        timeout=120,
+        check=False,
     )
 
 
