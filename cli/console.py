@@ -76,6 +76,12 @@ def write_data(text: str) -> None:
     write_pieces([octets_of(text)])
 
 
+def write_name(name: object) -> None:
+    """A name on a line, for programs as it is; on a terminal it is one line whatever is in it."""
+    shown = visible(name) if is_terminal(sys.stdout) else str(name)
+    write_raw(octets_of(f"{shown}\n"))
+
+
 def write_pieces(pieces: Iterable[bytes], output: str | None = None, subject: str = "-") -> None:
     """Data to the file ``output``, whole or not at all; to standard output for None and ``-``,
     where a terminal is shown what it would obey.

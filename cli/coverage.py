@@ -177,13 +177,14 @@ class Found:
             status("no case is suggested")
             return ""
         if len(found) > 1:
-            names = ", ".join(covered.name for covered, _ in found)
+            names = ", ".join(visible(covered.name) for covered, _ in found)
             raise UsageError(f"--suggest is for one grammar, and these are several: {names}")
         ((covered, cases),) = found
         if self._wanted.suggest == STDIN:
             return write(cases)
         _write(Path(self._wanted.suggest), covered, cases)
-        status(f"{self._wanted.suggest}: {len(cases):,} case{'s' * (len(cases) > 1)} suggested")
+        count = f"{len(cases):,} case{'s' * (len(cases) > 1)}"
+        status(f"{visible(self._wanted.suggest)}: {count} suggested")
         return ""
 
 
@@ -210,7 +211,7 @@ def _write(path: Path, covered: "Covered", cases: Sequence["Case"]) -> None:
         octets = text.encode("utf-8")
     except UnicodeEncodeError:
         raise UsageError(
-            f"{grammar}: a file of cases says names in UTF-8, and this is none; one of "
+            f"{visible(grammar)}: a file of cases says names in UTF-8, and this is none; one of "
             "the grammar's name beside it need not say it"
         ) from None
     write_atomically(str(path), [octets])

@@ -169,7 +169,7 @@ def write_drawing(drawing: "Drawing", path: Path, stage: Stage, size: "Size") ->
     if missing is not None:
         raise missing
     beside = f", the index of {len(written) - 1:,} pages beside it" if len(written) > 1 else ""
-    status(f"{written[0]}: {stage.value}{beside}")
+    status(f"{visible(written[0])}: {stage.value}{beside}")
     if drawing.left_out and len(written) == 1:
         note(drawing.left_out)
 
@@ -206,7 +206,7 @@ def write_all_drawings(compilation: "Compilation", path: str, folder: Path) -> N
 
 def title_of(path: str) -> str:
     """The name of a file, without its folder: the same everywhere."""
-    return "standard input" if path == STDIN else Path(path).name
+    return "standard input" if path == STDIN else visible(Path(path).name)
 
 
 class _OfBytes(TypedDict):

@@ -102,8 +102,8 @@ class Subjects:
         if not isinstance(found, str):
             if start not in (None, found.manifest.start):
                 raise SubjectError(
-                    f"{visible(name)} is an artifact that starts with '{found.manifest.start}': "
-                    f"the case starts with '{start}'"
+                    f"{visible(name)} is an artifact that starts with "
+                    f"'{visible(found.manifest.start)}': the case starts with '{visible(start)}'"
                 )
             shared = None
             if given.tokenizer is not None:

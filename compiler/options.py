@@ -263,7 +263,8 @@ def eos_ids(tokenizer: AnyTokenizer, given: Sequence[int | str]) -> tuple[int, .
         if token_id is None and str(wanted).isdecimal() and len(str(wanted)) < 10:
             token_id = int(wanted)
         if token_id is None:
-            found = [i for i, octets in tokenizer.tokens.items() if octets == str(wanted).encode()]
+            named = str(wanted).encode("utf-8", "surrogatepass")  # What is no UTF-8 is no token.
+            found = [i for i, octets in tokenizer.tokens.items() if octets == named]
             token_id = found[0] if found else None
         if token_id is None or token_id >= tokenizer.vocab_size:
             raise TokenizerError(

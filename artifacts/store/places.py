@@ -157,6 +157,10 @@ class Remote:
 
     def __init__(self, url: str, folder: Path) -> None:
         try:
+            digest = sha256(url.encode("utf-8")).hexdigest()
+        except UnicodeEncodeError:
+            raise StoreError(f"{visible(url)}: a URL is UTF-8, and this is none") from None
+        try:
             from fsspec.core import url_to_fs
         except ImportError:
             raise StoreError(
@@ -167,10 +171,10 @@ class Remote:
         try:
             fs, root = url_to_fs(url)
         except (ImportError, ValueError) as error:
-            raise StoreError(f"{visible(url)}: {error}") from None
+            raise StoreError(f"{visible(url)}: {visible(error)}") from None
         self._fs: Any = fs
         self._root: str = root.rstrip("/")
-        self._local = Folder(folder / sha256(url.encode("utf-8")).hexdigest()[:16])
+        self._local = Folder(folder / digest[:16])
 
     def path(self, name: str) -> Path | None:
         is_marked = self._local.is_marked(name)

@@ -8,6 +8,8 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from constrain.artifacts.errors import visible
+
 from .. import console
 from ..quoting import escaped
 
@@ -116,11 +118,11 @@ def as_line(result: "JobResult") -> str:
 
 def _message(result: "JobResult") -> str:
     assert result.error is not None
-    message = result.error.message
-    if not message.startswith(f"{result.name}:"):
-        message = f"{result.name}: {message}"
-    text = "\n".join(_line(line) for line in message.split("\n"))
-    return text + (f"\n  = for the tokenizer {_line(result.tokenizer)}" if result.tokenizer else "")
+    message, name = result.error.message, visible(result.name)
+    if not message.startswith(f"{name}:"):
+        message = f"{name}: {message}"
+    of = f"\n  = for the tokenizer {visible(result.tokenizer)}" if result.tokenizer else ""
+    return f"{message}{of}"
 
 
 def _line(text: str) -> str:

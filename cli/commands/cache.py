@@ -1,6 +1,6 @@
 """``constrain cache``: where tables are cached between runs, and how to delete them."""
 
-from ..console import UsageError, status, write_data
+from ..console import UsageError, status, write_name
 
 HELP = "The tables of tokenizers that are cached between runs."
 
@@ -19,7 +19,7 @@ def directory() -> None:
     folder = default_folder()
     if folder is None:
         raise UsageError("there is no home folder to cache tables in; set CONSTRAIN_CACHE_DIR")
-    write_data(f"{folder}\n")
+    write_name(folder)
 
 
 def clean() -> None:

@@ -155,8 +155,10 @@ def test(
         tested += [subjects.name_of(file) or ""]
         done += len(file.cases)
     if not any(found.results or found.error for found in reports):
-        names = "" if filter_ is None else f" whose name has '{filter_}'"
-        raise UsageError(f"{' '.join(paths or ['the project file'])}: there is no case{names}")
+        names = "" if filter_ is None else f" whose name has '{visible(filter_)}'"
+        raise UsageError(
+            f"{visible(' '.join(paths or ['the project file']))}: there is no case{names}"
+        )
     text = {
         Format.TEXT: report.as_text,
         Format.JSON: report.as_json,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
 DASK = "dask://"
 
@@ -26,16 +26,19 @@ def dask_executor(url: str) -> Iterator[Executor]:
     the tokenizers under the names that jobs have, and the store. Raises ``ClusterError``."""
     address = url.removeprefix(DASK)
     if address == url or not address:
-        raise ClusterError(f"{url}: expected {DASK}HOST:PORT, the scheduler of a cluster of Dask")
+        raise ClusterError(
+            f"{visible(url)}: expected {DASK}HOST:PORT, the scheduler of a cluster of Dask"
+        )
     try:
         from distributed import Client
     except ImportError:
         raise ClusterError(
-            f"{url}: a cluster of Dask needs distributed: pip install 'constrain-grammar[cluster]'"
+            f"{visible(url)}: a cluster of Dask needs distributed: pip install "
+            "'constrain-grammar[cluster]'"
         ) from None
     try:
         client = Client(f"tcp://{address}", timeout=_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise ClusterError(f"{url}: there is no scheduler: {error}") from None
+        raise ClusterError(f"{visible(url)}: there is no scheduler: {visible(error)}") from None
     with client:
         yield client.get_executor(pure=False)

@@ -15,7 +15,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 from constrain.artifacts.store.keys import StoreError
 from constrain.artifacts.store.store import Store
 
@@ -120,8 +120,8 @@ def compile_job(job: CompileJob, store: str, key: str | None = None) -> JobResul
         if key not in (None, found):
             raise StoreError(
                 f"the key is {found} here and {key} where the batch began: this machine has "
-                f"another file at {job.tokenizer}, other files that the grammar refers to, or "
-                "another release"
+                f"another file at {visible(job.tokenizer)}, other files that the grammar refers "
+                "to, or another release"
             )
         notes, wrong = list[str](), None
         there = _store(store)
@@ -185,10 +185,10 @@ def error_of(error: BaseException) -> JobError:
         case MemoryError():
             return JobError(LIMIT, "out of memory; a lower --max-memory refuses earlier")
         case OSError():
-            where = f"{error.filename}: " if error.filename else ""
+            where = f"{visible(error.filename)}: " if error.filename else ""
             return JobError(STORE, f"{where}{error.strerror or error}")
         case _:
-            return JobError(INTERNAL, f"internal error: {type(error).__name__}: {error}")
+            return JobError(INTERNAL, f"internal error: {type(error).__name__}: {visible(error)}")
 
 
 @lru_cache(maxsize=_MOST_TOKENIZERS)

@@ -4,6 +4,7 @@ Plan.drawing    one picture: all states, as many as can be looked at, or those o
 Plan.pages      all states: a page for each rule, more for a large one, and an index of them
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -324,4 +325,4 @@ def _slug(number: int, title: str) -> str:
 
 def _url(file: str) -> str:
     """Relative to the page that has it; ``./`` before a name that could read as a scheme."""
-    return f"./{quote(file, safe='')}"
+    return f"./{quote(os.fsencode(file), safe='')}"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
 from ..diagnostics import GrammarError
 from ..dialects import JSON_SCHEMA, STRUCTURAL_TAG, TOOLS, read_grammar
@@ -49,7 +49,8 @@ class RequestError(ConstrainError):
     HTTP 400. ``pointer``: of the field at fault (RFC 6901), empty for the whole request."""
 
     def __init__(self, pointer: str, message: str, hint: str = "") -> None:
-        super().__init__(f"{pointer or 'the request'}: {message}{hint and f'; {hint}'}")
+        said = f"{pointer or 'the request'}: {message}{hint and f'; {hint}'}"
+        super().__init__(visible(said))
         self.pointer, self.message, self.hint = pointer, message, hint
 
 

@@ -86,7 +86,9 @@ class Coverages:
         if source.artifact is not None:
             m = source.artifact.manifest
             if m.source is None:
-                raise SubjectError(f"{source.name}: its grammar, which is covered, was stripped")
+                raise SubjectError(
+                    f"{visible(source.name)}: its grammar, which is covered, was stripped"
+                )
             text, options = m.source, options_of(m)
         assert text is not None
         assert options is not None

@@ -50,7 +50,7 @@ def load_tokenizer(
         try:
             check_sizes([word.encode("utf-8") for word in words.ids], words.vocab_size)
         except TokenizerError as error:
-            raise TokenizerError(f"{visible(name)}: {error}") from None
+            raise TokenizerError(f"{visible(name)}: {visible(error)}") from None
         return words
     return load_bpe(name, cache=cache_of(cache))
 
@@ -70,4 +70,4 @@ def _file(name: str) -> str:
     try:
         return fspath(hugging_face_file(name))
     except TokenizerError as error:
-        raise TokenizerError(f"{visible(name)}: {error}") from None
+        raise TokenizerError(f"{visible(name)}: {visible(error)}") from None

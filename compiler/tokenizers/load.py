@@ -84,12 +84,12 @@ def _loaded(name: str, source_of: Callable[[], _Source], cache: Cache | None) ->
             check_arrays,
         )
     except TokenizerError as error:
-        raise TokenizerError(f"{visible(name)}: {error}") from None
+        raise TokenizerError(f"{visible(name)}: {visible(error)}") from None
     except OSError as error:
         raise TokenizerError(f"{visible(name)}: {error.strerror or error}") from None
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         # Fields of another type than the format has: separate checks would say no more than this.
-        raise TokenizerError(f"{visible(name)}: not a valid tokenizer ({error})") from None
+        raise TokenizerError(f"{visible(name)}: not a valid tokenizer ({visible(error)})") from None
 
 
 def _checked(found: Tokenizer) -> Tokenizer:

@@ -60,11 +60,11 @@ def _named(name: str, read: Callable[[], WordPieceTokenizer]) -> WordPieceTokeni
     except OSError as error:
         raise TokenizerError(f"{visible(name)}: {error.strerror or error}") from None
     except TokenizerError as error:
-        raise TokenizerError(f"{visible(name)}: {error}") from None
+        raise TokenizerError(f"{visible(name)}: {visible(error)}") from None
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         # Fields of another type than the format has; each check of its own would say no more.
         raise TokenizerError(
-            f"{visible(name)}: not a valid WordPiece tokenizer ({error})"
+            f"{visible(name)}: not a valid WordPiece tokenizer ({visible(error)})"
         ) from None
 
 

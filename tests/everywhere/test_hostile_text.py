@@ -1,7 +1,9 @@
 """No text of strangers reaches a terminal raw: not by any command, format, grammar or file name."""
 
 import json
+import os
 import re
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from support.cli import DATE, Cli, content
+from support.drawing import dot_attributes
 
 from constrain.artifacts import load
 from constrain.artifacts.container import sections
@@ -159,6 +162,24 @@ def test_no_file_name_reaches_a_terminal_raw(cli: Cli, project_less: Path) -> No
         checked(cli, *line)
 
 
+@_NAMES
+def test_what_is_no_utf8_is_a_name_like_any_other(cli: Cli, project_less: Path) -> None:
+    """In each place that a command line has for a file, a token or a URL."""
+    pytest.importorskip("fsspec")
+    no_utf8 = os.fsdecode(b"\xff")
+    many = "a ::= " + " | ".join(f'b{i} "x"' for i in range(40)) + ";\n"
+    many += "".join(f'b{i} ::= "(" b{i} ")" | "y{i}";\n' for i in range(40))
+    nested = content(project_less / f"g{no_utf8}.ebnf", many)
+    drawing = f"d{no_utf8}.svg"
+    assert "there is no token" in checked(cli, "mask", DATE, "--eos", no_utf8)
+    assert "this is none" in checked(cli, "store", "ls", "--store", f"memory://{no_utf8}")
+    drawn = cli("viz", nested, "--stage", "parser", "-o", drawing)
+    if shutil.which("dot"):
+        assert drawn.code == 0, drawn.err
+        assert "index of" in drawn.err
+        assert "./d%FF-" in (project_less / drawing).read_text(encoding="utf-8")
+
+
 def test_no_manifest_reaches_a_terminal_raw(cli: Cli, project_less: Path, full: bool) -> None:
     """An artifact's names and notes, with checksums that are right."""
     evil = EVIL + FORGED
@@ -277,25 +298,66 @@ def test_a_line_of_an_error_has_a_bounded_length(cli: Cli, project_less: Path) -
     assert len(cli("compile", path).err) < 20_000
 
 
-def test_drawings_and_pages_hold_foreign_text_as_text(cli: Cli, project_less: Path) -> None:
-    """DOT, SVG, HTML and SARIF have quotes, markup, links and line breaks as characters."""
-    evil = '</script><script>alert(1)</script>" URL="javascript:x" ]; }\n<b>&\u202e\u2028'
-    literal = "".join(f"\\u{ord(c):04x}" if c in '"\n\\' else c for c in evil)
-    grammar = content(
-        project_less / "g.schema.json",
-        f'{{"enum": ["{literal}", "b"], "x{literal}": {{}}, "$id": "javascript:alert(1)"}}',
-    )
-    tokenizer = _tokenizer(project_less)
-    for stage in ("nfa", "dfa", "rules", "parser"):
-        checked(cli, "viz", grammar, "--stage", stage)
-        drawing = project_less / "g.svg"
-        assert cli("viz", grammar, "--stage", stage, "-o", str(drawing)).code in (0, 2)
-        if drawing.exists():
-            shown = ElementTree.fromstring(drawing.read_bytes())
-            assert not {each.tag.rpartition("}")[2] for each in shown.iter()} & {"script", "b"}
-            links = [v for each in shown.iter() for k, v in each.items() if k.endswith("href")]
-            assert not any("javascript" in link for link in links)
+# Each would be a script, a link or markup, or end a label, where it is not escaped.
+MARKUP = '</script><script>alert(1)</script>" URL="javascript:x" ]; }\n<b>&amp;\\\u202e\u2028\x1b'
+
+# What DOT's own labels are made of, tags and their attributes; none of them leads anywhere.
+_TAGS = {"table", "tr", "td", "font", "b", "u", "br"}
+_OF_TAGS = {"border", "cellborder", "cellspacing", "cellpadding", "align", "bgcolor", "colspan"}
+_OF_TAGS |= {"color", "face", "point-size"}
+
+
+def checked_dot(dot: str) -> None:
+    """Look through a drawing without links: no text of it ends early, is markup or leads away."""
+    for name, value in dot_attributes(dot):
+        assert name.lower() not in ("url", "href", "target", "image", "shapefile"), (name, value)
+        assert not _RAW.search(value), value
+        assert "\n" not in value, value
+        if value[0] == "<":
+            for element in ElementTree.fromstring(f"<x>{value[1:-1]}</x>").iter():
+                assert element.tag in _TAGS | {"x"}, value
+                assert {*element.keys()} <= _OF_TAGS, value
+
+
+@pytest.mark.parametrize("stage", ["nfa", "dfa", "rules", "parser", "lexer"])
+def test_drawings_hold_foreign_text_as_text(cli: Cli, project_less: Path, stage: str) -> None:
+    """DOT and SVG show quotes, markup, links and line breaks of texts and names of files."""
+    named = os.fsdecode(MARKUP.replace("/", "").encode() + b"\xff")
+    texts = {
+        ".schema.json": json.dumps({"enum": [MARKUP, "b"], "$id": "javascript:alert(1)"}),
+        ".lark": f"start: (A | B)+\nA: {json.dumps(MARKUP)}\nB: /[^a]<b>/\n",
+        ".regex": re.escape(MARKUP).replace("\\\n", "\\n") + "|b",
+    }
+    for suffix, text in texts.items():
+        grammar = content(project_less / f"{named}{suffix}", text)
+        said = cli("viz", grammar, "--stage", stage)
+        assert said.code == 0 or (stage in ("nfa", "dfa") and suffix != ".regex"), said.err
+        if said.code:
+            continue
+        checked_dot(said.out.decode())
+        if shutil.which("dot") is None:
+            continue
+        drawing = project_less / f"{named}{suffix}.svg"
+        assert cli("viz", grammar, "--stage", stage, "-o", str(drawing)).code == 0
+        written = drawing.read_text(encoding="utf-8")
+        assert not _RAW.search(written)
+        shown = [*ElementTree.fromstring(written).iter()]
+        assert {each.tag.rpartition("}")[2] for each in shown} <= _OF_SVG
+        said_by = "".join(each.text or "" for each in shown).replace("\u00a0", " ")
+        assert '<script>alert(1)<script>" URL="javascript:x" ]; }␊<b>' in said_by
+        assert not [v for e in shown for k, v in e.items() if k.endswith("href") and ":x" in v]
+
+
+# The elements of a drawing; "a" has a tooltip.
+_OF_SVG = {"svg", "g", "title", "polygon", "path", "text", "ellipse", "a", "polyline"}
+
+
+def test_pages_and_reports_hold_foreign_text_as_text(cli: Cli, project_less: Path) -> None:
+    """HTML and SARIF have quotes, markup, links and line breaks as characters."""
+    schema = {"enum": [MARKUP, "b"], f"x{MARKUP}": {}, "$id": "javascript:alert(1)"}
+    grammar = content(project_less / "g.schema.json", json.dumps(schema))
     page = project_less / "g.html"
+    tokenizer = _tokenizer(project_less)
     assert cli("inspect", grammar, "-t", tokenizer, "-o", str(page)).code == 0
     html = page.read_text(encoding="utf-8")
     assert "<script>alert" not in html

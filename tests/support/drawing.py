@@ -135,3 +135,26 @@ def _products(low: int, high: int) -> list[list[tuple[int, int]]]:
                 begin = high - high % size
                 return _products(low, begin - 1) + _products(begin, high)
     return [list(zip(first, last, strict=True))]
+
+
+# A word, a text in quotes, what opens an HTML-like text, and marks, as Graphviz's lexer has them.
+_DOT = re.compile(r'([\w.]+)|("(?:[^"\\]|\\.)*")|(<)|->|[][{}=;,]|[ \t\n]+', re.DOTALL)
+
+
+def dot_attributes(text: str) -> list[tuple[str, str]]:
+    """All attributes in DOT text, names and values as they are written: words, quoted texts and
+    HTML-like ones with their angle brackets. An ``AssertionError`` where a text ends too early."""
+    words, place = list[str](), 0
+    while place < len(text):
+        found = _DOT.match(text, place)
+        assert found is not None, text[place : place + 80]
+        end = found.end()
+        if found[3]:
+            depth = 1
+            while depth:
+                depth += (text[end] == "<") - (text[end] == ">")
+                end += 1
+        if not found[0].isspace():
+            words.append(text[place:end])
+        place = end
+    return [(words[i - 1], words[i + 1]) for i, word in enumerate(words) if word == "="]
