@@ -1,8 +1,28 @@
 """``constrain cache``: where tables are cached between runs, and how to delete them."""
 
-from ..console import UsageError, status, write_name
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from constrain.artifacts.errors import visible
+
+from ..console import UsageError, status, write_data, write_name, write_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HELP = "The tables of tokenizers that are cached between runs."
+
+SCHEMA = 1
+
+
+class Format(StrEnum):
+    """How it is written."""
+
+    TEXT = "text"
+    JSON = "json"
 
 
 def directory() -> None:
@@ -14,12 +34,39 @@ def directory() -> None:
     Example:
       du -sh "$(constrain cache dir)"
     """
-    from constrain.artifacts.store.folders import default_folder
+    write_name(_folder())
 
-    folder = default_folder()
-    if folder is None:
-        raise UsageError("there is no home folder to cache tables in; set CONSTRAIN_CACHE_DIR")
-    write_name(folder)
+
+def info(
+    format_: Annotated[Format, typer.Option("--format", "-f", help="text or json.")] = Format.TEXT,
+) -> None:
+    """Print how many tables are cached, and where their key is.
+
+    It tells your tables from those that others wrote, which are not used but built again.
+    CONSTRAIN_CACHE_KEY is what those agree on who share a folder.
+
+    \b
+    Example:
+      constrain cache info
+    """
+    from constrain.compiler.cache import Cache
+
+    cache = Cache(_folder())
+    (files, size), key = cache.size(), cache.key
+    if format_ is Format.JSON:
+        # subtle: why there is none is no place where it is from.
+        said = {"from": key.origin if key.lasts else None, "lasts": key.lasts}
+        described = {"folder": str(cache.folder), "files": files, "bytes": size, "key": said}
+        write_data(json.dumps({"schema": SCHEMA, **described}) + "\n")
+        return
+    origin = visible(key.origin)
+    if not key.lasts:
+        origin = f"none that lasts, so each process builds its tables ({origin})"
+    write_text(
+        f"folder: {visible(cache.folder)}\n"
+        f"tables: {files:,} file{'s' * (files != 1)}, {size:,} bytes\n"
+        f"key: {origin}\n"
+    )
 
 
 def clean() -> None:
@@ -36,4 +83,13 @@ def clean() -> None:
     status(f"{files:,} file{'s' * (files != 1)} deleted, {size:,} bytes")
 
 
-SUBCOMMANDS = {"dir": directory, "clean": clean}
+def _folder() -> "Path":
+    from constrain.artifacts.store.folders import default_folder
+
+    folder = default_folder()
+    if folder is None:
+        raise UsageError("there is no home folder to cache tables in; set CONSTRAIN_CACHE_DIR")
+    return folder
+
+
+SUBCOMMANDS = {"dir": directory, "info": info, "clean": clean}

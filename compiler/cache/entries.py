@@ -112,6 +112,11 @@ class Cache:
         """All files of entries, that used last first."""
         return [path for _, path, _ in sorted(self._files(), reverse=True)]
 
+    def size(self) -> tuple[int, int]:
+        """How many files and bytes all entries are, also those of others."""
+        sizes = [size for _, _, size in self._files()]
+        return len(sizes), sum(sizes)
+
     def clean(self) -> tuple[int, int]:
         """Delete all entries; how many files and bytes that were."""
         files = size = 0

@@ -192,7 +192,7 @@ def test_several_processes_share_a_folder(tmp_path: Path) -> None:
 
 
 def test_commands(tmp_path: Path) -> None:
-    """cache dir, cache clean, and --no-cache."""
+    """cache dir, cache info, cache clean, and --no-cache."""
     folder = tmp_path / "cache"
     variables = {"CONSTRAIN_CACHE_DIR": str(folder)}
     assert constrain("cache", "dir", variables=variables).stdout.decode() == f"{folder}\n"
@@ -200,7 +200,10 @@ def test_commands(tmp_path: Path) -> None:
     assert not folder.exists()
     one, two = (constrain("tokenize", "a b", variables=variables).stdout for _ in range(2))
     assert one == two
-    assert len(list(folder.iterdir())) == 1
+    [entry] = folder.iterdir()
+    size = entry.stat().st_size
+    said = constrain("cache", "info", variables=variables).stdout.decode()
+    assert said == f"folder: {folder}\ntables: 1 file, {size:,} bytes\nkey: CONSTRAIN_CACHE_KEY\n"
     assert b"1 file deleted" in constrain("cache", "clean", variables=variables).stderr
     assert list(folder.iterdir()) == []
 

@@ -3,6 +3,7 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.cli import Cli
 
 from constrain.artifacts.container import sections
 from constrain.compiler.cache import Cache, Tables
@@ -277,9 +279,23 @@ def test_a_file_that_others_can_write_is_not_mapped(home: Path, tmp_path: Path) 
     assert [7] == tables["a"].tolist()
 
 
-def test_no_key_is_shown(home: Path, tmp_path: Path) -> None:
-    """Neither by itself nor by what may be known of it."""
+def test_no_key_is_shown(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
+) -> None:
+    """Neither by itself nor by what may be known of it; ``cache info`` says where it is from."""
+    monkeypatch.setenv("CONSTRAIN_CACHE_DIR", str(tmp_path / "cache"))
     key = cache_key(tmp_path / "cache")
 
+    for variable, origin in (("", key.origin), ("a secret", "CONSTRAIN_CACHE_KEY")):
+        monkeypatch.setenv("CONSTRAIN_CACHE_KEY", variable)
+        said = json.loads(cli("cache", "info", "-f", "json").out)
+        assert {"from": origin, "lasts": True} == said["key"]
+        assert "a secret" not in str(said)
+    monkeypatch.setenv("CONSTRAIN_CACHE_KEY", "")
+    monkeypatch.setattr(keys, "_folders", list)
+    assert {"from": None, "lasts": False} == json.loads(cli("cache", "info", "-f", "json").out)[
+        "key"
+    ]
+    assert "key: none that lasts" in cli("cache", "info").out.decode()
     assert key.secret not in key.id
     assert not any(shown in repr(key) for shown in (key.secret.hex(), repr(key.secret)))
