@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from constrain.artifacts.container.regular import is_stream
 from constrain.artifacts.container.signature import HEAD_BYTES, SUFFIX, looks_like_artifact
 from constrain.artifacts.errors import ConstrainError, visible
 
@@ -55,12 +56,13 @@ def read_bytes(path: str) -> bytes:
 
 def artifact_or_text(path: str) -> "Artifact | str":
     """An artifact (verified), or the text of a grammar; distinguished by suffix, then content."""
-    if path != STDIN and (path.endswith(SUFFIX) or is_artifact(path)):
+    is_named = path != STDIN and not is_stream(path)
+    if is_named and (path.endswith(SUFFIX) or is_artifact(path)):
         from constrain.artifacts.read import load
 
         return load(path, verify=True)
     data = read_bytes(path)
-    if looks_like_artifact(data[:HEAD_BYTES]) or b"\0" in data[:8]:
+    if path.endswith(SUFFIX) or looks_like_artifact(data[:HEAD_BYTES]) or b"\0" in data[:8]:
         from constrain.artifacts.read import load_bytes
 
         return load_bytes(data, verify=True, name=path)
@@ -93,8 +95,9 @@ def grammar_files(path: str) -> list[str]:
     found = []
     for folder, inner, names in os.walk(path):
         inner[:] = sorted(name for name in inner if not name.startswith("."))
-        files = (name for name in sorted(names) if not name.startswith("."))
-        found += [str(Path(folder) / name) for name in files if dialect_of(name)]
+        files = (name for name in sorted(names) if not name.startswith(".") and dialect_of(name))
+        paths = (str(Path(folder) / name) for name in files)
+        found += [file for file in paths if not is_stream(file)]
     if not found:
         suffixes = ", ".join(suffix for row in DIALECTS.values() for suffix in row.suffixes)
         raise UsageError(

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
+from constrain.artifacts.container.regular import regular
 from constrain.artifacts.errors import ConstrainError, visible
 
 from .compiling import subject_of
@@ -126,6 +127,8 @@ class Subjects:
             return file.schema
         named = file.setting("grammar")
         try:
+            if named is not None:
+                regular(name)
             return subject_of(name, replace(with_settings(self._given, file, name), tokenizer=None))
         except OSError as error:
             if named is None:
@@ -229,7 +232,12 @@ def _value(file: "CaseFile", setting: "Setting", annotation: Any) -> Any:
     named = project()
     if named is not None and text in named.tokenizers:
         return named.tokenizer(text)
-    return _placed(file, text)
+    path = _placed(file, text)
+    try:
+        regular(path)
+    except OSError as error:
+        raise _wrong(file, setting, f"{text}: {error.strerror}") from None
+    return path
 
 
 def _placed(file: "CaseFile", path: str) -> str:

@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 
 from ..errors import ArtifactError, visible
 from .opening import VERIFIED, FileKey, contents_of, key_of
+from .regular import regular
 from .sections import Arrays, Sections, decode, encode
 
 SUFFIX = ".tok"
@@ -150,7 +151,7 @@ class _Mapped:
 
     def get(self, path: Path, verify: bool, copy: bool) -> Sections:
         """The file's sections, read once."""
-        with path.open("rb") as file, self._lock:
+        with regular(path).open("rb") as file, self._lock:
             key = key_of(file, path)
             found = self._files.pop((key, copy), None)
             wanted = verify and VERIFIED.needs(key, None)

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, Protocol
 
 from ..container.write import TEMPORARY, temporary_beside
@@ -85,6 +86,8 @@ class Folder:
         try:
             found = path.stat()
         except (FileNotFoundError, NotADirectoryError):
+            return None
+        if not S_ISREG(found.st_mode):
             return None
         now = time.time()
         if now - found.st_mtime > MARKED_SECONDS:

@@ -19,6 +19,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from constrain.artifacts.container.regular import is_stream, regular
 from constrain.artifacts.errors import ConstrainError
 
 from .. import options
@@ -114,7 +115,7 @@ class _Reader:
             return
         if path is not None:
             try:
-                text = grammar_text(path)
+                text = grammar_text(str(regular(path)))
             except OSError as error:
                 raise _LineError(f"{path}: {error.strerror or error}", key="path") from None
             wanted = given.compile_options(path, given.bounds())
@@ -170,7 +171,11 @@ class _Reader:
             project = options.project()
             known = name if project is None else project.tokenizer(name) or name
             is_path = known == name and not name.startswith(_REMOTE)
-            yield os.path.normpath(self.folder / name) if is_path else known
+            path = os.path.normpath(self.folder / name) if is_path else known
+            if is_path and is_stream(path):
+                message = f"{path}: it is no regular file, which a job's tokenizer has to be"
+                raise _LineError(message, key="tokenizer")
+            yield path
 
     def _text(self, said: Mapping[str, Any], key: str) -> str:
         if not isinstance(said[key], str) or not said[key]:

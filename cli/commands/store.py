@@ -120,10 +120,12 @@ def put(
     Example:
       constrain store put date.cst --key "$(constrain store key date.ebnf)" --store artifacts/
     """
+    from constrain.artifacts.container.regular import is_stream
     from constrain.artifacts.read import load, load_bytes
 
-    if file == STDIN:
-        artifact = load_bytes(read_bytes(file), verify=True, name="<stdin>")
+    if file == STDIN or is_stream(file):
+        name = "<stdin>" if file == STDIN else file
+        artifact = load_bytes(read_bytes(file), verify=True, name=name)
     else:
         artifact = load(file, verify=True)
     if _store(store).put(key, artifact, thin=thin):

@@ -19,6 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from constrain.artifacts.container.regular import is_stream, regular
 from constrain.artifacts.errors import ConstrainError, visible
 
 from ..console import UsageError
@@ -152,7 +153,7 @@ class Project:
             if whole.is_dir() and grammars:
                 yield from grammar_files(shown(whole))
             elif whole.exists():
-                yield shown(whole)
+                yield shown(regular(whole))
             return
         is_hidden = re.compile(r"(^|/)\.")
         for path in sorted(self.folder.glob(pattern)):
@@ -239,7 +240,7 @@ class _Reader:
         for name, value in table.items():
             path = (TOKENIZERS, name)
             if isinstance(value, str):
-                found[name] = self._setting(self._path_of(value), path)
+                found[name] = self._setting(self._tokenizer_at(value, path), path)
             else:
                 self._wrong(path, "expected the file of a tokenizer, a text in quotes")
         return found
@@ -282,6 +283,8 @@ class _Reader:
             except (TypeError, ValueError) as error:
                 self._wrong((*path, name), f"'{name}' takes {error}")
             else:
+                if name == "tokenizer" and read not in self.value.get(TOKENIZERS, {}):
+                    self._tokenizer_at(read, (*path, name))
                 found[keys[name].name] = self._setting(read, (*path, name))
         return found
 
@@ -299,6 +302,12 @@ class _Reader:
 
     def _path_of(self, value: str) -> str:
         return value if value.startswith(_REMOTE) else shown(self.path.parent / value)
+
+    def _tokenizer_at(self, value: str, path: tuple[str, ...]) -> str:
+        found = self._path_of(value)
+        if is_stream(found):
+            self._wrong(path, f"{value}: it is no regular file, which a tokenizer has to be")
+        return found
 
     def _setting(self, value: Any, path: tuple[str, ...]) -> Setting:
         return Setting(value, self.shown, self._line(path))

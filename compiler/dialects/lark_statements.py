@@ -13,6 +13,8 @@ from pathlib import Path
 
 from lark import Token
 
+from constrain.artifacts.container.regular import regular
+
 from ..automata.folding import fold
 from ..diagnostics import Source, Span
 from ..grammar.tree import Expr, Reference, Rule, children, walk, with_children
@@ -181,7 +183,7 @@ class StatementsBuilder(JsonBuilder):
             self.report(f"{file.name} imports itself, by way of others or not", span)
             return []
         try:
-            text = file.read_bytes().decode("utf-8")
+            text = regular(file).read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             self.report(f"{file} cannot be read: {reason}", span)

@@ -19,6 +19,8 @@ from referencing import Registry
 from referencing.exceptions import NoSuchAnchor, Unresolvable
 from referencing.jsonschema import DynamicAnchor
 
+from constrain.artifacts.container.regular import is_stream
+
 from ..diagnostics import Source, Span
 from ..limits import Limits
 from .alike import Alike
@@ -198,6 +200,8 @@ class Places:
         """Put the schemas in folders into the registry. Raises ``DialectError``, ``OSError``."""
         for uri, folder in options.schemas:
             for path in sorted(Path(folder).rglob("*.json")):
+                if is_stream(path):
+                    continue
                 name = path.relative_to(folder).as_posix()
                 text = path.read_text(encoding="utf-8", errors="surrogateescape")
                 value = read_json(Source(text, str(path), "json-schema"), limits).value

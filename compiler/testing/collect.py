@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from constrain.artifacts.container.regular import is_stream
 from constrain.artifacts.errors import ConstrainError, visible
 
 from ..diagnostics import Diagnostic, Source, Span
@@ -63,7 +64,9 @@ def collected(path: str) -> Iterator[CaseFile | CaseFileError]:
             inner[:] = [name for name in inner if name not in FOLDERS]
         for name in sorted(names):
             file = here / name
-            if not name.startswith(".") and (name.endswith(SUFFIX) or _is_schema_file(file)):
+            if name.startswith(".") or is_stream(file):
+                continue
+            if name.endswith(SUFFIX) or _is_schema_file(file):
                 found = True
                 yield from _of_file(file, str(file))
     if not found:
@@ -78,7 +81,7 @@ def beside(path: str) -> str | None:
     place = Path(path)
     for stem in _stems(place):
         for found in (place.with_name(stem + SUFFIX), place.with_name(stem)):
-            if found.exists() and found != place:
+            if found.exists() and not is_stream(found) and found != place:
                 return str(found)
     return None
 
@@ -157,8 +160,9 @@ def _of_folder(folder: Path, kinds: list[Path]) -> CaseFile:
         for inner, names, files in os.walk(kind):
             names[:] = sorted(name for name in names if not name.startswith("."))
             for name in sorted(files):
-                if not name.startswith("."):
-                    cases.append(_of_one(Path(inner) / name, folder, Kind(kind.name)))
+                file = Path(inner) / name
+                if not name.startswith(".") and not is_stream(file):
+                    cases.append(_of_one(file, folder, Kind(kind.name)))
     return CaseFile(Source("", str(folder), ""), tuple(cases))
 
 

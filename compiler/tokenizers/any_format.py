@@ -5,6 +5,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
+from constrain.artifacts.container.regular import is_stream
 from constrain.artifacts.errors import visible
 
 from ..cache import CacheChoice, cache_of
@@ -43,6 +44,8 @@ def load_tokenizer(
     if found is None:
         return _of_host(host_tokenizer(path), cache)
     name = fspath(found)
+    if is_stream(name):
+        return _of_stream(name, cache)
     if is_wordpiece(_file(name)):
         from ..wordpiece import load_wordpiece
 
@@ -53,6 +56,15 @@ def load_tokenizer(
             raise TokenizerError(f"{visible(name)}: {visible(error)}") from None
         return words
     return load_bpe(name, cache=cache_of(cache))
+
+
+def _of_stream(name: str, cache: CacheChoice) -> Union[Tokenizer, "WordPieceTokenizer"]:
+    """The ``tokenizer.json`` that a pipe brings, which can be read once."""
+    try:
+        raw = Path(name).read_bytes()
+    except OSError as error:
+        raise TokenizerError(f"{visible(name)}: {error.strerror or error}") from None
+    return _of_host(HostTokenizer(name, raw, None), cache)
 
 
 def _of_host(host: HostTokenizer, cache: CacheChoice) -> Union[Tokenizer, "WordPieceTokenizer"]:

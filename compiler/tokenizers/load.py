@@ -18,6 +18,7 @@ from importlib.resources import as_file, files
 from os import PathLike, fspath
 from pathlib import Path
 
+from constrain.artifacts.container.regular import regular
 from constrain.artifacts.errors import visible
 
 from ..cache import Cache
@@ -178,7 +179,7 @@ def _rank_file(name: str, file: Path, pattern: str | None) -> _Source:
 
 def _merge_files(name: str, file: Path, beside: Path) -> _Source:
     eos = _configured_eos(file)
-    vocab, merges = file.read_bytes(), beside.read_bytes()
+    vocab, merges = file.read_bytes(), regular(beside).read_bytes()
 
     def read() -> Tokenizer:
         from .gpt2_files import read_merge_files

@@ -4,6 +4,8 @@ import json
 from os import PathLike
 from pathlib import Path
 
+from constrain.artifacts.container.regular import regular
+
 MODEL = "WordPiece"
 
 
@@ -13,7 +15,8 @@ def is_wordpiece(path: str | PathLike[str]) -> bool:
     if file.suffix == ".txt":
         return True
     try:
-        return is_wordpiece_json((file / "tokenizer.json" if file.is_dir() else file).read_bytes())
+        file = regular(file / "tokenizer.json") if file.is_dir() else file
+        return is_wordpiece_json(file.read_bytes())
     except OSError:
         return False
 

@@ -11,6 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from constrain.artifacts.container.regular import regular
 from constrain.artifacts.errors import visible
 
 from ..diagnostics import TokenizerError
@@ -38,7 +39,7 @@ def load_wordpiece(path: str | PathLike[str]) -> WordPieceTokenizer:
         file /= "tokenizer.json"
 
     def read() -> WordPieceTokenizer:
-        raw, config = file.read_bytes(), _configuration(file)
+        raw, config = regular(file).read_bytes(), _configuration(file)
         reader = _from_vocabulary if file.suffix == ".txt" else _from_json
         return reader(fspath(path), raw, config)
 
