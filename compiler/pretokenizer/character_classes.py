@@ -13,7 +13,7 @@ one state, and blocks of 64 code points with the same atoms are expanded once.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from itertools import product
 
 import numpy as np
@@ -33,6 +33,9 @@ _BLOCK = 256
 
 # A code point's code is a uint64: a leading 1, then a bit for each set.
 _MAX_SETS = 60
+
+# Sets whose code points stay known; those of real tokenizers' patterns are a dozen each.
+_REMEMBERED = 256
 
 # The atom of what is no character.
 NO_CHARACTER = 0
@@ -58,7 +61,7 @@ class CharSet:
         return f"(?i:{self.pattern})" if self.ignore_case else f"(?:{self.pattern})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Alphabet:
     """Atoms of characters.
 
@@ -71,6 +74,11 @@ class Alphabet:
     count: int
     members: dict[CharSet, NDArray[np.bool_]]
 
+    @cached_property
+    def blocks(self) -> "CodePointBlocks":
+        """The tree of blocks of 64 code points."""
+        return code_point_blocks(self.atoms)
+
 
 def alphabet_of(
     sets: Iterable[CharSet], extra: Iterable[NDArray[np.bool_]] = (), space: str = " "
@@ -81,18 +89,29 @@ def alphabet_of(
     for more than 60 sets or 255 atoms.
     """
     distinct = list(dict.fromkeys(sets))
-    flags = [_members_of(chars) for chars in distinct]
-    for flag in flags:
-        flag[ord(" ")] = flag[ord(space)]
-    codes = np.ones(CODE_POINTS, dtype=np.uint64)
-    for flag in (*flags, *extra):
-        codes = codes << np.uint64(1) | flag
-    codes[_SURROGATES_BEGIN:_SURROGATES_END] = NO_CHARACTER
-    if len(flags) > _MAX_SETS:
+    if len(distinct) > _MAX_SETS:
         raise TokenizerError(
             f"the tokenizer's patterns use more than {_MAX_SETS} sets of characters; use "
             f"--tokenization any"
         )
+    others = list(extra)
+    bounds = [_bounds_of(chars) for chars in distinct]
+    changes = [np.flatnonzero(flag[1:] != flag[:-1]) + 1 for flag in others]
+    # Runs of code points that lie in the same sets: there are some thousands of them.
+    space_at = ord(" ")
+    fixed = [0, space_at, space_at + 1, _SURROGATES_BEGIN, _SURROGATES_END]
+    starts = np.unique(np.concatenate([fixed, *bounds, *changes]))
+    starts = starts[starts < CODE_POINTS]
+    flags = [
+        (np.searchsorted(bound, starts, side="right") & 1).astype(np.bool_) for bound in bounds
+    ]
+    here, seen = np.searchsorted(starts, [space_at, ord(space)], side="right") - 1
+    for flag in flags:
+        flag[here] = flag[seen]
+    codes = np.ones(len(starts), dtype=np.uint64)
+    for flag in (*flags, *(other[starts] for other in others)):
+        codes = codes << np.uint64(1) | flag
+    codes[(starts >= _SURROGATES_BEGIN) & (starts < _SURROGATES_END)] = NO_CHARACTER
     values, atoms = np.unique(codes, return_inverse=True)
     if len(values) > 256:
         raise TokenizerError(
@@ -107,7 +126,8 @@ def alphabet_of(
         held[atoms[flag]] = True
         held[NO_CHARACTER] = False
         members[chars] = held
-    return Alphabet(atoms.astype(np.uint8), count, members)
+    lengths = np.diff(starts, append=CODE_POINTS)
+    return Alphabet(np.repeat(atoms.astype(np.uint8), lengths), count, members)
 
 
 def plain_alphabet(numbers: NDArray[np.integer]) -> Alphabet:
@@ -143,14 +163,17 @@ def _characters() -> str:
     )
 
 
-def _members_of(chars: CharSet) -> NDArray[np.bool_]:
-    """Which code points a set holds, bool (0x110000,): one search over all characters."""
-    text = _characters()
-    held = np.zeros(len(text), dtype=np.bool_)
-    for match in compile_pattern(f"{chars.pattern_of_one}+").finditer(text):
-        held[match.start() : match.end()] = True
-    gap = np.zeros(_SURROGATES_END - _SURROGATES_BEGIN, dtype=np.bool_)
-    return np.concatenate([held[:_SURROGATES_BEGIN], gap, held[_SURROGATES_BEGIN:]])
+@lru_cache(maxsize=_REMEMBERED)
+def _bounds_of(chars: CharSet) -> NDArray[np.int64]:
+    """Where runs of the code points of a set begin and end by turns, int64 (2 R,), ascending.
+
+    Whether a run goes on among surrogates, which are no characters, says nothing. One search over
+    all characters.
+    """
+    found = compile_pattern(f"{chars.pattern_of_one}+").finditer(_characters())
+    bounds = np.array([bound for match in found for bound in match.span()], dtype=np.int64)
+    bounds[bounds >= _SURROGATES_BEGIN] += _SURROGATES_END - _SURROGATES_BEGIN
+    return bounds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,18 +193,21 @@ def code_point_blocks(atoms: NDArray[np.unsignedinteger]) -> CodePointBlocks:
     """The tree of blocks for an atom of each code point, (0x110000,)."""
     leads: dict[int, tuple[int, int]] = {}
     levels: list[NDArray[np.int64]] = []
-    below = atoms.astype(np.int64).reshape(-1, _TAIL)
+    below: NDArray[np.integer] = atoms.reshape(-1, _TAIL)
     for depth, (shortest, first, last) in enumerate(_LENGTHS):
         size = _TAIL ** (depth + 1)
         if depth:
             # Code points before the first one of this length have a shorter encoding.
             starts = np.arange(below.size).reshape(-1, _TAIL) * (size // _TAIL)
-            whole = np.where(starts < shortest, -1, below)
+            whole: NDArray[np.integer] = np.where(starts < shortest, -1, below)
         else:
             whole = below
         numbers: dict[bytes, int] = {}
-        place = [numbers.setdefault(row.tobytes(), len(numbers)) for row in whole]
-        levels.append(np.frombuffer(b"".join(numbers), dtype=np.int64).reshape(-1, _TAIL))
+        packed, width = whole.tobytes(), _TAIL * whole.itemsize
+        rows = (packed[low : low + width] for low in range(0, len(packed), width))
+        place = [numbers.setdefault(row, len(numbers)) for row in rows]
+        distinct = np.frombuffer(b"".join(numbers), dtype=whole.dtype)
+        levels.append(distinct.reshape(-1, _TAIL).astype(np.int64))
         for lead in range(first, last + 1):
             begin = (lead - first) * size
             if begin + size > shortest and begin < CODE_POINTS:
@@ -198,15 +224,13 @@ def over_bytes(dfa: MarkedDfa, alphabet: Alphabet, spelled_by: NDArray[np.int8])
     ``spelled_by``: int8 (A,), for each atom 0 if tokens of its characters spell it, 2 if byte
     tokens do (whose bytes have the marks 2 and 3), -1 if nothing does.
     """
-    blocks = code_point_blocks(alphabet.atoms)
+    blocks = alphabet.blocks
     marks = 4 if (spelled_by == 2).any() else 2
     numbers: dict[tuple[int, bytes], int] = {}
     inner: list[tuple[int, NDArray[np.int32]]] = []
 
     def number(offset: int, row: NDArray[np.int32]) -> int:
         """The state inside a character from which the continuation bytes lead as ``row`` says."""
-        if not row.any():
-            return DEAD
         key = offset, row.tobytes()
         if key not in numbers:
             numbers[key] = dfa.states + len(inner)
@@ -224,7 +248,9 @@ def over_bytes(dfa: MarkedDfa, alphabet: Alphabet, spelled_by: NDArray[np.int8])
             levels: list[NDArray[np.int32]] = []
             for level in blocks.levels:
                 found = np.where(level < 0, DEAD, targets[level]).astype(np.int32)
-                targets = np.array([number(offset, row) for row in found], dtype=np.int32)
+                targets = np.zeros(len(found), dtype=np.int32)
+                for place in np.flatnonzero(found.any(axis=1)).tolist():
+                    targets[place] = number(offset, found[place])
                 levels.append(targets)
             for lead, (depth, block) in blocks.leads.items():
                 table[state, offset + mark, lead] = levels[depth][block]

@@ -139,14 +139,17 @@ def intersected(first: MarkedDfa, second: MarkedDfa) -> MarkedDfa:
 
 def minimal(dfa: MarkedDfa) -> MarkedDfa:
     """The minimal automaton, dead states united with state 0, by Moore's partition refinement."""
-    flat = dfa.table.reshape(dfa.states, -1)
-    blocks = dfa.final.astype(np.int64)
+    columns = np.ascontiguousarray(dfa.table.reshape(dfa.states, -1).T)
+    # Most symbols have the column of another.
+    flat = columns[list({column.tobytes(): i for i, column in enumerate(columns)}.values())].T
+    blocks = dfa.final.astype(np.int32)
     count = 0
     while True:
-        signature = np.ascontiguousarray(np.column_stack([blocks, blocks[flat]]))
+        signature = np.column_stack([blocks, blocks[flat]])
+        packed, width = signature.tobytes(), signature.itemsize * signature.shape[1]
         numbers: dict[bytes, int] = {}
-        refined = [numbers.setdefault(row.tobytes(), len(numbers)) for row in signature]
-        blocks = np.array(refined, dtype=np.int64)
+        rows = (packed[low : low + width] for low in range(0, len(packed), width))
+        blocks = np.array([numbers.setdefault(row, len(numbers)) for row in rows], dtype=np.int32)
         if len(numbers) == count:
             break
         count = len(numbers)
