@@ -57,9 +57,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     console.reset()
     global_options.forget()
     # Importing and describing all the others takes longer than a whole `mask`.
-    app = application(*_named(given))
+    command = _command(*_named(given))
     try:
-        code = app(given, prog_name="constrain", standalone_mode=False)
+        code = command(given, prog_name="constrain", standalone_mode=False)
     except SystemExit as end:  # Completion ends the process so.
         return end.code if isinstance(end.code, int) else 0
     except _UsageError as refused:
@@ -73,6 +73,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         console.error(f"standard output: {failure.strerror or failure}")
         return 2
     return code if isinstance(code, int) else 0
+
+
+@cache
+def _command(*names: str) -> Callable[..., object]:
+    """What ``application`` describes, as something to call again and again."""
+    return typer.main.get_command(application(*names))
 
 
 def _named(arguments: Sequence[str]) -> list[str]:

@@ -116,8 +116,8 @@ def begins_character(table: NDArray[np.int32], classes: NDArray[np.uint8]) -> ND
 
     ``table``, ``classes``: as of ``PretokenizerDfa``.
     """
-    lead_bytes = classes[np.r_[:0x80, 0xC0:0x100]]
-    found: NDArray[np.bool_] = (table[:, :, lead_bytes] != DEAD).any(axis=(1, 2))
+    leads = np.unique(classes[np.r_[:0x80, 0xC0:0x100]])
+    found: NDArray[np.bool_] = (table[:, :, leads] != DEAD).any(axis=(1, 2))
     return found
 
 
