@@ -74,7 +74,7 @@ def pytest_collection_finish() -> None:
     """What was imported and collected stays: looking for garbage in it took a tenth of the time."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000, 10, 10)
+    gc.set_threshold(50_000, 10, 10)
 
 
 @pytest.fixture(scope="session", autouse=True)
