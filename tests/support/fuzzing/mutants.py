@@ -16,8 +16,12 @@ from constrain.artifacts import Artifact
 from constrain.artifacts.container.sections import encode
 from constrain.artifacts.container.thin import SUFFIX, encode_thin
 from support import opened, sealed
+from support.fuzzing.tables import grown, with_plausible_values
 
 Arrays = dict[str, NDArray[Any]]
+
+# How many changes of a section keep its values in range.
+_PLAUSIBLE = 0.6
 
 # What numbers and texts of a manifest are replaced by.
 ODD: tuple[Any, ...] = (
@@ -173,7 +177,10 @@ class Mutants:
             return "nothing"
         section = rng.choice(sorted(arrays))
         array = np.atleast_1d(arrays[section])
-        match rng.randrange(16):
+        if rng.random() < _PLAUSIBLE:
+            arrays[section], how = with_plausible_values(array, rng)
+            return f"{section} {how}"
+        match rng.randrange(17):
             case 0 | 1 | 2 | 3 | 4 | 5 | 6:
                 changed, how = _with_values(array, rng)
                 arrays[section] = changed
@@ -211,6 +218,8 @@ class Mutants:
                 alien = rng.choice(sorted(donor))
                 arrays[alien] = donor[alien]
                 return f"{alien} of another kind"
+            case 15:
+                return f"{section} {grown(arrays, section, rng)}"
         return f"{section} {_sparse(arrays, section, rng)}"
 
 
