@@ -26,21 +26,36 @@ def distances(tables: NetworkTables) -> NDArray[np.int64]:
         np.unique(tables.table[rows, columns].astype(np.int64) * size + rows), size
     )
     offsets = np.searchsorted(targets, np.arange(size + 1))
-    callers, starts, behind, times = _all_least_calls(tables)
+    calls = _all_least_calls(tables)
+    by_start, by_back = (_ByState(calls[row], size) for row in (1, 2))
     nearer = np.flatnonzero(distance < _FAR)
     while len(nearer):
-        before = distance.copy()
         counts = offsets[nearer + 1] - offsets[nearer]
         places = np.repeat(offsets[nearer + 1] - np.cumsum(counts), counts)
-        leading = sources[places + np.arange(len(places))]
-        np.minimum.at(distance, leading, np.repeat(before[nearer] + 1, counts))
+        led, far = sources[places + np.arange(len(places))], np.repeat(distance[nearer] + 1, counts)
+        callers, starts, behind, times = calls[:, [*by_start.of(nearer), *by_back.of(nearer)]]
         # A product that is too large is far.
-        fits = before[starts] <= (_FAR - before[behind]) // np.maximum(times, 1)
-        through = np.where(fits, times * before[starts] + before[behind], _FAR)
-        np.minimum.at(distance, callers, through)
-        distance[DEAD] = _FAR
-        nearer = np.flatnonzero(distance < before)
+        fits = distance[starts] <= (_FAR - distance[behind]) // np.maximum(times, 1)
+        through = np.where(fits, times * distance[starts] + distance[behind], _FAR)
+        met, lengths = np.concatenate((led, callers)), np.concatenate((far, through))
+        better = (lengths < distance[met]) & (met != DEAD)
+        met = met[better]
+        np.minimum.at(distance, met, lengths[better])
+        nearer = np.unique(met)
     return distance
+
+
+class _ByState:
+    """Calls by one of their states."""
+
+    def __init__(self, states: NDArray[np.int64], size: int) -> None:
+        self._order = np.argsort(states, kind="stable")
+        self._offsets = np.searchsorted(states[self._order], np.arange(size + 1)).tolist()
+
+    def of(self, states: NDArray[np.int64]) -> Iterator[int]:
+        """The numbers of those of some states."""
+        for state in states.tolist() if len(self._order) else ():
+            yield from self._order[self._offsets[state] : self._offsets[state + 1]].tolist()
 
 
 def _all_least_calls(tables: NetworkTables) -> NDArray[np.int64]:

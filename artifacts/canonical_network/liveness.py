@@ -254,6 +254,10 @@ class _Effort:
 
 _WHOLE, _ABOVE = _Effort(True, 20_000, 400), _Effort(False, 1, 24)
 
+# A search in whole stacks may take more steps where the end of the text is farther, up to so many
+# bytes: with counters it may be farther than anyone could search.
+_FARTHEST = 10_000
+
 # Frames that are looked at one by one, before the whole stacks are.
 _FRAMES = 2
 
@@ -465,14 +469,14 @@ class DeadEnds:
 
         budget = effort.budget
         if effort.whole:
-            budget += 8 * self._certificates.distance(place)
+            budget += 8 * min(self._certificates.distance(place), _FARTHEST)
         start = _Entry(0, origin, place, np.array([token], dtype=np.int32))
         # The start counts neither as found nor as expanded.
         found = search_alive(start, expand, lambda expanded, found: expanded + found > budget + 2)
         if found is None:
             if effort.whole:
                 raise ArtifactError(
-                    f"what may come next was not decided within {effort.budget:,} steps (behind a "
+                    f"what may come next was not decided within {budget:,} steps (behind a "
                     f"token of class {origin[1]}); compile with --tokenization any"
                 )
             self._needs_frame = True

@@ -9,6 +9,7 @@ decoding needs them (``ReturnTables.arrays``).
 """
 
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,11 @@ class ReachedPairs:
     edges: NDArray[np.int64]
     starting: NDArray[np.int64]
 
+    def of_state(self, state: int) -> slice:
+        """The numbers of the pairs of a state but the dead one."""
+        first = int(np.searchsorted(self.states, state))
+        return slice(first, int(np.searchsorted(self.states, state, side="right")))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByteEdges:
@@ -209,6 +215,8 @@ def reached_pairs(
     step = max(1, _STEP // max(1, len(columns)))
     pending = [np.unique(begins)]
     seen[begins] = True
+    # Pre-tokenizer states in which some call ends.
+    ended = np.zeros(width, dtype=np.bool_)
     while pending:
         frontier = pending.pop()
         if len(frontier) > step:
@@ -233,6 +241,8 @@ def reached_pairs(
         numbers += tables.call_offsets[states[callers]]
         new.append(tables.call_starts[numbers].astype(np.int64) * width + at[callers])
         ending = np.unique(at[tables.accepting[states] != 0])
+        ending = ending[~ended[ending]]
+        ended[ending] = True
         new.append((frames[:, None] * width + ending).reshape(-1))
         met = np.concatenate(new)
         met = np.unique(met[~seen[met]])
@@ -285,61 +295,136 @@ def call_returns(
     ending = np.flatnonzero(tables.accepting[pairs.states] != 0)
     found[ending, np.searchsorted(return_states, pairs.pre_states[ending])] = True
     words = np.packbits(found, axis=1)
-    sources, targets = pairs.edges
-    firsts = np.flatnonzero(np.diff(sources, prepend=-1))
-    heads = sources[firsts]
-    calls = [
-        (np.flatnonzero(pairs.states == state), start, frame)
-        for state in np.flatnonzero(np.diff(tables.call_offsets)).tolist()
-        for start, frame in tables.calls[state]
-        if not _is_of_set(tables, frame)
-    ]
+    width, calls = len(return_states), _PlainCalls(tables, pairs)
+    with_sets = np.flatnonzero(np.diff(tables.call_offsets) if tables.has_sets else 0).tolist()
     of_sets = [
-        (np.flatnonzero(pairs.states == state), *called)
-        for state in np.flatnonzero(np.diff(tables.call_offsets) if tables.has_sets else 0).tolist()
+        (pairs.of_state(state), *called)
+        for state in with_sets
         for called in _sets_called(tables, state)
     ]
-    width = len(return_states)
+    leading = _LeadingEdges(*pairs.edges, len(pairs.states))
 
     def unpacked(packed: NDArray[np.uint8]) -> _Flags:
         return np.unpackbits(packed, axis=1)[:, :width].view(np.bool_)
 
+    def returns(state: int) -> _Flags:
+        return unpacked(words[pairs.number[state, return_states]])
+
+    def grown(rows: slice, more: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """The pairs of a state of which more returns were found."""
+        joint = words[rows] | more
+        changed = rows.start + np.flatnonzero((joint != words[rows]).any(axis=1))
+        words[rows] = joint
+        return changed
+
+    fresh = ending
+    calls.look_at_all()
     while True:
-        before = words.copy()
-        while len(heads):
+        while len(fresh):
+            calls.look_at(pairs.states[fresh])
+            sources, firsts, targets = leading.into(fresh)
             watch(len(targets), 0)
-            more = words[heads] | np.bitwise_or.reduceat(words[targets], firsts, axis=0)
-            if (more == words[heads]).all():
+            if not len(targets):
                 break
-            words[heads] = more
-        for callers, start, frame in calls:
-            watch(len(callers), 4 * len(callers) * width)
+            more = words[sources] | np.bitwise_or.reduceat(words[targets], firsts, axis=0)
+            fresh = sources[(more != words[sources]).any(axis=1)]
+            words[sources] = more
+        call = calls.next()
+        if call is not None:
+            callers, start, frame = call
+            count = callers.stop - callers.start
+            watch(count, 4 * count * width)
             inner = unpacked(words[pairs.number[start, pairs.pre_states[callers]]])
             back = frame
             if frame >= tables.states:
                 _, least, most, back = tables.some_counters.rows[frame - tables.states]
-                again = unpacked(words[pairs.number[start, return_states]])
-                inner = _ended(inner, again, least - 1, most - least if most > 0 else None, watch)
-            behind = unpacked(words[pairs.number[back, return_states]])
-            words[callers] |= np.packbits(joined(inner, behind), axis=1)
-        settle = True
+                others = most - least if most > 0 else None
+                inner = _ended(inner, returns(start), least - 1, others, watch)
+            fresh = grown(callers, np.packbits(joined(inner, returns(back)), axis=1))
+            continue
+        settle, rows = True, list[NDArray[np.int64]]()
         for callers, rule, parts in of_sets:
-            watch(len(rule.parts) * len(callers), 4 * len(callers) * width)
-
-            def returns(state: int) -> _Flags:
-                return unpacked(words[pairs.number[state, return_states]])
-
+            count = callers.stop - callers.start
+            watch(len(rule.parts) * count, 4 * count * width)
             at = pairs.pre_states[callers]
             begun = [(i, unpacked(words[pairs.number[rule.parts[i], at]])) for i in parts]
             inner, settled = ended_parts(rule, begun, returns)
             settle &= settled
-            words[callers] |= np.packbits(joined(inner, returns(rule.back)), axis=1)
-        if (words == before).all():
+            rows.append(grown(callers, np.packbits(joined(inner, returns(rule.back)), axis=1)))
+        fresh = np.unique(np.concatenate(rows)) if rows else fresh[:0]
+        if not len(fresh):
             if not settle:
                 raise UnsettledError
             found = unpacked(words)
             found[DEAD] = False
             return found
+
+
+class _PlainCalls:
+    """The calls of a network but those of sets, each with the pairs of its caller's state: which of
+    them are to be looked at again."""
+
+    def __init__(self, tables: NetworkTables, pairs: ReachedPairs) -> None:
+        self._calls: list[tuple[slice, int, int]] = []
+        # The calls that what a state returns counts for.
+        self._of: dict[int, list[int]] = {}
+        for state in np.flatnonzero(np.diff(tables.call_offsets)).tolist():
+            callers = pairs.of_state(state)
+            for start, frame in tables.calls[state] if callers.stop > callers.start else ():
+                if _is_of_set(tables, frame):
+                    continue
+                plain = frame < tables.states
+                back = frame if plain else tables.some_counters.rows[frame - tables.states][3]
+                for needed in {start, back}:
+                    self._of.setdefault(needed, []).append(len(self._calls))
+                self._calls.append((callers, start, frame))
+        self._heap: list[int] = []
+        self._pending: set[int] = set()
+        self._states = np.zeros(tables.states, dtype=np.bool_)
+        self._states[list(self._of)] = True
+
+    def look_at_all(self) -> None:
+        """Nothing is known of any."""
+        self._pending.update(range(len(self._calls)))
+        self._heap = list(range(len(self._calls)))
+
+    def look_at(self, states: NDArray[np.int64]) -> None:
+        """More is known of what these states return."""
+        for state in states[self._states[states]].tolist():
+            for number in self._of[state]:
+                if number not in self._pending:
+                    self._pending.add(number)
+                    heappush(self._heap, number)
+
+    def next(self) -> tuple[slice, int, int] | None:
+        """One of them, None if none is left: pairs, where the call starts, and its frame."""
+        if not self._heap:
+            return None
+        number = heappop(self._heap)
+        self._pending.remove(number)
+        return self._calls[number]
+
+
+class _LeadingEdges:
+    """Edges by what they lead to."""
+
+    def __init__(self, sources: NDArray[np.int64], targets: NDArray[np.int64], size: int) -> None:
+        order = np.argsort(targets, kind="stable")
+        self._sources = sources[order]
+        self._offsets = np.searchsorted(targets[order], np.arange(size + 1))
+
+    def into(self, targets: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+        """The sources of the edges into ``targets``, each once, the place of its first edge, and
+        the targets of these edges."""
+        first = self._offsets[targets]
+        counts = self._offsets[targets + 1] - first
+        ends = np.repeat(targets, counts)
+        places = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(len(ends))
+        sources = self._sources[places]
+        order = np.argsort(sources, kind="stable")
+        sources, ends = sources[order], ends[order]
+        firsts = np.flatnonzero(np.diff(sources, prepend=-1))
+        return sources[firsts], firsts, ends
 
 
 def _ended(

@@ -11,6 +11,7 @@ sections with; each raises ``ArtifactError`` that names the section.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -65,19 +66,46 @@ def require_offsets(arrays: Arrays, name: str, rows: int, end: int) -> None:
     )
 
 
-def is_acyclic(size: int, sources: NDArray[np.integer], targets: NDArray[np.integer]) -> bool:
-    """Whether the graph of ``size`` nodes with the edges ``sources[i] -> targets[i]`` has no cycle.
+def is_acyclic(
+    size: int,
+    sources: NDArray[np.integer],
+    targets: NDArray[np.integer],
+    deepest: int | None = None,
+) -> bool:
+    """Whether the graph of ``size`` nodes with the edges ``sources[i] -> targets[i]`` has no cycle,
+    and no path of more than about ``deepest`` edges.
 
-    Edges into nodes that none leaves are taken away, round by round.
+    Edges into nodes that none leaves are taken away, round by round; behind some rounds, node by
+    node: a round costs what is left, and a path may have as many edges as there are.
     """
-    while len(sources):
+    for _ in range(_ROUNDS if deepest is None else deepest):
+        if not len(sources):
+            return True
         going_on = np.zeros(size, dtype=np.bool_)
         going_on[sources] = True
         left = going_on[targets]
         if left.all():
             return False
         sources, targets = sources[left], targets[left]
-    return True
+    return not len(sources) if deepest is not None else _is_acyclic_node_by_node(sources, targets)
+
+
+# Rounds before nodes are looked at one by one: few graphs have longer paths.
+_ROUNDS = 64
+
+
+def _is_acyclic_node_by_node(sources: NDArray[np.integer], targets: NDArray[np.integer]) -> bool:
+    """The same in time linear in the edges (Kahn 1962)."""
+    left, into = Counter[int](sources.tolist()), dict[int, list[int]]()
+    for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
+        into.setdefault(target, []).append(source)
+    pending = [target for target in into if not left[target]]
+    while pending:
+        for source in into.pop(pending.pop(), ()):
+            left[source] -= 1
+            if not left[source]:
+                pending.append(source)
+    return not into
 
 
 # Sections of a trie (``artifacts/tokens/trie.py``), behind a prefix: dtype and number of axes.
@@ -95,6 +123,20 @@ def check_trie_types(arrays: Arrays, prefix: str) -> None:
     check_types(arrays, {prefix + name: wanted for name, wanted in _TRIE.items()})
 
 
+# Tokens of text are at most so many bytes long: walks take a step for each level of a trie. Real
+# ones have some hundreds at most.
+MOST_TOKEN_BYTES = 4096
+
+
+def _levels(first: NDArray[np.integer]) -> int:
+    """How many levels a trie has, whose children lie behind their parents; more than the most that
+    there may be are not counted."""
+    levels, low, high = 1, 0, 1
+    while low < high < len(first) - 1 and levels <= MOST_TOKEN_BYTES + 1:
+        low, high, levels = high, int(first[high]), levels + 1
+    return levels
+
+
 def check_trie(arrays: Arrays, prefix: str, vocab_size: int) -> None:
     """Every walk of a trie stays in it, and ends: children have higher numbers. Raises
     ``ArtifactError`` naming the first section that does not fit."""
@@ -104,6 +146,7 @@ def check_trie(arrays: Arrays, prefix: str, vocab_size: int) -> None:
     require(int(first[0]) == 1, prefix + "first")
     require(bool((first[:-1] > np.arange(nodes)).all()), prefix + "first")
     require(bool((first[1:] >= first[:-1]).all()), prefix + "first")
+    require(_levels(first) <= MOST_TOKEN_BYTES + 1, prefix + "first")
     require_offsets(arrays, prefix + "held", nodes, len(arrays[prefix + "ids"]))
     require_range(arrays, prefix + "ids", 0, vocab_size)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..container.manifest import Manifest
 from ..container.sections import (
+    MOST_TOKEN_BYTES,
     Arrays,
     check_marked_dfa,
     check_types,
@@ -22,10 +23,6 @@ from ..container.sections import (
 )
 from ..errors import ArtifactError
 from ..tokens.vocabulary import TEXT
-
-# Tokens of text are at most so many bytes long: walks take a step for each level of the trie. Real
-# ones have some hundreds at most.
-MOST_TOKEN_BYTES = 4096
 
 _VOCABULARY = {
     "vocab.data": ("u1", 1),

@@ -22,6 +22,10 @@ from ..tokens.distinct import distinct
 from .counts import MOST_ITEMS, UNBOUNDED
 from .sets import MOST_PARTS, NO_SEPARATOR, REPEATED, REQUIRED
 
+# So many calls may begin one in another before a byte is read: each pushes a frame, for each token
+# that is looked at.
+MOST_FIRST_CALLS = 1000
+
 # Sections: dtype and number of axes.
 _NETWORK = {
     "network.accepting": ("u1", 1),
@@ -64,7 +68,7 @@ def check_network(
     require_range(arrays, "network.entries", 0, states)
     require(0 <= manifest.byte_start < states, "byte_start")
     callers = np.repeat(np.arange(states), np.diff(offsets))
-    require(is_acyclic(int(states), callers, starts), "network.call_starts")
+    require(is_acyclic(int(states), callers, starts, MOST_FIRST_CALLS), "network.call_starts")
     return int(states)
 
 

@@ -3,7 +3,14 @@
 import numpy as np
 
 from ..container.manifest import Manifest
-from ..container.sections import Arrays, check_types, require, require_offsets, require_range
+from ..container.sections import (
+    MOST_TOKEN_BYTES,
+    Arrays,
+    check_types,
+    require,
+    require_offsets,
+    require_range,
+)
 from .trie import SUFFIX_ROOT
 
 # More than any word has: sums of two lengths are numbers of 32 bits.
@@ -88,6 +95,7 @@ def _check_links(arrays: Arrays, first: np.ndarray[tuple[int], np.dtype[np.int32
     level = 0
     while low < high:
         level += 1
+        require(level <= MOST_TOKEN_BYTES, "pieces.first")
         depth[low:high] = level
         low, high = high, int(first[high])
     links = arrays["pieces.links"]

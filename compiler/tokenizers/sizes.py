@@ -6,8 +6,8 @@ bytes of a token each is a level of the trie that walks go through: ``MOST_TOKEN
 
 from collections.abc import Collection
 
+from constrain.artifacts.container.sections import MOST_TOKEN_BYTES
 from constrain.artifacts.errors import visible
-from constrain.artifacts.kinds.check_tokenizer import MOST_TOKEN_BYTES
 
 from ..diagnostics import TokenizerError
 

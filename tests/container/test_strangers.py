@@ -18,10 +18,9 @@ from support.wordpiece import tokenizer_of as words_of
 
 from constrain.artifacts import Artifact, ArtifactError, load
 from constrain.artifacts.container import opening
-from constrain.artifacts.container.sections import decode, encode
+from constrain.artifacts.container.sections import MOST_TOKEN_BYTES, decode, encode
 from constrain.artifacts.container.sparse import filled_cells
 from constrain.artifacts.dfa.stacked_dfas import StackedDfas
-from constrain.artifacts.kinds.check_tokenizer import MOST_TOKEN_BYTES
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.inspection.density import density_of

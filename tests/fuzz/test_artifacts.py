@@ -7,16 +7,23 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from support import encoded
 from support.fuzzing.calls import tried
+from support.fuzzing.guards import guarded
 from support.fuzzing.mutants import Mutant, Mutants
 from support.fuzzing.samples import samples
 from support.fuzzing.walks import opened_and_walked, walk
 
 from constrain.artifacts import Artifact
+from constrain.artifacts.kinds import token_dfa
 
 # Mutants by their numbers: without --full so many, and of each kind of change at least one.
 FEW, MANY = 450, 200_000
+
+# Of these so many are walked over arrays that say when an index wraps, by other numbers.
+GUARDED, FEW_GUARDED, MANY_GUARDED = 10**7, 150, 40_000
 
 
 @pytest.fixture(scope="module")
@@ -55,4 +62,131 @@ def test_mutated_artifacts_do_no_harm(
     record_property("mutated artifacts", count)
     assert {} == flaws
     # Some of them are read, and used.
-    assert walked > count // 20
+    assert walked > count // 10
+
+
+@pytest.mark.quick
+def test_walks_of_mutated_artifacts_never_leave_their_arrays(
+    originals: dict[str, Artifact], full: bool, tmp_path: Path
+) -> None:
+    """Nor by an index below 0, which numpy takes for one from the end, nor by a slice that ends
+    behind an array, but where that is so in the sound ones."""
+    mutants, wrapped = Mutants(originals), dict[str, str]()
+    with guarded() as places:
+        for artifact in originals.values():
+            for seed in range(3):
+                opened_and_walked(Mutant(artifact.to_bytes(), {}, ""), tmp_path, seed)
+        meant = set(places)
+        for number in range(GUARDED, GUARDED + (MANY_GUARDED if full else FEW_GUARDED)):
+            mutant = mutants[number]
+            ended = tried(lambda: opened_and_walked(mutant, tmp_path, number))  # noqa: B023
+            assert not ended.failed, mutant.how
+            wrapped |= dict.fromkeys(places - meant, mutant.how)
+            places &= meant
+    assert {} == wrapped
+
+
+def test_an_index_that_wraps_is_noticed(
+    originals: dict[str, Artifact], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By the arrays of the test above, where no check has refused the file."""
+    artifact = originals["token-dfa"]
+    families = np.full_like(artifact.arrays["tokens.family"], -1)
+    data = encoded(artifact, {"tokens.family": families})
+    monkeypatch.setattr(token_dfa, "check", lambda manifest, arrays: None)
+    with guarded() as places:
+        tried(lambda: opened_and_walked(Mutant(data, {}, ""), tmp_path, 1))
+        assert [place for place in places if place.startswith("dfa/token_dfa.py")]
+
+
+def _chain(count: int) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":
+    """Nodes of a trie with one child each: their children."""
+    return np.minimum(np.arange(1, count + 2), count).astype(np.int32)
+
+
+def _deep_trie(artifact: Artifact, prefix: str, levels: int) -> bytes:
+    """A trie with one node a level."""
+    held = np.zeros(levels + 1, dtype=np.int32)
+    held[-1] = 1
+    sections = {
+        "octets": np.full(levels, 97, dtype=np.uint8),
+        "first": _chain(levels),
+        "held": held,
+        "ids": np.zeros(1, dtype=np.int32),
+    }
+    return encoded(artifact, {prefix + name: array for name, array in sections.items()})
+
+
+def _calls_in_calls(artifact: Artifact, count: int) -> bytes:
+    """States each of which begins with a call of the next one."""
+    arrays = artifact.arrays
+    table, offsets = arrays["network.table"], arrays["network.call_offsets"]
+    live = int(np.flatnonzero(arrays["network.accepting"])[0])
+    more = np.zeros((count, table.shape[1]), dtype=np.int32)
+    more[-1] = live
+    calls = np.minimum(np.arange(1, count + 1), count - 1)
+    changed = {
+        "network.table": (table, more),
+        "network.accepting": (arrays["network.accepting"], np.zeros(count)),
+        "network.call_offsets": (offsets, offsets[-1] + calls),
+        "network.call_starts": (
+            arrays["network.call_starts"],
+            np.arange(len(table) + 1, len(table) + count),
+        ),
+        "network.call_returns": (
+            arrays["network.call_returns"],
+            np.full(count - 1, arrays["network.call_returns"][0]),
+        ),
+    }
+    sections = {
+        name: np.concatenate([before, after.astype(before.dtype)])
+        for name, (before, after) in changed.items()
+    }
+    return encoded(artifact, sections, {"byte_start": len(table)})
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("levels", [4_000, 60_000])
+def test_tables_of_many_levels_are_refused_or_walked_in_time(
+    originals: dict[str, Artifact], tmp_path: Path, levels: int
+) -> None:
+    """Tries deeper than any token, calls that begin in calls, and productions of one symbol."""
+    tokenwise, bytewise = originals["earley, tokens"], originals["canonical network, bytes"]
+    found = {
+        "trie": _deep_trie(tokenwise, "trie.", levels),
+        "trie of merged tokens": _deep_trie(bytewise, "merged_trie.", levels),
+        "calls": _calls_in_calls(originals["canonical network, nothing known"], levels),
+    }
+    arrays = originals["earley"].arrays
+    rules, bodies = len(arrays["earley.first"]) - 1, len(arrays["earley.bodies"])
+    symbols = np.stack([np.arange(rules + 1, rules + levels + 1), np.full(levels, 2**31 - 1)], 1)
+    symbols[-1, 0] = -1
+    numbers = np.arange(levels)
+    more = {
+        "earley.symbols": symbols.reshape(-1),
+        "earley.bodies": len(arrays["earley.symbols"]) + 2 * numbers,
+        "earley.first": bodies + 1 + numbers,
+        "earley.rests": 0 * numbers,
+        "earley.path_offsets": 0 * numbers + arrays["earley.path_offsets"][-1],
+    }
+    sections = {
+        name: np.concatenate([arrays[name], after.astype(arrays[name].dtype)])
+        for name, after in more.items()
+    }
+    found["productions"] = encoded(originals["earley"], sections)
+    for name, data in found.items():
+        ended = tried(lambda: opened_and_walked(Mutant(data, {}, ""), tmp_path, 1))  # noqa: B023
+        assert not ended.flaw, name
+        assert ended.code == (2 if levels > 4096 and name != "productions" else ended.code), name
+
+
+def test_a_search_for_an_end_farther_than_anyone_looks_is_given_up(
+    originals: dict[str, Artifact], tmp_path: Path
+) -> None:
+    """Behind 40 items in each of 30: nothing but loops, and no end near."""
+    artifact = originals["canonical counters"]
+    table = (artifact.arrays["network.table"] == 0).astype(np.int32)
+    table[0] = 0
+    data = encoded(artifact, {"network.table": table})
+    ended = tried(lambda: opened_and_walked(Mutant(data, {}, ""), tmp_path, 1))
+    assert ("", 2) == (ended.flaw, ended.code)

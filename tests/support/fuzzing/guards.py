@@ -21,14 +21,12 @@ import numpy as np
 
 import constrain.artifacts
 
-_NEGATIVE = re.compile(r"-\s*\d|\[\d*:\d*\]")
+# An index that is written so wraps on purpose, and so does a slice between constants.
+_CONSTANT = re.compile(r"-\s*\d|\[\d*:\d*\]")
 
 
-class Wrapped(set[str]):
-    """Places that wrapped: file, line, expression, and what was wrong."""
-
-
-WRAPPED = Wrapped()
+# Places that wrapped: file, line, expression, and what was wrong.
+_wrapped: set[str] = set()
 
 
 @cache
@@ -44,14 +42,14 @@ def _expression(code: CodeType, at: int) -> tuple[str, str]:
     return place, " ".join(each.strip() for each in lines)
 
 
-def _note(what: str, *, constant: bool = True) -> None:
+def _note(what: str) -> None:
     frame = sys._getframe(2)
     while frame.f_back and frame.f_code.co_filename == __file__:
         frame = frame.f_back
     place, source = _expression(frame.f_code, frame.f_lasti)
-    if "/artifacts/" not in frame.f_code.co_filename or (constant and _NEGATIVE.search(source)):
+    if "/artifacts/" not in frame.f_code.co_filename or _CONSTANT.search(source):
         return
-    WRAPPED.add(f"{place}: {source}: {what}")
+    _wrapped.add(f"{place}: {source}: {what}")
 
 
 def _check_slice(key: slice, size: int) -> None:
@@ -60,9 +58,9 @@ def _check_slice(key: slice, size: int) -> None:
     if (key.step or 1) < 0:
         return
     if start < 0 or stop < 0:
-        _note(f"slice {start}:{stop}")
+        _note("a slice below 0")
     elif start > size or stop > size or start > stop:
-        _note(f"slice {start}:{stop} of {size}")
+        _note("a slice beyond the end")
 
 
 def _check(shape: tuple[int, ...], key: Any) -> None:
@@ -82,11 +80,11 @@ def _check(shape: tuple[int, ...], key: Any) -> None:
                 axis += array.ndim
                 continue
             if array.size and array.min() < 0:
-                _note("negative places")
+                _note("an index below 0")
         elif isinstance(one, bool | np.bool_):
             continue
         elif int(one) < 0:
-            _note("negative place")
+            _note("an index below 0")
         axis += 1
 
 
@@ -103,7 +101,7 @@ class GuardedArray(np.ndarray):  # type: ignore[type-arg]
 
     def take(self, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
         if mode == "raise" and np.size(indices) and np.min(indices) < 0:
-            _note("negative places are taken")
+            _note("an index below 0")
         return super().take(indices, axis, out, mode)
 
     def tolist(self) -> Any:
@@ -114,6 +112,7 @@ class GuardedArray(np.ndarray):  # type: ignore[type-arg]
         view = super().data
         # Checksums need a buffer.
         return view if "sections" in sys._getframe(1).f_code.co_filename else GuardedView(view)
+
 
 def _listed(value: Any) -> Any:
     return GuardedList(map(_listed, value)) if isinstance(value, list) else value
@@ -127,7 +126,7 @@ class GuardedList(list[Any]):
             _check_slice(key, len(self))
             return GuardedList(super().__getitem__(key))
         if key < 0:
-            _note("negative place")
+            _note("an index below 0")
         return super().__getitem__(key)
 
 
@@ -143,14 +142,14 @@ class GuardedView:
             return GuardedView(self._view[key])
         if isinstance(key, tuple):
             if min(key) < 0:
-                _note("negative place")
+                _note("an index below 0")
         elif key < 0:
-            _note("negative place")
+            _note("an index below 0")
         return self._view[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if not isinstance(key, slice) and np.min(key) < 0:
-            _note("negative place")
+            _note("an index below 0")
         self._view[key] = value
 
     def __len__(self) -> int:
@@ -174,7 +173,7 @@ class _Ufunc:
 
     def at(self, array: Any, places: Any, *more: Any) -> None:
         if np.size(places) and np.min(places) < 0:
-            _note("negative places")
+            _note("an index below 0")
         self._ufunc.at(array, places, *more)
 
     def __getattr__(self, name: str) -> Any:
@@ -217,18 +216,18 @@ def _view_of(value: Any) -> Any:
 
 
 @contextmanager
-def guarded() -> Iterator[Wrapped]:
-    """What wraps in here."""
+def guarded() -> Iterator[set[str]]:
+    """The places that wrap in here, which may be taken out."""
     found = [importlib.import_module(name) for name in _modules()]
-    numpy, WRAPPED_ = _Numpy(), WRAPPED
-    WRAPPED_.clear()
+    numpy = _Numpy()
+    _wrapped.clear()
     changed: list[tuple[ModuleType, Any]] = [(m, m.np) for m in found if hasattr(m, "np")]
     for module in found:
         if hasattr(module, "np"):
             module.np = numpy
         module.memoryview = _view_of  # type: ignore[attr-defined]
     try:
-        yield WRAPPED_
+        yield _wrapped
     finally:
         for module, own in changed:
             module.np = own

@@ -189,7 +189,7 @@ def _stopped(artifact: Artifact, rng: Random) -> None:
             break
         matcher.advance(int(rng.choice(ids)))
     if rng.random() < 0.1:
-        again = pickle.loads(pickle.dumps(matcher))  # noqa: S301
+        again = pickle.loads(pickle.dumps(matcher))
         assert np.array_equal(again.mask(), matcher.mask())
 
 
