@@ -302,7 +302,7 @@ def call_returns(
         for state in with_sets
         for called in _sets_called(tables, state)
     ]
-    leading = _LeadingEdges(*pairs.edges, len(pairs.states))
+    leading = _LeadingEdges(pairs.edges, len(pairs.states))
 
     def unpacked(packed: NDArray[np.uint8]) -> _Flags:
         return np.unpackbits(packed, axis=1)[:, :width].view(np.bool_)
@@ -313,9 +313,9 @@ def call_returns(
     def grown(rows: slice, more: NDArray[np.uint8]) -> NDArray[np.int64]:
         """The pairs of a state of which more returns were found."""
         joint = words[rows] | more
-        changed = rows.start + np.flatnonzero((joint != words[rows]).any(axis=1))
+        changed: NDArray[np.int64] = np.flatnonzero((joint != words[rows]).any(axis=1))
         words[rows] = joint
-        return changed
+        return changed + np.int64(rows.start)
 
     fresh = ending
     calls.look_at_all()
@@ -406,9 +406,10 @@ class _PlainCalls:
 
 
 class _LeadingEdges:
-    """Edges by what they lead to."""
+    """Edges, int64 (2, m), by what they lead to."""
 
-    def __init__(self, sources: NDArray[np.int64], targets: NDArray[np.int64], size: int) -> None:
+    def __init__(self, edges: NDArray[np.int64], size: int) -> None:
+        sources, targets = edges
         order = np.argsort(targets, kind="stable")
         self._sources = sources[order]
         self._offsets = np.searchsorted(targets[order], np.arange(size + 1))

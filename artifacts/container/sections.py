@@ -66,19 +66,13 @@ def require_offsets(arrays: Arrays, name: str, rows: int, end: int) -> None:
     )
 
 
-def is_acyclic(
-    size: int,
-    sources: NDArray[np.integer],
-    targets: NDArray[np.integer],
-    deepest: int | None = None,
-) -> bool:
-    """Whether the graph of ``size`` nodes with the edges ``sources[i] -> targets[i]`` has no cycle,
-    and no path of more than about ``deepest`` edges.
+def is_acyclic(size: int, sources: NDArray[np.integer], targets: NDArray[np.integer]) -> bool:
+    """Whether the graph of ``size`` nodes with the edges ``sources[i] -> targets[i]`` has no cycle.
 
     Edges into nodes that none leaves are taken away, round by round; behind some rounds, node by
     node: a round costs what is left, and a path may have as many edges as there are.
     """
-    for _ in range(_ROUNDS if deepest is None else deepest):
+    for _ in range(_ROUNDS):
         if not len(sources):
             return True
         going_on = np.zeros(size, dtype=np.bool_)
@@ -87,7 +81,7 @@ def is_acyclic(
         if left.all():
             return False
         sources, targets = sources[left], targets[left]
-    return not len(sources) if deepest is not None else _is_acyclic_node_by_node(sources, targets)
+    return _is_acyclic_node_by_node(sources, targets)
 
 
 # Rounds before nodes are looked at one by one: few graphs have longer paths.

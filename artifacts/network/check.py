@@ -12,7 +12,6 @@ from ..container.manifest import Manifest, ParserNames
 from ..container.sections import (
     Arrays,
     check_types,
-    is_acyclic,
     require,
     require_offsets,
     require_range,
@@ -22,9 +21,9 @@ from ..tokens.distinct import distinct
 from .counts import MOST_ITEMS, UNBOUNDED
 from .sets import MOST_PARTS, NO_SEPARATOR, REPEATED, REQUIRED
 
-# So many calls may begin one in another before a byte is read: each pushes a frame, for each token
-# that is looked at.
-MOST_FIRST_CALLS = 1000
+# So many calls may begin one in another before a byte is read, and so many ways may they begin in a
+# state: each is a stack of frames, for each token that is looked at. Grammars have a few.
+MOST_NESTED, MOST_WAYS = 1000, 10_000
 
 # Sections: dtype and number of axes.
 _NETWORK = {
@@ -68,8 +67,25 @@ def check_network(
     require_range(arrays, "network.entries", 0, states)
     require(0 <= manifest.byte_start < states, "byte_start")
     callers = np.repeat(np.arange(states), np.diff(offsets))
-    require(is_acyclic(int(states), callers, starts, MOST_FIRST_CALLS), "network.call_starts")
+    _check_first_calls(int(states), callers, starts)
     return int(states)
+
+
+def _check_first_calls(
+    states: int, callers: NDArray[np.integer], starts: NDArray[np.integer]
+) -> None:
+    """Calls that begin in calls lead to no cycle, nor too deep, nor in too many ways: those of
+    states that call nothing first, then of those that call these, and so on."""
+    ways = np.ones(states)
+    for _ in range(MOST_NESTED):
+        if not len(callers):
+            break
+        calling = np.zeros(states, dtype=np.bool_)
+        calling[callers] = True
+        left = calling[starts]
+        np.add.at(ways, callers[~left], ways[starts[~left]])
+        callers, starts = callers[left], starts[left]
+    require(not len(callers) and float(ways.max()) <= MOST_WAYS, "network.call_starts")
 
 
 _COUNTERS = {
