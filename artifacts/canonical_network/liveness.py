@@ -252,11 +252,8 @@ class _Effort:
     steps: int
 
 
-_WHOLE, _ABOVE = _Effort(True, 20_000, 400), _Effort(False, 1, 24)
-
-# A search in whole stacks may take more steps where the end of the text is farther, up to so many
-# bytes: with counters it may be farther than anyone could search.
-_FARTHEST = 10_000
+# A search in whole stacks may take more steps the farther the end is, up to so many bytes.
+_WHOLE, _ABOVE, _FARTHEST = _Effort(True, 20_000, 400), _Effort(False, 1, 24), 10_000
 
 # Frames that are looked at one by one, before the whole stacks are.
 _FRAMES = 2
