@@ -464,9 +464,8 @@ class DeadEnds:
                 return None
             return found
 
-        budget = effort.budget
-        if effort.whole:
-            budget += 8 * min(self._certificates.distance(place), _FARTHEST)
+        far = min(self._certificates.distance(place), _FARTHEST) if effort.whole else 0
+        budget = effort.budget + 8 * far
         start = _Entry(0, origin, place, np.array([token], dtype=np.int32))
         # The start counts neither as found nor as expanded.
         found = search_alive(start, expand, lambda expanded, found: expanded + found > budget + 2)
