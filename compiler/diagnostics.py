@@ -14,7 +14,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
+from heapq import nsmallest
 from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
@@ -70,6 +72,19 @@ class Source:
 _LONGEST_LINE, _SHOWN_BEFORE, _SHOWN_BEHIND = 240, 80, 120
 
 
+# Characters of a message, and of a rule's name or a part of a regex that a message shows.
+_LONGEST_MESSAGE, _LONGEST_RULE, _SHOWN = 2_000, 120, 60
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _without_middle(text: str) -> str:
+    half = _LONGEST_MESSAGE // 2
+    return text if len(text) <= _LONGEST_MESSAGE else f"{text[:half]}…{text[1 - half :]}"
+
+
 def _cells(char: str) -> int:
     """How many cells of a terminal a character takes."""
     if combining(char):
@@ -81,12 +96,17 @@ def _cells(char: str) -> int:
 class Diagnostic:
     """One finding: what is wrong where, and how to mend it.
 
-    ``span`` is None where no place in the text is at fault.
+    ``span`` is None where no place in the text is at fault. Of a very long message or help, as one
+    with a name of a megabyte in it, the beginning and the end are kept.
     """
 
     message: str
     span: Span | None = None
     help: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", _without_middle(self.message))
+        object.__setattr__(self, "help", self.help and _without_middle(self.help))
 
     def render(self, source: Source, level: str = "error") -> str:
         """The lines a terminal shows; the caret line keeps the source line's tabs."""
@@ -130,6 +150,24 @@ def more_of(name: str, count: int, level: str = "error") -> list[str]:
     """A line that says how many of ``count`` errors of a file are not shown, if there are any."""
     more = count - MOST_SHOWN
     return [f"{visible(name)}: and {more:,} more {level}{'s' * (more > 1)}"] if more > 0 else []
+
+
+def closest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The name that was probably meant. Long ones are not compared, nor all of very many: that
+    takes the time of their product."""
+    if len(name) > _LONGEST_NAME:
+        return None
+    shorter = sorted(each for each in names if len(each) <= _LONGEST_NAME)
+    if len(shorter) > _MOST_NAMES:
+        begin, size = name[:1], len(name)
+        shorter = nsmallest(
+            _MOST_NAMES, shorter, key=lambda each: (each[:1] != begin, abs(len(each) - size))
+        )
+    return next(iter(get_close_matches(name, shorter, n=1, cutoff=cutoff)), None)
+
+
+# Characters of a name that is compared with others, and how many of them.
+_LONGEST_NAME, _MOST_NAMES = 100, 1_000
 
 
 class GrammarError(ConstrainError):
@@ -189,11 +227,10 @@ class LimitError(ConstrainError):
         self.part, self.is_measured = part, is_measured
         places = []
         if self.rules:
-            names = ", ".join(repr(name) for name in self.rules)
+            names = ", ".join(repr(_shortened(name, _LONGEST_RULE)) for name in self.rules)
             places.append(f"in rule{'s' * (len(self.rules) > 1)} {names}")
         if part:
-            shown = visible(part if len(part) <= _SHOWN else part[: _SHOWN - 1] + "…")
-            places.append(f"in '{shown}'")
+            places.append(f"in '{visible(_shortened(part, _SHOWN))}'")
         culprit = f" (most of it {', '.join(places)})" if places else ""
         super().__init__(
             f"{stage} needs more than {value:,.12g} {_unit(limit, value)}{culprit}; "
@@ -210,10 +247,6 @@ class LimitError(ConstrainError):
             part or self.part,
             is_measured=self.is_measured,
         )
-
-
-# Characters of a part of a regex that a message shows.
-_SHOWN = 60
 
 
 def _unit(limit: str, value: float) -> str:

@@ -8,9 +8,8 @@ negated terminal stands for all tokens but those named and those that end a text
 allows these by their own names alone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,10 +19,12 @@ from constrain.artifacts.errors import visible
 
 from .automata.dfa import Dfa, TokenIds
 from .automata.token_classes import over_classes
-from .diagnostics import CheckError, Diagnostic
+from .diagnostics import CheckError, Diagnostic, closest
 from .grammar.tree import Grammar, Token
 from .options import ArtifactRequest
 from .tokenizers.load import DEFAULT_NAME
+
+_STAGE = "the table of token terminals"
 
 if TYPE_CHECKING:
     from .frontend import Automaton
@@ -49,7 +50,7 @@ def name_tokens(automaton: "Automaton", request: ArtifactRequest["Tokenizer"]) -
     Raises ``CheckError`` if a terminal names what the tokenizer has not, or if no member is left,
     and ``LimitError``.
     """
-    terminals = token_ids(automaton.grammar, request.tokenizer, request.eos)
+    terminals = token_ids(automaton.grammar, request)
     if not terminals:
         return TokenColumns(automaton.dfa)
     dfa, classes = over_classes(automaton.dfa, terminals, request.limits, automaton.rules)
@@ -60,13 +61,17 @@ def name_tokens(automaton: "Automaton", request: ArtifactRequest["Tokenizer"]) -
     return TokenColumns(dfa, classes, tuple(notes))
 
 
-def token_ids(grammar: Grammar, tokenizer: "Tokenizer", eos: Iterable[int]) -> list[TokenIds]:
+def token_ids(grammar: Grammar, request: ArtifactRequest["Tokenizer"]) -> list[TokenIds]:
     """The ids of each of ``grammar.tokens``, ascending.
 
-    Raises ``CheckError`` with every terminal that names what the tokenizer has not.
+    Raises ``CheckError`` with every terminal that names what the tokenizer has not, and
+    ``LimitError``: there may be as many terminals that name all tokens but one as there are tokens.
     """
     if not grammar.tokens:
         return []
+    tokenizer, eos, limits = request.tokenizer, request.eos, request.limits
+    blamed, size = [*grammar.longest_rule()], 0
+    numbers = _numbers_of(tokenizer, {n for t in grammar.tokens for n in (t.name, *t.also)})
     known = np.zeros(tokenizer.vocab_size, dtype=np.bool_)
     known[[*tokenizer.tokens, *tokenizer.added]] = True
     others = known.copy()
@@ -76,12 +81,15 @@ def token_ids(grammar: Grammar, tokenizer: "Tokenizer", eos: Iterable[int]) -> l
     for token in grammar.tokens:
         named = np.zeros_like(known)
         try:
-            for low, high in _ranges(token, tokenizer):
+            for low, high in _ranges(token, tokenizer, numbers):
                 _check_ids(token, low, high, known)
                 named[low : high + 1] = True
         except _UnknownToken as reason:
             wrong.append(Diagnostic(reason.message, token.span, reason.help))
         ids = np.flatnonzero(others & ~named if token.negated else known & named)
+        size += 4 * len(ids)
+        limits.check_memory(size, _STAGE, blamed)
+        limits.check_resources(_STAGE, blamed)
         found.append(ids.astype(np.int32))
     if wrong:
         raise CheckError(grammar.source, wrong)
@@ -125,30 +133,37 @@ class _UnknownToken(Exception):  # noqa: N818
         super().__init__(message)
 
 
-def _ranges(token: Token, tokenizer: "Tokenizer") -> tuple[tuple[int, int], ...]:
+def _ranges(
+    token: Token, tokenizer: "Tokenizer", numbers: Mapping[str, int]
+) -> tuple[tuple[int, int], ...]:
     if token.name is None:
         return token.ids
-    numbers = (
-        each if isinstance(each, int) else _number_of(each, tokenizer)
-        for each in (token.name, *token.also)
-    )
-    return tuple((number, number) for number in numbers)
+    found = []
+    for each in (token.name, *token.also):
+        number = numbers.get(each) if isinstance(each, str) else each
+        if number is None:
+            raise _unknown(str(each), tokenizer)
+        found.append((number, number))
+    return tuple(found)
 
 
-def _number_of(name: str, tokenizer: "Tokenizer") -> int:
-    by_name = {name: i for i, name in tokenizer.added.items()}
-    number = by_name.get(name)
-    if number is None:
-        wanted = name.encode("utf-8")
-        spelled = [i for i, octets in tokenizer.tokens.items() if octets == wanted]
-        number = min(spelled, default=None)
-    if number is None:
-        close = get_close_matches(name, sorted(by_name), n=1)
-        named = f"did you mean {close[0]}?" if close else "name it by its id, as in <[12]>"
-        if tokenizer.name == DEFAULT_NAME:
-            named = "name the model's own tokenizer with --tokenizer"
-        raise _UnknownToken(f"{visible(tokenizer.name)} has no token {name}", named)
-    return number
+def _numbers_of(tokenizer: "Tokenizer", names: Set[str | int | None]) -> dict[str, int]:
+    """The ids of tokens by their names: of added tokens, else the first that is spelled so."""
+    found = {name: i for i, name in tokenizer.added.items() if name in names}
+    spelled = {n.encode("utf-8"): n for n in names if isinstance(n, str) and n not in found}
+    if spelled:
+        for i, octets in sorted(tokenizer.tokens.items()):
+            if octets in spelled:
+                found.setdefault(spelled[octets], i)
+    return found
+
+
+def _unknown(name: str, tokenizer: "Tokenizer") -> _UnknownToken:
+    close = closest(name, tokenizer.added.values())
+    named = f"did you mean {close}?" if close else "name it by its id, as in <[12]>"
+    if tokenizer.name == DEFAULT_NAME:
+        named = "name the model's own tokenizer with --tokenizer"
+    return _UnknownToken(f"{visible(tokenizer.name)} has no token {name}", named)
 
 
 def _check_ids(token: Token, low: int, high: int, known: NDArray[np.bool_]) -> None:

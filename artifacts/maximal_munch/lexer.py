@@ -14,7 +14,7 @@ Source: llguidance, "Optimizing", the lexer; its DFAs are built lazily, these ar
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD, StackedDfas
 from ..tokens.memo import ENTRY_BYTES
+from ..tokens.watch import Watch, unwatched
 
 # The accept set of a state in which no lexeme may end.
 NO_ACCEPT = -1
@@ -40,12 +41,14 @@ class LexerTables:
 
     ``dfas``: their complete DFAs in one table. ``priorities``: int32 (L,), ranks. ``ignored``:
     uint8 (L,), 1 where the lexeme may stand between any two. ``texts``: as their author wrote them.
+    ``watch``: bounds how many states a lexer makes of them, which may be exponentially many.
     """
 
     dfas: StackedDfas
     priorities: NDArray[np.int32]
     ignored: NDArray[np.uint8]
     texts: Sequence[str]
+    watch: Watch = field(default=unwatched, kw_only=True)
 
     @property
     def is_lazy(self) -> bool:
@@ -169,6 +172,7 @@ class Lexer:
         """The number of a state, with all that are reachable from it."""
         state, number = self.states, self._number(begun)
         while state < self.states:
+            self.tables.watch(len(self._sets[state]), 0)
             self._fill(state)
             state += 1
         return number
@@ -196,6 +200,7 @@ class Lexer:
     def _keep(self, state: int, targets: NDArray[np.int32] | int, accept_set: int) -> None:
         """Put a new state into the tables."""
         while state >= len(self._table):
+            self.tables.watch(0, self._table.nbytes)
             self._table = np.concatenate((self._table, np.zeros_like(self._table)))
             more = np.full_like(self._accept_numbers, NO_ACCEPT)
             self._accept_numbers = np.concatenate((self._accept_numbers, more))

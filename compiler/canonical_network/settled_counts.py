@@ -18,6 +18,7 @@ are few values of the set; else all orders are written out.
 from collections.abc import Iterator
 
 from constrain.artifacts.canonical_network.contexts import TEXT_END
+from constrain.artifacts.canonical_network.distances import distances
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.canonical_network.settled_sets import MOST_VALUES, UnsettledError
 from constrain.artifacts.network.sets import NO_SEPARATOR
@@ -44,18 +45,25 @@ def check_settled(
     made of, that ask for many items; and ``UnsettledError`` unless it does for its sets."""
     _check_sets(network, tables, effort)
     rows = [] if tables.counters is None else tables.counters.rows
-    long = [counter for counter, row in enumerate(rows) if row[1] > MOST_UNSETTLED]
+    lengths = distances(tables) if rows else None
+    long = {}
+    for counter, (item, least, *_) in enumerate(rows):
+        if least > MOST_UNSETTLED:
+            long[counter] = least, _STEPS
+        # Few items may be long ones, of other counts.
+        elif lengths is not None and least * int(lengths[item]) > MOST_UNSETTLED:
+            long[counter] = least * int(lengths[item]), MOST_UNSETTLED
     if not long:
         return
     contexts = _contexts(network, tables)
     comes_to_boundary = network.certificates.comes_to_boundary
-    for counter in long:
+    for counter, (count, steps) in long.items():
         for context in contexts:
             item = network.network.tables.some_counters.rows[counter][0]
             frame = network.network.tables.some_counters.frame(counter, 2)
             for place in _beginnings(network, item, frame, context, effort):
-                if len(contexts) == _MOST_CONTEXTS or not comes_to_boundary(place, _STEPS):
-                    limits.within(MOST_UNSETTLED).check_states(rows[counter][1], _STAGE)
+                if len(contexts) == _MOST_CONTEXTS or not comes_to_boundary(place, steps):
+                    limits.within(MOST_UNSETTLED).check_states(count, _STAGE)
 
 
 def _check_sets(network: PretokenizedNetwork, tables: NetworkTables, effort: Effort) -> None:

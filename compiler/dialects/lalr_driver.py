@@ -12,6 +12,9 @@ from lark import Lark, Token
 from lark.parsers.lalr_analysis import Shift
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
+# Tokens between two looks at the clock.
+CLOCK_STRIDE = 1024
+
 # Of a state: the match method of the regex of its terminals, which terminals are ignored, and what
 # makes tokens of others.
 _Matcher: TypeAlias = tuple[Any, frozenset[str], dict[str, Any]]
@@ -46,7 +49,8 @@ class LalrTables:
 
 class Driver:
     """Reads the text of ``interactive``, whose stacks it moves; ``tables``: of the same parser.
-    ``extents``: of tokens whose end no regex finds, that end."""
+    ``extents``: of tokens whose end no regex finds, that end. ``check`` is called now and then,
+    also where nothing but what is ignored stands."""
 
     def __init__(
         self,
@@ -54,7 +58,9 @@ class Driver:
         interactive: InteractiveParser,
         text: str,
         extents: Mapping[str, Callable[[int, int], int]],
+        check: Callable[[], None],
     ) -> None:
+        self._check = check
         self._tables, self._interactive, self._text = tables, interactive, text
         self._extents = extents
         state = interactive.parser_state
@@ -101,7 +107,11 @@ class Driver:
         """The tokens that may stand where the parser is, but for those that are ignored."""
         text, states, matcher = self._text, self._states, self._tables.matcher
         place, end, last, extents = 0, len(text), None, self._extents
+        count = 0
         while place < end:
+            count += 1
+            if count % CLOCK_STRIDE == 0:
+                self._check()
             match, ignored, calls = matcher(states[-1])
             found = match(text, place)
             if found is None:

@@ -8,7 +8,6 @@ mistakes.
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 
 from lark import Token
@@ -16,7 +15,7 @@ from lark import Token
 from constrain.artifacts.container.regular import regular
 
 from ..automata.folding import fold
-from ..diagnostics import Source, Span
+from ..diagnostics import Source, Span, closest
 from ..grammar.tree import Expr, Reference, Rule, children, walk, with_children
 from ..limits import Limits
 from .builder import USUAL_TOKENS, Item, Unescaped, pattern_of, span_of
@@ -204,8 +203,8 @@ class StatementsBuilder(JsonBuilder):
             self.report(f"{file.name} has a JSON Schema inside, which is not imported", span)
         for name, token in wanted.items():
             if name not in rules:
-                close = get_close_matches(name, rules, n=1)
-                hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(rules)}"
+                close = closest(name, rules)
+                hint = f"did you mean {close!r}?" if close else f"it has {', '.join(rules)}"
                 self.report(f"{file.name} has no {name!r}", span_of(token), hint)
         pending = [name for name in wanted if name in rules]
         names = {name: str(wanted[name]) for name in pending}
@@ -235,8 +234,8 @@ class StatementsBuilder(JsonBuilder):
         rules = []
         for name, span, new in wanted:
             if name not in COMMON:
-                close = get_close_matches(name, COMMON, n=1)
-                hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(COMMON)}"
+                close = closest(name, COMMON)
+                hint = f"did you mean {close!r}?" if close else f"it has {', '.join(COMMON)}"
                 self.report(f"the library common has no {name!r}", span, hint)
             elif not new.isupper():
                 self.report(f"the terminal {name!r} needs a name in upper case", span_of(new))

@@ -15,7 +15,7 @@ from constrain.artifacts.errors import visible
 from ..diagnostics import Diagnostic, DialectError, LimitError, Span
 from ..grammar.tree import Rule
 from .builder import Builder
-from .lalr_driver import Driver, LalrTables
+from .lalr_driver import CLOCK_STRIDE, Driver, LalrTables
 from .lalr_tables import parser_of
 
 _STAGE = "reading the grammar"
@@ -23,8 +23,6 @@ _STAGE = "reading the grammar"
 # A rule's name, at its head.
 _NAME = re.compile(r"[A-Za-z_](?:[\w-]*\w)?")
 
-# Tokens between two looks at the clock.
-_CLOCK_STRIDE = 1024
 
 # How many of the possible continuations a message lists.
 _LISTED = 8
@@ -84,12 +82,16 @@ def _parse_from(builder: Builder, begin: int) -> tuple[Rule, ...]:
     text = " " * begin + builder.source.text[begin:]
     parser, tables = _parser(builder.grammar_file, builder.postlex)
     interactive = parser.parse_interactive(text)
-    driver = Driver(tables, interactive, text, builder.extents)
     token = None
     depth = count = 0
     rule: int | None = None
     # The rule that is read, as far as it has a name.
     blamed: list[str] = []
+
+    def check() -> None:
+        builder.limits.check_resources(_STAGE, blamed)
+
+    driver = Driver(tables, interactive, text, builder.extents, check)
     reset = _building.set(builder)
     try:
         for token in builder.tokens(driver):
@@ -97,14 +99,14 @@ def _parse_from(builder: Builder, begin: int) -> tuple[Rule, ...]:
                 rule = token.start_pos or 0
                 named = builder.only_rule if builder.next_rule is None else token
                 blamed = _NAME.findall(named)[:1]
-                builder.limits.check_resources(_STAGE, blamed)
+                check()
             if token.type in builder.rule_ends:
                 rule = None
             depth += (token.type in builder.opening) - (token.type in builder.closing)
             builder.limits.check_nesting(depth, "the grammar", blamed)
             count += 1
-            if count % _CLOCK_STRIDE == 0:
-                builder.limits.check_resources(_STAGE, blamed)
+            if count % CLOCK_STRIDE == 0:
+                check()
         rules: tuple[Rule, ...] = driver.feed_eof(token)
     except LimitError as error:
         raise error if error.rules else error.blaming(blamed) from None

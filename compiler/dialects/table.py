@@ -9,7 +9,7 @@ from constrain.artifacts.errors import ConstrainError
 
 from ..diagnostics import CheckError, Diagnostic, DialectError, Source, Span
 from ..grammar.tree import Grammar, distinct_tokens
-from ..limits import Limits
+from ..limits import Limits, blaming
 from ..schema.options import SchemaOptions
 from .builder import Builder
 from .gbnf import GbnfBuilder
@@ -154,8 +154,17 @@ def _of_json(
         if start is not None:
             message = f"there is no rule {start!r} to start from"
             raise CheckError(source, [Diagnostic(message, help="a list of tools has no rules")])
-        return tools_grammar(source, schema, limits)
+        with blaming(["#"]):
+            return tools_grammar(source, schema, limits)
     start = row.start if start is None else start
+    with blaming([start]):
+        return _of_json_from(source, row, start, limits, schema)
+
+
+def _of_json_from(
+    source: Source, row: Dialect, start: str, limits: Limits, schema: SchemaOptions | None
+) -> Grammar:
+    """That of a schema or a structural tag, from a pointer on."""
     if row.name == JSON_SCHEMA:
         from ..schema import schema_grammar
 

@@ -129,7 +129,9 @@ class _Written:
 
 
 def explainer_of_grammar(text: str, options: CompileOptions, name: str = "<grammar>") -> Explainer:
-    """Of a grammar's text. Raises ``GrammarError`` and ``LimitError``."""
+    """Of a grammar's text. Raises ``GrammarError`` and ``LimitError``, also of what is made when a
+    text is first explained: it is all one compilation by its limits."""
+    options = replace(options, limits=options.limits.started())
     wanted = replace(options, parser="earley")
     if wanted.schema is not None and wanted.schema.order == "any":
         # Sets are held by networks, under any tokenization, of which a text has none.

@@ -1,11 +1,10 @@
 """Check a tree: that all rules are defined, and that terminals use terminals alone."""
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
-from ..diagnostics import CheckError, Diagnostic
+from ..diagnostics import CheckError, Diagnostic, closest
 from ..progress import Step
 from .expand_permutations import permutations_of
 from .tree import (
@@ -63,8 +62,8 @@ def _help(grammar: Grammar, expr: Reference, names: Iterable[str]) -> str:
 
 
 def _did_you_mean(name: str, names: Iterable[str]) -> str:
-    close = get_close_matches(name, sorted(names), n=1)
-    return f"did you mean {close[0]!r}?" if close else "define it, or correct the name"
+    close = closest(name, names)
+    return f"did you mean {close!r}?" if close else "define it, or correct the name"
 
 
 def _wrong_in_terminals(grammar: Grammar) -> Iterator[Diagnostic]:

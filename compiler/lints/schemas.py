@@ -4,12 +4,11 @@ What a grammar's lints look for is of its rules, which here nobody has written.
 """
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from constrain.artifacts.errors import ConstrainError
 
-from ..diagnostics import Source, Span
+from ..diagnostics import Source, Span, closest
 from ..limits import Limits
 from ..schema.keywords.known import KEYWORDS, schemas_in
 from ..schema.notes import Refused
@@ -62,16 +61,19 @@ def _keywords(
         span = document.keys.get(at, Span(0, 0))
         drafts = KEYWORDS.get(keyword)
         if drafts is None:
-            close = get_close_matches(keyword, KEYWORDS, n=1, cutoff=0.8)
-            if close and close[0] not in schema:
+            close = closest(keyword, KEYWORDS, 0.8)
+            if close and close not in schema:
                 message = f"{keyword!r} is no keyword, and asks nothing"
-                yield _finding("misspelt-keyword", at, message, span, f"did you mean {close[0]!r}?")
+                yield _finding("misspelt-keyword", at, message, span, f"did you mean {close!r}?")
         elif not is_lenient and draft not in drafts:
             message = f"{keyword!r} is no keyword of this draft, and may ask nothing"
             known = ", ".join(_DRAFTS[each] for each in drafts)
             hint = f"it is one of draft {known}; $schema says another"
             yield _finding("other-draft", at, message, span, hint)
 
+
+# Among more described keys none is looked for that another may have meant.
+_FEW_KEYS = 1_000
 
 _DRAFTS = {4: "4", 6: "6", 7: "7", 2019: "2019-09", 2020: "2020-12"}
 
@@ -87,8 +89,8 @@ def _required(pointer: str, schema: Mapping[str, Any], document: Document) -> It
     for i, name in enumerate(names):
         if isinstance(name, str) and name not in described:
             at = f"{pointer}/required/{i}"
-            close = get_close_matches(name, list(described), n=1)
-            hint = f"did you mean {close[0]!r}?" if close else "add it to properties"
+            close = closest(name, described) if len(described) <= _FEW_KEYS else None
+            hint = f"did you mean {close!r}?" if close else "add it to properties"
             message = f"{name!r} must be there, and no schema describes it"
             yield _finding("undescribed-key", at, message, document.spans[at], hint)
 

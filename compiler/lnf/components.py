@@ -14,7 +14,7 @@ of context-free languages, 2000, section 2). Which nonterminals can derive somet
 the productions read as Horn clauses (``derivable``).
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
@@ -207,3 +207,24 @@ def recurses(grammar: Grammar) -> bool:
     return any(
         len(members) > 1 or members[0] in uses[members[0]] for members in strongly_connected(uses)
     )
+
+
+def reverse_postorder(
+    count: int, starts: Sequence[int], following: Callable[[int], Sequence[int]]
+) -> list[int]:
+    """The nodes that are reached, each before those that it leads to as far as there are no cycles:
+    the reverse of the order in which a depth-first search leaves them. Of what a node leads to, the
+    last is searched first."""
+    seen = bytearray(count)
+    found: list[int] = []
+    pending = list(reversed(starts))
+    while pending:
+        node = pending.pop()
+        if node < 0:
+            found.append(~node)
+        elif not seen[node]:
+            seen[node] = 1
+            pending.append(~node)
+            pending += following(node)
+    found.reverse()
+    return found

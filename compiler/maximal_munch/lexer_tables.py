@@ -31,22 +31,27 @@ from ..earley.tables import stacked_dfas
 from ..grammar.expand_permutations import expand_permutations
 from ..grammar.tree import Grammar
 from ..lazy_dfa.conjunctions import joined
-from ..limits import Limits
+from ..limits import Effort, Limits
 from ..network.counter_tables import first_symbols
 from ..network.from_tree import MOST_OVERLAPPING, network_of_rules, numbered
 from ..network.tree_rules import Rules
 from .lexemes import Lexeme, lexeme_grammar
 
 
-def lexer_tables(lexemes: Sequence[Lexeme], limits: Limits | None = None) -> LexerTables:
+def lexer_tables(
+    lexemes: Sequence[Lexeme], limits: Limits | None = None, rules: Sequence[str] = ()
+) -> LexerTables:
     """The minimal DFAs of all lexemes, stacked, and their ranks; and the conjunctions of those that
-    are walked lazily. Raises ``LimitError``."""
-    ranks = sorted({lexeme.precedence for lexeme in lexemes})
+    are walked lazily. Raises ``LimitError``, as lexers of them do; ``rules`` are named there."""
+    limits = (limits or Limits()).started()
+    ranks = {each: i for i, each in enumerate(sorted({lexeme.precedence for lexeme in lexemes}))}
+    effort = Effort(limits, rules, stage="the lexer")
     tables = LexerTables(
-        stacked_dfas([lexeme.dfa for lexeme in lexemes], (limits or Limits()).started()),
-        np.array([ranks.index(lexeme.precedence) for lexeme in lexemes], dtype=np.int32),
+        stacked_dfas([lexeme.dfa for lexeme in lexemes], limits),
+        np.array([ranks[lexeme.precedence] for lexeme in lexemes], dtype=np.int32),
         np.array([lexeme.ignored for lexeme in lexemes], dtype=np.uint8),
         tuple(lexeme.text for lexeme in lexemes),
+        watch=effort.spend,
     )
     lazily = {i: each.lazily for i, each in enumerate(lexemes) if each.lazily is not None}
     if not lazily:
@@ -58,7 +63,8 @@ def lexer_tables(lexemes: Sequence[Lexeme], limits: Limits | None = None) -> Lex
     counts = np.cumsum([0, *(len(each.conjunctions) for each in lazily.values())]).tolist()
     spans = zip(lazily, pairwise(counts), strict=True)
     by_lexeme = {lexeme: columns[low:high] for lexeme, (low, high) in spans}
-    return LazyLexerTables(tables.dfas, tables.priorities, tables.ignored, tables.texts, by_lexeme)
+    given = tables.dfas, tables.priorities, tables.ignored, tables.texts, by_lexeme
+    return LazyLexerTables(*given, watch=tables.watch)
 
 
 def maximal_munch_tables(grammar: Grammar, limits: Limits | None = None) -> MaximalMunchTables:
@@ -82,7 +88,7 @@ def tables_over(
         network = network_of_rules(rules, limits, counted_from=counted_from)
     if network.counters is not None and network.counters.last_frame >= MOST_FRAMES:
         network = network_of_rules(rules, limits, counted_from=MOST_FRAMES)
-    return MaximalMunchTables(network, lexer_tables(lexemes, limits))
+    return MaximalMunchTables(network, lexer_tables(lexemes, limits, network.names[:1]))
 
 
 def _may_begin_alike(network: NetworkTables, lexemes: Sequence[Lexeme]) -> bool:

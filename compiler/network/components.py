@@ -15,7 +15,7 @@ All automata stand in one and end in one state, so that a tail call is an ε edg
 and states behind it are made once. Nothing is minimised here: ``minimal_network`` does that.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -26,6 +26,7 @@ from constrain.artifacts.network.tables import NetworkTables
 from ..automata.dfa import Dfa
 from ..automata.nfa import Origins
 from ..limits import Limits
+from ..lnf.components import reverse_postorder
 from ..lnf.form import ENOUGH
 from .component_tables import tables_of
 from .counter_tables import PartOf
@@ -161,29 +162,32 @@ class _Sets:
         most_of_one: int | None,
     ) -> None:
         self.procedures = procedures
-        self._lists = _Lists(components, _ordered(components, [p.start for p in procedures]))
+        named = [procedures[0].name]
+        order = _ordered(components, [p.start for p in procedures])
+        self._lists = _Lists(components, order, lambda: limits.check_resources(_STAGE, named))
         self._numbers: dict[int, int] = {}
         self.rows: list[Runs] = [[]]
         self.accepting = [False]
         self.entries: list[int] = []
         self.cells = [_EMPTY]
         for procedure in procedures:
+            named[:] = [procedure.name]
             self._begin(procedure)
-            begun, name = len(self.rows), [procedure.name]
+            begun = len(self.rows)
             while len(self.rows) < len(self.cells):
                 self._add_row()
                 count = len(self.rows)
                 if not count % _CHECKED:
-                    limits.check_resources(_STAGE, name)
+                    limits.check_resources(_STAGE, named)
                 if most_of_one is not None and count - begun > most_of_one:
-                    limits.within(most_of_one).check_states(count - begun, _STAGE, [procedure.name])
+                    limits.within(most_of_one).check_states(count - begun, _STAGE, named)
                 if most_sets is not None and self._lists.count > most_sets:
                     raise TooManySetsError
                 if count > limits.states:
-                    limits.check_states(count, _STAGE, [procedure.name])
+                    limits.check_states(count, _STAGE, named)
                 size = self._lists.count * _LIST_BYTES
                 if size > limits.memory:
-                    limits.check_memory(size, _STAGE, [procedure.name])
+                    limits.check_memory(size, _STAGE, named)
 
     def _begin(self, procedure: Procedure) -> None:
         cell = self._lists.closure(procedure.start)
@@ -235,20 +239,7 @@ def _ordered(components: Components, starts: Sequence[int]) -> list[int]:
     with it. Of what a state leads to without reading, the last is searched first.
     """
     arcs, epsilon = components.arcs, components.epsilon
-    seen = bytearray(components.states)
-    found: list[int] = []
-    pending = list(reversed(starts))
-    while pending:
-        state = pending.pop()
-        if state < 0:
-            found.append(~state)
-        elif not seen[state]:
-            seen[state] = 1
-            pending.append(~state)
-            pending += arcs[state][2::3]
-            pending += epsilon[state]
-    found.reverse()
-    return found
+    return reverse_postorder(components.states, starts, lambda s: [*arcs[s][2::3], *epsilon[s]])
 
 
 class _Lists:
@@ -258,7 +249,10 @@ class _Lists:
     the list itself but at its end.
     """
 
-    def __init__(self, components: Components, order: Sequence[int]) -> None:
+    def __init__(
+        self, components: Components, order: Sequence[int], check: Callable[[], None]
+    ) -> None:
+        self._check = check
         self._arcs, self._epsilon = components.arcs, components.epsilon
         self._order = order
         self._place = [0] * components.states
@@ -406,6 +400,7 @@ class _Lists:
         found = self._runs[number]
         assert found is not None
         for current in reversed(pending):
+            self._check()
             own = self._runs_of(self._order[self._heads[current]])
             found = self._merged(own, found) if found else own
             self._runs[current] = found

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.network.counts import UNBOUNDED, Counters
+from constrain.artifacts.network.counts import MOST_ITEMS, UNBOUNDED, Counters
 from constrain.artifacts.network.sets import NO_SEPARATOR, Sets
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
@@ -65,7 +65,9 @@ def counted(
             assert what.place is not None
             of_sets.append((place, number, what.place))
             continue
-        least, most = what
+        # No text is long enough for more items than counters hold.
+        least, most = (None if count is None else min(count, MOST_ITEMS - 1) for count in what)
+        assert least is not None
         most = UNBOUNDED if most is None else most
         key = int(starts[procedure]), least, most, back
         frames[place] = states + numbers.setdefault(key, len(numbers))

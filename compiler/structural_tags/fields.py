@@ -9,9 +9,9 @@ know: here they are refused, for what they ask for would not be enforced.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final
 
+from ..diagnostics import closest
 from ..schema.notes import Refused
 from ..schema.read import Document, Json, escaped
 
@@ -253,8 +253,8 @@ def _wrong_kind(pointer: str, kind: Json, role: str) -> Refused | None:
     if role != FORMAT and kind != role:
         return Refused(f"{pointer}/type", f"this must be a {role}, not {kind!r}")
     if not isinstance(kind, str) or kind not in KINDS:
-        close = get_close_matches(str(kind), KINDS, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"the types are: {', '.join(KINDS)}"
+        close = closest(str(kind), KINDS)
+        hint = f"did you mean {close}?" if close else f"the types are: {', '.join(KINDS)}"
         return Refused(f"{pointer}/type", f"there is no format {kind!r}", hint)
     return None
 
@@ -274,9 +274,9 @@ def _wrong_fields(
     for name, each in value.items():
         place = f"{pointer}/{escaped(name)}"
         if name not in known:
-            close = get_close_matches(name, known, n=1)
+            close = closest(name, known)
             listed = ", ".join(field for field in known if field != "type") or "none but its type"
-            hint = f"did you mean {close[0]!r}?" if close else f"its fields are: {listed}"
+            hint = f"did you mean {close!r}?" if close else f"its fields are: {listed}"
             yield Refused(place, f"{article} {kind} has no field {name!r}", hint)
         elif not known[name].holds(each):
             yield Refused(place, f"this must be {known[name].expected}")

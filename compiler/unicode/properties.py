@@ -111,7 +111,13 @@ def _loose(text: str) -> str:
     return "".join(char for char in text.lower() if char not in "_- ")
 
 
+# Characters of a name that is compared with those of properties.
+_LONGEST_NAME = 100
+
+
 def _similar(name: str, candidates: Iterable[str]) -> str:
+    if len(name) > _LONGEST_NAME:
+        return ""
     close = get_close_matches(name, sorted(c for c in candidates if len(c) > 2), n=1)
     return close[0] if close else ""
 

@@ -31,7 +31,9 @@ def lark_instead(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Let Lark's interactive parser stand in the driver's place; the texts that it has read."""
     read: list[str] = []
 
-    def lark(_: object, interactive: InteractiveParser, text: str, __: object) -> InteractiveParser:
+    def lark(
+        _: object, interactive: InteractiveParser, text: str, *_more: object
+    ) -> InteractiveParser:
         read.append(text)
         return interactive
 

@@ -6,10 +6,10 @@ to. Keywords that only describe (``title``, ``examples``, …) may have any valu
 
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
-from difflib import get_close_matches
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
+from ...diagnostics import closest
 from ..drafts import Draft
 from ..notes import Refused
 from ..read import Json, escaped
@@ -42,8 +42,8 @@ _MOST_ERRORS = 20
 
 def unknown_type(name: str) -> tuple[str, str]:
     """What is said of a type that there is not, and what helps."""
-    close = get_close_matches(name, TYPES, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"types are {', '.join(TYPES)}"
+    close = closest(name, TYPES)
+    hint = f"did you mean {close!r}?" if close else f"types are {', '.join(TYPES)}"
     return f"there is no type {name!r}", hint
 
 

@@ -1,0 +1,160 @@
+"""Grammars that were thought out to take all time and memory of a library without a timer."""
+
+import time
+import tracemalloc
+
+import pytest
+from support.fuzzing import small_tokenizer
+
+from constrain.artifacts.errors import ConstrainError
+from constrain.compiler import Compiler, Limits, load_tokenizer
+from constrain.compiler.diagnostics import CheckError, LimitError
+from constrain.compiler.dialects import read_grammar
+from constrain.compiler.explain.explainer import explainer_of_grammar
+from constrain.compiler.grammar.check import check
+from constrain.compiler.options import CompileOptions
+
+MEGABYTE = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def compiler(tmp_path_factory: pytest.TempPathFactory) -> Compiler:
+    """One for a small tokenizer."""
+    file = small_tokenizer(tmp_path_factory.mktemp("hostile"))
+    return Compiler(load_tokenizer(file), cache=None)
+
+
+# Grammars whose compilation has steps of seconds to hours, and the seconds that are allowed.
+ENDLESS = {
+    "a search over nested counts": ("regex", "((a{1000}){1000}){1000}", "canonical", 60.0),
+    "sets of states": ("regex", "a" + "{0,2}" * 60, "canonical", 0.3),
+    "a lexer of all subsets": (
+        "lark",
+        'start: "(" start ")" | ('
+        + " | ".join(f"T{i}" for i in range(60))
+        + ")*\n"
+        + "".join(f"T{i}: /[a-z]*{chr(97 + i % 26)}[a-z]{{{i % 9}}}/\n" for i in range(60))
+        + '%ignore " "\n',
+        "any",
+        0.3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_the_library_keeps_its_limits_without_a_timer(name: str, compiler: Compiler) -> None:
+    """A step that may run long looks at the clock itself, and a rule is named."""
+    dialect, text, tokenization, seconds = ENDLESS[name]
+    limits = Limits(seconds=seconds)
+    compiler.compile("a", dialect="regex", tokenization=tokenization)
+    begin = time.process_time()
+
+    with pytest.raises(LimitError) as found:
+        compiler.compile(text, dialect=dialect, tokenization=tokenization, limits=limits)
+
+    assert time.process_time() - begin < 1.2 * 0.3 + 0.5
+    assert found.value.rules
+
+
+def test_explaining_keeps_the_limits_of_one_compilation() -> None:
+    """Also while a grammar is read for the first time, to see what it repeats."""
+    options = CompileOptions(dialect="regex", limits=Limits(seconds=0.1))
+    begin = time.process_time()
+
+    with pytest.raises(LimitError):
+        explainer_of_grammar("a|" * 100_000, options)
+
+    assert time.process_time() - begin < 1.2 * 0.1 + 0.5
+
+
+def test_blank_text_of_any_length_is_within_the_limits() -> None:
+    """What is ignored is counted as what is read."""
+    with pytest.raises(LimitError):
+        read_grammar("\n" * 100_000, "gbnf", limits=Limits(seconds=0).started())
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("regex", "a{" + "9" * 31 + "}"),
+        ("regex", "(ab){1," + "9" * 5000 + "}"),
+        ("gbnf", 'root ::= "a" root{0,1' + "0" * 30 + '} "b"'),
+        ("json-schema", '{"type": "string", "maxLength": 1e30}'),
+        ("json-schema", '{"type": "string", "maxLength": 1e400}'),
+    ],
+)
+def test_a_count_of_any_size_is_compiled(dialect: str, text: str, compiler: Compiler) -> None:
+    """Counters hold as many as any text is long."""
+    artifact = compiler.compile(text, dialect=dialect, tokenization="any")
+
+    assert artifact.matcher().mask().any()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("kbnf", f'(*{"c" * MEGABYTE}*) start ::= "a";'),
+        ("w3c", f'/*{"c" * MEGABYTE}*/ start ::= "a"'),
+        ("lark", f"start: {'a' * MEGABYTE}"),
+    ],
+)
+def test_a_token_of_a_megabyte_takes_little_more_to_read(dialect: str, text: str) -> None:
+    """Nothing is remembered of each character, to go back to."""
+    tracemalloc.start()
+    try:
+        read_grammar(text, dialect)
+    except ConstrainError:
+        pass
+    finally:
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+
+    assert peak < 20 * MEGABYTE
+
+
+def test_long_names_are_not_compared_with_each_other() -> None:
+    """To find out which one was meant takes the time of their product."""
+    uses = " ".join(f"{'u' * 2000}{i}" for i in range(30))
+    rules = "".join(f'{"u" * 2000}x{i} ::= "a"\n' for i in range(30))
+    begin = time.process_time()
+
+    with pytest.raises(CheckError, match="is not defined"):
+        check(read_grammar(f"root ::= {uses}\n{rules}", "gbnf"))
+
+    assert time.process_time() - begin < 0.5
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("regex", rf"\p{{{'L' * MEGABYTE}}}"),
+        ("iso14977", f"a = ?{'x' * MEGABYTE}?;"),
+        ("lark", 'start: t{"a"}\nt{x}: u{' + ",".join('x"a"' for _ in range(5000)) + "}"),
+    ],
+)
+def test_a_message_is_short_whatever_it_names(dialect: str, text: str) -> None:
+    """The beginning of a name is enough."""
+    with pytest.raises(ConstrainError) as found:
+        read_grammar(text, dialect)
+
+    assert len(str(found.value)) < 10_000
+
+
+def test_a_limit_in_reading_a_schema_names_where_it_starts() -> None:
+    """It has no rules yet."""
+    with pytest.raises(LimitError) as found:
+        read_grammar("[" + "1," * 5_000, "json-schema", limits=Limits(seconds=0).started())
+
+    assert found.value.rules == ("#",)
+
+
+def test_many_terminals_of_almost_all_tokens_are_within_the_limits(compiler: Compiler) -> None:
+    """There may be one for each token of a vocabulary."""
+    text = "root ::= " + " | ".join(f"!<[{i}]>" for i in range(100))
+
+    with pytest.raises(LimitError, match="token terminals") as found:
+        compiler.compile(
+            text, dialect="gbnf", tokenization="any", limits=Limits(memory=40_000, seconds=1000)
+        )
+
+    assert found.value.rules == ("root",)
