@@ -424,7 +424,7 @@ def _of_network(
     from .dfa.precompute import for_lazy_masks
     from .token_ids import token_ids
 
-    terminals = token_ids(parser.grammar, request)
+    terminals = token_ids(parser.grammar, request.tokenizer, request.eos, request.limits)
     sections, counts = encode(parser, terminals, request), dict[str, int]()
     notes, is_lazy = [*choice.notes], True
     if parser.network is not None:

@@ -8,7 +8,7 @@ negated terminal stands for all tokens but those named and those that end a text
 allows these by their own names alone.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from .automata.dfa import Dfa, TokenIds
 from .automata.token_classes import over_classes
 from .diagnostics import CheckError, Diagnostic, closest
 from .grammar.tree import Grammar, Token
+from .limits import Limits
 from .options import ArtifactRequest
 from .tokenizers.load import DEFAULT_NAME
 
@@ -50,7 +51,7 @@ def name_tokens(automaton: "Automaton", request: ArtifactRequest["Tokenizer"]) -
     Raises ``CheckError`` if a terminal names what the tokenizer has not, or if no member is left,
     and ``LimitError``.
     """
-    terminals = token_ids(automaton.grammar, request)
+    terminals = token_ids(automaton.grammar, request.tokenizer, request.eos, request.limits)
     if not terminals:
         return TokenColumns(automaton.dfa)
     dfa, classes = over_classes(automaton.dfa, terminals, request.limits, automaton.rules)
@@ -61,7 +62,9 @@ def name_tokens(automaton: "Automaton", request: ArtifactRequest["Tokenizer"]) -
     return TokenColumns(dfa, classes, tuple(notes))
 
 
-def token_ids(grammar: Grammar, request: ArtifactRequest["Tokenizer"]) -> list[TokenIds]:
+def token_ids(
+    grammar: Grammar, tokenizer: "Tokenizer", eos: Iterable[int], limits: Limits | None = None
+) -> list[TokenIds]:
     """The ids of each of ``grammar.tokens``, ascending.
 
     Raises ``CheckError`` with every terminal that names what the tokenizer has not, and
@@ -69,7 +72,7 @@ def token_ids(grammar: Grammar, request: ArtifactRequest["Tokenizer"]) -> list[T
     """
     if not grammar.tokens:
         return []
-    tokenizer, eos, limits = request.tokenizer, request.eos, request.limits
+    limits = limits or Limits()
     blamed, size = [*grammar.longest_rule()], 0
     numbers = _numbers_of(tokenizer, {n for t in grammar.tokens for n in (t.name, *t.also)})
     known = np.zeros(tokenizer.vocab_size, dtype=np.bool_)

@@ -159,7 +159,8 @@ def merge(
     grammar, ``TokenizerError`` for such a tokenizer.
     """
     tokenizer, notes = request.tokenizer, []
-    terminals, columns = token_ids(grammar, request), network.table.shape[1]
+    terminals = token_ids(grammar, tokenizer, request.eos, request.limits)
+    columns = network.table.shape[1]
     beside = with_sentinels_of(grammar, terminals, columns, request, tables)
     network = network_with_sentinels(network, beside.prefix)
     request, tables = beside.request, beside.tables

@@ -13,6 +13,8 @@ from constrain.compiler.dialects import read_grammar
 from constrain.compiler.explain.explainer import explainer_of_grammar
 from constrain.compiler.grammar.check import check
 from constrain.compiler.options import CompileOptions
+from constrain.compiler.token_ids import token_ids
+from constrain.compiler.tokenizers import Tokenizer
 
 MEGABYTE = 1_000_000
 
@@ -150,11 +152,10 @@ def test_a_limit_in_reading_a_schema_names_where_it_starts() -> None:
 
 def test_many_terminals_of_almost_all_tokens_are_within_the_limits(compiler: Compiler) -> None:
     """There may be one for each token of a vocabulary."""
-    text = "root ::= " + " | ".join(f"!<[{i}]>" for i in range(100))
+    grammar = read_grammar("root ::= " + " | ".join(f"!<[{i}]>" for i in range(100)), "gbnf")
+    assert isinstance(compiler.tokenizer, Tokenizer)
 
     with pytest.raises(LimitError, match="token terminals") as found:
-        compiler.compile(
-            text, dialect="gbnf", tokenization="any", limits=Limits(memory=40_000, seconds=1000)
-        )
+        token_ids(grammar, compiler.tokenizer, (), Limits(memory=40_000))
 
     assert found.value.rules == ("root",)
