@@ -200,6 +200,12 @@ class TokenizerError(ConstrainError):
     """A tokenizer that cannot be read, or that does what is not supported."""
 
 
+class TokenizerLimitError(TokenizerError):
+    """A limit of what a tokenizer may ask for was hit while a text was encoded."""
+
+    exit_code = 3
+
+
 class WeakerMasksWarning(UserWarning):
     """Canonical masks cannot be had where the caller left the choice open: the artifact allows
     any token sequence that spells a member, not only the tokenizer's own."""

@@ -6,6 +6,7 @@ limits.check_allocation(size, "the DFA", rules)      before an array of ``size``
 limits.check_resources("the DFA", rules)             between steps: time and resident memory
 limits.check_overrun()                               from a timer: what no step has seen
 with blaming(["object"]): ...                        names the rule where a step knows none
+with in_force(limits): ...                           and check_in_force("the DFA") further inside
 effort = Effort(limits, rules, progress)
 effort.begin("the masks", most=1 << 30)              work is counted from here on
 effort.spend(nodes)                                  ``Exhausted`` beyond the most, ``LimitError``
@@ -19,6 +20,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
 from .diagnostics import LimitError
@@ -171,6 +173,28 @@ def blaming(rules: Iterable[str], part: str = "") -> Iterator[None]:
         if error.rules:
             raise
         raise error.blaming(rules, part) from error
+
+
+# Of the compilation that this thread is at.
+_in_force: ContextVar[Limits | None] = ContextVar("_in_force", default=None)
+
+
+@contextmanager
+def in_force(limits: Limits) -> Iterator[None]:
+    """Let ``check_in_force`` look at these limits in this block, in this thread."""
+    token = _in_force.set(limits.started())
+    try:
+        yield
+    finally:
+        _in_force.reset(token)
+
+
+def check_in_force(stage: str) -> None:
+    """``check_resources`` of the limits that are in force, if any are: for tables of a tokenizer,
+    which no compilation's limits are part of, and which are made within some compilation's."""
+    limits = _in_force.get()
+    if limits is not None:
+        limits.check_resources(stage)
 
 
 def resident_bytes() -> int:

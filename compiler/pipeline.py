@@ -38,7 +38,7 @@ from .frontend import (
     read,
 )
 from .grammar.check import check
-from .limits import Effort, blaming
+from .limits import Effort, blaming, in_force
 from .notes import (
     DEAD_ENDS,
     LAZY,
@@ -144,10 +144,10 @@ def build_artifact(
         recogniser = recognisers.copied(recogniser, wanted)
     choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
     shared = shared or SharedTables(tokenizer, cache, tables)
-    tables = shared.canonical if choice.is_canonical else None
-    tokens = shared.tokens
-    roomy = with_room_for_header(recogniser, wanted)
-    with blaming(recognisers.largest_rule(recogniser)):
+    with in_force(wanted.limits), blaming(recognisers.largest_rule(recogniser)):
+        tables = shared.canonical if choice.is_canonical else None
+        tokens = shared.tokens
+        roomy = with_room_for_header(recogniser, wanted)
         built = _by_engine(recogniser, tokenizer, roomy, choice, progress, tables, tokens)
         check_size(built.artifact, wanted.max_artifact_bytes)
     recogniser = built.automaton

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..diagnostics import TokenizerError
+from ..limits import check_in_force
 from ..tokenizers.patterns import as_cut, compile_pattern
-from .marked_dfa import DEAD, MarkedDfa
+from .marked_dfa import DEAD, STAGE, MarkedDfa
 
 CODE_POINTS = 0x110000
 
@@ -240,6 +241,7 @@ def over_bytes(dfa: MarkedDfa, alphabet: Alphabet, spelled_by: NDArray[np.int8])
     table = np.zeros((dfa.states, marks, 256), dtype=np.int32)
     for state in range(1, dfa.states):
         for mark, offset in product((0, 1), range(0, marks, 2)):
+            check_in_force(STAGE)
             targets = np.where(spelled_by == offset, dfa.table[state, mark], DEAD)
             targets[NO_CHARACTER] = DEAD
             if not targets.any():

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..diagnostics import TokenizerError
+from ..limits import check_in_force
 from ..tokenizers.definition import WORD, AddedToken, Replace, Strip
 from ..tokenizers.patterns import WHITE_SPACE
 from .boundary_automaton import CONTINUE, GAP, MATCH, Machine, State, compile_program, sets_of
@@ -34,7 +35,7 @@ from .character_classes import (
     ignoring_marks,
     plain_alphabet,
 )
-from .marked_dfa import DEAD, MarkedDfa, minimal, subset_automaton
+from .marked_dfa import DEAD, STAGE, MarkedDfa, minimal, subset_automaton
 from .prefix_and_replacement import RewritingStep
 
 # Atoms of added tokens: other characters, those of words, and then each character of a token.
@@ -44,6 +45,10 @@ _OTHER, _WORD, _FIRST = 1, 2, 3
 # another character, behind white space.
 _WHITE = 2
 _START, _BEHIND_OTHER, _BEHIND_WHITE = 1, 2, 3
+
+# At most so many nodes of the trie of added tokens, and so much work with those of single words.
+# Real ones have thousands.
+_MOST_NODES, _MOST_SQUARES = 50_000, 10_000_000
 
 _Atoms = tuple[int, ...]
 
@@ -77,12 +82,18 @@ def without_texts(texts: Iterable[bytes], marks: int) -> MarkedDfa:
     """
     wanted = sorted({text for text in texts if text})
     children, ends = trie_of(wanted)
+    if len(children) > _MOST_NODES:
+        raise TokenizerError(
+            f"the added tokens have more than {_MOST_NODES:,} different beginnings, the most that "
+            f"canonical masks support; use --tokenization any"
+        )
     # Node n of the trie is state n + 1.
     table = np.full((len(children) + 1, 256), 1, dtype=np.int32)
     table[DEAD] = DEAD
     failure = [0] * len(children)
     pending = [0]
     for node in pending:
+        check_in_force(STAGE)
         table[node + 1] = table[failure[node] + 1] if node else 1
         for octet, child in children[node].items():
             failure[child] = int(table[failure[node] + 1, octet]) - 1 if node else 0
@@ -107,6 +118,12 @@ def without_tokens(
     ``tokens``: by the texts that they are found by; a space of a text is seen as ``space``.
     Raises ``TokenizerError`` if they have too many characters.
     """
+    if (size := sum(len(text) ** 2 for text in tokens)) > _MOST_SQUARES:
+        raise TokenizerError(
+            f"added tokens, of which some are 'single_word', are too long together for canonical "
+            f"masks (the squares of their lengths are {size:,}, and {_MOST_SQUARES:,} are the "
+            f"most); use --tokenization any"
+        )
     letters = sorted({char for text in tokens for char in text})
     if len(letters) > 256 - _FIRST:
         raise TokenizerError(
@@ -159,6 +176,7 @@ class _Search:
         for in_word, rest in pending:
             row = [DEAD]
             for atom in range(1, atoms):
+                check_in_force(STAGE)
                 after = self.decided((in_word, (*rest, atom)), at_end=False)
                 if after is not None and after not in numbers:
                     numbers[after] = len(numbers) + 1

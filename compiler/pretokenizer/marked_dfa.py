@@ -24,8 +24,12 @@ from numpy.typing import NDArray
 from constrain.artifacts.tokens.trie import ranges
 
 from ..diagnostics import TokenizerError
+from ..limits import check_in_force
 
 DEAD = 0
+
+# What messages call the work of this room.
+STAGE = "the automaton of the tokenizer's steps"
 
 # At most so many states of one automaton over atoms; those of real pre-tokenizers have dozens.
 _MAX_STATES = 5000
@@ -77,6 +81,7 @@ def subset_automaton(
         for mark in (0, 1):
             targets = []
             for atom in range(atoms):
+                check_in_force(STAGE)
                 after = frozenset(t for s in subset for t in successors(s, mark, atom))
                 if after not in numbers:
                     numbers[after] = len(numbers)
@@ -145,6 +150,7 @@ def minimal(dfa: MarkedDfa) -> MarkedDfa:
     blocks = dfa.final.astype(np.int32)
     count = 0
     while True:
+        check_in_force(STAGE)
         signature = np.column_stack([blocks, blocks[flat]])
         packed, width = signature.tobytes(), signature.itemsize * signature.shape[1]
         numbers: dict[bytes, int] = {}
@@ -212,6 +218,7 @@ def synchronous_product(
         targets = np.where((a != DEAD) & (b != DEAD), a * width + b, kind(DEAD))
         rows.append(targets)
         frontier = numbers.new(targets)
+        check_in_force(STAGE)
         numbers.add(frontier)
         levels.append(frontier)
         if check is not None:

@@ -41,6 +41,9 @@ from ..tokenizers.definition import (
 from ..tokenizers.patterns import WHITE_SPACE
 from .marked_dfa import DEAD, MarkedDfa
 
+# Each character is a state of tables. Real tokenizers put one there.
+_LONGEST_PREFIX = 100
+
 _STAGE = "the members behind what the tokenizer puts before a text"
 
 
@@ -215,6 +218,11 @@ def text_rewriting(tokenizer: Tokenizer) -> TextRewriting:
                 found.append((step, prefix, space))
             case _:
                 raise unsupported(tokenizer, step)
+    if len(prefix) > _LONGEST_PREFIX:
+        raise TokenizerError(
+            f"the tokenizer puts {len(prefix):,} characters before a text: canonical masks support "
+            f"{_LONGEST_PREFIX}; use --tokenization any"
+        )
     last_prefix, last_space = _of_pretokenizers(tokenizer, space)
     if last_space != space and last_space in prefix and (found or _finds_in_normalized(tokenizer)):
         # These would see the character of the pre-tokenizer before it is written for spaces.

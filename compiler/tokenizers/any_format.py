@@ -51,7 +51,8 @@ def load_tokenizer(
 
         words = load_wordpiece(_file(name))
         try:
-            check_sizes([word.encode("utf-8") for word in words.ids], words.vocab_size)
+            tokens = [word.encode("utf-8") for word in words.ids]
+            check_sizes(tokens, words.vocab_size, list(words.added.values()))
         except TokenizerError as error:
             raise TokenizerError(f"{visible(name)}: {visible(error)}") from None
         return words

@@ -9,6 +9,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from ..diagnostics import TokenizerError
+from ..files.bounded import bounded_json
 from .huggingface import read_tokenizer_json
 from .tokenizer import Tokenizer
 
@@ -23,10 +24,10 @@ def read_merge_files(name: str, vocab: bytes, merges: bytes, eos: str | None) ->
     ``TokenizerError``, whose message does not name the files.
     """
     try:
-        entries = json.loads(vocab)
+        entries = bounded_json(vocab, "vocabulary in JSON")
         lines = merges.decode("utf-8").split("\n")
-    except (ValueError, RecursionError) as error:
-        raise TokenizerError(f"not a vocabulary in JSON and merges in UTF-8 ({error})") from None
+    except ValueError as error:
+        raise TokenizerError(f"the merges are not in UTF-8 ({error})") from None
     if not isinstance(entries, dict):
         raise TokenizerError("the vocabulary is not a JSON object of tokens and ids")
     if lines[0].startswith("#version"):

@@ -9,8 +9,7 @@ change an encoding is checked. Fields that act after the encoding (``post_proces
 ``truncation``, ``padding``) are ignored.
 """
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..diagnostics import TokenizerError
+from ..files.bounded import bounded_json
 from . import byte_alphabet
 from .definition import (
     AddedToken,
@@ -40,6 +40,7 @@ from .definition import (
     WhitespaceSplit,
 )
 from .patterns import check_pattern
+from .sizes import MOST_STEPS, brief, check_steps
 from .tokenizer import Tokenizer, TokenTable
 from .vocabulary import check_ids, eos_ids
 
@@ -49,25 +50,25 @@ _Step = TypeVar("_Step")
 
 def read_normalizers(found: object) -> tuple[Normalizer, ...]:
     """The steps of the field ``normalizer``, sequences flattened."""
-    return tuple(
-        _of_kind(step, _NORMALIZERS, "normalizer")
-        for step in _flat(found, "normalizer", "normalizers")
-    )
+    steps = list(_flat(found, "normalizer", "normalizers"))
+    return _of_kinds(steps, _NORMALIZERS, "normalizer")
 
 
 def read_pre_tokenizers(found: object) -> tuple[PreTokenizer, ...]:
     """The steps of the field ``pre_tokenizer``, sequences flattened."""
-    return tuple(
-        _of_kind(step, _PRE_TOKENIZERS, "pre-tokenizer")
-        for step in _flat(found, "pre-tokenizer", "pretokenizers")
-    )
+    steps = list(_flat(found, "pre-tokenizer", "pretokenizers"))
+    return _of_kinds(steps, _PRE_TOKENIZERS, "pre-tokenizer")
 
 
 def _flat(found: object, what: str, plural: str) -> Iterator[_Json]:
     """The steps of a field in order; ``plural``: the key of a sequence's steps."""
     waiting = [] if found is None else [found]
+    count = 0
     while waiting:
         step = waiting.pop()
+        count += 1
+        if count > MOST_STEPS:
+            raise TokenizerError(f"there are more than {MOST_STEPS:,} {what}s, which is the most")
         if not isinstance(step, dict):
             raise TokenizerError(f"a {what} is no object with a type")
         if step.get("type") == "Sequence":
@@ -76,13 +77,17 @@ def _flat(found: object, what: str, plural: str) -> Iterator[_Json]:
             yield step
 
 
-def _of_kind(step: _Json, kinds: Mapping[str, Callable[[_Json], _Step]], what: str) -> _Step:
-    """The step that a JSON object describes. Raises ``TokenizerError`` for unknown kinds."""
-    kind = str(step.get("type"))
-    if kind not in kinds:
-        known = ", ".join(kinds)
-        raise TokenizerError(f"the {what} {kind!r} is not supported; known are {known}")
-    return kinds[kind](step)
+def _of_kinds(
+    steps: Sequence[_Json], kinds: Mapping[str, Callable[[_Json], _Step]], what: str
+) -> tuple[_Step, ...]:
+    """The steps that JSON objects describe. Raises ``TokenizerError`` for unknown kinds."""
+    names = [str(step.get("type")) for step in steps]
+    for kind in names:
+        if kind not in kinds:
+            known = ", ".join(kinds)
+            raise TokenizerError(f"the {what} {brief(kind)} is not supported; known are {known}")
+    check_steps(steps, what)
+    return tuple(kinds[kind](step) for kind, step in zip(names, steps, strict=True))
 
 
 def _pattern(step: _Json) -> tuple[str, bool]:
@@ -113,7 +118,7 @@ def _behaviour(step: _Json, what: str) -> Behaviour:
     try:
         return Behaviour(found)
     except ValueError:
-        raise TokenizerError(f"the behavior {found!r} of {what!r} is not supported") from None
+        raise TokenizerError(f"the behavior {brief(found)} of {what!r} is not supported") from None
 
 
 def _metaspace(step: _Json) -> Metaspace:
@@ -123,7 +128,7 @@ def _metaspace(step: _Json) -> Metaspace:
     try:
         prepend = PrependScheme(scheme)
     except ValueError:
-        raise TokenizerError(f"the prepend_scheme {scheme!r} is not supported") from None
+        raise TokenizerError(f"the prepend_scheme {brief(scheme)} is not supported") from None
     return Metaspace(str(step.get("replacement", "▁")), prepend, bool(step.get("split", True)))
 
 
@@ -176,7 +181,7 @@ def read_tokenizer_json(name: str, raw: bytes, eos: str | None) -> Tokenizer:
     model: Mapping[str, Any] = data["model"]
     kind = model.get("type", "BPE")
     if kind not in _MODELS:
-        raise TokenizerError(f"the model {kind!r} is not supported; BPE and WordPiece are")
+        raise TokenizerError(f"the model {brief(kind)} is not supported; BPE and WordPiece are")
     if not isinstance(model.get("vocab"), dict):
         raise TokenizerError(_NO_MODEL)
     return _MODELS[kind](name, raw, data, eos)
@@ -199,7 +204,9 @@ def _read_bpe(name: str, raw: bytes, data: Mapping[str, Any], eos: str | None) -
     tokens = _tokens(vocab, byte_level, _space(normalizers, steps), fallback)
     unk = model.get("unk_token")
     if unk is not None and unk not in vocab:
-        raise TokenizerError(f"the vocabulary lacks the token {unk!r} that stands for the unknown")
+        raise TokenizerError(
+            f"the vocabulary lacks the token {brief(unk)} that stands for the unknown"
+        )
     characters = {} if byte_level else {c: i for c, i in vocab.items() if len(c) == 1}
     if not byte_level and not characters:
         raise TokenizerError(
@@ -234,10 +241,7 @@ _NO_MODEL = "not a tokenizer.json: it has no model with a vocabulary"
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:
-    try:
-        data: dict[str, Any] = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise TokenizerError(f"not a tokenizer.json: it is not valid JSON ({error})") from None
+    data: dict[str, Any] = bounded_json(raw, "tokenizer.json")
     model = data.get("model") if isinstance(data, dict) else None
     if not isinstance(model, dict) or "vocab" not in model:
         raise TokenizerError(_NO_MODEL)
@@ -263,7 +267,7 @@ def _merges(merges: Iterable[Any], vocab: Mapping[str, int]) -> NDArray[np.int32
             rows.append((vocab[left], vocab[right], vocab[left + right]))
         except (ValueError, KeyError, TypeError):
             raise TokenizerError(
-                f"merge {number} ({merge!r}) uses a token that the vocabulary lacks"
+                f"merge {number} ({brief(merge)}) uses a token that the vocabulary lacks"
             ) from None
     return np.array(rows, dtype=np.int32).reshape(-1, 3)
 

@@ -10,7 +10,6 @@
 | ``tiktoken:NAME`` | that encoding, with tiktoken |
 """
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -23,6 +22,7 @@ from constrain.artifacts.errors import visible
 
 from ..cache import Cache
 from ..diagnostics import TokenizerError
+from ..files.bounded import bounded_json, read_bounded
 from . import hub
 from .host import HostTokenizer
 from .sizes import check_sizes
@@ -95,7 +95,8 @@ def _loaded(name: str, source_of: Callable[[], _Source], cache: Cache | None) ->
 
 def _checked(found: Tokenizer) -> Tokenizer:
     """The same tokenizer, of a size that tables can be made of."""
-    check_sizes(found.tokens.values(), found.vocab_size)
+    added = [token.content for token in found.added_tokens]
+    check_sizes(found.tokens.values(), found.vocab_size, added)
     return found
 
 
@@ -141,11 +142,11 @@ def _tokenizer_json(name: str, file: Path) -> _Source:
     """A ``tokenizer.json``, or a ``tekken.json``: by its name, as mistral-common tells it."""
     if "tekken" in file.name and file.suffix == ".json":
         return _tekken(name, file)
-    return _content(name, file.read_bytes(), _configured_eos(file))
+    return _content(name, read_bounded(file), _configured_eos(file))
 
 
 def _tekken(name: str, file: Path) -> _Source:
-    raw = file.read_bytes()
+    raw = read_bounded(file)
 
     def read() -> Tokenizer:
         from .tekken import read_tekken
@@ -167,7 +168,7 @@ def _content(name: str, raw: bytes, eos: str | None) -> _Source:
 
 
 def _rank_file(name: str, file: Path, pattern: str | None) -> _Source:
-    raw, stem = file.read_bytes(), file.name.removesuffix(_RANKS)
+    raw, stem = read_bounded(file), file.name.removesuffix(_RANKS)
 
     def read() -> Tokenizer:
         from .tiktoken_ranks import encoding_of, read_ranks
@@ -179,7 +180,7 @@ def _rank_file(name: str, file: Path, pattern: str | None) -> _Source:
 
 def _merge_files(name: str, file: Path, beside: Path) -> _Source:
     eos = _configured_eos(file)
-    vocab, merges = file.read_bytes(), regular(beside).read_bytes()
+    vocab, merges = read_bounded(file), read_bounded(regular(beside))
 
     def read() -> Tokenizer:
         from .gpt2_files import read_merge_files
@@ -207,8 +208,8 @@ def _configured_eos(file: Path) -> str | None:
     if not config.is_file():
         return None
     try:
-        value = json.loads(config.read_bytes()).get("eos_token")
-    except (ValueError, AttributeError):
+        value = bounded_json(read_bounded(config), config.name).get("eos_token")
+    except (TokenizerError, AttributeError):
         raise TokenizerError("tokenizer_config.json beside it is not a JSON object") from None
     name = value.get("content") if isinstance(value, dict) else value
     return name if isinstance(name, str) else None

@@ -192,16 +192,17 @@ def compile_pattern(pattern: str) -> "regex.Pattern[str]":
     try:
         return regex.compile(translated(pattern), regex.VERSION0)
     except regex.error as error:
-        raise TokenizerError(f"the pattern {pattern!r} is not understood ({error})") from None
+        raise TokenizerError(f"the pattern {shown(pattern)} is not understood ({error})") from None
 
 
-def matches(pattern: str, text: str) -> Iterator[tuple[int, int]]:
+def matches(pattern: str, text: str, timeout: float | None = None) -> Iterator[tuple[int, int]]:
     """The spans of a pattern's matches, in order; ``text``: as of ``as_cut``.
 
-    Like Oniguruma, without empty matches at the end of another match.
+    Like Oniguruma, without empty matches at the end of another match. Raises ``TimeoutError`` after
+    ``timeout`` seconds of CPU.
     """
     end = -1
-    for match in compile_pattern(pattern).finditer(text):
+    for match in compile_pattern(pattern).finditer(text, timeout=timeout):
         if not match.start() == match.end() == end:
             yield match.span()
             end = match.end()
@@ -226,15 +227,20 @@ def _check_size(pattern: str) -> None:
             last *= copies
         if len(sizes) > _MAX_DEPTH or sizes[-1] > _MAX_LENGTH:
             limits = f"{_MAX_DEPTH} deep, or counts for more than {_MAX_LENGTH:,} items"
-            shown = pattern if len(pattern) <= _MAX_SHOWN else f"{pattern[:_MAX_SHOWN]}…"
-            raise TokenizerError(f"the pattern {shown!r} has brackets more than {limits}")
+            raise TokenizerError(f"the pattern {shown(pattern)} has brackets more than {limits}")
+
+
+def shown(pattern: str) -> str:
+    """A pattern in quotes, as messages show it; of a long one the beginning."""
+    return repr(pattern if len(pattern) <= _MAX_SHOWN else f"{pattern[:_MAX_SHOWN]}…")
 
 
 def translated(pattern: str) -> str:
     """The pattern in the syntax of the ``regex`` module. Raises ``TokenizerError``."""
     if "(?i:" in pattern and _FOLDED_PAIRS.search(pattern):
         raise TokenizerError(
-            f"the pattern {pattern!r} ignores the case of letters that Unicode has ligatures of"
+            f"the pattern {shown(pattern)} ignores the case of letters that Unicode has ligatures "
+            f"of"
         )
     return "".join(text for _, text in items(pattern))
 
@@ -291,7 +297,9 @@ def _translated(found: "re.Match[str]", pattern: str, *, in_class: bool) -> str:
     text = found.group()
     if found["property"]:
         if not _CLASSES.fullmatch(found["name"]):
-            raise TokenizerError(f"the class {text!r} of the pattern {pattern!r} is not supported")
+            raise TokenizerError(
+                f"the class {shown(text)} of the pattern {shown(pattern)} is not supported"
+            )
         negated = (text[1] == "P") != bool(found["negated"])
         return rf"\{'P' if negated else 'p'}{{{found['name']}}}"
     if found["code"]:
@@ -308,4 +316,4 @@ def _translated(found: "re.Match[str]", pattern: str, *, in_class: bool) -> str:
 
 def _refuse(pattern: str, position: int) -> Never:
     rest = pattern[position : position + 8]
-    raise TokenizerError(f"the pattern {pattern!r} is not understood, from {rest!r} on")
+    raise TokenizerError(f"the pattern {shown(pattern)} is not understood, from {rest!r} on")

@@ -6,14 +6,15 @@ the first ranks of ``vocab``. A control token that ``special_tokens`` does not n
 ``<SPECIAL_i>``. The names of control tokens are text like any other when a text is encoded.
 """
 
-import json
 from base64 import b64decode
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
 from ..diagnostics import TokenizerError
+from ..files.bounded import bounded_json
 from .patterns import check_pattern
+from .sizes import MOST_ADDED
 from .tiktoken_ranks import Encoding, tokenizer_of_ranks
 from .tokenizer import Tokenizer
 
@@ -34,14 +35,13 @@ def read_tekken(name: str, raw: bytes) -> Tokenizer:
     Raises ``TokenizerError``, whose message does not name the file, and ``KeyError``,
     ``TypeError`` or ``ValueError`` where a field is missing or of another type.
     """
-    try:
-        data: Mapping[str, Any] = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise TokenizerError(f"not a tekken.json: it is not valid JSON ({error})") from None
+    data: Mapping[str, Any] = bounded_json(raw, "tekken.json")
     if not isinstance(data, dict) or not {"config", "vocab"} <= data.keys():
         raise TokenizerError("not a tekken.json: it has no config with a vocab")
     config = data["config"]
     size, controls = int(config["default_vocab_size"]), int(config["default_num_special_tokens"])
+    if controls > MOST_ADDED:
+        raise TokenizerError(f"there are {controls:,} control tokens: {MOST_ADDED:,} are the most")
     listed = data["vocab"][: max(size - controls, 0)]
     if not listed or len(listed) != size - controls:
         raise TokenizerError(

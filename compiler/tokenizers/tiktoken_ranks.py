@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..diagnostics import TokenizerError
 from .definition import BYTE_LEVEL_PATTERN, AddedToken, ByteLevel, Split
 from .patterns import check_pattern
+from .sizes import check_lengths, check_lines
 from .tokenizer import Tokenizer, TokenTable
 from .vocabulary import check_ids, eos_ids
 
@@ -98,6 +99,7 @@ def tokenizer_of_ranks(
     taken = set(ranks.values())
     special = {text: i for text, i in encoding.special.items() if i not in taken}
     check_ids([*((repr(octets), i) for octets, i in ranks.items()), *special.items()])
+    check_lengths(list(ranks))
     merges, is_whole = recovered_merges(ranks)
     return Tokenizer(
         name=name,
@@ -162,6 +164,7 @@ def _merged(token: bytes, ranks: Mapping[bytes, int], below: int) -> list[bytes]
 
 
 def _ranks(raw: bytes) -> dict[bytes, int]:
+    check_lines(raw)
     ranks: dict[bytes, int] = {}
     for number, line in enumerate(raw.splitlines(), 1):
         # The empty token is written as base64's padding alone.

@@ -1,10 +1,12 @@
 """Whether a file is a WordPiece tokenizer, without what reads one."""
 
-import json
 from os import PathLike
 from pathlib import Path
 
 from constrain.artifacts.container.regular import regular
+
+from ..diagnostics import TokenizerError
+from ..files.bounded import bounded_json, read_bounded
 
 MODEL = "WordPiece"
 
@@ -16,8 +18,8 @@ def is_wordpiece(path: str | PathLike[str]) -> bool:
         return True
     try:
         file = regular(file / "tokenizer.json") if file.is_dir() else file
-        return is_wordpiece_json(file.read_bytes())
-    except OSError:
+        return is_wordpiece_json(read_bounded(file))
+    except (OSError, TokenizerError):
         return False
 
 
@@ -25,6 +27,6 @@ def is_wordpiece_json(raw: bytes) -> bool:
     """Whether the content of a ``tokenizer.json`` is a WordPiece tokenizer's."""
     try:
         # Most files need not be parsed to know.
-        return MODEL.encode() in raw and json.loads(raw)["model"]["type"] == MODEL
-    except (ValueError, KeyError, TypeError, RecursionError):
+        return MODEL.encode() in raw and bounded_json(raw, "")["model"]["type"] == MODEL
+    except (TokenizerError, KeyError, TypeError, IndexError):
         return False

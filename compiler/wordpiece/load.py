@@ -4,7 +4,6 @@ A tokenizer that is nearly understood gives ids that are nearly right, so every 
 could change an encoding is looked at.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from os import PathLike, fspath
@@ -15,6 +14,7 @@ from constrain.artifacts.container.regular import regular
 from constrain.artifacts.errors import visible
 
 from ..diagnostics import TokenizerError
+from ..files.bounded import bounded_json, read_bounded
 from .detect import MODEL
 from .normalizer import BertNormalizer
 from .tokenizer import WordPieceTokenizer
@@ -39,7 +39,7 @@ def load_wordpiece(path: str | PathLike[str]) -> WordPieceTokenizer:
         file /= "tokenizer.json"
 
     def read() -> WordPieceTokenizer:
-        raw, config = regular(file).read_bytes(), _configuration(file)
+        raw, config = read_bounded(regular(file)), _configuration(file)
         reader = _from_vocabulary if file.suffix == ".txt" else _from_json
         return reader(fspath(path), raw, config)
 
@@ -92,10 +92,7 @@ def _from_vocabulary(name: str, raw: bytes, config: Mapping[str, Any]) -> WordPi
 
 
 def _from_json(name: str, raw: bytes, config: Mapping[str, Any]) -> WordPieceTokenizer:
-    try:
-        data = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise TokenizerError(f"not a tokenizer.json: it is not valid JSON ({error})") from None
+    data = bounded_json(raw, "tokenizer.json")
     model = data.get("model") if isinstance(data, dict) else None
     if not isinstance(model, dict) or not isinstance(model.get("vocab"), dict):
         raise TokenizerError("not a tokenizer.json: it has no model with a vocabulary")
@@ -186,7 +183,7 @@ def _configuration(file: Path) -> dict[str, Any]:
     config = file.with_name("tokenizer_config.json")
     if not config.is_file():
         return {}
-    data = json.loads(config.read_bytes())
+    data = bounded_json(read_bounded(config), config.name)
     if not isinstance(data, dict):
         raise TokenizerError("tokenizer_config.json beside it is not a JSON object")
     return data

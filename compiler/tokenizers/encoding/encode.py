@@ -9,6 +9,7 @@ from itertools import chain, compress, filterfalse
 
 from ..definition import AddedToken, Definition
 from .added_tokens import searched_tokens
+from .allowance import Allowance
 from .bpe import WIDEST, Bpe, RowMerges
 from .seams import Seams
 from .steps import normalize, pretokenize
@@ -64,13 +65,15 @@ class Encoder:
         A tokenizer that does not split has one pre-token between two added tokens, which is split
         at seams if it merges characters. ``continued``: an earlier part of the text came before.
         """
-        tokenizer = self.tokenizer
+        tokenizer, allowance = self.tokenizer, Allowance(len(text))
         for start, end, token in self.verbatim.parts(text):
             if token is not None:
                 yield token
                 continue
             follows = continued and start == 0
-            rewritten = normalize(text[start:end], tokenizer.normalizers, continued=follows)
+            rewritten = normalize(
+                text[start:end], tokenizer.normalizers, continued=follows, allowance=allowance
+            )
             for begin, stop, found in self.rewritten.parts(rewritten):
                 if found is not None:
                     yield found
@@ -80,6 +83,7 @@ class Encoder:
                     tokenizer.pre_tokenizers,
                     first=start == begin == 0 and not continued,
                     continued=follows and begin == 0,
+                    allowance=allowance,
                 )
                 if not tokenizer.byte_level and not tokenizer.splits:
                     pieces = [part for piece in pieces for part in self._seams.pieces(piece)]

@@ -25,6 +25,7 @@ from ..definition import (
     Strip,
 )
 from ..patterns import WHITE_SPACE, as_cut, compile_pattern, matches, normalized
+from .allowance import Allowance
 
 # A segment of a text: (start, end, whether the pattern matched it).
 _Segment = tuple[int, int, bool]
@@ -37,18 +38,31 @@ _JOINS: dict[Behaviour, Callable[[bool, bool], bool]] = {
 }
 
 
-def normalize(text: str, steps: Iterable[Normalizer], *, continued: bool = False) -> str:
-    """The text after all steps. ``continued``: an earlier part of the text came before."""
+def normalize(
+    text: str,
+    steps: Iterable[Normalizer],
+    *,
+    continued: bool = False,
+    allowance: Allowance | None = None,
+) -> str:
+    """The text after all steps. ``continued``: an earlier part of the text came before.
+
+    ``allowance``: that of the whole text, None for that of this one. Raises
+    ``TokenizerLimitError`` where it is used up.
+    """
+    allowance = allowance or Allowance(len(text))
     for step in steps:
         match step:
             case Normalize(form):
                 text = normalized(form.value, text)
             case Replace(pattern, content, is_regex):
-                text = (
-                    _replaced(text, pattern, content)
-                    if is_regex
-                    else text.replace(pattern, content)
-                )
+                if is_regex:
+                    text = _replaced(text, pattern, content, allowance)
+                    continue
+                if len(content) > len(pattern):
+                    more = text.count(pattern) * (len(content) - len(pattern))
+                    allowance.check_characters(len(text) + more)
+                text = text.replace(pattern, content)
             case Prepend(prefix):
                 text = prefix + text if text and not continued else text
             case Lowercase():
@@ -57,26 +71,43 @@ def normalize(text: str, steps: Iterable[Normalizer], *, continued: bool = False
             case Strip(left, right):
                 text = text.lstrip(WHITE_SPACE) if left else text
                 text = text.rstrip(WHITE_SPACE) if right else text
+        allowance.check_characters(len(text))
     return text
 
 
-def _replaced(text: str, pattern: str, content: str) -> str:
+def _replaced(text: str, pattern: str, content: str, allowance: Allowance) -> str:
     """The text with ``content`` for each match of a regular expression."""
-    parts, end = [], 0
-    for start, stop in matches(pattern, as_cut(text)):
+    parts, end, length = [], 0, len(text)
+    for start, stop in timed_matches(pattern, as_cut(text), allowance):
         parts += [text[end:start], content]
         end = stop
+        length += len(content) + start - stop
+        allowance.check_characters(length)
     return "".join([*parts, text[end:]])
 
 
+def timed_matches(pattern: str, text: str, allowance: Allowance) -> Iterator[tuple[int, int]]:
+    """As ``matches``, within an allowance. Raises ``TokenizerLimitError``."""
+    try:
+        yield from matches(pattern, text, allowance.timeout(pattern))
+    except TimeoutError:
+        raise allowance.over(pattern) from None
+
+
 def pretokenize(
-    text: str, steps: Sequence[PreTokenizer], *, first: bool = True, continued: bool = False
+    text: str,
+    steps: Sequence[PreTokenizer],
+    *,
+    first: bool = True,
+    continued: bool = False,
+    allowance: Allowance | None = None,
 ) -> list[str]:
     """The pre-tokens in order. A last step ``ByteLevel`` does not rewrite them.
 
     ``first``: the text is at the start of the whole text. ``continued``: an earlier part of the
-    text came before, so that no step puts anything before it.
+    text came before, so that no step puts anything before it. ``allowance``: as of ``normalize``.
     """
+    allowance = allowance or Allowance(len(text))
     pieces = [text] if text else []
     for number, step in enumerate(steps):
         if isinstance(step, Metaspace) or (isinstance(step, ByteLevel) and step.add_prefix_space):
@@ -86,32 +117,45 @@ def pretokenize(
             ]
         split = step.split
         if split is not None:
-            pieces = [piece for whole in pieces for piece in split_text(whole, split)]
+            pieces = [piece for whole in pieces for piece in split_text(whole, split, allowance)]
             continued = False  # Later steps see each pre-token as a text of its own.
         if isinstance(step, ByteLevel) and number + 1 < len(steps):
             pieces = [byte_alphabet.encode(piece.encode("utf-8")) for piece in pieces]
     return pieces
 
 
-def split_text(text: str, split: Split) -> list[str]:
-    """The pre-tokens of a text by one step, in order; none is empty."""
+def split_text(text: str, split: Split, allowance: Allowance | None = None) -> list[str]:
+    """The pre-tokens of a text by one step, in order; none is empty. ``allowance``: as of
+    ``normalize``."""
+    allowance = allowance or Allowance(len(text))
     matched = as_cut(text)
     pattern = compile_pattern(split.pattern)
     if matched is text and split.behaviour is Behaviour.ISOLATED:
         # Without a group, findall gives the matches; if they are all of the text, these are the
         # pre-tokens.
-        pieces = pattern.findall(text) if not pattern.groups else []
+        pieces = _all_matches(split.pattern, text, allowance) if not pattern.groups else []
         if sum(map(len, pieces)) == len(text):
             return list(filter(None, pieces))
-    found = _segments(matched, split)
+    found = _segments(matched, split, allowance)
     return [text[start:end] for start, end in _behave(found, split.behaviour) if start < end]
 
 
-def _segments(text: str, split: Split) -> list[_Segment]:
+def _all_matches(pattern: str, text: str, allowance: Allowance) -> list[str]:
+    """The texts of a pattern's matches."""
+    compiled, timeout = compile_pattern(pattern), allowance.timeout(pattern)
+    if timeout is None:
+        return compiled.findall(text)
+    try:
+        return compiled.findall(text, timeout=timeout)
+    except TimeoutError:
+        raise allowance.over(pattern) from None
+
+
+def _segments(text: str, split: Split, allowance: Allowance) -> list[_Segment]:
     """The matches and the text between them, in order and without gaps."""
     found: list[_Segment] = []
     end = 0
-    for start, stop in matches(split.pattern, text):
+    for start, stop in timed_matches(split.pattern, text, allowance):
         if end < start:
             found.append((end, start, split.invert))
         found.append((start, stop, not split.invert))
