@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from constrain.artifacts.container.regular import is_stream
 from constrain.artifacts.errors import ConstrainError, visible
 
 from .console import UsageError, error, note, status
@@ -194,7 +195,7 @@ def _write(path: Path, covered: "Covered", cases: Sequence["Case"]) -> None:
     from constrain.compiler.testing.coverage import appended
     from constrain.compiler.testing.format import parse, write
 
-    if path.exists():
+    if path.exists() and not is_stream(path):
         try:
             text = appended(parse(path.read_bytes().decode("utf-8"), str(path)), cases)
         except (ConstrainError, UnicodeDecodeError) as error:

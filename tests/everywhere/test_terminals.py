@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import pytest
-import typer
-from support.cli import content
+from support.cli import Leaf, content, leaves
 
 from constrain.artifacts.container import sections
-from constrain.cli.app import COMMANDS, application, run
+from constrain.cli.app import COMMANDS, run
 from constrain.cli.everywhere import bar
 from constrain.compiler import compile_grammar, load_tokenizer
 from constrain.compiler.tokenizers import byte_alphabet
@@ -106,24 +105,6 @@ def at_terminal(*arguments: str, out: bool = True, err: bool = True) -> Sent:
         finally:
             sys.stdin, sys.stdout, sys.stderr = kept
     return Sent(code, bytes(written), bytes(said))
-
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """A command, with what may follow its name."""
-
-    words: tuple[str, ...]
-    parameters: tuple[Any, ...]
-
-
-def leaves() -> list[Leaf]:
-    """All commands of the program, those inside groups too."""
-    found = []
-    for name, made in typer.main.get_command(application()).commands.items():  # type: ignore[attr-defined]
-        inner = getattr(made, "commands", {"": made})
-        for part, command in inner.items():
-            found.append(Leaf((name, *([part] if part else [])), tuple(command.params)))
-    return found
 
 
 class Lines:

@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
-from constrain.cli.app import run
+from constrain.cli.app import application, run
 from support import EXAMPLES
 
 DATE = str(EXAMPLES / "date.ebnf")
@@ -44,3 +46,21 @@ def called(captured: Captured, *arguments: str) -> tuple[int, str, str]:
     code = run(list(arguments))
     out, err = captured.readouterr()
     return code, out.decode(), err.decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A command, with what may follow its name."""
+
+    words: tuple[str, ...]
+    parameters: tuple[Any, ...]
+
+
+def leaves() -> list[Leaf]:
+    """All commands of the program, those inside groups too."""
+    found = []
+    for name, made in typer.main.get_command(application()).commands.items():  # type: ignore[attr-defined]
+        inner = getattr(made, "commands", {"": made})
+        for part, command in inner.items():
+            found.append(Leaf((name, *([part] if part else [])), tuple(command.params)))
+    return found
