@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -20,6 +21,9 @@ _HERE = Path(__file__).parent
 _OF_INTERPRETER = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_")
 
 _servers: list[tuple[subprocess.Popen[bytes], Path]] = []
+
+# Commands may be run by several threads at once.
+_starting = threading.Lock()
 
 
 def program(variables: Iterable[str] = ()) -> list[str]:
@@ -42,13 +46,14 @@ def stop() -> None:
 
 def _server() -> Path:
     """The socket of the process that others are forked from, which is started once."""
-    if not _servers:
-        # Names of sockets are short: no folder of a test would do.
-        folder = Path(tempfile.mkdtemp())
-        command = [sys.executable, str(_HERE / "server.py"), str(folder / "s")]
-        server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        _servers.append((server, folder))
-        assert server.stdout is not None
-        assert server.stdout.read(1) == b"+"
-        server.stdout.close()
-    return _servers[0][1] / "s"
+    with _starting:
+        if not _servers:
+            # Names of sockets are short: no folder of a test would do.
+            folder = Path(tempfile.mkdtemp())
+            command = [sys.executable, str(_HERE / "server.py"), str(folder / "s")]
+            server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            _servers.append((server, folder))
+            assert server.stdout is not None
+            assert server.stdout.read(1) == b"+"
+            server.stdout.close()
+        return _servers[0][1] / "s"
