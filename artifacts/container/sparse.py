@@ -4,7 +4,7 @@ table      0 0 5 0     ->     table:shape 2 4     table:places 2 7     table:val
            0 0 0 1
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -21,6 +21,9 @@ _LARGE, _SPARSE, _SPARSEST = 1 << 20, 8, 1 << 10
 # for. Places are numbers of 32 bits.
 _MOST_BYTES = 1 << 29
 
+# Lists, and tables of few columns, are often made into Python's own objects: so few bytes of one.
+_COLUMNS, _MOST_BYTES_OF_LIST = 8, 1 << 22
+
 _SHAPE, _PLACES, _VALUES = ":shape", ":places", ":values"
 
 
@@ -35,9 +38,14 @@ def sparse_names(arrays: Mapping[str, NDArray[Any]]) -> list[str]:
 
 
 def _is_sparse(array: NDArray[Any]) -> bool:
-    if array.dtype != np.int32 or not _LARGE <= array.nbytes <= _MOST_BYTES or array.ndim > 3:
+    most = _most_bytes(array.shape)
+    if array.dtype != np.int32 or not _LARGE <= array.nbytes <= most or array.ndim > 3:
         return False
     return _is_between(int(np.count_nonzero(array)), array.size)
+
+
+def _most_bytes(shape: Sequence[int]) -> int:
+    return _MOST_BYTES if prod(shape[1:]) >= _COLUMNS else _MOST_BYTES_OF_LIST
 
 
 def _is_between(filled: int, cells: int) -> bool:
@@ -86,10 +94,11 @@ def _whole(
     fits = cells and places.ndim == 1 and places.shape == values.shape
     if not fits or not _is_between(len(places), cells):
         raise ArtifactError(f"section {name!r} is damaged: its cells do not fit its shape")
-    if 4 * cells > most_bytes:
+    if 4 * cells > min(most_bytes, _most_bytes(extents)):
         raise ArtifactError(
             f"section {name!r} is damaged: tables that are written by their cells have at most "
-            f"{_MOST_BYTES:,} bytes together"
+            f"{_MOST_BYTES:,} bytes together, and those of fewer than {_COLUMNS} columns "
+            f"{_MOST_BYTES_OF_LIST:,} bytes each"
         )
     if not (places[-1] < cells and bool((places[1:] > places[:-1]).all())):
         raise ArtifactError(f"section {name!r} is damaged: its cells are not in order")

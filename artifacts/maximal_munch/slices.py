@@ -26,6 +26,9 @@ from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from .lexer import Lexer
 
+# Pairs of states, of a slice and of the lexer, that are looked at for whether the slice fits.
+_MOST_PAIRS = 512
+
 
 @dataclass(frozen=True, eq=False)
 class Slice:
@@ -125,7 +128,8 @@ def _leading_to(wanted: NDArray[np.bool_], trie: Trie) -> NDArray[np.bool_]:
 
 
 def _fits(part: Slice, lexer: Lexer, state: int) -> bool:
-    """Whether the lexer reads on from ``state`` whatever the slice reads."""
+    """Whether the lexer reads on from ``state`` whatever the slice reads, as far as a few pairs of
+    states say: long lexemes have many, and a slice that does not fit is only not taken whole."""
     if state == DEAD:
         return False
     seen = {(part.start, state)}
@@ -134,7 +138,7 @@ def _fits(part: Slice, lexer: Lexer, state: int) -> bool:
         steps = part.table[inside][part.classes]
         octets = np.flatnonzero(steps)
         targets = lexer.table[outside][lexer.columns[octets]]
-        if (targets == DEAD).any():
+        if (targets == DEAD).any() or len(seen) > _MOST_PAIRS:
             return False
         for pair in set(zip(steps[octets].tolist(), targets.tolist(), strict=True)):
             if pair not in seen:

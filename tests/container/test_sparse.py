@@ -42,11 +42,12 @@ def test_a_large_sparse_table_is_small_in_the_file_and_whole_behind_it() -> None
         _table(8_000, 64, 10),
         _table(100, 64, 100),
         _table(8_000, 64, 20_000).astype(np.uint32),
+        _table(300_000, 7, 20_000),
     ],
-    ids=["dense", "nearly empty", "small", "of another type"],
+    ids=["dense", "nearly empty", "small", "of another type", "long"],
 )
 def test_other_tables_are_written_as_they_are(table: NDArray[np.int32]) -> None:
-    """Those that are dense, nearly empty, small, or of another type."""
+    """Those that are dense, nearly empty, small, of another type, or long lists."""
     assert [] == sparse_names({"t": table})
 
 

@@ -131,18 +131,23 @@ def test_word_pieces_without_a_length_or_with_crossed_spans_are_refused(
 
 
 def test_a_small_file_does_not_become_gigabytes() -> None:
-    """Tables that are written by their cells have a limit together; the writer keeps to it."""
+    """Tables that are written by their cells have a limit together, and lists one each; the writer
+    keeps to both."""
     cells = np.arange(1 << 17, dtype=np.uint32)
     bomb = {"a": 1 << 26, "b": 1 << 26, "c": 1 << 17}
     arrays: dict[str, Any] = {}
     for name, size in bomb.items():
-        arrays[name + ":shape"] = np.array([size], dtype=np.int64)
+        arrays[name + ":shape"] = np.array([size >> 6, 64], dtype=np.int64)
         arrays[name + ":places"] = cells[: max(size >> 10, 1 << 14)]
         arrays[name + ":values"] = arrays[name + ":places"].astype(np.int32) + 1
     data = b"".join(encode({}, arrays))
     assert len(data) < 2_000_000
     with pytest.raises(ArtifactError, match=r"section 'c' .* at most 536,870,912 bytes together"):
         decode(data, verify=True)
+    # A list of so many items would become Python's own objects.
+    arrays["a:shape"] = np.array([1 << 25, 2], dtype=np.int64)
+    with pytest.raises(ArtifactError, match=r"section 'a' .* fewer than 8 columns 4,194,304 bytes"):
+        decode(b"".join(encode({}, arrays)), verify=True)
     twice = filled_cells("t", np.eye(600, dtype=np.int32)) | {"t": np.zeros(3, dtype=np.int32)}
     with pytest.raises(ArtifactError, match="section 't' is damaged: it is there twice"):
         decode(b"".join(encode({}, twice)), verify=True)
