@@ -36,8 +36,9 @@ def runs(ids: Iterable[int]) -> list[int]:
     return found
 
 
-# What HTML may obey, line ends of JavaScript, and what turns the direction of text.
-_NOT_RAW = re.compile("[<>&\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+# What HTML may obey, line ends of JavaScript, what turns the direction of text, and what a terminal
+# would obey in the page's source.
+_NOT_RAW = re.compile("[<>&\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def script_json(value: object) -> str:
