@@ -21,7 +21,9 @@ from constrain.compiler.cache.key import CacheKey, cache_key
 
 pytestmark = pytest.mark.quick
 
-needs_modes = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+needs_modes = pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has no such modes, and links for few"
+)
 
 
 @pytest.fixture
@@ -72,6 +74,7 @@ def test_the_key_is_made_once_and_for_its_user_alone(home: Path, tmp_path: Path)
         assert file_of(first).parent.stat().st_mode & 0o777 == 0o700
 
 
+@needs_modes
 @pytest.mark.parametrize("has_links", [True, False])
 def test_processes_that_make_the_key_at_once_have_the_same(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool
@@ -193,6 +196,7 @@ def test_root_makes_no_key_in_the_home_of_another(
     assert [] == list(home.iterdir())
 
 
+@needs_modes
 def test_a_folder_of_entries_does_not_bring_its_own_key(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
