@@ -57,6 +57,10 @@ def grouped(
 # Frontier entries that one step of the walk may hold; bounds its memory to about 100 MB.
 _STEP = 1 << 21
 
+# Up to so many tokens that go on, what is left of them is written as wholes: a step for each level
+# would take longer, and many times so for tokens of megabytes.
+_FEW = 64
+
 
 @dataclass(frozen=True, eq=False)
 class Trie:
@@ -101,7 +105,10 @@ class Trie:
 
     @classmethod
     def from_vocabulary(cls, vocabulary: Vocabulary) -> "Trie":
-        """Build the trie of all text tokens; grows with their total bytes."""
+        """Build the trie of all text tokens; grows with their total bytes.
+
+        Level by level while many tokens go on; the long ends of a few are written as wholes.
+        """
         whole, ends = vocabulary.data.tobytes(), vocabulary.offsets.tolist()
         text_ids = vocabulary.text_ids()
         texts = [whole[ends[i] : ends[i + 1]] for i in text_ids.tolist()]
@@ -115,7 +122,7 @@ class Trie:
         octets, parents = [np.zeros(1, np.uint8)], [np.zeros(0, np.int64)]
         count, depth = 1, 0
         alive = np.flatnonzero(lengths > 0)
-        while len(alive):
+        while len(alive) > _FEW:
             parent, octet = node[alive], data[starts[alive] + depth]
             # Sorted tokens with the same parent and byte are neighbours: one node each run.
             new = np.ones(len(alive), dtype=np.bool_)
@@ -126,12 +133,66 @@ class Trie:
             count += int(new.sum())
             depth += 1
             alive = alive[lengths[alive] > depth]
+        if len(alive):
+            new_octets, new_parents = _long_ends(data, starts, lengths, alive, node, depth, count)
+            octets.append(new_octets)
+            parents.append(new_parents)
+            count += len(new_octets)
         children = np.bincount(np.concatenate(parents), minlength=count)
         first = np.concatenate(([1], 1 + np.cumsum(children))).astype(np.int32)
         order = np.argsort(node, kind="stable")
         ending = np.bincount(node, minlength=count) if len(ids) else np.zeros(count, np.int64)
         held = np.concatenate(([0], np.cumsum(ending))).astype(np.int32)
         return cls(np.concatenate(octets), first, ids[order], held)
+
+
+def _long_ends(
+    data: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    alive: NDArray[np.intp],
+    node: NDArray[np.int64],
+    depth: int,
+    count: int,
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes and parents of all nodes below ``depth``, numbered from ``count`` on by level.
+
+    ``alive``: the sorted tokens that are longer. ``node``: int64, at which node of level ``depth``
+    each of them is; becomes the node at which it ends. Linear in the bytes but for one sort of few
+    runs.
+    """
+    nodes_at = node[alive].tolist()
+    ends = [data[starts[i] + depth : starts[i] + lengths[i]] for i in alive.tolist()]
+    # Token i has the nodes of its own from ``own[i]`` on; above them are those of the one before.
+    own = [0] * len(ends)
+    for i in range(1, len(ends)):
+        if nodes_at[i] == nodes_at[i - 1]:
+            most = min(len(ends[i - 1]), len(ends[i]))
+            differ = np.flatnonzero(ends[i - 1][:most] != ends[i][:most])
+            own[i] = int(differ[0]) if len(differ) else most
+    levels = np.concatenate([np.arange(low, len(end)) for low, end in zip(own, ends, strict=True)])
+    order = np.argsort(levels, kind="stable")
+    numbers = np.empty(len(levels), dtype=np.int64)
+    numbers[order] = np.arange(count, count + len(levels))
+    offsets = np.cumsum([0, *(len(end) - low for low, end in zip(own, ends, strict=True))])
+
+    def node_at(i: int, level: int) -> int:
+        """The node of token i at a level, from 0 on; -1 is ``depth``."""
+        if level < 0:
+            return int(nodes_at[i])
+        while level < own[i]:
+            i -= 1
+        return int(numbers[offsets[i] + level - own[i]])
+
+    octets, parents = np.empty(len(levels), dtype=np.uint8), np.empty(len(levels), dtype=np.int64)
+    for i, end in enumerate(ends):
+        low, high = int(offsets[i]), int(offsets[i + 1])
+        octets[low:high] = end[own[i] :]
+        parents[low + 1 : high] = numbers[low : high - 1] if high > low else ()
+        if high > low:
+            parents[low] = node_at(i, own[i] - 1)
+    node[alive] = [node_at(i, len(end) - 1) for i, end in enumerate(ends)]
+    return octets[order], parents[order]
 
 
 _ARRAYS = ("octets", "first", "ids", "held")

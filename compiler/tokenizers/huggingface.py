@@ -40,7 +40,7 @@ from .definition import (
     WhitespaceSplit,
 )
 from .patterns import check_pattern
-from .sizes import MOST_STEPS, brief, check_steps
+from .sizes import MOST_STEPS, brief, check_added, check_steps
 from .tokenizer import Tokenizer, TokenTable
 from .vocabulary import check_ids, eos_ids
 
@@ -249,7 +249,9 @@ def _parsed(raw: bytes) -> dict[str, Any]:
 
 
 def _added_tokens(data: Mapping[str, Any]) -> Iterable[AddedToken]:
-    for token in data.get("added_tokens") or ():
+    listed = data.get("added_tokens") or ()
+    check_added(len(listed))
+    for token in listed:
         try:
             token_id, content = int(token["id"]), str(token["content"])
         except (KeyError, TypeError, ValueError):

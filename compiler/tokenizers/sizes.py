@@ -37,14 +37,19 @@ def check_sizes(tokens: Collection[bytes], vocab_size: int, added: Sequence[str]
     of the names of ``added`` ones, and for a token or name that is too long."""
     if len(tokens) > MOST_TOKENS:
         raise TokenizerError(f"there are {len(tokens):,} tokens: {MOST_TOKENS:,} are the most")
-    if len(added) > MOST_ADDED:
-        raise TokenizerError(f"there are {len(added):,} added tokens: {MOST_ADDED:,} are the most")
+    check_added(len(added))
     if vocab_size - len(tokens) - len(added) > MOST_HOLES:
         raise TokenizerError(
             f"the highest id is {vocab_size - 1:,}, and there are {len(tokens) + len(added):,} "
             f"tokens: at most {MOST_HOLES:,} ids may be without one"
         )
     check_lengths([*tokens, *(name.encode("utf-8") for name in added)])
+
+
+def check_added(count: int) -> None:
+    """Raises ``TokenizerError`` for too many added tokens."""
+    if count > MOST_ADDED:
+        raise TokenizerError(f"there are {count:,} added tokens: {MOST_ADDED:,} are the most")
 
 
 def check_lengths(tokens: Sequence[bytes]) -> None:

@@ -1,0 +1,61 @@
+"""The trie of tokens is the textbook's, whatever the lengths of the tokens are."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import random
+from time import process_time
+
+import numpy as np
+import pytest
+
+from constrain.artifacts.tokens import trie
+from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.tokens.vocabulary import Vocabulary
+
+pytestmark = pytest.mark.quick
+
+
+def by_beginnings(tokens: list[bytes]) -> Trie:
+    """The textbook's trie: the nodes of a level are the different beginnings of that length."""
+    levels = [
+        sorted({token[:depth] for token in tokens if len(token) >= depth})
+        for depth in range(max(map(len, tokens), default=0) + 1)
+    ]
+    nodes = [node for level in levels for node in level] or [b""]
+    children = [sum(other[:-1] == node for other in nodes if other) for node in nodes]
+    ending = [[i for i, token in enumerate(tokens) if token == node] for node in nodes]
+    return Trie(
+        np.array([node[-1] if node else 0 for node in nodes], dtype=np.uint8),
+        np.cumsum([1, *children], dtype=np.int32),
+        np.array([i for ids in ending for i in ids], dtype=np.int32),
+        np.cumsum([0, *map(len, ending)], dtype=np.int32),
+    )
+
+
+@pytest.mark.parametrize("few", [0, 2, 64])
+def test_the_trie_is_that_of_the_beginnings(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random tokens that begin alike, some twice: whether their ends are written level by level or
+    as wholes."""
+    monkeypatch.setattr(trie, "_FEW", few)
+    rng = random.Random(few)
+    for _ in range(60):
+        tokens = [
+            bytes(rng.choices(b"ab", k=rng.choice((1, 2, 3, 9))))
+            for _ in range(rng.choice((0, 1, 3, 12)))
+        ]
+        tokens += [rng.choice(tokens) + b"c" * rng.randrange(3) for _ in tokens]
+        vocabulary = Vocabulary.from_tokens(dict(enumerate(tokens)), frozenset(), len(tokens))
+        expected, found = by_beginnings(tokens), Trie.from_vocabulary(vocabulary)
+        for name in ("octets", "first", "ids", "held"):
+            assert getattr(expected, name).dtype == getattr(found, name).dtype
+            assert getattr(expected, name).tolist() == getattr(found, name).tolist(), tokens
+
+
+def test_the_trie_of_a_very_long_token_takes_no_step_for_each_byte() -> None:
+    """A megabyte took ten seconds."""
+    tokens = {0: b"a" * 1_000_000, 1: b"a" * 999_999 + b"b", 2: b"b"}
+    vocabulary = Vocabulary.from_tokens(tokens, frozenset(), 3)
+    begin = process_time()
+    assert 1_000_003 == len(Trie.from_vocabulary(vocabulary).octets)
+    assert process_time() - begin < 1
