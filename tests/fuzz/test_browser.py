@@ -4,20 +4,14 @@
 # ruff: noqa: SIM300
 
 import json
-import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-from support import ROOT
 from support.fuzzing import small_tokenizer
 from support.fuzzing.calls import LIMITS, called
-from support.page import node
-
-DRIVER = ROOT / "tests" / "fuzz" / "open.cjs"
+from support.page import browsed
 
 _RUN = "globalThis.pwned=1"
 _AWAY = "http://attacker.invalid/x"
@@ -120,31 +114,6 @@ def regex_of(text: str) -> str:
     return "".join("\\" + c if c in r"\.[]{}()*+?^$|#&~-/" else c for c in text)
 
 
-@pytest.fixture(scope="module")
-def browser(full: bool) -> str:
-    """Chromium; tests skip without it, and without --full."""
-    if not full:
-        pytest.skip("documents are opened in a browser under --full alone")
-    found = shutil.which("chromium")
-    if found is None:
-        pytest.skip("Chromium is not installed")
-    return found
-
-
-def opened_in(browser: str, files: list[Path]) -> list[dict[str, Any]]:
-    """What each file does in the browser."""
-    done = subprocess.run(
-        [node(), str(DRIVER), browser, TOUCH],
-        input=json.dumps([str(file) for file in files]).encode(),
-        capture_output=True,
-        timeout=1200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr.decode()
-    found: list[dict[str, Any]] = json.loads(done.stdout)
-    return found
-
-
 def documents(grammar: Hostile, folder: Path, tokenizer: Path) -> list[Path]:
     """All that is written of a grammar and may be opened: a page, drawings, a report."""
     folder.mkdir()
@@ -172,9 +141,11 @@ def documents(grammar: Hostile, folder: Path, tokenizer: Path) -> list[Path]:
 
 
 def test_no_script_of_a_hostile_grammar_runs_in_what_is_written_of_it(
-    browser: str, tmp_path: Path, record_property: Callable[[str, object], None]
+    full: bool, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     """Pages, SVG as a document and inside others, SARIF: no script, no dialog, no request."""
+    if not full:
+        pytest.skip("documents are opened in a browser under --full alone")
     tokenizer, raw = small_tokenizer(tmp_path), tmp_path / "raw.html"
     raw.write_text(f'<script>{_RUN}</script><img src="{_AWAY}"><a href="{_AWAY}">x</a>', "utf-8")
     grammars = [grammar for payload in PAYLOADS for grammar in hostile(payload)]
@@ -182,7 +153,7 @@ def test_no_script_of_a_hostile_grammar_runs_in_what_is_written_of_it(
     for number, grammar in enumerate(grammars):
         files += documents(grammar, tmp_path / str(number), tokenizer)
     wrong = {}
-    for file, found in zip(files, opened_in(browser, files), strict=True):
+    for file, found in zip(files, browsed(files, TOUCH), strict=True):
         away = [url for url in found["requests"] if url not in (file.as_uri(), "about:blank")]
         value = found["value"] or {"ran": found["said"], "links": []}
         if value["ran"] != "undefined" or value["links"] or away or found["dialogs"]:

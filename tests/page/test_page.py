@@ -261,7 +261,7 @@ TYPING = """(async () => {
 def typed(path: Path, data: dict[str, Any], text: str) -> dict[str, Any]:
     """What a browser says of the page."""
     path.write_text(page_of(data), encoding="utf-8")
-    said = browsed(path, TYPING.replace("TEXT", json.dumps(text)))
+    [said] = browsed([path], TYPING.replace("TEXT", json.dumps(text)))
 
     assert [] == said["errors"]
     assert [] == said["dialogs"]

@@ -71,14 +71,15 @@ def said_by_page(data: dict[str, Any], texts: Sequence[bytes], **asked: Any) -> 
     return json.loads(done.stdout)
 
 
-def browsed(page: Path, expression: str) -> dict[str, Any]:
-    """What an expression gives inside a page in Chromium, and the dialogs, requests and errors;
+def browsed(files: Sequence[Path], expression: str) -> list[dict[str, Any]]:
+    """What an expression gives inside each file in Chromium, and the dialogs, requests and errors;
     the test skips without it."""
     browser = shutil.which("chromium")
     if browser is None:
         pytest.skip("Chromium is not installed")
-    command = [node(), str(_TESTS / "browse.cjs"), browser, str(page), expression]
-    done = subprocess.run(command, capture_output=True, timeout=120)
+    command = [node(), str(_TESTS / "open.cjs"), browser, expression]
+    paths = json.dumps([str(file) for file in files]).encode()
+    done = subprocess.run(command, input=paths, capture_output=True, timeout=120 + 2 * len(files))
     assert done.returncode == 0, done.stderr.decode()
-    found: dict[str, Any] = json.loads(done.stdout)
+    found: list[dict[str, Any]] = json.loads(done.stdout)
     return found

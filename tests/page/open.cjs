@@ -1,24 +1,24 @@
-// Opens a page in Chromium, over its pipe, and runs an expression inside: no package is needed.
-// node browse.cjs chromium page.html "expression" → {value, dialogs, requests, errors} as JSON
+// Opens files in Chromium one after the other, over its pipe, and runs an expression inside each: no package is needed.
+// node open.cjs chromium "expression" < paths as a JSON list → a list of {value, said, dialogs, requests, errors}
 "use strict";
 const { spawn } = require("child_process");
-const { mkdtempSync, rmSync } = require("fs");
+const { mkdtempSync, readFileSync, rmSync } = require("fs");
 const { tmpdir } = require("os");
 const { join } = require("path");
 const { pathToFileURL } = require("url");
 
-const [browser, file, expression, shot] = process.argv.slice(2);
-const profile = mkdtempSync(join(tmpdir(), "page-"));
+const [browser, expression] = process.argv.slice(2);
+const files = JSON.parse(readFileSync(0, "utf8"));
+const profile = mkdtempSync(join(tmpdir(), "open-"));
 const child = spawn(browser, [
   "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe",
-  "--hide-scrollbars", "--window-size=1280,1600", `--user-data-dir=${profile}`, "about:blank",
+  "--disable-background-networking", "--hide-scrollbars", "--window-size=1280,1600", `--user-data-dir=${profile}`, "about:blank",
 ], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
 const [, , , input, output] = child.stdio;
 
-let number = 0, rest = "";
-const waiting = new Map(), seen = { dialogs: [], requests: [], errors: [] };
-let loaded;
-const whenLoaded = new Promise((resolve) => (loaded = resolve));
+let number = 0, rest = "", loaded = () => {};
+let seen = null;
+const waiting = new Map();
 
 function send(method, params = {}, sessionId = undefined) {
   const id = ++number;
@@ -33,6 +33,7 @@ output.on("data", (chunk) => {
     const said = JSON.parse(part);
     if (said.id) waiting.get(said.id)(said.result || said.error);
     if (said.method === "Page.loadEventFired") loaded();
+    if (!seen) continue;
     if (said.method === "Page.javascriptDialogOpening") {
       seen.dialogs.push(said.params.message);
       send("Page.handleJavaScriptDialog", { accept: true }, said.sessionId);
@@ -43,20 +44,24 @@ output.on("data", (chunk) => {
   }
 });
 
+const waited = (promise, milliseconds) =>
+  Promise.race([promise, new Promise((resolve) => setTimeout(resolve, milliseconds))]);
+
 (async () => {
   const { targetInfos } = await send("Target.getTargets");
   const { targetId } = targetInfos.find((each) => each.type === "page");
   const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
   for (const domain of ["Page", "Runtime", "Network", "Log"]) await send(`${domain}.enable`, {}, sessionId);
-  await send("Page.navigate", { url: pathToFileURL(file).href }, sessionId);
-  await whenLoaded;
-  const { result } = await send("Runtime.evaluate", { expression, returnByValue: true, awaitPromise: true }, sessionId);
-  if (shot) {
-    const { data } = await send("Page.captureScreenshot", { captureBeyondViewport: true }, sessionId);
-    require("fs").writeFileSync(shot, Buffer.from(data, "base64"));
+  const found = [];
+  for (const file of files) {
+    seen = { dialogs: [], requests: [], errors: [] };
+    const whenLoaded = new Promise((resolve) => (loaded = resolve));
+    await send("Page.navigate", { url: pathToFileURL(file).href }, sessionId);
+    await waited(whenLoaded, 20_000);
+    const { result } = await send("Runtime.evaluate", { expression, returnByValue: true, awaitPromise: true }, sessionId);
+    found.push({ value: result && result.value, said: result && result.description, ...seen });
   }
-  process.stdout.write(JSON.stringify({ value: result && result.value, said: result && result.description, ...seen }));
-  child.kill("SIGKILL");
+  process.stdout.write(JSON.stringify(found), () => child.kill("SIGKILL"));
 })();
 child.on("exit", () => {
   rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
