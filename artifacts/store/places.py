@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from ..container.write import TEMPORARY, temporary_beside
 from ..errors import visible
+from .folders import VARIABLE
 from .keys import StoreError
 
 # Files of temporary names that are older are left from a process that was killed.
@@ -249,11 +250,19 @@ def _changed(info: dict[str, Any]) -> float:
     return 0.0
 
 
-def place_of(url: str, folder: Path) -> Place:
-    """The place that a URL or the path of a folder names. Raises ``StoreError``."""
+def place_of(url: str, cache: Path | None) -> Place:
+    """The place that a URL or the path of a folder names; copies of what is behind a URL are kept
+    in ``cache``. Raises ``StoreError``."""
     if url.startswith("file://"):
         from urllib.parse import urlsplit
         from urllib.request import url2pathname
 
         return Folder(Path(url2pathname(urlsplit(url).path)))
-    return Remote(url, folder) if "://" in url else Folder(Path(url))
+    if "://" not in url:
+        return Folder(Path(url))
+    if cache is None:
+        raise StoreError(
+            f"{visible(url)}: there is no home folder for copies of what is stored there; name a "
+            f"folder, or set {VARIABLE}"
+        )
+    return Remote(url, cache / "store")

@@ -60,7 +60,7 @@ class Store:
     def __init__(self, url: str | PathLike[str], *, folder: str | PathLike[str] | None = None):
         self.url = fspath(url)
         local = default_folder() if folder is None else Path(folder)
-        self._place = place_of(self.url, (local or Path(".constrain")) / "store")
+        self._place = place_of(self.url, local)
 
     def get(self, key: str, *, cache_bytes: int = DEFAULT_CACHE_BYTES) -> Artifact | None:
         """The artifact of a key, or None if there is none. One that is damaged, or says that it is

@@ -12,6 +12,7 @@ import pytest
 from support.stores import KEYS, OTHER_KEY, damage, files_of, made, masks_of
 
 from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.store.keys import StoreError
 from constrain.artifacts.store.store import Store
 from constrain.compiler import Tokenizer
 
@@ -115,6 +116,22 @@ def test_a_damaged_copy_is_fetched_again(tmp_path: Path, default_tokenizer: Toke
 
     assert found is not None
     assert masks_of(artifact) == masks_of(found)
+
+
+def test_copies_are_never_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which anybody may have made: without a home a folder for them is to be named."""
+
+    def home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", home)
+    monkeypatch.delenv("CONSTRAIN_CACHE_DIR", raising=False)
+
+    with pytest.raises(StoreError, match="s3://artifacts: there is no home folder for copies"):
+        Store("s3://artifacts")
+    assert Store(tmp_path).get(KEYS[0]) is None
 
 
 def test_artifacts_are_collected_by_last_use(tmp_path: Path, default_tokenizer: Tokenizer) -> None:
