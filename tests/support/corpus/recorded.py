@@ -63,15 +63,19 @@ class Language:
         """Of a regular language, ``inf`` if there is no end of them."""
         assert self.automaton is not None
         dfa = self.automaton.dfa
-        table = dfa.table[:, dfa.classes]
+        # Of each class of bytes as many as it has.
+        width = int(dfa.classes.max()) + 1
+        table, weights = dfa.table[:, :width], np.bincount(dfa.classes, minlength=width)
         found, by_length = 0.0, dfa.accepting.astype(np.float64)
         for length in range(2 * dfa.states):
             found += by_length[dfa.start]
             # A member as long as there are states comes to one of them again.
             if length >= dfa.states and by_length[dfa.start]:
                 return inf
-            by_length = by_length[table].sum(axis=1)
+            by_length = by_length[table] @ weights
             by_length[DEAD] = 0
+            if not by_length.any():
+                break
         return found
 
 
