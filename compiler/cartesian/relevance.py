@@ -227,8 +227,9 @@ class _Search:
             states = np.unique(state_of[self.undecided])
             for token, mark, octet in singles if len(states) else ():
                 targets = self.product.table[states, mark, self.product.classes[octet]]
-                leads = self.claims.among(self.live, targets, places[token])
-                leads |= self.at_boundary[targets]
+                leads = self.at_boundary[targets]
+                if places[token] and targets.any() and self.live.any():
+                    leads |= self.claims.among(self.live, targets, places[token])
                 if not leads.any():
                     continue
                 is_before = np.zeros(self.product.states, dtype=np.bool_)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support import encoded
+from support import encoded, sampled
 from support.corpus.tokenizer_case import Case
 from support.grammars import DYCK, JSON
 
@@ -19,6 +19,9 @@ from constrain.compiler import Tokenizer, compile_grammar
 
 FIRST = "first.row"
 
+# Grammars and how much of their masks is precomputed.
+PREWARMED = [(grammar, prewarm) for prewarm in (0, 1, None) for grammar in (JSON, DYCK)]
+
 
 def computing(*_: object, **__: object) -> None:
     """In place of a step that none may take."""
@@ -26,8 +29,7 @@ def computing(*_: object, **__: object) -> None:
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("grammar", [JSON, DYCK])
-@pytest.mark.parametrize("prewarm", [0, 1, None])
+@sampled(("grammar", "prewarm"), PREWARMED[:-1], PREWARMED)
 def test_the_first_mask_of_a_loaded_artifact_computes_no_contexts(
     grammar: str, prewarm: int | None, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -220,7 +220,7 @@ def test_other_drawings_say_what_there_is(
 def test_compile_draws_what_there_is(tmp_path: Path, capsysbinary: Captured) -> None:
     """--viz writes the drawings of the engine that was taken."""
     target, drawings = tmp_path / "x.cst", tmp_path / "drawings"
-    called(capsysbinary, "compile", GRAMMAR, "-o", str(target), "--viz", str(drawings))
+    called(capsysbinary, "compile", GRAMMAR, "-o", str(target), "--lazy", "--viz", str(drawings))
     assert {"rules", "parser", "lexer"} == {path.stem for path in drawings.iterdir()}
 
 

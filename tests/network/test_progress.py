@@ -24,6 +24,7 @@ def test_masks_of_nesting_grammars_report_their_progress(
         dialect=dialect,
         tokenization=tokenization,
         tokenizer=default_tokenizer,
+        prewarm=100,
         progress=lambda *report: seen.append(report),
     )
     assert stage in {name for name, _, _ in seen}
