@@ -52,7 +52,7 @@ def random_pairs(seed: int, count: int) -> list[tuple[Dfa, Dfa]]:
 
 def test_boolean_operations_are_those_of_sets(full: bool) -> None:
     """Difference, intersection and union of automata hold the words that sets hold."""
-    for left, right in random_pairs(1, 1000 if full else 150):
+    for left, right in random_pairs(1, 1000 if full else 90):
         a, b = words_of(left), words_of(right)
         assert words_of(boolean.difference(left, right)) == a - b
         assert words_of(boolean.common(left, right)) == a & b
@@ -81,7 +81,7 @@ def test_products_are_minimal_and_canonical() -> None:
 def test_comparison(full: bool) -> None:
     """Equality, inclusion and witnesses agree with the differences of sets."""
     equal = 0
-    for left, right in random_pairs(3, 2000 if full else 200):
+    for left, right in random_pairs(3, 2000 if full else 120):
         found = compare(left, right)
         a, b = words_of(left), words_of(right)
         by_length = [min(s, key=lambda w: (len(w), w), default=None) for s in (a - b, b - a)]
@@ -215,7 +215,7 @@ def test_hopcroft_equals_moore_on_any_table(full: bool) -> None:
     rng = np.random.default_rng(5)
     classes = np.arange(256, dtype=np.uint8) % 3
     sizes = set()
-    for _ in range(5000 if full else 500):
+    for _ in range(5000 if full else 300):
         states = int(rng.integers(1, 14))
         table = rng.integers(0, states, (states, 3), dtype=np.int32)
         table[rng.random(table.shape) < 0.4] = 0

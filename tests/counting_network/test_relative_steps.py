@@ -64,7 +64,7 @@ def test_what_is_known_of_other_counts_is_what_is_read(
     masks, rng = machine(GRAMMARS[kind], letters), random.Random(5)
     configurations = masks.configurations
     known, taken = 0, 0
-    for _ in range(200 if full else 25):
+    for _ in range(200 if full else 15):
         state = masks.start
         while True:
             row = masks.row(state)

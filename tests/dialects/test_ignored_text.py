@@ -85,7 +85,7 @@ def test_ignored_text_against_regexes(full: bool) -> None:
     """Random grammars accept the texts that a regex with the gaps written out accepts."""
     rng = random.Random(53)
     members = given_up = 0
-    for _ in range(400 if full else 40):
+    for _ in range(400 if full else 24):
         text, meaning = random_grammar(rng)
         expected = regex.compile(meaning)
         dfa = build_automaton(text, dialect="lark").dfa
@@ -104,7 +104,7 @@ def test_ignored_text_against_regexes(full: bool) -> None:
 def test_random_grammars_come_back(full: bool) -> None:
     """Written in Lark's syntax the same tree, in GBNF the same language."""
     rng = random.Random(61)
-    for _ in range(400 if full else 40):
+    for _ in range(400 if full else 24):
         text, _ = random_grammar(rng)
         once = read_grammar(text, "lark")
         again = read_grammar(WRITERS["lark"](once), "lark")

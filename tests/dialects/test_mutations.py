@@ -44,7 +44,7 @@ def test_mutated_grammars(
     """Every mutation of a grammar is checked with exit code 0, 1, 2 or 3."""
     rng = random.Random(31)
     seen = set()
-    for number in range(1000 if full else 150):
+    for number in range(1000 if full else 90):
         path = rng.choice(GRAMMARS)
         file = tmp_path / f"{number}{path.suffix}"
         file.write_bytes(mutated(rng, path.read_bytes()))
@@ -63,7 +63,7 @@ def test_any_bytes_in_any_dialect(
     """A grammar of one dialect read as another is an error like any other."""
     rng = random.Random(37)
     file = tmp_path / "grammar"
-    for _ in range(200 if full else 12):
+    for _ in range(200 if full else 8):
         file.write_bytes(mutated(rng, rng.choice(GRAMMARS).read_bytes()))
         code = run(["check", str(file), "--dialect", dialect, "--max-seconds", "20"])
         assert code in (0, 1, 2, 3), (file.read_bytes(), capsysbinary.readouterr().err)

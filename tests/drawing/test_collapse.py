@@ -108,7 +108,7 @@ def test_drawn_edges_of_any_bytes_read_what_the_automaton_reads(full: bool) -> N
     states that are shared between characters and other texts."""
     source = random.Random(1)
     merged = 0
-    for _ in range(3_000 if full else 150):
+    for _ in range(3_000 if full else 90):
         graph = random_graph(source)
         require_equal(graph)
         merged += len(collapsed(graph).order) < len(graph.order)

@@ -61,7 +61,7 @@ def test_masks_one_by_one_are_those_of_parts(full: bool) -> None:
     """On random grammars, masks composed of shared parts are those of one pass each, with slices
     or without."""
     rng = random.Random(3)
-    for text, _ in random_larks(300 if full else 14, seed=12):
+    for text, _ in random_larks(300 if full else 9, seed=12):
         tokens = sorted({bytes(rng.choices(b"abc #", k=rng.randint(1, 7))) for _ in range(40)})
         size = len(tokens) + 1
         vocabulary = vocabulary_of(tokens)
@@ -87,7 +87,7 @@ def test_masks_one_by_one_are_those_of_parts(full: bool) -> None:
 def test_walks_that_masks_share_change_none(monkeypatch: pytest.MonkeyPatch, full: bool) -> None:
     """However few nodes such a walk begins with, and with slices or without."""
     rng = random.Random(6)
-    for text, _ in random_larks(150 if full else 15, seed=13):
+    for text, _ in random_larks(150 if full else 9, seed=13):
         tokens = sorted({bytes(rng.choices(b"abc #", k=rng.randint(1, 7))) for _ in range(60)})
         size, vocabulary = len(tokens) + 1, vocabulary_of(tokens)
         machines = [

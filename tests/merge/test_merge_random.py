@@ -63,7 +63,7 @@ def test_random_automata_and_merges(full: bool) -> None:
     """Families and listing give merge(L), the same number of states, and only relevant ones."""
     rng = random.Random(5)
     cases = 0
-    while cases < (4000 if full else 120):
+    while cases < (4000 if full else 72):
         letters = rng.randrange(1, 4)
         dfa = random_dfa(rng, letters)
         if dfa is None:
