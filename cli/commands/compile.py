@@ -169,14 +169,11 @@ def _print_token_dfa(artifact: "Artifact") -> None:
 
 def _print_growth(growth: "Sequence[GrowthStep]") -> None:
     """The automaton's size along the merge list."""
-    from rich.console import Console
-    from rich.table import Table
-
     if not growth:
         return
-    table = Table("merges", "states", "transitions", title="Growth along the merges", box=None)
-    for column in table.columns:
-        column.justify = "right"
-    for step in growth:
-        table.add_row(f"{step.merges:,}", f"{step.states:,}", f"{step.transitions:,}")
-    Console(stderr=True).print(table)
+    rows = [("merges", "states", "transitions")]
+    rows += [(f"{s.merges:,}", f"{s.states:,}", f"{s.transitions:,}") for s in growth]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    status("Growth along the merges")
+    for row in rows:
+        status("  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)))

@@ -115,6 +115,8 @@ def test_stats_go_to_stderr(cli: Cli) -> None:
     assert "Growth along the merges" in result.err
     assert re.search(r"^ +0 +14 +81 *$", result.err, re.M)
     assert "Growth" not in cli("compile", DATE, "-o", "-").err
+    quiet = cli("compile", DATE, "-o", "-", "--stats", "--method", "direct", "--quiet")
+    assert quiet.err == ""
 
 
 def test_stats_say_which_method_was_taken_and_why(cli: Cli) -> None:
