@@ -26,6 +26,9 @@ _INDICATOR, _MAX_CHARS = "##", 100
 # Masks have a bit for each id up to the highest; no vocabulary comes near this.
 _LARGEST_ID = 9_999_999
 
+# Each character of a text may be compared with each of these; real ones have five.
+_MOST_ADDED = 1_000
+
 
 def load_wordpiece(path: str | PathLike[str]) -> WordPieceTokenizer:
     """Load a WordPiece ``tokenizer.json``, the one in a folder, or a ``vocab.txt``.
@@ -165,6 +168,10 @@ def _bert_normalizer(options: Mapping[str, Any]) -> BertNormalizer:
 def _added_tokens(listed: Any) -> tuple[dict[int, str], frozenset[int]]:
     added: dict[int, str] = {}
     special = set()
+    if len(listed) > _MOST_ADDED:
+        raise TokenizerError(
+            f"there are {len(listed):,} added tokens: {_MOST_ADDED:,} are the most of WordPiece"
+        )
     for token in listed:
         name = str(token["content"])
         for option in ("lstrip", "rstrip", "single_word", "normalized"):

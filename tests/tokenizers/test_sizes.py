@@ -25,6 +25,7 @@ from constrain.compiler.tokenizers.definition import (
 from constrain.compiler.tokenizers.encoding import allowance
 from constrain.compiler.tokenizers.encoding.added_tokens import AddedTokens
 from constrain.compiler.tokenizers.encoding.allowance import is_linear
+from constrain.compiler.tokenizers.encoding.stream import Adjacency
 from constrain.compiler.tokenizers.sizes import check_lines, check_sizes
 from constrain.compiler.tokenizers.tiktoken_ranks import NAMED
 
@@ -108,6 +109,15 @@ def test_words_are_bounded_as_well(tmp_path: Path) -> None:
     path.write_text(f"[UNK]\n[SEP]\n{'a' * 5_000}\n", encoding="utf-8")
     with pytest.raises(TokenizerError, match="has 5,000 bytes"):
         load_tokenizer(path)
+
+
+def test_added_words_are_counted(tmp_path: Path) -> None:
+    """WordPiece's: each place of a text is compared with all of them."""
+    added = [{"id": i, "content": f"<{i}>"} for i in range(1_001)]
+    model = {"type": "WordPiece", "vocab": {"[UNK]": 2_000}}
+    value = {"added_tokens": added, "model": model, "pre_tokenizer": {"type": "BertPreTokenizer"}}
+    with pytest.raises(TokenizerError, match="there are 1,001 added tokens: 1,000 are the most"):
+        load_tokenizer(written(tmp_path, value))
 
 
 def test_tokens_are_counted() -> None:
@@ -225,6 +235,15 @@ def test_patterns_of_real_tokenizers_need_no_clock(pattern: str) -> None:
 def test_patterns_that_may_take_longer_have_a_clock(pattern: str) -> None:
     """And those of which that is not known."""
     assert not is_linear(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["(?:" + "a|" * 3_000 + "b)*", "[ab]?" * 3_000])
+def test_patterns_of_thousands_of_characters_are_not_looked_into(pattern: str) -> None:
+    """Which of these stand side by side in a match took gigabytes: such texts are not cut."""
+    begin = process_time()
+    assert Adjacency(pattern).may_hold("a", "b")
+    assert process_time() - begin < 0.5
+    assert not Adjacency(NAMED["o200k_base"].pattern).looks_far
 
 
 @pytest.mark.parametrize(

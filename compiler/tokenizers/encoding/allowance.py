@@ -35,10 +35,16 @@ _MOST_LENGTH, _MOST_WAYS = 2_000, 64
 class Allowance:
     """What is left for one text of ``length`` characters."""
 
+    # Each text has one, also the shortest: nothing is computed before it is needed.
+    __slots__ = ("_length", "_until")
+
     def __init__(self, length: int) -> None:
-        self._seconds = _SECONDS + _SECONDS_EACH * length
+        self._length = length
         self._until: float | None = None
-        self._length, self._most = length, _CHARACTERS + _CHARACTERS_EACH * length
+
+    @property
+    def _seconds(self) -> float:
+        return _SECONDS + _SECONDS_EACH * self._length
 
     def timeout(self, pattern: str) -> float | None:
         """Seconds that matching ``pattern`` may take now, None for any. The clock runs from the
@@ -63,9 +69,10 @@ class Allowance:
     def check_characters(self, count: int) -> None:
         """Raise ``TokenizerLimitError`` if normalizers make ``count`` characters of the text and
         that is too many."""
-        if count > self._most:
+        most = _CHARACTERS + _CHARACTERS_EACH * self._length
+        if count > most:
             raise TokenizerLimitError(
-                f"the tokenizer's normalizers make more than {self._most:,} characters of a text "
+                f"the tokenizer's normalizers make more than {most:,} characters of a text "
                 f"of {self._length:,}"
             )
 

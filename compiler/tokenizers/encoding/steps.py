@@ -25,7 +25,7 @@ from ..definition import (
     Strip,
 )
 from ..patterns import WHITE_SPACE, as_cut, compile_pattern, matches, normalized
-from .allowance import Allowance
+from .allowance import Allowance, is_linear
 
 # A segment of a text: (start, end, whether the pattern matched it).
 _Segment = tuple[int, int, bool]
@@ -133,7 +133,12 @@ def split_text(text: str, split: Split, allowance: Allowance | None = None) -> l
     if matched is text and split.behaviour is Behaviour.ISOLATED:
         # Without a group, findall gives the matches; if they are all of the text, these are the
         # pre-tokens.
-        pieces = _all_matches(split.pattern, text, allowance) if not pattern.groups else []
+        if pattern.groups:
+            pieces = []
+        elif is_linear(split.pattern):
+            pieces = pattern.findall(text)
+        else:
+            pieces = _all_matches(split.pattern, text, allowance)
         if sum(map(len, pieces)) == len(text):
             return list(filter(None, pieces))
     found = _segments(matched, split, allowance)
@@ -142,11 +147,8 @@ def split_text(text: str, split: Split, allowance: Allowance | None = None) -> l
 
 def _all_matches(pattern: str, text: str, allowance: Allowance) -> list[str]:
     """The texts of a pattern's matches."""
-    compiled, timeout = compile_pattern(pattern), allowance.timeout(pattern)
-    if timeout is None:
-        return compiled.findall(text)
     try:
-        return compiled.findall(text, timeout=timeout)
+        return compile_pattern(pattern).findall(text, timeout=allowance.timeout(pattern))
     except TimeoutError:
         raise allowance.over(pattern) from None
 

@@ -31,6 +31,9 @@ CHUNK = 1 << 18
 # of them with a neighbour.
 _BREAKS = "\n。，、！？"
 
+# Positions of a pattern that are followed; those of real tokenizers have some dozens.
+_MOST_POSITIONS = 100
+
 Part = AddedToken | list[str]
 
 
@@ -120,11 +123,15 @@ class _Group:
 class Adjacency:
     """The pairs of adjacent characters inside matches of a pattern.
 
-    ``looks_far``: the pattern looks behind, or ahead at more than one character.
+    ``looks_far``: the pattern looks behind, or ahead at more than one character, or has more than
+    ``_MOST_POSITIONS``, whose pairs would take too long.
     """
 
     def __init__(self, pattern: str) -> None:
-        self.looks_far = False
+        characters = sum(kind is Item.CHARACTER for kind, _ in items(pattern))
+        self.looks_far = characters > _MOST_POSITIONS
+        if self.looks_far:
+            return
         self._classes: list[str] = []
         self._follow: set[tuple[int, int]] = set()
         groups = [_Group("")]
