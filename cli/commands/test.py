@@ -136,6 +136,8 @@ def test(
     wanted.check()
     coverages = Coverages() if wanted.wanted else None
     runs = runs_of(given, paths)
+    if update:
+        _check_files(file.source.name for _, file in runs)
     _check_output(output, [*(paths or ()), *(file.source.name for _, file in runs)])
     total = sum(len(f.cases) for _, f in runs if not isinstance(f, ConstrainError))
     done, reports, tested = 0, list[report.FileReport](), list[str]()
@@ -181,6 +183,15 @@ def test(
     if found is not None:
         found.say()
     return max(report.exit_code(reports), int(found is not None and not found.is_enough))
+
+
+def _check_files(cases: Iterable[str]) -> None:
+    """Raise ``UsageError`` for cases that cannot be rewritten where they are."""
+    from constrain.artifacts.container.regular import is_stream
+
+    for name in cases:
+        if name == "<stdin>" or is_stream(name):
+            raise UsageError(f"{visible(name)}: --update rewrites files, and this is none")
 
 
 def _check_output(output: str | None, read: Iterable[str]) -> None:

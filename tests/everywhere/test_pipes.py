@@ -11,7 +11,7 @@ from types import FrameType
 
 import pytest
 from support import tokenizer_json
-from support.cli import Cli, content
+from support.cli import Cli, content, names
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other pipes")
 
@@ -73,6 +73,19 @@ def test_a_command_line_may_name_pipes(cli: Cli, tmp_path: Path) -> None:
             named = [each.format(name) for each in line]
             done = cli(*named, *([] if "{}" in line else [name]))
         assert (done.code, out in done.out.decode()) == (0, True), (line, done)
+
+
+def test_cases_of_a_pipe_or_standard_input_are_not_updated(cli: Cli, tmp_path: Path) -> None:
+    """No file is written for them."""
+    grammar = content(tmp_path / "g.ebnf", GRAMMAR)
+    cases = CASES.encode() + b"count: 7\n"
+    before = names(tmp_path)
+    refused = cli("test", grammar, "-", "--update", stdin=cases)
+    with pipe(cases) as name:
+        done = cli("test", grammar, name, "--update")
+    for each in (refused, done):
+        assert (each.code, "--update rewrites files" in each.err) == (2, True), each
+    assert names(tmp_path) == before
 
 
 Made = Callable[[Path], tuple[str, ...]]

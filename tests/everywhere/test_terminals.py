@@ -28,8 +28,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no 
 # What the program itself sends: colours, and what shows and clears a progress bar. The colour in
 # the text above is none of these.
 OWN = re.compile(r"\x1b\[(?!35;5m)[0-9;]*m|\x1b\[\?25[lh]|\r?\x1b\[(?:2K|1A)")
-# Of CPU, after which a command is not tried again without --full: some start processes.
-_SECONDS = 0.3
+# Of CPU, after which a command is not tried again: some start processes.
+_SECONDS, _SECONDS_IN_FULL = 0.3, 40.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def test_a_terminal_is_sent_our_own_sequences_alone(
     lines = Lines(rng, pool)
     begun = sum(os.times()[:4])
     for number in range(300 if full else 6):
-        if not full and number and sum(os.times()[:4]) - begun > _SECONDS:
+        if number and sum(os.times()[:4]) - begun > (_SECONDS if not full else _SECONDS_IN_FULL):
             break
         line = lines.of(leaf)
         out, err = ((True, True), (True, True), (True, False), (False, True))[number % 4]
