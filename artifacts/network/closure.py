@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from ..summaries.node_sets import NOTHING, ROOT
-from ..tokens.watch import Watch
+from ..tokens.watch import Watch, unwatched
 from .mask_automaton import MaskAutomaton, MaskState, frames_of
 from .summaries import Summaries
 from .tables import DEAD, NetworkTables
@@ -25,7 +25,7 @@ from .tables import DEAD, NetworkTables
 _Key = tuple[int, int]
 
 
-def frames_below(tables: NetworkTables) -> list[list[int]]:
+def frames_below(tables: NetworkTables, watch: Watch = unwatched) -> list[list[int]]:
     """For each state the frames that can lie right below it, ascending."""
     frames: dict[int, set[int]] = {}
     for calls in tables.calls:
@@ -33,6 +33,7 @@ def frames_below(tables: NetworkTables) -> list[list[int]]:
             frames.setdefault(start, set()).add(frame)
     below: list[set[int]] = [set() for _ in range(tables.states)]
     for start, returns in frames.items():
+        watch(len(returns), 0)
         for state in states_inside(tables, start):
             below[state] |= returns
     return [sorted(found) for found in below]

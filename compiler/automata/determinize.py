@@ -243,6 +243,13 @@ def subsets(
     first: list[int] = []
     last: list[int] = []
     following: list[int] = []
+
+    def check(subset: frozenset[int]) -> None:
+        try:
+            limits.check_resources(_STAGE)
+        except LimitError as error:
+            raise error.blaming(_rules_of(nfa, subset), _part_of(nfa, subset)) from None
+
     for subset in sets:
         begins.append(len(first))
         for low, high, targets in _by_columns([arc for state in subset for arc in arcs[state]]):
@@ -254,6 +261,7 @@ def subsets(
                     if len(targets) <= _FEW:
                         reached = frozenset().union(*map(closure, targets))
                     else:
+                        check(subset)
                         together = closure_by(epsilon, targets)
                         reached = frozenset(s for s in together if arcs[s] or s in finals)
                     reached = prune(reached) if prune else reached
@@ -264,10 +272,7 @@ def subsets(
             first.append(low)
             last.append(high)
             following.append(number)
-        try:
-            limits.check_resources(_STAGE)
-        except LimitError as error:
-            raise error.blaming(_rules_of(nfa, subset), _part_of(nfa, subset)) from None
+        check(subset)
         if len(sets) > limits.states:
             fault = _rules_of(nfa, subset), _part_of(nfa, subset)
             limits.check_states(len(sets), _STAGE, *fault)

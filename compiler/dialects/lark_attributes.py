@@ -40,6 +40,10 @@ _CAPTURES = ("capture", "stop_capture")
 _SHAPING = ("lazy", "suffix", "stop", "max_tokens")
 _KNOWN = "lazy, suffix, stop, max_tokens and capture"
 
+# Where ``stop=…`` makes much of a string that overlaps itself, and the bytes that a character of
+# what it makes takes.
+_STAGE, _OF_CHARACTER = "the end of a rule by stop=", 20
+
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
@@ -149,8 +153,12 @@ class AttributesBuilder(TemplatesBuilder):
         # have it before: as a whole inside w, or over the end of w where it overlaps itself.
         span, text = attribute.span, end.data.decode("utf-8")
         earlier: list[Expr] = [Sequence((body, end, any_text(span)), span)]
+        size = 0
         for length in range(1, len(text)):
+            self.limits.check_resources(_STAGE)
             if text.startswith(text[length:]):
+                size += _OF_CHARACTER * length
+                self.limits.check_allocation(size, _STAGE)
                 earlier.append(Sequence((body, literal_of(text[:length], span)), span))
         found = earlier[0] if len(earlier) == 1 else Choice(tuple(earlier), span)
         return Difference(body, found, span)

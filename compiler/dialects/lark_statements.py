@@ -252,10 +252,10 @@ class StatementsBuilder(JsonBuilder):
 
     def report_undefined(self, rules: list[Rule]) -> None:
         """Names that nothing here defines, but something elsewhere would."""
-        defined = {rule.name for rule in rules}
+        defined = {rule.name for rule in rules} | self.elsewhere
         for body in [*(rule.body for rule in rules), *self.ignored]:
             for expr in walk(body):
-                if not isinstance(expr, Reference) or expr.name in defined | self.elsewhere:
+                if not isinstance(expr, Reference) or expr.name in defined:
                     continue
                 if expr.name in self.declared:
                     message = f"terminal {expr.name!r} is declared, but nothing defines it"

@@ -153,7 +153,7 @@ class StringClasses:
         self._prepended[[REFUSED, NOT_TABULATED]] = [[REFUSED], [NOT_TABULATED]]
         self._rest_numbers: dict[bytes, int] = {}
         self._ends = np.flatnonzero(tables.accepting)
-        self._returning = _returning(tables, self._frames)
+        self._returning = _returning(tables, self._frames, effort)
         self._first_transitions = FirstTransitions(tables)
         octets = np.unique(tables.classes, return_index=True)[1].tolist()
         self._by_column = [self._pushing(octet) for octet in octets]
@@ -207,6 +207,7 @@ class StringClasses:
     def _pushing(self, symbol: int) -> NDArray[np.int64]:
         """The first transitions by a symbol that push frames, int64 (3, n): from where, to where,
         the number of the frames."""
+        self._effort.spend(self._tables.states)
         found = [
             (state, target, self.effects.pushes(frames))
             for state, calls in enumerate(self._tables.calls)
@@ -275,13 +276,16 @@ class StringClasses:
         return number
 
 
-def _returning(tables: NetworkTables, frames: NDArray[np.int32]) -> NDArray[np.float32]:
+def _returning(
+    tables: NetworkTables, frames: NDArray[np.int32], effort: Effort
+) -> NDArray[np.float32]:
     """1 for (frame, accepting state) where the frame can come to be on top by returns alone."""
-    below = frames_below(tables)
+    below = frames_below(tables, effort.spend)
     place = {frame: number for number, frame in enumerate(frames.tolist())}
     ending = np.flatnonzero(tables.accepting).tolist()
     found = np.zeros((len(frames), len(ending)), dtype=np.float32)
     for column, state in enumerate(ending):
+        effort.spend(len(frames))
         met = dict.fromkeys(below[state])
         pending = list(met)
         for frame in pending:

@@ -263,18 +263,20 @@ class Layout:
         words = [e for e in options if rules.kinds[e] == LITERAL]
         if len(words) < _MANY_WORDS:
             return list(reversed(options))
-        node_of = {b"": start}
+        # By node and byte the node behind it.
+        behind: dict[int, int] = {}
         for e in words:
-            word = rules.contents[e]
+            word, node = rules.contents[e], start
             assert isinstance(word, bytes)
             self._check_room(len(word), owner)
-            for length in range(1, len(word) + 1):
-                if word[:length] not in node_of:
-                    node = node_of[word[:length]] = components.new_state()
-                    octet = word[length - 1]
-                    components.arcs[node_of[word[: length - 1]]] += (octet, octet, node)
-            if end not in components.epsilon[node_of[word]]:
-                components.add_epsilon(node_of[word], end)
+            for octet in word:
+                key = node << 8 | octet
+                if key not in behind:
+                    behind[key] = components.new_state()
+                    components.arcs[node] += (octet, octet, behind[key])
+                node = behind[key]
+            if end not in components.epsilon[node]:
+                components.add_epsilon(node, end)
         return [e for e in reversed(options) if rules.kinds[e] != LITERAL]
 
     def _lay_counted(self, e: int, start: int, end: int, owner: int) -> None:

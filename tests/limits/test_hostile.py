@@ -12,6 +12,9 @@ from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.explain.explainer import explainer_of_grammar
 from constrain.compiler.grammar.check import check
+from constrain.compiler.network.from_tree import numbered
+from constrain.compiler.network.tree_layout import Layout
+from constrain.compiler.network.tree_plan import procedures_of
 from constrain.compiler.options import CompileOptions
 from constrain.compiler.token_ids import token_ids
 from constrain.compiler.tokenizers import Tokenizer
@@ -159,3 +162,40 @@ def test_many_terminals_of_almost_all_tokens_are_within_the_limits(compiler: Com
         token_ids(grammar, compiler.tokenizer, (), Limits(memory=40_000))
 
     assert found.value.rules == ("root",)
+
+
+def test_words_take_memory_in_line_with_their_length() -> None:
+    """However many of them there are: their beginnings are no keys."""
+    limits = Limits().started()
+    words = " | ".join(f'"{chr(97 + i) * 3000}"' for i in range(16))
+    rules = numbered(read_grammar(f'root ::= root "!" root | {words}', "gbnf"), limits)
+    tracemalloc.start()
+    try:
+        layout = Layout(rules, procedures_of(rules, frozenset()), limits)
+    finally:
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+
+    assert layout.components.states > 16 * 2999
+    assert peak < 40 * MEGABYTE
+
+
+def test_the_end_of_a_rule_by_a_long_string_is_within_the_limits() -> None:
+    """A string that overlaps itself at each place is as many strings."""
+    text = f'start: t\nt[stop="{"a" * 20_000}"]: /[ab]*/'
+
+    with pytest.raises(LimitError, match="bytes of memory"):
+        read_grammar(text, "lark", limits=Limits(memory=100 * MEGABYTE).started())
+
+
+def test_what_is_called_by_a_long_way_is_within_the_limits(compiler: Compiler) -> None:
+    """Each way to push frames is a step of its own."""
+    rules = "".join(f'a{i} ::= a{i - 1} "{i}" | "{i}" a{i - 1} a{i - 1}\n' for i in range(1, 61))
+    text = f'root ::= a60\na0 ::= "x"\n{rules}'
+    begin = time.process_time()
+
+    with pytest.raises(LimitError) as found:
+        compiler.compile(text, dialect="gbnf", tokenization="any", limits=Limits(seconds=1.5))
+
+    assert found.value.rules
+    assert time.process_time() - begin < 1.2 * 1.5 + 0.5
