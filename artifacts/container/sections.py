@@ -132,8 +132,8 @@ def _levels(first: NDArray[np.integer]) -> int:
 
 
 def check_trie(arrays: Arrays, prefix: str, vocab_size: int) -> None:
-    """Every walk of a trie stays in it, and ends: children have higher numbers. Raises
-    ``ArtifactError`` naming the first section that does not fit."""
+    """Every walk of a trie stays in it, and ends: children have higher numbers; leaves have tokens.
+    Raises ``ArtifactError`` naming the first section that does not fit."""
     nodes, first = len(arrays[prefix + "octets"]), arrays[prefix + "first"]
     require(nodes > 0, prefix + "octets")
     require(len(first) == nodes + 1 and int(first[-1]) == nodes, prefix + "first")
@@ -143,6 +143,10 @@ def check_trie(arrays: Arrays, prefix: str, vocab_size: int) -> None:
     require(_levels(first) <= MOST_TOKEN_BYTES + 1, prefix + "first")
     require_offsets(arrays, prefix + "held", nodes, len(arrays[prefix + "ids"]))
     require_range(arrays, prefix + "ids", 0, vocab_size)
+    # What no token ends at leads to one.
+    held = arrays[prefix + "held"]
+    leads = (held[1:] > held[:-1]) | (first[1:] > first[:-1])
+    require(bool(leads[1:].all()), prefix + "held")
 
 
 FORMAT_MAJOR = 2

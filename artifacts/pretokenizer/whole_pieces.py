@@ -84,7 +84,7 @@ class WholePieces:
             fan_out = trie.first[places + 1] - trie.first[places]
             places, parents = ranges(trie.first[places], fan_out), np.repeat(nodes, fan_out)
             wanted = parents.astype(np.int64) * 256 + trie.octets[places]
-            found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            found = np.searchsorted(keys, wanted)
             is_node = keys[found] == wanted
             # Key i is that of node i + 1: the root has none.
             nodes, places = (found[is_node] + 1).astype(np.int32), places[is_node]
@@ -106,10 +106,10 @@ class WholePieces:
 
     @cached_property
     def _token_keys(self) -> NDArray[np.int64]:
-        """Parent · 256 + byte of each node but the root, ascending."""
+        """Parent · 256 + byte of each node but the root, ascending, and more than any."""
         trie = self._tokens
         parents = np.repeat(np.arange(len(trie.octets), dtype=np.int64), np.diff(trie.first))
-        return parents * 256 + trie.octets[1:]
+        return np.append(parents * 256 + trie.octets[1:], np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """Whether the automaton over canonical text and the trie of a WordPiece artifact fit together."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..container.manifest import Manifest
 from ..container.sections import (
@@ -72,7 +73,6 @@ def _check_trie(manifest: Manifest, arrays: Arrays) -> None:
         require(len(arrays[f"pieces.{name}"]) == nodes, f"pieces.{name}")
     require_range(arrays, "pieces.tokens", -1, size)
     require_range(arrays, "pieces.links", -1, nodes)
-    _check_links(arrays, first)
     require_range(arrays, "pieces.pops", 0, size)
     require_offsets(arrays, "pieces.pop_offsets", nodes, len(arrays["pieces.pops"]))
     require_range(arrays, "pieces.order", 0, size)
@@ -80,6 +80,7 @@ def _check_trie(manifest: Manifest, arrays: Arrays) -> None:
     require_range(arrays, "pieces.spans", 0, len(arrays["pieces.order"]) + 1)
     spans = arrays["pieces.spans"]
     require(bool((spans[:, 0] <= spans[:, 1]).all()), "pieces.spans")
+    _check_levels(arrays, first)
     require(len(arrays["pieces.nodes"]) == size, "pieces.nodes")
     require_range(arrays, "pieces.nodes", -1, nodes)
     ends = arrays["pieces.tokens"]
@@ -87,17 +88,26 @@ def _check_trie(manifest: Manifest, arrays: Arrays) -> None:
     require(bool((arrays["pieces.nodes"][ends[held]] == held).all()), "pieces.nodes")
 
 
-def _check_links(arrays: Arrays, first: np.ndarray[tuple[int], np.dtype[np.int32]]) -> None:
-    """A failure link leads to a node nearer to its root, so that following them ends."""
+def _check_levels(arrays: Arrays, first: NDArray[np.int32]) -> None:
+    """A failure link leads to a node nearer to its root, so that following them ends, and pops at
+    most a token a byte. A token that continues words is the first below its node."""
     nodes = len(first) - 1
     depth = np.zeros(nodes, dtype=np.int64)
+    continues = np.arange(nodes) == SUFFIX_ROOT
+    above = np.repeat(np.arange(nodes), np.diff(first))
     low, high = SUFFIX_ROOT + 1, int(first[SUFFIX_ROOT + 1])
     level = 0
     while low < high:
         level += 1
         require(level <= MOST_TOKEN_BYTES, "pieces.first")
         depth[low:high] = level
+        continues[low:high] = continues[above[low - SUFFIX_ROOT - 1 : high - SUFFIX_ROOT - 1]]
         low, high = high, int(first[high])
     links = arrays["pieces.links"]
     linked = np.flatnonzero(links >= 0)
     require(bool((depth[links[linked]] < depth[linked]).all()), "pieces.links")
+    require(bool((np.diff(arrays["pieces.pop_offsets"]) <= depth).all()), "pieces.pop_offsets")
+    held = np.flatnonzero((arrays["pieces.tokens"] >= 0) & continues)
+    require(
+        bool((arrays["pieces.spans"][held, 0] < len(arrays["pieces.order"])).all()), "pieces.spans"
+    )

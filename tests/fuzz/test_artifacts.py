@@ -15,7 +15,6 @@ from support import encoded
 from support.fuzzing.calls import tried
 from support.fuzzing.guards import guarded
 from support.fuzzing.mutants import Mutant, Mutants
-from support.fuzzing.samples import samples
 from support.fuzzing.walks import opened_and_walked, walk
 
 from constrain.artifacts import Artifact
@@ -28,12 +27,6 @@ FEW, MANY = 450, 200_000
 
 # Of these so many are walked over arrays that say when an index wraps, by other numbers.
 GUARDED, FEW_GUARDED, MANY_GUARDED = 10**7, 150, 40_000
-
-
-@pytest.fixture(scope="module")
-def originals(tmp_path_factory: pytest.TempPathFactory, full: bool) -> dict[str, Artifact]:
-    """What is mutated."""
-    return samples(tmp_path_factory.mktemp("tokenizers"), large=full)
 
 
 @pytest.mark.quick
@@ -215,3 +208,37 @@ def test_a_search_for_an_end_farther_than_anyone_looks_is_given_up(
     data = encoded(artifact, {"network.table": table})
     ended = tried(lambda: opened_and_walked(Mutant(data, {}, ""), tmp_path, 1))
     assert ("", 2) == (ended.flaw, ended.code)
+
+
+def _full(array: Numbers, value: int, begin: int = 0, end: int | None = None) -> Numbers:
+    changed = array.copy()
+    changed[begin:end] = value
+    return changed
+
+
+# What chance has found: the artifact, a section, and what it became.
+FOUND: dict[str, tuple[str, str, Callable[[Numbers], Numbers]]] = {
+    "spans behind all tokens": ("word-dfa", "pieces.spans", lambda spans: _full(spans, 4)),
+    "leaves without a token": (
+        "greedy, counters",
+        "trie.held",
+        lambda held: _full(held, int(held[-1]), 1),
+    ),
+    "no text but whole pieces": (
+        "product, whole",
+        "vocab.kinds",
+        lambda kinds: _full(np.ones_like(kinds), 0, 40),
+    ),
+}
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", FOUND)
+def test_what_mutations_have_found_does_no_harm(
+    originals: dict[str, Artifact], tmp_path: Path, name: str
+) -> None:
+    """Some of it is refused, and some is walked."""
+    of, section, changed = FOUND[name]
+    data = encoded(originals[of], {section: changed(originals[of].arrays[section])})
+    for seed in range(5):
+        assert not tried(lambda: opened_and_walked(Mutant(data, {}, ""), tmp_path, seed)).flaw  # noqa: B023
