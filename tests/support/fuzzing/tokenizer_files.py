@@ -9,6 +9,7 @@ import re
 from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -166,14 +167,15 @@ VALUES: dict[str, Callable[[], Any]] = {
 FORMATS = (*VALUES, "ranks", "words")
 
 
-def mutant(format_: str, rng: random.Random) -> Bundle:
-    """Files of a format with something wrong, or odd; now and then with nothing."""
+def mutant(format_: str, rng: random.Random, seed: Any = None) -> Bundle:
+    """Files of a format with something wrong, or odd; now and then with nothing. ``seed``: the
+    value that is changed, None for that of ``VALUES``."""
     if format_ == "ranks":
         return _changed_ranks(rng)
     if format_ == "words":
         text = "\n".join(_words()["model"]["vocab"]).encode()
         return Bundle({"vocab.txt": _scribbled(rng, text), **_config(rng)}, "vocab.txt")
-    value = VALUES[format_]()
+    value = VALUES[format_]() if seed is None else deepcopy(seed)
     changes = CHANGES.get(format_, ())
     for _ in range(rng.choice((0, 1, 1, 1, 2, 3)) if changes else 0):
         # What an earlier one has put there may have nothing that can be changed so.
