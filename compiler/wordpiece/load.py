@@ -26,8 +26,9 @@ _INDICATOR, _MAX_CHARS = "##", 100
 # Masks have a bit for each id up to the highest; no vocabulary comes near this.
 _LARGEST_ID = 9_999_999
 
-# Each character of a text may be compared with each of these; real ones have five.
-_MOST_ADDED = 1_000
+# Each character of a text may be compared with each of these; trained ones have five, and some that
+# were trained further have thousands.
+_MOST_ADDED = 20_000
 
 
 def load_wordpiece(path: str | PathLike[str]) -> WordPieceTokenizer:
