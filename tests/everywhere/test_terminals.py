@@ -115,7 +115,7 @@ def test_a_terminal_is_sent_our_own_sequences_alone(
     rng = random.Random(" ".join(leaf.words))
     lines = Lines(rng, pool)
     begun = sum(os.times()[:4])
-    for number in range(300 if full else 6):
+    for number in range(300 if full else 4):
         if number and sum(os.times()[:4]) - begun > (_SECONDS if not full else _SECONDS_IN_FULL):
             break
         line = lines.of(leaf)
