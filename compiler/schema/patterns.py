@@ -16,6 +16,7 @@ in the other is refused.
 """
 
 from functools import lru_cache, reduce
+from itertools import groupby
 
 from ..automata import regex_ir as ir
 from ..automata.assertions import resolved
@@ -132,7 +133,7 @@ def _options(tree: Tree, before: ir.Node, behind: ir.Node) -> list[ir.Node]:
     options = [tree]
     found: list[ir.Node] = []
     while options:
-        parts = _in_order(_flat(options.pop()))
+        parts = _joined(_in_order(_flat(options.pop())))
         looks = [place for place, part in enumerate(parts) if _looks(part, ahead=False)]
         first = looks[-1] + 1 if looks else 0
         mixed = [place for place in range(first) if _looks(parts[place], ahead=True)]
@@ -168,6 +169,16 @@ def _in_order(parts: list[Tree]) -> list[Tree]:
                 place -= 1
         ordered.insert(place, part)
     return ordered
+
+
+def _joined(parts: list[Tree]) -> list[Tree]:
+    """Neighbours that look at nothing are one part: of as many as a text has characters, each by
+    itself would be put before all that follow."""
+    found: list[Tree] = []
+    for looks, same in groupby(parts, lambda p: _looks(p, ahead=True) or _looks(p, ahead=False)):
+        group = list(same)
+        found += group if looks else [Atom(ir.seq(*map(_plain, group)))]
+    return found
 
 
 def _looks(tree: Tree, ahead: bool) -> bool:

@@ -243,16 +243,18 @@ class NumberAlgebra(_Algebra[Values]):
         if isinstance(right, Values) and not isinstance(left, Values):
             left, right = right, left
         if isinstance(left, Values):
-            kept = tuple(value for value in left.values if self._holds(right, value))
+            if isinstance(right, Values):
+                among = frozenset(right.values)
+                kept = tuple(value for value in left.values if value in among)
+            else:
+                kept = tuple(value for value in left.values if self._holds(right, value))
             if isinstance(right, Dfa) and not all(_has_decimals(right, value) for value in kept):
                 return super()._meet(Values(kept), right)
             return Values(kept) if kept else Ends.NONE
         return super()._meet(left, right)
 
     @staticmethod
-    def _holds(of: Numbers, value: Fraction) -> bool:
-        if isinstance(of, Values):
-            return value in of.values
+    def _holds(of: Ends | Dfa, value: Fraction) -> bool:
         return of is Ends.ALL or (isinstance(of, Dfa) and of.accepts(decimal_text(value).encode()))
 
     def _join(self, left: Numbers, right: Numbers) -> Numbers:
