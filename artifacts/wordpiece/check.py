@@ -93,16 +93,16 @@ def _check_levels(arrays: Arrays, first: NDArray[np.int32]) -> None:
     most a token a byte. A token that continues words is the first below its node."""
     nodes = len(first) - 1
     depth = np.zeros(nodes, dtype=np.int64)
-    continues = np.arange(nodes) == SUFFIX_ROOT
-    above = np.repeat(np.arange(nodes), np.diff(first))
-    low, high = SUFFIX_ROOT + 1, int(first[SUFFIX_ROOT + 1])
+    continues = np.zeros(nodes, dtype=np.bool_)
+    # Of each level those that continue words come last, as their root does.
+    low, behind, high = SUFFIX_ROOT + 1, int(first[SUFFIX_ROOT]), int(first[SUFFIX_ROOT + 1])
     level = 0
     while low < high:
         level += 1
         require(level <= MOST_TOKEN_BYTES, "pieces.first")
         depth[low:high] = level
-        continues[low:high] = continues[above[low - SUFFIX_ROOT - 1 : high - SUFFIX_ROOT - 1]]
-        low, high = high, int(first[high])
+        continues[behind:high] = True
+        low, behind, high = high, int(first[behind]), int(first[high])
     links = arrays["pieces.links"]
     linked = np.flatnonzero(links >= 0)
     require(bool((depth[links[linked]] < depth[linked]).all()), "pieces.links")
