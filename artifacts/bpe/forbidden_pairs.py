@@ -239,7 +239,7 @@ class _NestedIntervals:
         before = np.arange(-1, len(ends) - 1)
         while True:
             # All between ``before`` and an interval end earlier, also all before that.
-            nearer = np.flatnonzero((before >= 0) & (ends[before] < ends))
+            nearer = np.flatnonzero((before >= 0) & (ends[np.maximum(before, 0)] < ends))
             if not len(nearer):
                 break
             before[nearer] = before[before[nearer]]

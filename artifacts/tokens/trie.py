@@ -188,8 +188,8 @@ def _long_ends(
     for i, end in enumerate(ends):
         low, high = int(offsets[i]), int(offsets[i + 1])
         octets[low:high] = end[own[i] :]
-        parents[low + 1 : high] = numbers[low : high - 1] if high > low else ()
         if high > low:
+            parents[low + 1 : high] = numbers[low : high - 1]
             parents[low] = node_at(i, own[i] - 1)
     node[alive] = [node_at(i, len(end) - 1) for i, end in enumerate(ends)]
     return octets[order], parents[order]

@@ -3,6 +3,7 @@
 Half of them have all checksums made right again, as whoever means harm would make them.
 """
 
+import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -305,7 +306,8 @@ def _replace(value: Any, rng: Random, path: tuple[str, ...] = ()) -> str:
     if rng.random() < 0.15:
         del value[key]
         return f"{'.'.join(path)} left out"
-    odd = rng.choice(ODD)
+    # A copy: lists of one mutant must not be in the next one, nor in themselves.
+    odd = copy.deepcopy(rng.choice(ODD))
     if isinstance(below, int) and rng.random() < 0.3:
         odd = below + rng.choice((-1, 1, 31, 32, 64))
     value[key] = odd
