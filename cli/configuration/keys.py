@@ -56,13 +56,17 @@ def _of_type(value: Any, kind: type) -> Any:
 def _number(value: Any, kind: type, least: float | None, most: float | None) -> Any:
     if type(value) not in ((int,) if kind is int else (int, float)):
         raise TypeError("a whole number" if kind is int else "a number")
-    if math.isnan(value):
+    try:
+        found = kind(value)
+    except OverflowError:
+        raise ValueError("a number that is not as large") from None
+    if isinstance(found, float) and math.isnan(found):
         raise ValueError("a number, not nan")
     if least is not None and value < least:
         raise ValueError(f"at least {least:,}")
     if most is not None and value > most:
         raise ValueError(f"at most {most:,}")
-    return kind(value)
+    return found
 
 
 def _percent(value: Any) -> Any:

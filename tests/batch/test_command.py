@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from support.cli import Cli
+from support.fuzzing.calls import called
 
 from constrain.artifacts.store.store import Store
 from constrain.compiler.batch import processes
@@ -224,3 +225,15 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     store = Store(tmp_path / "st")
     assert 0 < len(list(store.entries())) < len(jobs)
     assert [] == list(store.verify())
+
+
+@pytest.mark.parametrize("key", ["max-seconds", "max-memory"])
+def test_a_number_of_any_size_in_a_file_of_jobs_is_answered(key: str, tmp_path: Path) -> None:
+    """None is too large to be compared."""
+    jobs = tmp_path / "jobs.jsonl"
+    jobs.write_text(f'{{"name": "a.regex", "grammar": "a", "{key}": 1{"0" * 400}}}\n')
+    share = ("--store", str(tmp_path / "store"), "--shard", "0/999999999")
+
+    ended = called("compile-many", str(jobs), *share)
+
+    assert (ended.failed, ended.code in (0, 2)) == ("", True), ended.err
