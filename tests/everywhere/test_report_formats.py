@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no 
 _SECONDS, _SECONDS_IN_FULL = 0.2, 20.0
 
 # What would write elsewhere than to standard output, or say the format.
-_WITHOUT = ("format_", "output", "viz", "plot", "suggest", "update", "shows_coverage")
+_WITHOUT = ("color", "format_", "output", "viz", "plot", "suggest", "update", "shows_coverage")
 
 # The characters of a URI's path (RFC 3986), as SARIF has the names of files.
 _URI = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F]{2})+")
