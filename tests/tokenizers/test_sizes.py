@@ -261,6 +261,15 @@ def test_normalizers_that_blow_up_a_text_are_stopped(
         tokenizer.encode("a" * 10)
 
 
+def test_pre_tokenizers_that_blow_up_a_text_are_stopped(tmp_path: Path) -> None:
+    """Each ``ByteLevel`` behind another writes its characters as bytes again."""
+    level = {"type": "ByteLevel", "use_regex": False}
+    value = with_steps(pre_tokenizer={"type": "Sequence", "pretokenizers": [level] * 60})
+    tokenizer = load_tokenizer(written(tmp_path, value), cache=None)
+    with pytest.raises(TokenizerLimitError, match="make more than 100,020 characters of a text"):
+        tokenizer.encode("é")
+
+
 def test_tables_of_a_tokenizer_are_made_within_the_limits_of_the_compilation(
     tmp_path: Path,
 ) -> None:

@@ -72,7 +72,7 @@ class Allowance:
         most = _CHARACTERS + _CHARACTERS_EACH * self._length
         if count > most:
             raise TokenizerLimitError(
-                f"the tokenizer's normalizers make more than {most:,} characters of a text "
+                f"the tokenizer's steps make more than {most:,} characters of a text "
                 f"of {self._length:,}"
             )
 

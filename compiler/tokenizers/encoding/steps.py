@@ -121,6 +121,8 @@ def pretokenize(
             continued = False  # Later steps see each pre-token as a text of its own.
         if isinstance(step, ByteLevel) and number + 1 < len(steps):
             pieces = [byte_alphabet.encode(piece.encode("utf-8")) for piece in pieces]
+            # Each further one makes two characters of most.
+            allowance.check_characters(sum(map(len, pieces)))
     return pieces
 
 
