@@ -17,6 +17,8 @@ that of the frame of one item more (``counts.Levels``), of a set's on the parts 
 the lemmas.
 """
 
+from collections.abc import Generator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +26,7 @@ from ..network.configurations import BOTTOM, Stacks
 from ..network.counts import Levels
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
-from ..tokens.memo import ENTRY_BYTES
+from ..tokens.memo import ENTRY_BYTES, solve_recursive
 from ..tokens.watch import Watch, unwatched
 from .return_tables import ReturnTables
 from .settled_sets import SetContexts
@@ -256,16 +258,23 @@ class ReturnContexts:
     def _may_start(self, pair: int, live: int) -> bool:
         """Whether a byte may start a pre-token at once, or in a call. No callee matches ε, and no
         chain of first calls leads back to its beginning."""
-        cached = self._starting_pairs.get((pair, live))
+        key = pair, live
+        cached = self._starting_pairs.get(key)
         if cached is None:
-            cached = bool(self._starts[live][pair])
+            cached = solve_recursive(key, self._starting_pairs.get, self._starting)
+        return cached
+
+    def _starting(self, key: tuple[int, int]) -> Generator[tuple[int, int], bool, bool]:
+        pair, live = key
+        found = bool(self._starts[live][pair])
+        if not found:
             pre_state = int(self.pre_states[pair])
             for start, frame in self._tables.calls[int(self.states[pair])]:
-                cached = cached or self._may_start(
-                    self.number(start, pre_state), self._pushed_set(frame, live)
-                )
-            self._starting_pairs[pair, live] = cached
-        return cached
+                found = yield self.number(start, pre_state), self._pushed_set(frame, live)
+                if found:
+                    break
+        self._starting_pairs[key] = found
+        return found
 
 
 class StackContexts:

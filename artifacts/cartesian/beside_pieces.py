@@ -10,7 +10,7 @@ from which nothing goes on:
                               or  to a live pair
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..errors import ArtifactError
 from ..pretokenizer.whole_pieces import OFF, PretokenizerBesidePieces, TokensBelow, WholePieces
 from ..tokens import tokenset
-from ..tokens.memo import ENTRY_BYTES, BoundedCache
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, solve_recursive
 from ..tokens.tokenset import Words
 from .machine import DEAD, ProductMachine, UnitedRows
 
@@ -155,21 +155,29 @@ class ProductBesidePieces(ProductMachine):
     def _is_live(self, p: int, token: int, node: int) -> bool:
         """Whether something goes on at p and a node behind ``token``, which the pre-token cannot
         end with."""
+        key = self._place(p, token, node)
+        cached = self._live.get(key)
+        return solve_recursive(key, self._live.get, self._going_on) if cached is None else cached
+
+    def _place(self, p: int, token: int, node: int) -> tuple[int, int, int]:
+        """What a place's result depends on: of the token only what may follow it."""
         after = int(self.pairs.row_class[token]) + 1
         self._token_of.setdefault(after, token)
-        key = p, after, node
-        cached = self._live.get(key)
-        if cached is not None:
-            return cached
+        return p, after, node
+
+    def _going_on(self, key: tuple[int, int, int]) -> Generator[tuple[int, int, int], bool, bool]:
+        p, after, node = key
         row = self._row_at(2 * p) & self._allowed_after(after)
         below = self._tokens_below(node)
         held = below.ids[_is_in(row, below.ids)]
         live = bool((row & ~tokenset.from_ids(held, self.vocab_size)).any())
         if not live and len(held):
             ids, targets, nodes = self._inside(p, node, 0, row)
-            live = len(ids) < len(held) or any(
-                self._is_live(q, t, n) for t, q, n in zip(ids, targets, nodes, strict=True)
-            )
+            live = len(ids) < len(held)
+            for token, target, inside in zip(ids, targets, nodes, strict=True):
+                if live:
+                    break
+                live = yield self._place(target, token, inside)
         return self._live.keep(key, live)
 
     def _row_at(self, row: int) -> Words:

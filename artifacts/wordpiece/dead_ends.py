@@ -123,18 +123,33 @@ class Completions:
         A byte that ``node`` cannot read goes on as from its link: what is cached there serves all
         nodes that share it.
         """
+        waiting, found = list[int](), self._known_first(state, node)
+        while found is None:
+            waiting.append(node)
+            node = int(self.trie.links[node])
+            if node <= SUFFIX_ROOT:
+                break
+            found = self._known_first(state, node)
+        for place in reversed(waiting):
+            found = self._first_beside(state, place, found)
+        assert found is not None
+        return found
+
+    def _known_first(self, state: int, node: int) -> tuple[int, int] | None:
         for depth, classes in enumerate(self.words.alike):
             octet = self._firsts.get((node, depth, classes[state]))
             if octet is not None:
                 return octet, depth
-        trie, reach = self.trie, 0
-        link = int(trie.links[node])
-        own_only = False
-        if link > SUFFIX_ROOT:
-            octet, reach = self._first(state, link)
-            own_only = octet == NONE
-            if not own_only and trie.child(node, octet) == NONE:
-                return octet, reach
+        return None
+
+    def _first_beside(
+        self, state: int, node: int, linked: tuple[int, int] | None
+    ) -> tuple[int, int]:
+        """The first byte, given that of the node's link, if it has one."""
+        octet, reach = linked or (0, 0)
+        own_only = linked is not None and octet == NONE
+        if linked is not None and not own_only and self.trie.child(node, octet) == NONE:
+            return octet, reach
         found = self._search(state, node, own_only=own_only)
         octet, depth = NONE if found.cost is None else found.first, max(reach, found.depth)
         if depth < len(self.words.alike):

@@ -3,6 +3,9 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
+import inspect
+import sys
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -36,7 +39,12 @@ def network(monkeypatch: pytest.MonkeyPatch) -> PretokenizedNetwork:
     """The grammar's network beside the pre-tokenizer DFA: state 2 behind brackets, 3 behind
     letters."""
     monkeypatch.setattr(networks, "INLINED_STATES", 0)
-    tables = networks.network(nullable_lnf_of("start ::= '(' start ')' | 'ab' | 'a';"))
+    return network_beside("start ::= '(' start ')' | 'ab' | 'a';")
+
+
+def network_beside(grammar: str) -> PretokenizedNetwork:
+    """A grammar's network beside this pre-tokenizer DFA."""
+    tables = networks.network(nullable_lnf_of(grammar))
     names = {name: number for number, name in enumerate(TOKENS)}
     merges = derived(names, [(names[a], names[b], names[a + b]) for a, b in MERGES])
     table = np.zeros((4, 2, 4), dtype=np.int32)
@@ -134,3 +142,26 @@ def test_summaries(network: PretokenizedNetwork) -> None:
     assert DEEPER == found[entry, 1, context][0]
     assert ["(", "a"] == found[entry, 1, (4, suffixes.index([UNKNOWN, INSIDE]))][0]
     assert [(["ab)"], [])] == [found[inner, 4, context] for inner in suspended]
+
+
+def test_calls_that_begin_in_calls_are_followed_however_deep(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Deeper than Python's own stack goes, which is short here."""
+    monkeypatch.setattr(networks, "INLINED_STATES", 0)
+    rules = [f"r{i} ::= r{i + 1} ')' | 'b' r{i} ')';" for i in range(200)]
+    deep = network_beside("\n".join(["start ::= 'a' r0 | r0;", *rules, "r200 ::= 'a';"]))
+    contexts, usual = deep.contexts, sys.getrecursionlimit()
+
+    sys.setrecursionlimit(len(inspect.stack()) + 100)
+    try:
+        found = contexts.boundaries(TEXT_END)
+    finally:
+        sys.setrecursionlimit(usual)
+
+    # A pre-token starts at the beginning with the letter that all rules begin with, and goes on
+    # behind another letter.
+    tables = deep.network.tables
+    behind_a = int(tables.table[tables.start, tables.classes[ord("a")]])
+    assert found[contexts.number(tables.start, 1)]
+    assert not found[contexts.number(behind_a, 3)]

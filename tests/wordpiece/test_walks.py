@@ -3,7 +3,9 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
+import inspect
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from constrain.artifacts.tokens.memo import BoundedCache
 from constrain.artifacts.tokens.trie import Trie, walk
 from constrain.artifacts.wordpiece import dead_ends, trie_walk
 from constrain.artifacts.wordpiece.forbidden_tokens import forbidden_tokens
+from constrain.artifacts.wordpiece.machine import WordMachine
 from constrain.artifacts.wordpiece.trie import NONE, ROOT, SECTIONS, SUFFIX_ROOT, WordTrie
 from constrain.artifacts.wordpiece.trie_walk import WordWalk
 from constrain.compiler.wordpiece.oracle import forbidden_via_definition, lay_out_via_suffix_trie
@@ -158,3 +161,20 @@ def test_memory_while_decoding_is_bounded() -> None:
     assert all(cache.total <= cache.capacity or len(cache) == 1 for cache in caches)
     for part in (machine, machine.completions):
         assert not [name for name, v in vars(part).items() if isinstance(v, dict | list)]
+
+
+def test_failure_links_are_followed_however_deep() -> None:
+    """Deeper than Python's own stack goes, which is short here."""
+    tokens = ["a", "b", "##a", "##b", "a" * 300, "##" + "a" * 300]
+    machine = compiled("[ab]*b", tokenizer_of(tokens)).machine()
+    assert isinstance(machine, WordMachine)
+    places, usual = machine.completions, sys.getrecursionlimit()
+    node = places.trie.child(ROOT, ord("a"))
+    for _ in range(298):
+        node = places.trie.child(node, ord("a"))
+
+    sys.setrecursionlimit(len(inspect.stack()) + 100)
+    try:
+        assert places.is_live(machine.words.dfa.start, node)
+    finally:
+        sys.setrecursionlimit(usual)
