@@ -63,7 +63,7 @@ class LazyRows:
 
     def row(self, state: int, pre_state: int, node: int, plane: int) -> int:
         """The number of a row; the tokens begin in ``plane``. Raises ``ArtifactError`` where a
-        search meets too much."""
+        search meets too much, or parts of a permutation cannot be distinguished."""
         if self.usual is not None:
             less, more = self.usual.between(node)
             if more != node:
@@ -101,8 +101,9 @@ class LazyRows:
         """Walks down the stacks of ``node`` until nothing is suspended."""
         parts, few = set[int](), list[NDArray[np.int32]]()
         waiting: list[Begun] = [((ROOT, state, pre_state, plane), node)]
-        seen = set(waiting)
+        seen, ways = set(waiting), 0
         for key, below in waiting:
+            ways = self._network.network.add_ways(ways, below)
             at_boundary, others = self._split(key, self._stack_contexts.of_node(below))
             found = [at_boundary, *(self._live_tokens(group, below) for group in others)]
             for tokens in found:

@@ -48,8 +48,7 @@ _SEARCH_BYTES = 1 << 10
 
 
 def goes_on(network: Network, walk: Walk, below: int) -> Iterator[Begun]:
-    """The walks that go on where one over the stacks of ``below`` leaves off, as far as these are
-    known."""
+    """The walks that go on where one over the stacks of ``below`` leaves off, as far as known."""
     push = network.stacks.push
     for key, frames in walk.counted:
         node = below
@@ -306,8 +305,9 @@ class DeadEnds:
         """The tokens that may be read at a place, with the stacks below their frames."""
         state, pre_state, node = place
         waiting: list[Begun] = [((ROOT, state, pre_state, plane), node)]
-        seen = set(waiting)
+        seen, ways = set(waiting), 0
         for key, below in waiting:
+            ways = self._network.add_ways(ways, below)
             walk = self._walks.walk(*key)
             for group in walk.groups:
                 yield group, below

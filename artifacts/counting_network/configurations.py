@@ -13,13 +13,15 @@ sets of stacks, whose frames hold the counts.
 
 Where the end of an item cannot be told, as in (a|aa){3,5}, a set holds stacks that differ in a
 count. Of counts that are enough, over the same rest, the smallest can do all that the others can,
-and it alone is kept: at most least + 1 are left.
+and it alone is kept: at most least + 1 are left. Of sets of parts that a text may have had up to
+``sets.MOST_WAYS`` are followed; beyond them ``AmbiguousPartsError`` is raised.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..network.configurations import BOTTOM, REFUSED, Entries, Network, Stacks, Threads
+from ..network.sets import MOST_BELOW, MOST_FOLLOWED, check_ways
 from ..network.tables import DEAD, NetworkTables
 from ..tokens.memo import ENTRY_BYTES, BoundedCache
 from .relative_steps import Effect, Single, SingleThreads
@@ -44,14 +46,15 @@ class CountedStacks(Network):
 
     def __init__(self, tables: NetworkTables) -> None:
         self.counters = tables.some_counters
-        # What ``without_dominated`` found, by node.
+        # What ``without_dominated`` found, by node, and ``popped`` of several entries.
         self._pruned: dict[int, int] = {}
+        self._popped: dict[int, list[tuple[int, int]]] = {}
         super().__init__(tables)
 
     @property
     def nbytes(self) -> int:
         """About the size of all that was interned."""
-        return super().nbytes + ENTRY_BYTES // 2 * len(self._pruned)
+        return super().nbytes + ENTRY_BYTES // 2 * (len(self._pruned) + 2 * len(self._popped))
 
     def following(self) -> "CountedStacks":
         """The same network, which has read nothing."""
@@ -84,9 +87,10 @@ class CountedStacks(Network):
 
     def _returns(self, frame: int) -> bool:
         """Whether a frame may return and end the call that it is in."""
-        return any(
-            again == DEAD and self._ends[state] for state, again in self.counters.pops(frame)
-        )
+        if frame < self.counters.states:
+            return self._ends[frame]
+        counter, value = self.counters.split(frame)
+        return self.counters.may_return(counter, value) and self._ends[self.counters.ends[counter]]
 
     def read_threads(self, threads: Mapping[int, int], symbols: Iterable[int]) -> dict[int, int]:
         """The sets of stacks by state after some symbols."""
@@ -96,18 +100,60 @@ class CountedStacks(Network):
         return found
 
     def _read(self, threads: Mapping[int, int], symbol: int) -> dict[int, int]:
-        found = super()._read(threads, symbol)
-        return {state: self.without_dominated(node) for state, node in found.items()}
+        found: dict[int, dict[int, None]] = {}
+        for state, node in self._returned(threads):
+            for target, frames in self.first_transitions.of(state, symbol):
+                reached = node
+                for frame in frames:
+                    reached = self.stacks.push(frame, reached)
+                found.setdefault(target, {})[reached] = None
+        return {
+            state: self.without_dominated(self.stacks.joined(list(nodes)))
+            for state, nodes in found.items()
+        }
 
     def popped(self, node: int) -> Sequence[tuple[int, int]]:
         """The threads that go on where a call on the stacks of a node ends."""
-        push, pops = self.stacks.push, self.counters.pops
-        return [
-            (target, push(again, below) if again else below)
-            for frame, below in self.stacks.entries[node]
-            if frame > DEAD
-            for target, again in pops(frame)
-        ]
+        push, pops, entries = self.stacks.push, self.counters.pops, self.stacks.entries
+        if len(entries[node]) == 1:
+            [(frame, below)] = entries[node]
+            return [
+                (target, push(again, below) if again else below)
+                for target, again in (pops(frame) if frame > DEAD else ())
+            ]
+        if node in self._popped:
+            return self._popped[node]
+        found: list[tuple[int, int]] = []
+        # By state: sets of parts that cannot be distinguished lead to the same states.
+        united: dict[int, list[tuple[int, int]]] = {}
+        followed = 0
+        for frame, below in entries[node]:
+            if frame <= DEAD:
+                continue
+            ways = pops(frame)
+            followed += len(ways)
+            for target, again in ways:
+                if again:
+                    united.setdefault(target, []).append((again, below))
+                elif entries[below][0][0] < DEAD:
+                    found.append((target, below))
+                else:
+                    united.setdefault(target, []).extend(entries[below])
+        if self.counters.set_rules:
+            check_ways(followed, MOST_FOLLOWED)
+        found += [(target, self.stacks.of(pairs)) for target, pairs in united.items()]
+        self._popped[node] = found
+        return found
+
+    def add_ways(self, ways: int, node: int) -> int:
+        """``ways`` and how many sets of parts are on top of the stacks of a node, if there are
+        several. Raises ``AmbiguousPartsError`` beyond ``MOST_BELOW``."""
+        entries, states = self.stacks.entries[node], self.counters.states
+        if len(entries) == 1 or not self.counters.set_rules:
+            return ways
+        ways += sum(f >= states and not self.counters.is_count(f) for f, _ in entries)
+        check_ways(ways, MOST_BELOW)
+        return ways
 
     def without_dominated(self, node: int) -> int:
         """A set of stacks without those that can do no more than others of them."""
@@ -144,16 +190,17 @@ class CountedStacks(Network):
                 kept.append((frame, below))
                 continue
             counter, value = counters.split(frame)
-            rule, key = counters.set_rule(counter), (counter, below)
-            if rule is not None:
-                rule.add_undominated(sets.setdefault(key, []), value)
+            key = counter, below
+            if counter >= len(counters.rows):
+                sets.setdefault(key, []).append(value)
             elif value >= counters.rows[counter][1]:
                 best[key] = min(best.get(key, frame), frame)
             else:
                 kept.append((frame, below))
         kept += [(frame, below) for (_, below), frame in best.items()]
         for (counter, below), values in sets.items():
-            kept += [(counters.frame(counter, value), below) for value in values]
+            rule = counters.set_rules[counter - len(counters.rows)]
+            kept += [(counters.frame(counter, v), below) for v in rule.undominated(values)]
         return tuple(sorted(kept))
 
 
@@ -300,6 +347,8 @@ class CountingConfigurations:
                     found[target, thread[1], thread[2]] = None
             else:
                 found.update(dict.fromkeys(self.singles.byte(thread, octet)))
+                if len(found) > MOST_FOLLOWED:
+                    check_ways(len(found), MOST_FOLLOWED)
         return list(found)
 
     def viable(self, text: bytes) -> int:

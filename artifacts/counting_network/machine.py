@@ -243,7 +243,7 @@ class CountingMasks(InterningMachine):
                 begun = counts >> shift & mask
                 if self._counters.set_rule(counter) is not None:
                     checked.append(Checked(shift, mask, begun, begun))
-                    suspended = summaries.add_rows_of_set(rows, suspended, counter, begun)
+                    suspended = summaries.add_rows_of_set(rows, suspended, counter, (begun,))
                     shift += width
                     continue
                 row, still = summaries.below(suspended, counter, begun)
@@ -263,16 +263,23 @@ class CountingMasks(InterningMachine):
             waiting.append((suspended, node))
         seen = set(waiting)
         for suspended, node in waiting:
+            # The values of each set that is over the same rest.
+            sets: dict[tuple[int, int], list[int]] = {}
+            reached = []
             for frame, lower in entries[node] if suspended != NOTHING else ():
                 if frame == DEAD:
                     continue
-                counter = -1 if frame < self._states else self._counters.split(frame)[0]
+                counter, value = (-1, 0) if frame < self._states else self._counters.split(frame)
                 if counter >= 0 and self._counters.set_rule(counter) is not None:
-                    value = self._counters.split(frame)[1]
-                    still = self.summaries.add_rows_of_set(rows, suspended, counter, value)
-                else:
-                    row, still = self.summaries.summary(suspended, frame)
-                    rows.add(row)
-                if (still, lower) not in seen:
-                    seen.add((still, lower))
-                    waiting.append((still, lower))
+                    sets.setdefault((counter, lower), []).append(value)
+                    continue
+                row, still = self.summaries.summary(suspended, frame)
+                rows.add(row)
+                reached.append((still, lower))
+            for (counter, lower), values in sets.items():
+                still = self.summaries.add_rows_of_set(rows, suspended, counter, values)
+                reached.append((still, lower))
+            for found in reached:
+                if found not in seen:
+                    seen.add(found)
+                    waiting.append(found)

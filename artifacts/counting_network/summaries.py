@@ -20,14 +20,14 @@ of which a text needs one wherever a part begins or ends: it is found while deco
 do not depend on V.
 """
 
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Collection, Generator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import ArtifactError
 from ..network.counts import UNBOUNDED
-from ..network.sets import NONE
+from ..network.sets import MOST_FOLLOWED, NONE, check_ways
 from ..network.summaries import Summaries
 from ..network.summary_tables import SummaryTables
 from ..network.tables import NetworkTables
@@ -221,7 +221,7 @@ class CountingSummaries(Summaries):
         counter, begun = self._counters.split(state)
         if counter >= len(self._counters.rows):
             united = set[int]()
-            left = yield from self._set_steps(united, suspended, counter, begun)
+            left = yield from self._set_steps(united, suspended, counter, (begun,))
             found = self._levels[suspended, counter, begun, 0] = self.rows.union(united), left
             return found
         item, least, most, back = self._counters.rows[counter]
@@ -340,12 +340,15 @@ class CountingSummaries(Summaries):
             return next(iter(pending), NOTHING)
         return self.sets.number(united([self.sets[n] for n in pending]))
 
-    def add_rows_of_set(self, rows: set[int], suspended: int, counter: int, value: int) -> int:
-        """Add the rows of what is suspended above a set; what it leaves suspended in turn.
+    def add_rows_of_set(
+        self, rows: set[int], suspended: int, counter: int, values: Sequence[int]
+    ) -> int:
+        """Add the rows of what is suspended above a set, by all ``values`` that it may have; what
+        it leaves suspended in turn. Raises ``AmbiguousPartsError``.
 
         They are not united here: where a part begins, each set has a row of its own.
         """
-        steps = self._set_steps(rows, suspended, counter, value)
+        steps = self._set_steps(rows, suspended, counter, values)
         try:
             key = next(steps)
             while True:
@@ -355,20 +358,24 @@ class CountingSummaries(Summaries):
             return left
 
     def _set_steps(
-        self, rows: set[int], suspended: int, counter: int, value: int
+        self, rows: set[int], suspended: int, counter: int, values: Sequence[int]
     ) -> Generator[_Key, _Summary, int]:
-        """G(suspended, value) of a set: F of all that may follow, and G of what that leaves, by
-        the values that the set has then."""
+        """G(suspended, value) of a set, of all ``values`` together: F of all that may follow, and G
+        of what that leaves, by the values that the set has then."""
         rule = self._counters.set_rules[counter - len(self._counters.rows)]
-        waiting, pending = [(suspended, value)], dict[int, None]()
-        seen = set(waiting)
+        waiting = [(suspended, value) for value in values]
+        pending = dict[int, None]()
+        seen, followed = set(waiting), 0
         for nodes, current in waiting:
             if rule.is_full(current):
                 row, left = yield nodes, rule.back
                 rows.add(row)
                 pending[left] = None
                 continue
-            for state, again in rule.pops(current):
+            ways = rule.pops(current)
+            followed += len(ways)
+            check_ways(followed, MOST_FOLLOWED)
+            for state, again in ways:
                 row, left = yield nodes, state
                 rows.add(row)
                 if left == NOTHING:

@@ -228,11 +228,9 @@ class Heads:
                 continue
             pending.pop()
             if node not in images:
-                parts = [
-                    stacks.push(frames.get((frame, rest), frame), images[rest])
-                    for frame, rest in entries
-                ]
-                images[node] = reduce(stacks.union, parts)
+                images[node] = stacks.of(
+                    (frames.get((frame, rest), frame), images[rest]) for frame, rest in entries
+                )
         return self.head_of((state, images[node]) for state, node in self.threads[head])
 
     def same_head(self, other: "Heads", head: int) -> int:
@@ -248,8 +246,7 @@ class Heads:
                 continue
             pending.pop()
             if node not in images:
-                parts = [stacks.push(frame, images[rest]) for frame, rest in entries[node]]
-                images[node] = reduce(stacks.union, parts)
+                images[node] = stacks.of((frame, images[rest]) for frame, rest in entries[node])
         return self.head_of((state, images[node]) for state, node in other.threads[head])
 
     def _shorter(self, head: int) -> tuple[int, int] | None:
@@ -356,8 +353,7 @@ class Heads:
                 if self._counters is not None and len(parts) > 1:
                     parts = self._counters.undominated(parts)
                 covered = self._covered(parts)
-                needed = [stacks.push(*part) for part in parts if part not in covered]
-                reductions[current] = reduce(stacks.union, needed)
+                reductions[current] = stacks.of(part for part in parts if part not in covered)
         return reductions[node]
 
     def _covered(self, parts: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:

@@ -93,6 +93,15 @@ class Stacks:
                 pending.pop()
         return self._unions[wanted]
 
+    def of(self, entries: Iterable[tuple[int, int]]) -> int:
+        """The stacks of all (frame, node below it) pairs, one or more, in any order."""
+        merged: dict[int, int] = {}
+        for frame, below in entries:
+            other = merged.setdefault(frame, below)
+            if other != below:
+                merged[frame] = self.union(other, below)
+        return self._number(tuple(sorted(merged.items())))
+
     def joined(self, nodes: Sequence[int]) -> int:
         """The stacks of one or more nodes."""
         merged: dict[int, int] = {}
@@ -295,6 +304,11 @@ class Network:
         entries = self.stacks.entries[node]
         known = entries[0][0] > DEAD  # Frames ascend.
         return entries if known else [entry for entry in entries if entry[0] > DEAD]
+
+    def add_ways(self, ways: int, node: int) -> int:
+        """``ways`` and how many sets of parts are on top of the stacks of a node, if there are
+        several; none here."""
+        return ways
 
     def configuration(self, threads: Mapping[int, int]) -> int:
         """The number of a configuration: sets of stacks by state."""

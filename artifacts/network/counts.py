@@ -150,15 +150,16 @@ class Counters:
             counter, value = self.split(frame) if frame >= self.states else (0, 0)
             if frame < self.states:
                 kept.append((frame, rest))
-            elif (rule := self.set_rule(counter)) is not None:
-                rule.add_undominated(sets.setdefault((counter, rest), []), value)
+            elif counter >= len(self.rows):
+                sets.setdefault((counter, rest), []).append(value)
             elif value < self.rows[counter][1]:
                 kept.append((frame, rest))
             else:
                 best[counter, rest] = min(best.get((counter, rest), frame), frame)
         kept += [(frame, rest) for (_, rest), frame in best.items()]
         for (counter, rest), values in sets.items():
-            kept += [(self.frame(counter, value), rest) for value in values]
+            rule = self.set_rules[counter - len(self.rows)]
+            kept += [(self.frame(counter, value), rest) for value in rule.undominated(values)]
         return kept
 
     def is_count(self, frame: int) -> bool:

@@ -11,7 +11,7 @@ there may be a separator, which is called with the same frame: a bit says that i
 separator that is read.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,8 +19,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ArtifactError
+
 # The most parts of a set.
 MOST_PARTS = 256
+
+# The most sets of parts that one text may have left a permutation in: 1 where parts differ, as keys
+# do, and up to 2ⁿ where n of them match the same texts.
+MOST_WAYS = 1 << 10
+
+# The most parts that are followed for one byte or one mask, counted for each set that they follow.
+# A mask of all orders of 26 letters takes 65,000, as tokens hold several parts, of 100 keys 100.
+MOST_FOLLOWED = 1 << 17
+
+# The most sets below all walks of the trie that one canonical mask needs, where a text is parts in
+# several ways.
+MOST_BELOW = 1 << 14
 
 # What a part may be.
 REQUIRED, REPEATED = 1, 2
@@ -30,6 +44,11 @@ NO_SEPARATOR = 0
 
 # In place of a set that is put back.
 NONE = 0
+
+
+class AmbiguousPartsError(ArtifactError):
+    """A text is parts of a permutation in more ways than are followed."""
+
 
 # A set in an integer, from 1 on: 1 + (twice the bits of the parts, and 1 within a separator).
 Value = int
@@ -180,18 +199,38 @@ class SetRule:
         begun, in_separator = divmod(value - 1, 2)
         return not in_separator and not self.has_next(begun)
 
-    def add_undominated(self, values: list[Value], value: Value) -> None:
-        """Add a value to those of one set that no other dominates."""
-        if not any(self.is_dominated(value, other) for other in values):
-            values[:] = [v for v in values if not self.is_dominated(v, value)]
-            values.append(value)
+    def undominated(self, values: Iterable[Value]) -> list[Value]:
+        """The values of one set that no other dominates: all that can follow one set can follow
+        another on the same side of a separator that has begun no part that the first has not, and
+        parts enough, and from which nothing is missing that the first has.
 
-    def is_dominated(self, value: Value, by: Value) -> bool:
-        """Whether all that can follow one set can follow another: it has begun no part that the
-        first has not, and nothing is missing from it that the first has."""
-        mine, theirs = value - 1, by - 1
-        if mine & 1 != theirs & 1 or theirs & ~mine:
-            return False
-        if self.required & (mine >> 1) & ~(theirs >> 1):
-            return False
-        return (theirs >> 1).bit_count() >= self.least or mine == theirs
+        Raises ``AmbiguousPartsError`` where there are more than ``MOST_WAYS``.
+        """
+        kept = dict.fromkeys(values)
+        if len(kept) < 2:
+            return list(kept)
+        check_ways(len(kept))
+        alike: dict[int, list[int]] = {}
+        sides = 2 * self.required | 1
+        for value in sorted(kept, key=lambda value: ((value - 1).bit_count(), value)):
+            smaller, lacking = alike.setdefault((value - 1) & sides, []), ~(value - 1)
+            # A generator takes twice as long.
+            for other in smaller:
+                if not other & lacking:
+                    del kept[value]
+                    break
+            else:
+                if ((value - 1) >> 1).bit_count() >= self.least:
+                    smaller.append(value - 1)
+        return list(kept)
+
+
+def check_ways(count: int, most: int = MOST_WAYS) -> None:
+    """Raise ``AmbiguousPartsError`` if so many sets are too many in which a text may have left
+    a permutation."""
+    if count > most:
+        raise AmbiguousPartsError(
+            f"what may come next was not decided within {most:,} sets of parts of a permutation "
+            f"that the text so far may have had: its parts cannot be distinguished by what they "
+            f"begin with"
+        )

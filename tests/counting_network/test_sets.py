@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 from support import tokenizer_of
+from support.fuzzing.calls import tried
 from support.network import (
     Part,
     check_equal,
@@ -19,6 +20,7 @@ from support.network import (
 )
 
 from constrain.artifacts.counting_network.configurations import CountedStacks
+from constrain.artifacts.network.sets import AmbiguousPartsError
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, choose, compile_grammar
@@ -263,3 +265,34 @@ def test_parts_that_overlap_are_written_out_or_refused(
     assert network_of(few).has_sets
     monkeypatch.setattr(from_tree, "MOST_OVERLAPPING", 5)
     assert not network_of(few).has_sets
+
+
+@pytest.mark.parametrize(
+    ("tokenization", "meaning"),
+    [("any", "exact"), ("canonical", "exact"), ("any", "maximal-munch")],
+)
+def test_parts_that_cannot_be_distinguished_are_followed_within_bounds(
+    tokenization: str, meaning: str, letters: Tokenizer
+) -> None:
+    """Of each of 16 pairs of parts a text tells that one has begun and not which: that is 2 to the
+    16 sets, which are not followed, and not guessed either."""
+    words = [first + second for first in "abeh" for second in "abeh"]
+    parts = [(f'"{word}" ("i" | "{end}")', False, False) for word in words for end in "nm"]
+    text = f'start ::= "<" {permuted(parts, ",".join(chr(34) * 2))} ">";'
+    artifact = compile_grammar(
+        text, dialect="kbnf", tokenizer=letters, tokenization=tokenization, meaning=meaning
+    )
+
+    def walk(word: str, count: int) -> None:
+        matcher = artifact.matcher()
+        for token in letters.encode("<" + ",".join(first + word for first in words[:count])):
+            assert matcher.mask()[token >> 5] >> (token & 31) & 1
+            matcher.advance(token)
+
+    walk("n", 16)
+    walk("i", 8)
+    ended = tried(lambda: walk("i", 16))
+    assert not ended.flaw
+    assert 2 == ended.code
+    with pytest.raises(AmbiguousPartsError, match="parts cannot be distinguished"):
+        walk("i", 16)
