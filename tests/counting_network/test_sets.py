@@ -296,3 +296,15 @@ def test_parts_that_cannot_be_distinguished_are_followed_within_bounds(
     assert 2 == ended.code
     with pytest.raises(AmbiguousPartsError, match="parts cannot be distinguished"):
         walk("i", 16)
+
+
+def test_a_mask_of_too_many_sets_of_parts_is_a_limit_by_name(default_tokenizer: Tokenizer) -> None:
+    """Tokens hold several parts, each of which is another, too."""
+    parts = ", ".join(f'"{a}"?, #"[{a}{a.upper()}]"?' for a in "abcdefghijklmnopqrstuvwxyz")
+    with pytest.raises(LimitError, match=r"parts of a permutation that cannot be.*'start'"):
+        compile_grammar(
+            f"start ::= permute!({parts});",
+            dialect="kbnf",
+            tokenizer=default_tokenizer,
+            tokenization="any",
+        )
