@@ -48,11 +48,13 @@ class Regular:
     """By the counts of an automaton; all members are equally likely."""
 
     def __init__(self, dfa: "Dfa", limits: "Limits") -> None:
+        from constrain.compiler.automata.dfa import trimmed
         from constrain.compiler.automata.members import Members, shortest
         from constrain.compiler.progress import Step
 
         with Step("count"):
-            self._members, self._least = Members(dfa, limits), shortest(dfa)
+            # Artifacts of strangers have states without a way to the end.
+            self._members, self._least = Members(dfa, limits), shortest(trimmed(dfa))
 
     def nothing(self, at_most: int) -> str | None:
         if self._least is None:

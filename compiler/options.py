@@ -17,7 +17,7 @@ from constrain.artifacts.container.manifest import (
     NETWORK,
     Manifest,
 )
-from constrain.artifacts.errors import visible
+from constrain.artifacts.errors import ArtifactError, visible
 
 from .diagnostics import TokenizerError
 from .limits import Limits
@@ -179,15 +179,18 @@ def with_changes(options: CompileOptions | None, changes: Mapping[str, Any]) -> 
 
 
 def options_of(manifest: Manifest) -> CompileOptions:
-    """How an artifact's grammar was read, as far as its manifest says. Raises ``ValueError`` for a
-    manifest whose options nobody can have had."""
-    return CompileOptions(
-        dialect=manifest.dialect,
-        start=manifest.start,
-        schema=SchemaOptions.from_said(manifest.schema) if manifest.schema else None,
-        meaning=manifest.meaning,
-        tokenization=manifest.tokenization,
-    )
+    """How an artifact's grammar was read, as far as its manifest says. Raises ``ArtifactError`` for
+    a manifest whose options nobody can have had."""
+    try:
+        return CompileOptions(
+            dialect=manifest.dialect,
+            start=manifest.start,
+            schema=SchemaOptions.from_said(manifest.schema) if manifest.schema else None,
+            meaning=manifest.meaning,
+            tokenization=manifest.tokenization,
+        )
+    except ValueError as error:
+        raise ArtifactError(f"the manifest is damaged: {visible(error)}") from None
 
 
 # --- a tokenizer, and what options say about its ids

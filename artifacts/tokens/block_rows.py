@@ -87,7 +87,7 @@ def shared_blocks(rows: NDArray[np.uint32]) -> BlockRows:
     blocks: list[NDArray[np.uint32]] = []
     ends = [0]
     for place in range(places):
-        part = rows[:, place * BLOCK : (place + 1) * BLOCK]
+        part = rows[:, place * BLOCK : min((place + 1) * BLOCK, words)]
         hashes = part @ factors[: part.shape[1]]
         _, first, codes_here = np.unique(hashes, return_index=True, return_inverse=True)
         if not np.array_equal(part[first][codes_here], part):

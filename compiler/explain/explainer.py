@@ -16,7 +16,7 @@ from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import MAXIMAL_MUNCH
 from constrain.artifacts.counting_network.configurations import network_over
 from constrain.artifacts.earley.recogniser import Earley
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ArtifactError, ConstrainError
 from constrain.artifacts.kinds.counting_network import CountingRuntime
 from constrain.artifacts.kinds.lazy_dfa import LazyDfaRuntime
 from constrain.artifacts.kinds.lazy_network import CallingRuntime
@@ -360,7 +360,7 @@ def _grammar_of(artifact: Artifact) -> Grammar | None:
         return None
     try:
         return read_checked(m.source, options_of(m), "<grammar>")
-    except (GrammarError, ValueError):
+    except (GrammarError, ArtifactError, ValueError):
         # What it imports or refers to is not in the artifact.
         return None
 

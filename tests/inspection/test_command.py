@@ -67,4 +67,4 @@ def test_an_artifact_says_what_its_file_has(cli: Cli) -> None:
     assert Path("g.cst").stat().st_size == found["sizes"]["file"]
 
 
-_ROW = r"^ +([\d,]+) +([\d,]+) +([\d,]+) *$"
+_ROW = r"^ *([\d,]+) +([\d,]+) +([\d,]+) *$"
