@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support import constrain, sampled, tokenizer_json, written
+from support.fuzzing import all_bytes_tokenizer
 
 from constrain.artifacts.store import folders
 from constrain.artifacts.store.folders import default_folder, state_folder
 from constrain.compiler import Cache, Tokenizer, load_tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cache import Tables
-from constrain.compiler.tokenizers import byte_alphabet
 from constrain.compiler.tokenizers.cached_arrays import from_arrays, to_arrays
 from constrain.compiler.tokenizers.load import load_bpe
 
@@ -236,18 +236,7 @@ def asked(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, tuple[str, Tables, Callable[..., Any], Callable[..., Any]]]:
     """All kinds of entries that small tokenizers have, with their readers."""
-    vocab = {c: i for i, c in enumerate(byte_alphabet.characters())}
-    vocab |= {text: 256 + i for i, text in enumerate(("ab", "abc", "bc", "Ġa", "xyz"))}
-    document: dict[str, Any] = {
-        "added_tokens": [{"id": 270, "content": "<end>", "special": True}],
-        "pre_tokenizer": {"type": "ByteLevel", "use_regex": False},
-        "model": {
-            "type": "BPE",
-            "vocab": vocab,
-            "merges": ["a b", "ab c", "b c", "Ġ a"],
-            "ignore_merges": True,
-        },
-    }
+    document = all_bytes_tokenizer()
     found, path = Recorder(), tmp_path_factory.mktemp("poison") / "tokenizer.json"
     for normalizer in (None, {"type": "NFC"}):
         path.write_text(json.dumps(document | {"normalizer": normalizer}))

@@ -5,16 +5,15 @@ import os
 import re
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from support.cli import DATE, Cli, content
 from support.drawing import dot_attributes
+from support.fuzzing.lines import with_names
 
 from constrain.artifacts import load
-from constrain.artifacts.container import sections
 from constrain.compiler.tokenizers import byte_alphabet
 
 # What sets a title, what is ESC [ by itself, what turns and breaks lines, and what is no UTF-8.
@@ -189,17 +188,7 @@ def test_no_manifest_reaches_a_terminal_raw(cli: Cli, project_less: Path, full: 
         made = str(project_less / "a.cst")
         assert cli("compile", grammar, "-t", tokenizer, "--tokenization", tokenization).code == 0
         artifact = load(project_less / "g.cst")
-        origins = tuple(replace(o, rule=o.rule + evil) for o in artifact.manifest.origins)
-        manifest = replace(
-            artifact.manifest,
-            start=evil,
-            dialect=evil,
-            notes=(evil,),
-            origins=origins,
-            schema={evil: evil},
-            counts={**artifact.manifest.counts, evil: 1},
-        )
-        Path(made).write_bytes(b"".join(sections.encode(manifest.to_json(), dict(artifact.arrays))))
+        Path(made).write_bytes(with_names(artifact, evil))
         text = content(project_less / "t", EVIL)
         content(project_less / "a.test", f"===\none\n:start {evil!r}\n===\ny\n---\n")
         for line in (

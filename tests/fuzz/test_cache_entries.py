@@ -16,14 +16,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support import encoded, sampled, written
-from support.fuzzing import mutations
+from support.fuzzing import all_bytes_tokenizer, mutations
 from support.fuzzing.calls import tried
 
 from constrain.artifacts.container import sections
 from constrain.compiler import compile_grammar, load_tokenizer
 from constrain.compiler.cache import Cache, Tables
 from constrain.compiler.cache.key import CacheKey
-from constrain.compiler.tokenizers import byte_alphabet
 
 pytestmark = pytest.mark.quick
 
@@ -79,18 +78,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def furnish(folder: Path) -> Path:
     """Write the tokenizers."""
-    vocab = {c: i for i, c in enumerate(byte_alphabet.characters())}
-    vocab |= {text: 256 + i for i, text in enumerate(("ab", "abc", "bc", "Ġa", "xyz"))}
-    document: dict[str, Any] = {
-        "added_tokens": [{"id": 270, "content": "<end>", "special": True}],
-        "pre_tokenizer": {"type": "ByteLevel", "use_regex": False},
-        "model": {
-            "type": "BPE",
-            "vocab": vocab,
-            "merges": ["a b", "ab c", "b c", "Ġ a"],
-            "ignore_merges": True,
-        },
-    }
+    document = all_bytes_tokenizer()
     for form in (None, "NFC"):
         normalizer = form and {"type": form}
         written(folder / f"{form}.json", {**document, "normalizer": normalizer})

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from constrain.artifacts import Artifact
 from constrain.artifacts.container import sections
 from constrain.compiler import compile_grammar, load_tokenizer
 from constrain.compiler.tokenizers import byte_alphabet
@@ -179,18 +180,22 @@ def _bad_tokenizer(path: Path) -> str:
 
 
 def _artifact(path: Path, tokenizer: str) -> str:
-    """An artifact whose manifest is hostile, with checksums that are right."""
     text = 'a ::= "x" b; b ::= "y";'
     made = compile_grammar(text, dialect="kbnf", tokenizer=load_tokenizer(tokenizer))
-    origins = tuple(replace(each, rule=each.rule + EVIL) for each in made.manifest.origins)
-    manifest = replace(
-        made.manifest,
-        start=EVIL,
-        dialect=EVIL,
-        notes=(EVIL,),
-        origins=origins,
-        schema={EVIL: EVIL},
-        counts={**made.manifest.counts, EVIL: 1},
-    )
-    path.write_bytes(b"".join(sections.encode(manifest.to_json(), dict(made.arrays))))
+    path.write_bytes(with_names(made, EVIL))
     return str(path)
+
+
+def with_names(artifact: Artifact, text: str) -> bytes:
+    """An artifact's file with ``text`` wherever its manifest has a name or a note, and checksums
+    that are right."""
+    manifest = replace(
+        artifact.manifest,
+        start=text,
+        dialect=text,
+        notes=(text,),
+        origins=tuple(replace(o, rule=o.rule + text) for o in artifact.manifest.origins),
+        schema={text: text},
+        counts={**artifact.manifest.counts, text: 1},
+    )
+    return b"".join(sections.encode(manifest.to_json(), dict(artifact.arrays)))
