@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..limits import Limits
 from . import regex_ir as regex
 from .determinize import determinize
-from .dfa import DEAD, Dfa, as_nfa, trimmed
+from .dfa import DEAD, Dfa, as_nfa
 from .minimize import minimize
 from .nfa import Arc, Nfa
 from .regex_ir import ANY_CHARACTER, EVERYTHING
@@ -80,7 +80,7 @@ def product(
         start=numbers[start],
         origins=(frozenset(),) * len(every),
     )
-    return minimize(trimmed(result), limits)
+    return minimize(result, limits)
 
 
 def common_classes(left: Dfa, right: Dfa) -> tuple[NDArray[np.uint8], tuple[list[int], list[int]]]:
@@ -138,7 +138,7 @@ def excluding(item: Dfa, at_most: int | None, limits: Limits | None = None) -> D
 def shortest_matches(dfa: Dfa) -> Dfa:
     """The members of which no proper prefix is a member."""
     table = np.where(dfa.accepting[:, None], DEAD, dfa.table).astype(np.int32)
-    return minimize(trimmed(Dfa(table, dfa.classes, dfa.accepting, dfa.start, dfa.origins)))
+    return minimize(Dfa(table, dfa.classes, dfa.accepting, dfa.start, dfa.origins))
 
 
 def substrings(text: Sequence[str]) -> regex.Node:

@@ -91,7 +91,8 @@ class Subsets:
                 accepting=np.array(self.accepting(), dtype=np.bool_),
                 start=self.start,
                 origins=self.origins(),
-            )
+            ),
+            limits,
         )
 
     def _table(self) -> NDArray[np.int32]:
@@ -174,7 +175,8 @@ def _as_it_is(nfa: Nfa, limits: Limits, terminals: int) -> Dfa | None:
                 else united([arc.origins for arc in nfa.arcs[state][:number]])
                 for state, number in zip(reading.tolist(), counted.tolist(), strict=True)
             ),
-        )
+        ),
+        limits,
     )
 
 

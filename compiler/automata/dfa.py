@@ -1,5 +1,6 @@
 """Deterministic automata as tables: byte classes, token terminals, origins, and trimming."""
 
+from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,9 +13,21 @@ from numpy.typing import NDArray
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
 from constrain.artifacts.tokens.vocabulary import TokenClasses
 
+from ..limits import Limits
 from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins
 
 DEAD = 0
+
+_STAGE = "the DFA"
+
+# Cells that are looked at in one step.
+_BLOCK = 1 << 18
+
+# States whose numbers end so are where time and memory are looked at.
+_BETWEEN_CHECKS = 1023
+
+# What an edge takes while states are looked for.
+_EDGE_BYTES = 24
 
 # The ids of a set of tokens, ascending: int32 (n,).
 TokenIds: TypeAlias = NDArray[np.int32]
@@ -155,46 +168,64 @@ def from_tables(tables: ByteDfa) -> Dfa:
     return Dfa(tables.table, tables.classes, accepting, tables.start, origins)
 
 
-def trimmed(dfa: Dfa) -> Dfa:
+def trimmed(dfa: Dfa, limits: Limits | None = None) -> Dfa:
     """Only the dead state and live ones, numbered breadth-first from the start.
 
     A state is live if it lies on a path from the start to an accepting state. Columns
     that no longer differ are joined; the numbering depends on the language's automaton
-    alone, so equal minimal automata come out equal.
+    alone, so equal minimal automata come out equal. Raises ``LimitError`` (time, memory).
     """
     if dfa.is_trimmed:
         return dfa
+    limits = limits or Limits()
     # Columns without bytes lead nowhere, so they go before any state is looked at.
-    table, classes = _joined_columns(dfa.table, dfa.classes)
-    sources, targets = edges(table)
-    live = _coreachable(dfa.accepting, sources, targets)
-    if not live.all():
-        table = np.where(live[table], table, DEAD)
-        sources, targets = edges(table)
+    columns, classes = _joined_columns(dfa.table, dfa.classes, limits)
+    sources, targets = edges(dfa.table, columns, limits)
+    live = _coreachable(dfa.accepting, sources, targets, limits)
     order = [DEAD]
     if live[dfa.start]:
-        starts = np.searchsorted(sources, np.arange(len(table) + 1)).tolist()
-        following = targets.tolist()
-        seen = bytearray(len(table))
+        if not live.all():
+            remain = live[targets]
+            sources, targets = sources[remain], targets[remain]
+        starts = np.searchsorted(sources, np.arange(dfa.states + 1)).tolist()
+        following = array("i", targets.tobytes())
+        seen = bytearray(dfa.states)
         seen[dfa.start] = 1
         order.append(dfa.start)
         for state in islice(order, 1, None):
+            if not state & _BETWEEN_CHECKS:
+                limits.check_resources(_STAGE)
             for target in following[starts[state] : starts[state + 1]]:
                 if not seen[target]:
                     seen[target] = 1
                     order.append(target)
     inner = np.array(order)
-    renumber = np.zeros(len(table), dtype=np.int32)
+    renumber = np.zeros(dfa.states, dtype=np.int32)
     renumber[inner] = np.arange(len(inner), dtype=np.int32)
-    table, classes = _joined_columns(renumber[table[inner]], classes)
+    limits.check_allocation(len(inner) * len(columns) * 4, _STAGE)
+    table = np.empty((len(inner), len(columns)), dtype=np.int32)
+    for rows in _blocks(table):
+        table[rows] = renumber[dfa.table[inner[rows]][:, columns]]
+        limits.check_resources(_STAGE)
+    if len(inner) < dfa.states:
+        columns, classes = _joined_columns(table, classes, limits)
+        if len(columns) < table.shape[1]:
+            table = np.ascontiguousarray(table[:, columns])
     return Dfa(
-        table=np.ascontiguousarray(table),
+        table=table,
         classes=classes,
         accepting=dfa.accepting[inner] & live[inner],
         start=int(renumber[dfa.start]) if live[dfa.start] else DEAD,
         origins=tuple(dfa.origins[s] if s != DEAD else frozenset() for s in order),
         is_trimmed=True,
     )
+
+
+def _blocks(table: NDArray[np.int32]) -> Iterator[slice]:
+    """Slices of rows, of about as many cells each as are worth a step of their own."""
+    rows = max(1, _BLOCK // max(table.shape[1], 1))
+    for first in range(0, len(table), rows):
+        yield slice(first, first + rows)
 
 
 def without_bytes(dfa: Dfa, missing: NDArray[np.bool_]) -> Dfa:
@@ -254,30 +285,56 @@ def _runs(dfa: Dfa, first: int) -> Iterator[tuple[int, int, int, int]]:
     )
 
 
-def edges(table: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
-    """Sources, ascending, and targets of the edges between live states, in column order.
+def edges(
+    table: NDArray[np.int32],
+    columns: NDArray[np.intp] | None = None,
+    limits: Limits | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Sources, ascending, and targets of the edges between live states, in the order of
+    ``columns``, which are all unless given.
 
     A run of neighbouring columns with one target is one edge; both arrays have shape (m,).
+    Raises ``LimitError``.
     """
-    begins = table != DEAD
-    begins[:, 1:] &= table[:, 1:] != table[:, :-1]
-    begins[DEAD] = False
-    sources, columns = np.nonzero(begins)
-    return sources, table[sources, columns]
+    limits = limits or Limits()
+    found: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
+    count = 0
+    for block in _blocks(table):
+        rows = table[block] if columns is None else table[block][:, columns]
+        begins = rows != DEAD
+        begins[:, 1:] &= rows[:, 1:] != rows[:, :-1]
+        if not block.start:
+            begins[DEAD] = False
+        cells = np.flatnonzero(begins)
+        sources = (cells // rows.shape[1] + block.start).astype(np.int32)
+        found.append((sources, rows.ravel()[cells]))
+        count += len(cells)
+        limits.check_allocation(count * _EDGE_BYTES, _STAGE)
+        limits.check_resources(_STAGE)
+    if len(found) == 1:
+        return found[0]
+    nobody = [np.zeros(0, dtype=np.int32)]
+    sources, targets = zip(*found, strict=True) if found else (nobody, nobody)
+    return np.concatenate(sources), np.concatenate(targets)
 
 
 def _coreachable(
-    accepting: NDArray[np.bool_], sources: NDArray[np.intp], targets: NDArray[np.int32]
+    accepting: NDArray[np.bool_],
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    limits: Limits,
 ) -> NDArray[np.bool_]:
     """States from which an accepting one can be reached, the dead state never."""
     order = np.argsort(targets, kind="stable")
     starts = np.searchsorted(targets[order], np.arange(len(accepting) + 1)).tolist()
-    before = sources[order].tolist()
+    before = array("i", sources[order].tobytes())
     live = bytearray(accepting.tobytes())
     live[DEAD] = 0
     pending = np.flatnonzero(accepting).tolist()
     while pending:
         state = pending.pop()
+        if not state & _BETWEEN_CHECKS:
+            limits.check_resources(_STAGE)
         for source in before[starts[state] : starts[state + 1]]:
             if not live[source]:
                 live[source] = 1
@@ -286,18 +343,28 @@ def _coreachable(
 
 
 def _joined_columns(
-    table: NDArray[np.int32], classes: NDArray[np.uint8]
-) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """Give bytes with equal columns one class, numbered by first byte; drop unused columns."""
+    table: NDArray[np.int32], classes: NDArray[np.uint8], limits: Limits
+) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
+    """The columns that remain where bytes with equal columns have one class, numbered by first
+    byte, and unused columns are dropped; and the class of each byte."""
     width = int(classes.max()) + 1
-    by_column = np.ascontiguousarray(table[:, :width].T)
-    numbers: dict[bytes, int] = {}
+    # Columns of one number are equal so far.
+    numbers = [0] * width
+    for block in _blocks(table):
+        by_column = np.ascontiguousarray(table[block, :width].T)
+        met: dict[tuple[int, bytes], int] = {}
+        numbers = [
+            met.setdefault((number, column.tobytes()), len(met))
+            for number, column in zip(numbers, by_column, strict=True)
+        ]
+        limits.check_resources(_STAGE)
+    joined: dict[int, int] = {}
     columns: list[int] = []
-    joined = np.zeros(width, dtype=np.uint8)
+    class_of = np.zeros(width, dtype=np.uint8)
     for column in dict.fromkeys(classes.tolist()):
-        number = numbers.setdefault(by_column[column].tobytes(), len(numbers))
+        number = joined.setdefault(numbers[column], len(joined))
         if number == len(columns):
             columns.append(column)
-        joined[column] = number
+        class_of[column] = number
     columns.extend(range(width, table.shape[1]))
-    return table[:, columns], joined[classes]
+    return np.array(columns, dtype=np.intp), class_of[classes]

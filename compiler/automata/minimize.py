@@ -15,6 +15,7 @@ NFA, and if its subsets have few edges, leaves these as lists and goes through t
 automata with a column for each of a thousand rules, few of which lead anywhere.
 """
 
+from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -52,16 +53,17 @@ def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
     that it stands for. Raises ``LimitError`` (time).
     """
     limits = (limits or Limits()).started()
-    dfa = trimmed(dfa)
+    dfa = trimmed(dfa, limits)
     settled = acyclic_classes(dfa, limits)
     if (settled >= 0).all():
-        return _quotient(dfa, settled)
+        return _quotient(dfa, settled, limits)
     cyclic = int(np.count_nonzero(dfa.table[settled < 0] != DEAD))
     limits.check_allocation(cyclic * _EDGE_BYTES, _STAGE)
     blocks, block_of = _first_blocks(dfa, settled)
+    limits.check_resources(_STAGE)
     before = _predecessors(dfa, settled < 0)
     refine(blocks, block_of, before, limits)
-    return _quotient(dfa, np.array(block_of))
+    return _quotient(dfa, np.array(block_of), limits)
 
 
 def acyclic_classes(dfa: Dfa, limits: Limits | None = None) -> NDArray[np.int64]:
@@ -76,22 +78,25 @@ def acyclic_classes(dfa: Dfa, limits: Limits | None = None) -> NDArray[np.int64]
     limits = (limits or Limits()).started()
     classes = np.full(dfa.states, -1, dtype=np.int64)
     classes[DEAD] = 0
-    sources, targets = edges(dfa.table)
+    sources, targets = edges(dfa.table, limits=limits)
     order = np.argsort(targets, kind="stable")
     starts = np.searchsorted(targets[order], np.arange(dfa.states + 1)).tolist()
-    before = sources[order].tolist()
+    before = array("i", sources[order].tobytes())
     missing = np.bincount(sources, minlength=dfa.states).tolist()
     accepting = dfa.accepting.tolist()
-    numbers: dict[tuple[bool, bytes], int] = {}
+    count = 1
     level = [state for state in range(1, dfa.states) if not missing[state]]
     while level:
+        # Equivalent states have one height.
+        numbers: dict[tuple[bool, bytes], int] = {}
         for begin in range(0, len(level), _ROWS):
             limits.check_resources(_STAGE)
             states = level[begin : begin + _ROWS]
-            rows = classes[dfa.table[states]]
+            rows = classes[dfa.table[states]].astype(np.int32)
             for state, row in zip(states, rows, strict=True):
                 key = (accepting[state], row.tobytes())
-                classes[state] = numbers.setdefault(key, len(numbers) + 1)
+                classes[state] = numbers.setdefault(key, count + len(numbers))
+        count += len(numbers)
         following = []
         for state in level:
             for source in before[starts[state] : starts[state + 1]]:
@@ -193,7 +198,7 @@ def refine(
                 blocks.append(smaller)
 
 
-def _quotient(dfa: Dfa, block_of: NDArray[np.int64]) -> Dfa:
+def _quotient(dfa: Dfa, block_of: NDArray[np.int64], limits: Limits) -> Dfa:
     """One state a block. The dead state's block keeps number 0."""
     if dfa.is_trimmed and len(set(block_of.tolist())) == dfa.states:
         return dfa
@@ -213,7 +218,8 @@ def _quotient(dfa: Dfa, block_of: NDArray[np.int64]) -> Dfa:
             accepting=dfa.accepting[representative],
             start=int(number[dfa.start]),
             origins=tuple(map(united, origins)),
-        )
+        ),
+        limits,
     )
 
 
@@ -396,7 +402,7 @@ def minimize_via_moore(dfa: Dfa) -> Dfa:
         _, refined = np.unique(signatures, axis=0, return_inverse=True)
         block_of = refined.reshape(-1)
         if int(block_of.max()) + 1 == count:
-            return _quotient(dfa, block_of)
+            return _quotient(dfa, block_of, Limits())
         count = int(block_of.max()) + 1
 
 

@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterable
 import numpy as np
 
 from ..limits import Limits
-from .dfa import DEAD, Dfa, trimmed
+from .dfa import DEAD, Dfa
 from .minimize import minimize
 from .nfa import Nfa
 from .regex_ir import Node, Optional, Repeat
@@ -61,7 +61,7 @@ def preferred_matches(node: Node, limits: Limits | None = None) -> Dfa:
         1 if start else DEAD,
         (frozenset(),) * len(rows),
     )
-    return minimize(trimmed(dfa), limits)
+    return minimize(dfa, limits)
 
 
 class _OrderedThompson(Thompson):

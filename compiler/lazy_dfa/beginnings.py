@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from constrain.artifacts.lazy_dfa.sets import Derivatives
 from constrain.artifacts.lazy_dfa.tables import DEAD, Conjunction, Operand
 
-from ..automata.dfa import Dfa, trimmed
+from ..automata.dfa import Dfa
 from ..automata.minimize import minimize
 from ..limits import Limits
 
@@ -101,7 +101,7 @@ def _beginnings(
     accepting[DEAD] = False
     table = np.array(rows, dtype=np.int32)
     origins = (frozenset[int](),) * len(rows)
-    return minimize(trimmed(Dfa(table, conjunction.classes, accepting, 1, origins)), limits)
+    return minimize(Dfa(table, conjunction.classes, accepting, 1, origins), limits)
 
 
 def _without(states: int, simulated: dict[int, int]) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from constrain.artifacts.lazy_dfa.tables import DEAD, UNBOUNDED, Conjunction
 
 from ..automata.boolean import union
-from ..automata.dfa import Dfa, trimmed
+from ..automata.dfa import Dfa
 from ..automata.minimize import minimize
 from ..automata.nfa import Origins
 from ..limits import Limits
@@ -48,4 +48,4 @@ def _counted(conjunction: Conjunction, limits: Limits) -> Dfa:
     accepting[: c.least * states] = False
     origins: tuple[Origins, ...] = (frozenset(),) * len(table)
     whole = Dfa(table.astype(np.int32), c.classes, accepting, c.start, origins)
-    return minimize(trimmed(whole), limits)
+    return minimize(whole, limits)

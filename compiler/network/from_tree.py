@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from constrain.artifacts.network.tables import NetworkTables
 
-from ..automata.dfa import Dfa, trimmed
+from ..automata.dfa import Dfa
 from ..automata.minimize import minimize
 from ..diagnostics import LimitError
 from ..grammar.expand_permutations import expand_permutations
@@ -163,4 +163,4 @@ def dfa_from_tree(rules: Rules, limits: Limits) -> tuple[Dfa, Sequence[str]]:
     found = dfa_of(
         layout.components, start, layout.owners, limits, rules.terminals, nullable_start=is_nullable
     )
-    return minimize(trimmed(found), limits), rules.names
+    return minimize(found, limits), rules.names

@@ -208,7 +208,7 @@ def multiple_of(divisor: Fraction, limits: Limits | None = None) -> Dfa:
     table = np.insert(table, 0, DEAD, axis=1)
     origins = (frozenset[int](),) * size
     classes = _classes(_DIGITS + b".-")
-    dfa = trimmed(Dfa(table, classes, accepting, start, origins))
+    dfa = trimmed(Dfa(table, classes, accepting, start, origins), limits)
     return minimize(dfa, limits) if places else dfa
 
 
@@ -301,4 +301,4 @@ def _explored(
     accepting = np.array([False, *map(accepts, states)])
     origins = (frozenset[int](),) * len(rows)
     table = np.array(rows, dtype=np.int32)
-    return minimize(trimmed(Dfa(table, _classes(alphabet), accepting, 1, origins)), limits)
+    return minimize(Dfa(table, _classes(alphabet), accepting, 1, origins), limits)

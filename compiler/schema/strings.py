@@ -95,7 +95,8 @@ def one_of(texts: frozenset[str], limits: Limits | None = None) -> Dfa:
     accepting[classes[trie.ends]] = True
     if len(octets) == 256:
         table, columns = table[:, 1:], columns - 1
-    return trimmed(Dfa(table, columns, accepting, int(classes[0]), (frozenset(),) * states))
+    whole = Dfa(table, columns, accepting, int(classes[0]), (frozenset(),) * states)
+    return trimmed(whole, limits)
 
 
 @lru_cache(_KEPT)
@@ -328,7 +329,7 @@ class _Written:
         limits.check_states(len(table), _STAGE)
         classes = self._classes.astype(np.uint8)
         origins = (frozenset[int](),) * len(table)
-        return trimmed(_merged(Dfa(table, classes, accepting, start, origins)))
+        return trimmed(_merged(Dfa(table, classes, accepting, start, origins)), limits)
 
     def _after(self, octets: Sequence[int]) -> _States:
         """Where each byte leads from each state, int32 (S, bytes)."""

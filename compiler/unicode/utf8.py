@@ -2,14 +2,14 @@
 
     U+007F..U+0080    ->    [7F]  |  [C2][80]
 
-A set is a sequence of ranges that are ascending, disjoint and not adjacent. ``split`` divides a
-range at the borders of UTF-8's lengths and of its continuation bytes, so that each byte ranges
-independently of the others; ``automaton`` joins the pieces of a whole set into the smallest
-deterministic automaton.
+A set is a sequence of ranges that are ascending, disjoint and not adjacent. ``automaton`` makes the
+smallest deterministic automaton of one, last bytes first. ``split`` divides a range at the borders
+of UTF-8's lengths and of its continuation bytes, so that each byte ranges independently of the
+others; ``automaton_via_split`` joins such pieces.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 MAX_CODE_POINT = 0x10FFFF
@@ -65,11 +65,106 @@ def _uneven_border(low: int, high: int) -> int | None:
     return None
 
 
+# A run of numbers that lead to one node: first and last of them, and the node.
+_Run: TypeAlias = tuple[int, int, int]
+
+# The bits in which first bytes of two to four differ from their numbers.
+_LEADS = (0, 0xC0, 0xE0, 0xF0)
+
+
 def automaton(ranges: Iterable[ByteRange]) -> list[tuple[int, int, int, int]]:
     """Edges (source, low byte, high byte, target) from node 0 to node 1.
 
     ``ranges``: code points, disjoint. Lead bytes with the same continuations share a
-    target; no two nodes have the same continuations, so it is minimal.
+    target; no two nodes have the same continuations, so it is minimal. O(n log n) for n ranges.
+    """
+    encoded = [part for low, high in sorted(ranges) for part in without_surrogates(low, high)]
+    # The edges of each node; of the first, behind which nothing follows, none.
+    nodes: list[tuple[_Run, ...]] = [()]
+    numbers: dict[tuple[_Run, ...], int] = {(): 0}
+    root: list[_Run] = []
+    begin = 0
+    for continuations, end in enumerate(_LAST_OF_LENGTH):
+        runs: list[_Run] = []
+        for low, high in encoded:
+            if low <= end and high >= begin:
+                _append(runs, max(low, begin), min(high, end), 0)
+        for _ in range(continuations if runs else 0):
+            runs = _in_blocks(runs, nodes, numbers)
+        for low, high, node in runs:
+            _append(root, low | _LEADS[continuations], high | _LEADS[continuations], node)
+        begin = end + 1
+    return _numbered(root, nodes)
+
+
+def _append(runs: list[_Run], low: int, high: int, node: int) -> None:
+    """Add a run, as a part of the last one where that ends before it and leads to its node."""
+    if runs and runs[-1][1] + 1 == low and runs[-1][2] == node:
+        low = runs.pop()[0]
+    runs.append((low, high, node))
+
+
+def _in_blocks(
+    runs: list[_Run], nodes: list[tuple[_Run, ...]], numbers: dict[tuple[_Run, ...], int]
+) -> list[_Run]:
+    """Runs of numbers of blocks, of 64 numbers each, with a node for what a block has of ``runs``:
+    an edge for each run in it, by the last six bits."""
+    found: list[_Run] = []
+
+    def add(low: int, high: int, edges: tuple[_Run, ...]) -> None:
+        number = numbers.setdefault(edges, len(nodes))
+        if number == len(nodes):
+            nodes.append(edges)
+        _append(found, low, high, number)
+
+    block, edges = -1, list[_Run]()
+    for low, high, node in runs:
+        first, last = low >> 6, high >> 6
+        if first != block:
+            if edges:
+                add(block, block, tuple(edges))
+            block, edges = first, []
+        if first == last:
+            edges.append((low & 63, high & 63, node))
+            continue
+        if low & 63:
+            edges.append((low & 63, 63, node))
+            add(first, first, tuple(edges))
+            first += 1
+        if (high & 63) == 63:
+            add(first, last, ((0, 63, node),))
+            edges = []
+        else:
+            if first < last:
+                add(first, last - 1, ((0, 63, node),))
+            edges = [(0, high & 63, node)]
+        block = last
+    if edges:
+        add(block, block, tuple(edges))
+    return found
+
+
+def _numbered(root: list[_Run], nodes: list[tuple[_Run, ...]]) -> list[tuple[int, int, int, int]]:
+    """The edges of all nodes that are reached, from the root on; those of continuations have 64 of
+    256 bytes."""
+    numbered = {0: 1}
+    edges = []
+    pending: list[tuple[int, Sequence[_Run], int]] = [(0, root, 0)]
+    while pending:
+        source, runs, bits = pending.pop()
+        for low, high, node in runs:
+            target = numbered.get(node)
+            if target is None:
+                target = numbered[node] = len(numbered) + 1
+                pending.append((target, nodes[node], 0x80))
+            edges.append((source, low | bits, high | bits, target))
+    return edges
+
+
+def automaton_via_split(ranges: Iterable[ByteRange]) -> list[tuple[int, int, int, int]]:
+    """Edges (source, low byte, high byte, target) from node 0 to node 1.
+
+    ``ranges``: code points, disjoint and not adjacent. The nodes are sets of what may follow.
     """
     numbered: dict[frozenset[Tail], int] = {frozenset([()]): 1}
     root = frozenset(tail for low, high in ranges for tail in split(low, high))

@@ -175,6 +175,18 @@ class TestUtf8:
         """All characters need nine ranges of lead bytes at most, as the standard's table has."""
         assert len(utf8.automaton([(0, 0x10FFFF)])) == 16
 
+    def test_the_automaton_of_a_set_is_that_of_its_pieces(self) -> None:
+        """State for state, whether its ranges end inside of a block of a continuation byte, with
+        it, or stand for whole ones."""
+        rng = random.Random(2)
+        for _ in range(200):
+            top = rng.choice([0x80, 0x900, 0x11000, 0x110000])
+            codes = sorted(rng.sample(range(top), 2 * rng.randint(1, 9)))
+            ends = sorted(code & -64 if rng.random() < 0.5 else code for code in codes)
+            ranges = utf8.normalized(zip(ends[::2], ends[1::2], strict=True))
+            for each in (ranges, utf8.complement(ranges)):
+                assert utf8.automaton(each) == utf8.automaton_via_split(each)
+
     def test_split_leaves_out_surrogates(self) -> None:
         """Surrogates have no encoding."""
         assert list(utf8.split(0xD800, 0xDFFF)) == []

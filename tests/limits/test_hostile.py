@@ -4,11 +4,13 @@ import json
 import time
 import tracemalloc
 
+import numpy as np
 import pytest
 from support.fuzzing import small_tokenizer
 
 from constrain.artifacts.errors import ConstrainError
 from constrain.compiler import Compiler, Limits, load_tokenizer
+from constrain.compiler.automata.dfa import Dfa, trimmed
 from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.explain.explainer import explainer_of_grammar
@@ -19,6 +21,7 @@ from constrain.compiler.network.tree_plan import procedures_of
 from constrain.compiler.options import CompileOptions
 from constrain.compiler.token_ids import token_ids
 from constrain.compiler.tokenizers import Tokenizer
+from constrain.compiler.unicode import utf8
 
 MEGABYTE = 1_000_000
 
@@ -210,3 +213,47 @@ def test_many_numbers_of_a_schema_are_met_as_sets() -> None:
     read_grammar(text, "json-schema")
 
     assert time.process_time() - begin < 1.5
+
+
+def test_the_automaton_of_a_class_takes_little_for_each_of_its_ranges() -> None:
+    """And not a set of what is left of each."""
+    ranges = [(code, code) for code in range(0x10000, 0x10000 + 2 * 200_000, 2)]
+    begin = time.process_time()
+
+    assert len(utf8.automaton(ranges)) == 39
+
+    assert time.process_time() - begin < 0.7
+
+
+def test_a_large_table_is_trimmed_beside_one_more_of_its_size() -> None:
+    """And not beside copies of it by columns, of its live states, and of all numbered anew."""
+    states, width = 20_000, 128
+    table = np.repeat(np.arange(2, states + 2, dtype=np.int32)[:, None], width, axis=1)
+    table[[0, -1]] = 0
+    table[1:-1, 1:] += np.arange(width - 1, dtype=np.int32) % 2
+    table %= states
+    accepting = np.arange(states) == states - 2
+    classes = np.minimum(np.arange(256), width - 1).astype(np.uint8)
+    dfa = Dfa(table, classes, accepting, 1, (frozenset(),) * states)
+    tracemalloc.start()
+    try:
+        found = trimmed(dfa)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert 1 < found.states < states
+    assert peak < 1.5 * table.nbytes
+
+
+def test_trimming_looks_at_the_clock() -> None:
+    """It may be of hundreds of thousands of states."""
+    dfa = Dfa(
+        np.array([[0], [1]], dtype=np.int32),
+        np.zeros(256, dtype=np.uint8),
+        np.array([False, True]),
+        1,
+        (frozenset(),) * 2,
+    )
+    with pytest.raises(LimitError):
+        trimmed(dfa, Limits(seconds=0).started())
