@@ -20,6 +20,7 @@ from ..dialects import JSON_SCHEMA, STRUCTURAL_TAG, TOOLS, read_grammar
 from ..grammar.check import check
 from ..options import ANY, CompileOptions
 from ..schema.options import COMPACT, SchemaOptions
+from ..schema.read import escaped
 from ..tool_calls import STYLES
 
 Json: TypeAlias = Any
@@ -40,8 +41,8 @@ _FOREIGN = {
     "function_call": "tool_choice",
 }
 
-# Characters of a value that a message shows.
-_SHOWN = 60
+# Characters of a value, and of a pointer, that a message shows.
+_SHOWN, _SHOWN_POINTER = 60, 200
 
 
 class RequestError(ConstrainError):
@@ -49,7 +50,10 @@ class RequestError(ConstrainError):
     HTTP 400. ``pointer``: of the field at fault (RFC 6901), empty for the whole request."""
 
     def __init__(self, pointer: str, message: str, hint: str = "") -> None:
-        said = f"{pointer or 'the request'}: {message}{hint and f'; {hint}'}"
+        shown = pointer or "the request"
+        if len(shown) > _SHOWN_POINTER:
+            shown = f"{shown[: _SHOWN_POINTER // 2]}…{shown[-_SHOWN_POINTER // 2 :]}"
+        said = f"{shown}: {message}{hint and f'; {hint}'}"
         super().__init__(visible(said))
         self.pointer, self.message, self.hint = pointer, message, hint
 
@@ -274,9 +278,9 @@ class _Reader:
         """A grammar that does not say its dialect."""
         text = _string(value, pointer)
         read, errors = [], []
+        schema, limits = self.options.schema, self.options.limits.started()
         for dialect in self.dialects:
             try:
-                schema, limits = self.options.schema, self.options.limits.started()
                 grammar = read_grammar(text, dialect, schema=schema, limits=limits)
                 check(grammar)
                 read.append(dialect)
@@ -317,7 +321,7 @@ class _Reader:
 
     def _tools(self, fields: Mapping[str, Json]) -> Request | None:
         tools, choice = fields.get("tools"), fields.get("tool_choice")
-        if not tools:
+        if tools is None or not list(_listed(tools, "/tools")):
             if choice not in (None, "none", "auto"):
                 raise RequestError("/tool_choice", "there are no tools to choose from")
             return None
@@ -343,7 +347,7 @@ class _Reader:
                 tool = _object(tool["custom"], pointer)
             if tool.get("name") == name:
                 _only(tool, ("type", "name", "description", "format"), pointer)
-                given = tool.get("format") or {"type": "text"}
+                given = {"type": "text"} if tool.get("format") is None else tool["format"]
                 if _typed(given, f"{pointer}/format") not in ("text", "grammar"):
                     message = f"there is no format of the type {_shown(given['type'])}"
                     raise RequestError(f"{pointer}/format/type", message, "text or grammar")
@@ -405,4 +409,5 @@ def _only(value: Mapping[str, Json], known: Iterable[str], pointer: str) -> None
     for key in value:
         if key not in kept:
             hint = f"known are {', '.join(kept)}"
-            raise RequestError(f"{pointer}/{key}", "this is not known, nor enforced", hint)
+            step = escaped(key if isinstance(key, str) else _shown(key))
+            raise RequestError(f"{pointer}/{step}", "this is not known, nor enforced", hint)

@@ -10,6 +10,7 @@ from functools import partial
 
 from ..grammar import tree
 from ..schema.read import Json
+from .beginnings import Beginnings
 from .free_text import forbidden_ends, never_met
 from .writing import Around, TokenName, Writing
 
@@ -88,8 +89,10 @@ class Dispatching(Writing):
         triggers = value["triggers"]
         found: dict[str, list[int]] = {trigger: [] for trigger in triggers}
         before = len(self.wrong)
+        known = Beginnings(triggers, self.limits, [f"#{pointer}"])
+        trigger_at = {node: trigger for trigger, node in known.ends.items()}
         for i, (place, begin) in enumerate(begins):
-            fitting = [trigger for trigger in found if begin.startswith(trigger)]
+            fitting = [trigger_at[node] for node in known.path(begin) if node in trigger_at]
             if len(fitting) == 1:
                 found[fitting[0]].append(i)
             elif fitting:
@@ -130,7 +133,8 @@ class Dispatching(Writing):
         """Text that leads to a pattern, the pattern and its content; and text without any. None
         where patterns have no meaning."""
         every = {*patterns, *excluded}
-        wrong = dict(never_met(patterns, excluded))
+        rules = [f"#{pointer}"]
+        wrong = dict(never_met(patterns, excluded, self.limits, rules))
         seen: set[str] = set()
         before = len(self.wrong)
         for i, pattern in enumerate(patterns):
@@ -143,7 +147,7 @@ class Dispatching(Writing):
             seen.add(pattern)
         if len(self.wrong) > before:
             return None
-        ends_before = forbidden_ends(patterns, excluded)
+        ends_before = forbidden_ends(patterns, excluded, self.limits, rules)
         by_ends: dict[frozenset[str], list[tree.Expr]] = {}
         for pattern, content in zip(patterns, contents, strict=True):
             behind = self.sequence(self.text(pattern), content)
@@ -203,9 +207,11 @@ class Dispatching(Writing):
 
     def token_dispatch(self, pointer: str, value: Json, around: Around) -> tree.Expr:
         patterns = [pattern for pattern, _ in value["rules"]]
+        seen: set[TokenName] = set()
         for i, pattern in enumerate(patterns):
-            if pattern in patterns[:i]:
+            if pattern in seen:
                 return self.refuse(f"{pointer}/rules/{i}/0", f"{pattern!r} stands here twice")
+            seen.add(pattern)
         tags = [
             self.sequence(self.one_token([pattern]), self.format(place, content, around))
             for pattern, (place, content) in zip(

@@ -11,7 +11,7 @@ must not end with a beginning of another pattern whose rest p begins with. Mostl
 beginning, and then the text before p is any free text.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..automata import regex_ir as regex
 from ..automata.boolean import complement
@@ -20,46 +20,87 @@ from ..automata.dfa import Dfa
 from ..automata.minimize import minimize
 from ..automata.thompson import thompson
 from ..limits import Limits, blaming
+from .beginnings import Beginnings
+
+_STAGE = "free text"
+
+# What an end that is forbidden takes: its entry in a set, and the text itself as characters, as
+# bytes and in automata.
+_ENTRY_BYTES, _COPIES = 100, 4
 
 
-def never_met(patterns: Iterable[str], excluded: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Patterns that no text leads to, each with what comes before it."""
+def never_met(
+    patterns: Iterable[str], excluded: Iterable[str], limits: Limits, rules: Sequence[str] = ()
+) -> Iterator[tuple[str, str]]:
+    """Patterns that no text leads to, each with what comes before it. Raises ``LimitError``, which
+    names ``rules``."""
+    unwanted, wanted = frozenset(excluded), list(patterns)
+    known = Beginnings(unwanted.union(wanted), limits, rules)
+    before = known.shortest_ends(known.ends)
+    refused = known.shortest_ends(unwanted)
+    for pattern in wanted:
+        limits.check_resources(_STAGE, rules)
+        for end, node in enumerate(known.path(pattern), 1):
+            # A pattern that another one ends with is the longer one, and counts.
+            length = (before if end < len(pattern) else refused)[node]
+            if length:
+                yield pattern, pattern[end - length : end]
+                break
+
+
+def never_met_via_search(
+    patterns: Iterable[str], excluded: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """``never_met`` by all pieces of each pattern."""
     unwanted = frozenset(excluded)
     known = unwanted.union(patterns)
-    lengths = sorted(set(map(len, known)))
     for pattern in patterns:
-        pieces = (
-            (pattern[end - length : end], end)
-            for end in range(1, len(pattern) + 1)
-            for length in lengths
-            if length <= end
-        )
-        # A pattern that another one ends with is the longer one, and counts.
-        before = (
-            piece
-            for piece, end in pieces
-            if piece in unwanted or (piece in known and end < len(pattern))
-        )
-        first = next(before, None)
-        if first is not None:
-            yield pattern, first
+        ends = range(1, len(pattern) + 1)
+        pieces = ((pattern[end - n : end], end) for end in ends for n in range(1, end + 1))
+        for piece, end in pieces:
+            if piece in unwanted or (piece in known and end < len(pattern)):
+                yield pattern, piece
+                break
 
 
 def forbidden_ends(
-    patterns: Iterable[str], excluded: Iterable[str]
+    patterns: Iterable[str], excluded: Iterable[str], limits: Limits, rules: Sequence[str] = ()
 ) -> Mapping[str, frozenset[str]]:
     """What free text before each pattern must not end with: beginnings of patterns and of what is
-    excluded, whose rest the pattern begins with."""
+    excluded, whose rest the pattern begins with. Raises ``LimitError``, which names ``rules``."""
     found: dict[str, set[str]] = {pattern: set() for pattern in patterns}
-    begun: dict[str, list[str]] = {}
+    known = Beginnings({*found, *excluded}, limits, rules)
+    begun: list[list[str]] = [[] for _ in known.depths]
     for pattern in found:
-        for end in range(1, len(pattern) + 1):
-            begun.setdefault(pattern[:end], []).append(pattern)
-    for other in {*found, *excluded}:
-        for cut in range(1, len(other)):
-            for pattern in begun.get(other[cut:], ()):
-                found[pattern].add(other[:cut])
+        for node in known.path(pattern):
+            begun[node].append(pattern)
+        limits.check_resources(_STAGE, rules)
+    size = 0
+    for other in known.ends:
+        for node in known.inner_ends(other):
+            cut = other[: len(other) - known.depths[node]]
+            size += len(begun[node]) * _ENTRY_BYTES + _COPIES * len(cut)
+            limits.check_allocation(size, _STAGE, rules)
+            limits.check_resources(_STAGE, rules)
+            for pattern in begun[node]:
+                found[pattern].add(cut)
     return {pattern: frozenset(each) for pattern, each in found.items()}
+
+
+def forbidden_ends_via_search(
+    patterns: Iterable[str], excluded: Iterable[str]
+) -> Mapping[str, frozenset[str]]:
+    """``forbidden_ends`` by all beginnings."""
+    every = {*patterns, *excluded}
+    return {
+        pattern: frozenset(
+            other[:cut]
+            for other in every
+            for cut in range(1, len(other))
+            if pattern.startswith(other[cut:])
+        )
+        for pattern in patterns
+    }
 
 
 def texts_without(
@@ -67,7 +108,7 @@ def texts_without(
 ) -> Dfa:
     """The texts that contain none of ``inside`` and end with none of ``at_end``; minimal. Raises
     ``LimitError``, which names ``rules``."""
-    limits.check_resources("free text", rules)
+    limits.check_resources(_STAGE, rules)
     contained = regex.alt(*(regex.lit(each.encode("utf-8")) for each in sorted(set(inside))))
     last = regex.alt(*(regex.lit(each.encode("utf-8")) for each in sorted(set(at_end))))
     wrong = regex.seq(regex.EVERYTHING, regex.alt(regex.seq(contained, regex.EVERYTHING), last))

@@ -42,6 +42,8 @@ class Writing(ABC):
         self.embedded: list[tree.Embedded] = []
         self.wrong: list[Diagnostic] = []
         self._texts: dict[tuple[frozenset[str], frozenset[str]], str] = {}
+        # How many rules of free text there are by their pointers.
+        self._texts_at: dict[str, int] = {}
         self._schemas: dict[Reading, list[tuple[str, str]]] = {}
         self._span = Span(0, 0)
 
@@ -88,8 +90,8 @@ class Writing(ABC):
         name = self._texts.get(key)
         if name is not None:
             return tree.Reference(name, self._span)
-        count = sum(each.startswith(f"#{pointer} text") for each in self._texts.values())
-        name = f"#{pointer} text{f' {count + 1}' * (count > 0)}"
+        count = self._texts_at[pointer] = self._texts_at.get(pointer, 0) + 1
+        name = f"#{pointer} text{f' {count}' * (count > 1)}"
         self._texts[key] = name
         node: regex.Node = regex.EVERYTHING
         if any(key):

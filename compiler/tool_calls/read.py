@@ -4,8 +4,9 @@ Lists are those of OpenAI's chat completions and of its responses; what is no pa
 for what a grammar cannot hold to, is refused by its pointer.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
+from itertools import islice
 
 from ..schema.notes import Refused
 from ..schema.read import Document, Json, escaped
@@ -54,7 +55,9 @@ def tools_in(document: Document) -> Tools:
     _only(value, _KEYS, "")
     tools = _listed(value["tools"], "/tools")
     style = _one_of(value.get("style"), tuple(STYLES), "/style", "json")
-    mode, chosen, is_one = _choice(value.get("tool_choice"), [tool.name for tool in tools])
+    mode, chosen, is_one = _choice(
+        value.get("tool_choice"), dict.fromkeys(tool.name for tool in tools)
+    )
     is_parallel = value.get("parallel_tool_calls")
     if not isinstance(is_parallel, bool | None):
         raise Refused("#/parallel_tool_calls", "this must be true or false")
@@ -99,7 +102,7 @@ def _tool(value: Json, pointer: str) -> Tool:
     return Tool(name, pointer, f"{pointer}/parameters" if has_schema else None)
 
 
-def _choice(value: Json, names: list[str]) -> tuple[str, list[str] | None, bool]:
+def _choice(value: Json, names: Collection[str]) -> tuple[str, Set[str] | None, bool]:
     """The mode, the names of the tools that may be called, None for all, and whether there is one
     call, as there is of a tool that is chosen by its name."""
     pointer = "/tool_choice"
@@ -107,7 +110,7 @@ def _choice(value: Json, names: list[str]) -> tuple[str, list[str] | None, bool]
         return _one_of(value, MODES, pointer, AUTO), None, False
     kind = value.get("type") if isinstance(value, dict) else None
     if kind == _FUNCTION:
-        return REQUIRED, [_named(value, pointer, names)], True
+        return REQUIRED, {_named(value, pointer, names)}, True
     if kind == "allowed_tools":
         # Chat completions have it one level deeper.
         if "allowed_tools" in value:
@@ -121,13 +124,13 @@ def _choice(value: Json, names: list[str]) -> tuple[str, list[str] | None, bool]
         listed = value.get("tools")
         if not isinstance(listed, list) or not listed:
             raise Refused(f"#{pointer}", "'tools' must be an array of tools")
-        kept = [_named(each, f"{pointer}/tools/{i}", names) for i, each in enumerate(listed)]
+        kept = {_named(each, f"{pointer}/tools/{i}", names) for i, each in enumerate(listed)}
         return mode, kept, False
     hint = "it is 'auto', 'none', 'required', a function by its name, or allowed_tools"
     raise Refused(f"#{pointer}", f"there is no such choice as {_shown(value)}", hint)
 
 
-def _named(value: Json, pointer: str, names: list[str]) -> str:
+def _named(value: Json, pointer: str, names: Collection[str]) -> str:
     """The tool that an object names."""
     if not isinstance(value, dict) or value.get("type") != _FUNCTION:
         raise Refused(f"#{pointer}", "this must be a function by its name")
@@ -139,10 +142,10 @@ def _named(value: Json, pointer: str, names: list[str]) -> str:
         raise Refused(f"#{pointer}", "this must be an object with a name")
     _only(inner, ("type", "name"), pointer)
     name = inner.get("name")
-    if name not in names:
-        hint = f"the tools are {', '.join(names[:_LISTED])}{', …' * (len(names) > _LISTED)}"
+    if not isinstance(name, str) or name not in names:
+        hint = f"the tools are {', '.join(islice(names, _LISTED))}{', …' * (len(names) > _LISTED)}"
         raise Refused(f"#{pointer}", f"there is no tool {_shown(name)}", hint)
-    return str(name)
+    return name
 
 
 # Names that a message lists, and characters of a value that it shows.

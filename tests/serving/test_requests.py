@@ -292,6 +292,25 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
         "no custom tool 'x'",
     ),
     "a list": ([], "", "must be an object"),
+    "a name with a slash": (
+        {"response_format": {"type": "json_object", "a/b~": 1}},
+        "/response_format/a~1b~0",
+        "nor enforced",
+    ),
+    "a number of 5,000 digits for a name": (
+        {"response_format": {"type": "json_object", 10**5_000: 1}},
+        "/response_format/that int",
+        "nor enforced",
+    ),
+    "tools that are no list": ({"tools": 0}, "/tools", "must be an array"),
+    "a custom tool's format": (
+        {
+            "tools": [{"type": "custom", "name": "x", "format": 0}],
+            "tool_choice": {"type": "custom", "name": "x"},
+        },
+        "/tools/0/format",
+        "must be an object",
+    ),
 }
 
 

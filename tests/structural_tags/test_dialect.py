@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from support import EXAMPLES
 from support.cli import Cli
+from support.limits import calls_counted
 from support.structural_tags import accepts, network_of, of, whole
 
 from constrain.compiler import SchemaOptions
-from constrain.compiler.diagnostics import CheckError, DialectError, GrammarError
+from constrain.compiler.diagnostics import CheckError, DialectError, GrammarError, LimitError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.structural_tags import as_text
 
@@ -165,6 +166,32 @@ def test_texts_that_are_no_structural_tag_are_refused(
         read_grammar(text, "structural-tag")
 
     assert message in str(found.value)
+
+
+@pytest.mark.parametrize("field", ["triggers", "excludes"])
+def test_a_pattern_of_hundreds_of_kilobytes_ends_at_a_limit_that_names_its_format(
+    field: str,
+) -> None:
+    """Without all of its beginnings, which have 45 GB where it has 300 KB."""
+    long = "x" * 300_000
+    begin = long if field == "triggers" else "<"
+    form = triggered(tag(begin), triggers=[begin], **({"excludes": [long]} if begin == "<" else {}))
+
+    with pytest.raises(LimitError, match=r"states .*'#/format'"):
+        read_grammar(json.dumps(whole(form)), "structural-tag")
+
+
+def test_the_tags_of_many_triggers_are_found_in_linear_time() -> None:
+    """Not by trying each trigger at each tag: twice as many take twice as many calls."""
+    counts = []
+    for number in (60, 120):
+        names = [f"<{i};" for i in range(number)]
+        form = triggered(*map(tag, names), triggers=[*names[:-1], "<1"])
+        with calls_counted() as calls, pytest.raises(CheckError, match="two triggers"):
+            read_grammar(json.dumps(whole(form)), "structural-tag")
+        counts.append(calls.total())
+
+    assert counts[1] < 2.5 * counts[0]
 
 
 def test_formats_that_nest_deep_end_in_an_answer() -> None:

@@ -15,7 +15,14 @@ from support.structural_tags.oracle import member, random_format
 from constrain.artifacts.network.configurations import Network
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.limits import Limits
-from constrain.compiler.structural_tags.free_text import texts_without, texts_without_via_search
+from constrain.compiler.structural_tags.free_text import (
+    forbidden_ends,
+    forbidden_ends_via_search,
+    never_met,
+    never_met_via_search,
+    texts_without,
+    texts_without_via_search,
+)
 
 TEXTS = ["".join(letters) for length in range(6) for letters in product("ab", repeat=length)]
 
@@ -56,6 +63,19 @@ def test_free_text_contains_nothing_unwanted_and_ends_as_it_may(full: bool) -> N
 
         said = texts_without_via_search(inside, last, texts)
         assert list(said) == [found.accepts(text.encode()) for text in texts]
+
+
+def test_patterns_are_met_and_text_before_them_ends_as_all_pieces_of_them_say(full: bool) -> None:
+    """Texts of two letters, which begin, contain and end with each other."""
+    rng, limits = random.Random(3), Limits().started()
+    for _ in range(5_000 if full else 200):
+        words = ["".join(rng.choices("ab", k=rng.randint(1, 6))) for _ in range(6)]
+        patterns, excluded = words[: rng.randint(1, 6)], words[rng.randint(1, 6) :]
+
+        met = list(never_met_via_search(patterns, excluded))
+        assert met == list(never_met(patterns, excluded, limits))
+        ends = forbidden_ends_via_search(patterns, excluded)
+        assert ends == forbidden_ends(patterns, excluded, limits)
 
 
 @pytest.fixture

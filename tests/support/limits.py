@@ -4,6 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +39,18 @@ sys.stderr.flush()
 import os
 os._exit(code)
 """
+
+
+@contextmanager
+def calls_counted() -> Iterator[Counter[str]]:
+    """Counts the calls of functions in this block, by kind: work, whatever the machine does
+    besides."""
+    found = Counter[str]()
+    sys.setprofile(lambda _frame, event, _argument: found.update([event]))
+    try:
+        yield found
+    finally:
+        sys.setprofile(None)
 
 
 @dataclass(frozen=True, slots=True)

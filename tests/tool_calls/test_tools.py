@@ -6,6 +6,7 @@
 import json
 import random
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -16,7 +17,9 @@ from workloads.tools import call, tools
 
 from constrain.compiler import SchemaOptions, compile_grammar
 from constrain.compiler.diagnostics import CheckError, Source
+from constrain.compiler.schema.read import Document
 from constrain.compiler.tool_calls import STYLES, tools_grammar
+from constrain.compiler.tool_calls.read import tools_in
 
 pytestmark = pytest.mark.quick
 
@@ -160,6 +163,20 @@ def test_allowed_tools_are_called_alone() -> None:
         asked = {"tools": TOOLS, "tool_choice": choice}
         assert accepts(asked, f"[{TIME}]")
         assert not accepts(asked, f"[{WEATHER}]")
+
+
+def test_thousands_of_allowed_tools_are_found_by_their_names() -> None:
+    """And not by comparing each with all tools, which took 4 seconds."""
+    kind = {"type": "function"}
+    listed = [{**kind, "name": f"a name of a function {i}"} for i in range(20_000)]
+    choice = {"type": "allowed_tools", "tools": listed[::-1]}
+    value = {"tools": listed, "tool_choice": choice}
+    document = Document(Source("", "t.json", "tools"), value, {}, {}, {})
+    start = process_time()
+    found = tools_in(document)
+
+    assert len(listed) == len(found.tools)
+    assert process_time() - start < 1
 
 
 def test_a_list_alone_asks_for_calls_and_definitions_may_be_flat() -> None:
