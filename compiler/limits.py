@@ -29,6 +29,9 @@ from .progress import Progress, silent
 # Seconds between two looks at the resident size, which cost 10 microseconds each.
 _BETWEEN_LOOKS = 0.005
 
+# Bytes that are no reason for a look of their own at the resident size.
+_SMALL = 1 << 20
+
 # What a timer grants beyond a limit, so that the step at work says first what is too much.
 _GRACE_SHARE, _GRACE_SECONDS, _GRACE_BYTES = 0.05, 0.1, 10_000_000
 
@@ -132,6 +135,8 @@ class Limits:
         """Raise if ``size`` bytes, which are about to be allocated, are too many: alone, or
         beside what the process holds."""
         self.check_memory(size, stage, rules, part)
+        if size < _SMALL and not (self.meter and self.meter.is_time_to_look()):
+            return
         if self.is_full(size):
             raise LimitError(stage, "memory", self.memory, rules, part, is_measured=True)
 

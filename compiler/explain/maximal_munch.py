@@ -8,7 +8,7 @@ lexemes that the parser allows behind it. The rules that lie inside each other a
 those of Earley's recogniser over the lexemes so far.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from constrain.artifacts.earley.recogniser import Earley
 from constrain.artifacts.maximal_munch.configurations import Configurations
@@ -17,7 +17,9 @@ from constrain.artifacts.maximal_munch.parser_heads import REFUSED
 from constrain.artifacts.maximal_munch.tables import FIRST_LEXEME
 from constrain.artifacts.network.tables import DEAD
 
-from ..earley.tables import layout, stacked
+from ..automata import regex_ir as regex
+from ..automata.regex_ir import TokenTerminal
+from ..earley.tables import layout
 from ..frontend import MaximalMunchGrammar
 from ..grammar.expand_permutations import in_any_number
 from ..lnf import normalize_without_nullable
@@ -124,8 +126,41 @@ def _recogniser(grammar: MaximalMunchGrammar) -> Earley:
     # What the machine does not allow is left out where lexemes are waited for.
     numbered = in_any_number(grammar.numbered)
     found = layout(normalize_without_nullable(numbered, merge=False))
-    dfas = stacked(found.nodes, terminals=len(grammar.lexemes))
-    return Earley(found.tables, dfas, len(dfas.table))
+    terminals = _Lexemes(found.nodes)
+    return Earley(found.tables, terminals, terminals.states)
+
+
+class _Lexemes:
+    """The methods of ``StackedDfas`` for terminals that are each one of some lexemes: a table would
+    have a column for each of thousands."""
+
+    def __init__(self, nodes: Sequence[regex.Node]) -> None:
+        # In front of terminal t is state 2t + 1, behind it the one that follows.
+        self._symbols = [DEAD]
+        for node in nodes:
+            parts = {part.index for part in regex.walk(node) if isinstance(part, TokenTerminal)}
+            self._symbols += [sum(1 << FIRST_LEXEME + index for index in parts), 0]
+
+    @property
+    def states(self) -> int:
+        """How many there are, the dead one included."""
+        return len(self._symbols)
+
+    def start(self, terminal: int) -> int:
+        """The state before a terminal."""
+        return 2 * terminal + 1
+
+    def step(self, state: int, symbol: int) -> int:
+        """The state after a symbol."""
+        return state + 1 if self._symbols[state] >> symbol & 1 else DEAD
+
+    def accepts(self, state: int) -> bool:
+        """Whether the terminal may end here."""
+        return state != DEAD and not state & 1
+
+    def next_symbols(self, state: int) -> int:
+        """The symbols that lead on, as bits."""
+        return self._symbols[state]
 
 
 def _push(earley: Earley, lexemes: Iterable[int]) -> None:
