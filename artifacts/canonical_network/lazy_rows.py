@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..summaries.node_sets import ROOT
 from ..summaries.rows import RowTable
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES
-from .liveness import Begun, goes_on
 from .pretokenized import PretokenizedNetwork
-from .trie_walk import Group, WalkKey
+from .stack_walks import StackWalks
+from .trie_walk import Group, Walk, WalkKey
 
 if TYPE_CHECKING:
     from .usual_counts import UsualCounts
@@ -48,7 +47,7 @@ class LazyRows:
         self._network, self._rows = network, rows
         self._contexts = network.contexts
         self._stack_contexts = network.stack_contexts
-        self._read = network.reading.walk
+        self._stack_walks = StackWalks(network.network, network.reading)
         self._splits: dict[tuple[WalkKey, int], _Split] = {}
         # By group and set of stacks, and by group and context where that decides.
         self._live: dict[tuple[int, int], _Tokens] = {}
@@ -100,21 +99,14 @@ class LazyRows:
     def _row(self, state: int, pre_state: int, node: int, plane: int) -> int:
         """Walks down the stacks of ``node`` until nothing is suspended."""
         parts, few = set[int](), list[NDArray[np.int32]]()
-        waiting: list[Begun] = [((ROOT, state, pre_state, plane), node)]
-        seen, ways = set(waiting), 0
-        for key, below in waiting:
-            ways = self._network.network.add_ways(ways, below)
-            at_boundary, others = self._split(key, self._stack_contexts.of_node(below))
+        for key, walk, below in self._stack_walks.of(state, pre_state, node, plane):
+            at_boundary, others = self._split(key, walk, self._stack_contexts.of_node(below))
             found = [at_boundary, *(self._live_tokens(group, below) for group in others)]
             for tokens in found:
                 if isinstance(tokens, int):
                     parts.add(tokens)
                 else:
                     few.append(tokens)
-            for more in goes_on(self._network.network, self._read(*key), below):
-                if more not in seen:
-                    seen.add(more)
-                    waiting.append(more)
         if few:
             parts.add(self._number(np.concatenate(few)))
         return self._rows.union(parts)
@@ -134,7 +126,7 @@ class LazyRows:
         self._usual_rows.clear()
         self._far_rows.clear()
 
-    def _split(self, key: WalkKey, context: int) -> _Split:
+    def _split(self, key: WalkKey, walk: Walk, context: int) -> _Split:
         """The tokens of a walk that lead to a boundary, whatever the stacks of a context; and the
         groups that lead to other places from which something goes on."""
         cached = self._splits.get((key, context))
@@ -142,7 +134,7 @@ class LazyRows:
             contexts = self._contexts
             found: list[NDArray[np.int32]] = []
             others = []
-            for group in self._read(*key).groups:
+            for group in walk.groups:
                 pair = contexts.number(group.state, group.pre_state)
                 above = contexts.push_all(group.frames, context)
                 if contexts.at_boundary(pair, above):

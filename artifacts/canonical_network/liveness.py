@@ -22,20 +22,17 @@ from ..errors import ArtifactError
 from ..network.configurations import BOTTOM, Network
 from ..network.tables import DEAD
 from ..pretokenizer.dfa import PretokenizerDfa
-from ..summaries.node_sets import ROOT
 from ..tokens.distinct import first_places
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.search import Trail, search_alive
 from ..tokens.trie import Trie
 from .contexts import ReturnContexts, StackContexts
 from .distances import distances
-from .trie_walk import Group, TokenWalks, Walk, WalkKey
+from .stack_walks import StackWalks
+from .trie_walk import Group, TokenWalks
 
 # State, pre-tokenizer state, set of stacks.
 Place = tuple[int, int, int]
-
-# A walk, and the stacks below it.
-Begun: TypeAlias = tuple[WalkKey, int]
 
 # Certificates of one place, each by another first byte.
 _CERTIFICATES = 6
@@ -45,21 +42,6 @@ _LONGEST = 24
 
 # Bytes of a place's certificates and of the search that goes on with them, about.
 _SEARCH_BYTES = 1 << 10
-
-
-def goes_on(network: Network, walk: Walk, below: int) -> Iterator[Begun]:
-    """The walks that go on where one over the stacks of ``below`` leaves off, as far as known."""
-    push = network.stacks.push
-    for key, frames in walk.counted:
-        node = below
-        for frame in frames:
-            node = push(frame, node)
-        yield key, node
-    if walk.suspended:
-        popped = network.popped(below)
-        for after, left, left_plane in walk.suspended:
-            for frame, lower in popped:
-                yield (left, frame, after, left_plane), lower
 
 
 class Certificates:
@@ -292,6 +274,7 @@ class DeadEnds:
     ) -> None:
         results, decisions = caches.divide(2, 1)
         self._network, self._contexts, self._walks = network, contexts, walks
+        self._stack_walks = StackWalks(network, walks)
         self._stack_contexts = stack_contexts
         self._certificates, self._forbidden = certificates, forbidden
         self._classes = forbidden.row_class.data
@@ -303,20 +286,12 @@ class DeadEnds:
 
     def groups(self, place: Place, plane: int) -> Iterator[tuple[Group, int]]:
         """The tokens that may be read at a place, with the stacks below their frames."""
-        state, pre_state, node = place
-        waiting: list[Begun] = [((ROOT, state, pre_state, plane), node)]
-        seen, ways = set(waiting), 0
-        for key, below in waiting:
-            ways = self._network.add_ways(ways, below)
-            walk = self._walks.walk(*key)
+        stacks = self._network.stacks
+        for _, walk, below in self._stack_walks.of(*place, plane):
             for group in walk.groups:
                 yield group, below
-            if walk.suspended and self._network.stacks.entries[below][0][0] < DEAD:
+            if walk.suspended and stacks.entries[below][0][0] < DEAD:
                 self._needs_frame = True
-            for more in goes_on(self._network, walk, below):
-                if more not in seen:
-                    seen.add(more)
-                    waiting.append(more)
 
     def place(self, group: Group, node: int) -> Place:
         """Where the tokens of a group lead above the stacks of ``node``."""

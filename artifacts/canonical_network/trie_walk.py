@@ -11,6 +11,7 @@ The plane of a walk says how the token begins (``PretokenizerDfa``); it matters 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,9 @@ from ..tokens.trie import Trie, grouped, ranges
 from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
 from ..tokens.watch import Watch, unwatched
 from .contexts import ReturnContexts
+
+if TYPE_CHECKING:
+    from ..counting_network.first_octets import FirstOctets
 
 Frames = tuple[int, ...]
 # Set of trie nodes, state, pre-tokenizer state, plane.
@@ -111,7 +115,8 @@ class TokenWalks:
     def nbytes(self) -> int:
         """About the size of all walks and sets of trie nodes."""
         entries = 2 * len(self._walks) + self._groups
-        return ENTRY_BYTES * entries + self._array_bytes + self.sets.nbytes
+        firsts = self.first_octets.nbytes if self.first_octets else 0
+        return ENTRY_BYTES * entries + self._array_bytes + self.sets.nbytes + firsts
 
     @property
     def trie(self) -> Trie:
@@ -124,6 +129,23 @@ class TokenWalks:
         key = nodes, state, pre_state, plane
         cached = self._walks.get(key)
         return solve_recursive(key, self._walks.get, self._steps) if cached is None else cached
+
+    @cached_property
+    def first_octets(self) -> "FirstOctets | None":
+        """Which walks may read something, if the network has sets of parts."""
+        if not self._tables.has_sets:
+            return None
+        from ..counting_network.first_octets import FirstOctets
+
+        return FirstOctets(self._tables, self._following)
+
+    def _following(self, nodes: int) -> NDArray[np.uint8]:
+        """The bytes behind a set of trie nodes, none of which is a root."""
+        held = self.sets[nodes]
+        number = int(held[0] >= self.roots[-1] > 0)
+        trie, inside = self.tries[number], held - np.int32(self.roots[number])
+        first = trie.first[inside]
+        return trie.octets[ranges(first, trie.first[inside + 1] - first)]
 
     def _steps(self, key: WalkKey) -> Generator[WalkKey, Walk, Walk]:
         node_set, state, pre_state, plane = key

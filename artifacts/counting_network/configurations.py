@@ -17,7 +17,7 @@ and it alone is kept: at most least + 1 are left. Of sets of parts that a text m
 ``sets.MOST_WAYS`` are followed; beyond them ``AmbiguousPartsError`` is raised.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..network.configurations import BOTTOM, REFUSED, Entries, Network, Stacks, Threads
@@ -144,6 +144,17 @@ class CountedStacks(Network):
         found += [(target, self.stacks.of(pairs)) for target, pairs in united.items()]
         self._popped[node] = found
         return found
+
+    def popped_to(self, node: int, begins: Callable[[int], bool]) -> Sequence[tuple[int, int]]:
+        """Those of ``popped`` in which something may go on by their states: of the parts of a set
+        they alone are numbered."""
+        entries = self.stacks.entries[node]
+        if len(entries) > 1 or entries[0][0] < self.counters.states:
+            return super().popped_to(node, begins)
+        [(frame, below)] = entries
+        ways = self.counters.pops(frame, begins)
+        push = self.stacks.push
+        return [(target, push(again, below) if again else below) for target, again in ways]
 
     def add_ways(self, ways: int, node: int) -> int:
         """``ways`` and how many sets of parts are on top of the stacks of a node, if there are

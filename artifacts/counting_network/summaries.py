@@ -24,17 +24,19 @@ from collections.abc import Callable, Collection, Generator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ArtifactError
 from ..network.counts import UNBOUNDED
-from ..network.sets import MOST_FOLLOWED, NONE, check_ways
+from ..network.sets import MOST_BELOW, MOST_FOLLOWED, NONE, check_ways
 from ..network.summaries import Summaries
 from ..network.summary_tables import SummaryTables
 from ..network.tables import NetworkTables
 from ..summaries.node_sets import NOTHING, ROOT
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, CacheBudget, solve_recursive
-from ..tokens.trie import Trie
+from ..tokens.trie import Trie, ranges
+from .first_octets import FirstOctets
 from .item_walk import Exits, Items, ItemWalk, level_row, united
 from .stored_items import StoredItems
 
@@ -80,6 +82,7 @@ class CountingSummaries(Summaries):
         self._exits: dict[tuple[int, int, int], Exits | None] = {}
         self._item_walk: ItemWalk | None = None
         self._walked_bytes = 0
+        self._firsts = FirstOctets(tables, self._following)
         # By (set, counter, lo, hi), or (set, set of parts, its value, 0).
         self._levels: dict[tuple[int, int, int, int], _Summary] = {}
         # The sets of some of them whose rows are not known.
@@ -90,7 +93,7 @@ class CountingSummaries(Summaries):
         """Whether a cache limit is passed, so that ``forget`` should be called."""
         entries = len(self._items) + len(self._walked) + len(self._exits)
         entries += len(self._levels) + len(self._left)
-        size = 16 * self._begun + self._walked_bytes + ENTRY_BYTES * entries
+        size = 16 * self._begun + self._walked_bytes + ENTRY_BYTES * entries + self._firsts.nbytes
         return super().is_full or size > self._most_bytes
 
     def forget(self) -> None:
@@ -103,6 +106,7 @@ class CountingSummaries(Summaries):
         self._walked_bytes = 0
         self._levels.clear()
         self._left.clear()
+        self._firsts.forget()
 
     def large(self) -> tuple[SummaryTables, StoredItems]:
         """What takes long to find, to begin with another time: the walks of items, and summaries,
@@ -365,14 +369,14 @@ class CountingSummaries(Summaries):
         rule = self._counters.set_rules[counter - len(self._counters.rows)]
         waiting = [(suspended, value) for value in values]
         pending = dict[int, None]()
-        seen, followed = set(waiting), 0
+        seen, below, followed, several = set(waiting), set[int](), 0, 0
         for nodes, current in waiting:
             if rule.is_full(current):
                 row, left = yield nodes, rule.back
                 rows.add(row)
                 pending[left] = None
                 continue
-            ways = rule.pops(current)
+            ways = [way for way in rule.pops(current) if self._firsts.meet(nodes, way[0])]
             followed += len(ways)
             check_ways(followed, MOST_FOLLOWED)
             for state, again in ways:
@@ -385,8 +389,17 @@ class CountingSummaries(Summaries):
                 elif (left, again) not in seen:
                     seen.add((left, again))
                     waiting.append((left, again))
+                    several += left in below
+                    below.add(left)
+            check_ways(several, MOST_BELOW)
         pending.pop(NOTHING, None)
         return self._merged(pending)
+
+    def _following(self, nodes: int) -> NDArray[np.uint8]:
+        """The bytes behind a set of trie nodes."""
+        trie, suspended = self._make_trie(), self.sets[nodes]
+        first = trie.first[suspended]
+        return trie.octets[ranges(first, trie.first[suspended + 1] - first)]
 
 
 def _levels(begun: int, least: int, most: int, length: int) -> tuple[int, int]:

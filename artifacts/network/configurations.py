@@ -7,7 +7,7 @@ all that lies below it. So no stack is lost and none is added, and equal sets ar
 are equal configurations.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, reduce
 
 from ..tokens.memo import ENTRY_BYTES
@@ -304,6 +304,10 @@ class Network:
         entries = self.stacks.entries[node]
         known = entries[0][0] > DEAD  # Frames ascend.
         return entries if known else [entry for entry in entries if entry[0] > DEAD]
+
+    def popped_to(self, node: int, begins: Callable[[int], bool]) -> Sequence[tuple[int, int]]:
+        """Those of ``popped`` in which something may go on by their states."""
+        return [thread for thread in self.popped(node) if begins(thread[0])]
 
     def add_ways(self, ways: int, node: int) -> int:
         """``ways`` and how many sets of parts are on top of the stacks of a node, if there are

@@ -171,9 +171,11 @@ class Counters:
         before, counter = divmod(frame - self.states, len(self))
         return counter, before + 1
 
-    def pops(self, frame: int) -> list[tuple[int, int]]:
+    def pops(
+        self, frame: int, begins: Callable[[int], bool] | None = None
+    ) -> list[tuple[int, int]]:
         """Where the call on a frame ends: the states to go on in, each with the frame that is put
-        back, or 0 for none."""
+        back, or 0 for none. ``begins``: in which states something may go on, of sets; None: all."""
         if frame < self.states:
             return [(frame, _NONE)]
         counter, value = self.split(frame)
@@ -182,6 +184,7 @@ class Counters:
             return [
                 (state, self.frame(counter, again) if again else _NONE)
                 for state, again in rule.pops(value)
+                if begins is None or begins(state)
             ]
         item, least, _, back = self.rows[counter]
         # The last item has a plain frame, so that there may always be one more.

@@ -28,13 +28,14 @@ MOST_PARTS = 256
 # do, and up to 2ⁿ where n of them match the same texts.
 MOST_WAYS = 1 << 10
 
-# The most parts that are followed for one byte or one mask, counted for each set that they follow.
-# A mask of all orders of 26 letters takes 65,000, as tokens hold several parts, of 100 keys 100.
+# The most parts that are followed for one byte or one mask, counted for each set that they follow:
+# those that read what tokens go on with. A mask of all orders of 52 letters takes 17,000 (GPT-2),
+# as tokens hold several parts, of 100 keys 100.
 MOST_FOLLOWED = 1 << 17
 
-# The most sets below all walks of the trie that one canonical mask needs, where a text is parts in
-# several ways.
-MOST_BELOW = 1 << 14
+# The most sets of parts that one mask follows inside tokens, beside one where each part begins:
+# there are no others where parts can be distinguished.
+MOST_BELOW = 1 << 12
 
 # What a part may be.
 REQUIRED, REPEATED = 1, 2

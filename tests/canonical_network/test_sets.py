@@ -4,7 +4,8 @@
 # ruff: noqa: SIM300
 
 import random
-from collections.abc import Callable
+import string
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +13,23 @@ import pytest
 from numpy.typing import NDArray
 from support import encoded, tokenizer_of
 from support.cli import Cli, content
+from support.fuzzing.calls import tried
 from support.network import Part, check_equal, in_all_orders, keys, permuted
 
 from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.canonical_network import settled_sets
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.canonical_network.settled_sets import ended_parts
-from constrain.artifacts.network.sets import NO_SEPARATOR, NONE, REPEATED, REQUIRED, SetRule
+from constrain.artifacts.canonical_network.stack_walks import StackWalks
+from constrain.artifacts.canonical_network.trie_walk import Walk, WalkKey
+from constrain.artifacts.network.sets import (
+    NO_SEPARATOR,
+    NONE,
+    REPEATED,
+    REQUIRED,
+    AmbiguousPartsError,
+    SetRule,
+)
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, choose, compile_grammar
@@ -300,3 +311,46 @@ def test_tools_read_canonical_artifacts_with_sets(cli: Cli, tmp_path: Path) -> N
         array[-1] = value
         with pytest.raises(ArtifactError, match="section"):
             load_bytes(encoded(artifact, {name: array}))
+
+
+def test_parts_that_are_read_in_few_places_of_tokens_take_few_walks(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 26 letters in any order nearly all may follow each, and few go on in tokens."""
+    parts = [(f'"{letter}"', False, False) for letter in string.ascii_lowercase]
+    artifact = made(f'start ::= "<" {permuted(parts, None)} ">";', default_tokenizer)
+    walks: list[tuple[WalkKey, Walk]] = []
+    of = StackWalks.of
+
+    def counted(*place: int) -> Iterator[tuple[WalkKey, Walk, int]]:
+        for key, walk, below in of(*place):
+            walks.append((key, walk))
+            yield key, walk, below
+
+    monkeypatch.setattr(StackWalks, "of", counted)
+    matcher = artifact.matcher()
+    for token in default_tokenizer.encode("<"):
+        matcher.advance(token)
+    masked = tokenset.to_ids(matcher.mask()).tolist()
+    words = [artifact.vocabulary.token(token) for token in masked]
+    assert len(words) > 1_000
+    idle = [key for key, walk in walks if not walk.groups and not walk.suspended]
+    assert len(idle) < len(words) / 10
+    assert len(walks) < 3 * len(words)
+
+
+def test_parts_that_begin_alike_are_followed_within_bounds(default_tokenizer: Tokenizer) -> None:
+    """Each letter of a token is one part of a pair or the other: 2 to the length of it in ways."""
+    parts = [
+        (part, False, False)
+        for a in string.ascii_lowercase[:18]
+        for part in (f'"{a}"', f'#"[{a}{a.upper()}]"')
+    ]
+    artifact = made(f'start ::= "<" {permuted(parts, None)} ">";', default_tokenizer)
+    matcher = artifact.matcher()
+    for token in default_tokenizer.encode("<"):
+        matcher.advance(token)
+    ended = tried(matcher.mask)
+    assert not ended.flaw
+    with pytest.raises(AmbiguousPartsError, match="parts cannot be distinguished"):
+        matcher.mask()

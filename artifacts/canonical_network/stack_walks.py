@@ -1,0 +1,69 @@
+"""Walks of the token trie down the stacks of a place: where one is suspended, others go on below.
+
+In a network with sets of parts those that would read nothing are not begun; and where a text is
+parts in several ways, the same walk goes on above as many sets, within bounds.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from ..network.configurations import Network
+from ..network.sets import MOST_BELOW, check_ways
+from ..summaries.node_sets import ROOT
+from .trie_walk import TokenWalks, Walk, WalkKey
+
+if TYPE_CHECKING:
+    from ..counting_network.first_octets import FirstOctets
+
+# A walk, and the stacks below it.
+Begun: TypeAlias = tuple[WalkKey, int]
+
+
+class StackWalks:
+    """The walks over the stacks of ``network``; ``walks``: which tokens they read."""
+
+    def __init__(self, network: Network, walks: TokenWalks) -> None:
+        self._network, self._walks = network, walks
+
+    def of(
+        self, state: int, pre_state: int, node: int, plane: int
+    ) -> Iterator[tuple[WalkKey, Walk, int]]:
+        """The walks of all tokens from a place, with the stacks below each; as far as frames are
+        known.
+
+        Raises ``AmbiguousPartsError`` where a text is parts of a permutation in too many ways.
+        """
+        network, firsts = self._network, self._walks.first_octets
+        waiting: list[Begun] = [((ROOT, state, pre_state, plane), node)]
+        seen, keys, ways = set(waiting), set[WalkKey](), 0
+        for key, below in waiting:
+            if firsts is not None:
+                ways = network.add_ways(ways, below) + (key in keys)
+                keys.add(key)
+                check_ways(ways, MOST_BELOW)
+            walk = self._walks.walk(*key)
+            yield key, walk, below
+            for more in _goes_on(network, walk, below, firsts):
+                if more not in seen:
+                    seen.add(more)
+                    waiting.append(more)
+
+
+def _goes_on(
+    network: Network, walk: Walk, below: int, firsts: "FirstOctets | None"
+) -> Iterator[Begun]:
+    """The walks that go on where one over the stacks of ``below`` leaves off, as far as known."""
+    push = network.stacks.push
+    for key, frames in walk.counted:
+        node = below
+        for frame in frames:
+            node = push(frame, node)
+        yield key, node
+    for after, left, left_plane in walk.suspended:
+        if firsts is None:
+            popped = network.popped(below)
+        else:
+            popped = network.popped_to(below, partial(firsts.meet, left))
+        for frame, lower in popped:
+            yield (left, frame, after, left_plane), lower
