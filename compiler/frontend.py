@@ -41,7 +41,7 @@ from .dialects import read_grammar
 from .grammar.check import check
 from .grammar.expand_permutations import in_any_number
 from .grammar.tree import Difference, Excluding, Grammar
-from .limits import Limits, blaming
+from .limits import Limits, blaming, of_later
 from .lnf import Lnf, normalize, normalize_without_nullable
 from .lnf.automaton import to_nfa
 from .lnf.components import components, recurses
@@ -137,7 +137,7 @@ class Automaton:
 class Parser:
     """A grammar that nests, without exceptions and ignored text, and the tables of a parser of it.
     ``layout`` and ``lexer``: for Earley's recogniser, which also explains texts; made when they
-    are first needed, within ``limits`` whose clock starts then. Where the network holds sets, they
+    are first needed, within ``limits``, by ``of_later``'s clock. Where the network holds sets, they
     are of parts in any number. ``network``: None for the engine ``earley``. ``lazily``: terminals
     whose states are made while decoding, which are symbols of the grammar then.
     """
@@ -153,7 +153,7 @@ class Parser:
         """The productions. Raises ``LimitError``."""
         from .earley.tables import layout
 
-        limits = replace(self.limits, meter=None).started()
+        limits = of_later(self.limits)
         with blaming([self.grammar.start]):
             holds_sets = self.network is not None and self.network.has_sets
             grammar = in_any_number(self.grammar) if holds_sets else self.grammar
@@ -164,7 +164,7 @@ class Parser:
         """The automata of the terminals. Raises ``LimitError``."""
         from .earley.tables import stacked
 
-        limits = replace(self.limits, meter=None).started()
+        limits = of_later(self.limits)
         with blaming([self.grammar.start]):
             return stacked(self.layout.nodes, limits, len(self.grammar.tokens))
 
@@ -322,7 +322,7 @@ def _lazy(
     def later() -> Automata:
         from .lazy_dfa.built import built
 
-        again = replace(limits, meter=None).started()
+        again = of_later(limits)
         with blaming([grammar.start]):
             dfa = built(operation, again)
             if dfa is None:
@@ -399,13 +399,12 @@ def _regular(
         return _automata(grammar, normalize(resolved, limits), limits)
 
     def later() -> Automata:
-        unstarted = replace(limits, meter=None)
         with blaming(grammar.longest_rule()):
             try:
-                return minimal(unstarted.started())
+                return minimal(of_later(limits))
             except LimitError:
                 # What was found for masks is within the limits.
-                return _from_tree(resolved, of_rules, unstarted.started())
+                return _from_tree(resolved, of_rules, of_later(limits))
 
     if is_soon:
         from .network.from_tree import dfa_for_masks

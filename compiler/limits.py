@@ -7,6 +7,7 @@ limits.check_resources("the DFA", rules)             between steps: time and res
 limits.check_overrun()                               from a timer: what no step has seen
 with blaming(["object"]): ...                        names the rule where a step knows none
 with in_force(limits): ...                           and check_in_force("the DFA") further inside
+of_later(limits)                                     for what is made when it is first needed
 effort = Effort(limits, rules, progress)
 effort.begin("the masks", most=1 << 30)              work is counted from here on
 effort.spend(nodes)                                  ``Exhausted`` beyond the most, ``LimitError``
@@ -22,6 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from threading import Lock
 
 from .diagnostics import LimitError
 from .progress import Progress, silent
@@ -192,6 +194,41 @@ def in_force(limits: Limits) -> Iterator[None]:
         yield
     finally:
         _in_force.reset(token)
+
+
+class Interrupted:
+    """Limits whose clock runs in some blocks and stands still between them, as for what is made
+    when it is first needed.
+
+    ``limits``: those, whose clock has been started; one that ran before runs on.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits.started()
+        self._stands_still = limits.meter is None
+        self._running, self._since, self._lock = 0, time.monotonic(), Lock()
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Let the clock run in this block, where the limits are in force."""
+        with self._lock:
+            if self._stands_still and not self._running and self.limits.meter is not None:
+                self.limits.meter.deadline += time.monotonic() - self._since
+            self._running += 1
+        try:
+            with in_force(self.limits):
+                yield
+        finally:
+            with self._lock:
+                self._running -= 1
+                self._since = time.monotonic()
+
+
+def of_later(limits: Limits) -> Limits:
+    """The same limits for what is made when it is first needed: by the clock that is in force, if
+    one is, else by one that starts now."""
+    running = _in_force.get()
+    return replace(limits, meter=running.meter if running else None).started()
 
 
 def check_in_force(stage: str) -> None:

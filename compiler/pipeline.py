@@ -106,10 +106,11 @@ def build_engine(
 ) -> Recogniser:
     """The steps that need no tokenizer. Raises as ``Compiler.compile`` does."""
     wanted = with_changes(options, changes)
-    grammar = read(text, wanted, name)
-    check(grammar)
-    choice = engine_of(grammar, wanted)
-    return compile_texts(grammar, choice, wanted)
+    with in_force(wanted.limits):
+        grammar = read(text, wanted, name)
+        check(grammar)
+        choice = engine_of(grammar, wanted)
+        return compile_texts(grammar, choice, wanted)
 
 
 def build_automaton(

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..errors import ArtifactError
+from ..tokens.watch import Watch, unwatched
 from .lengths import NEVER, Lengths
 from .sets import Derivatives
 from .tables import DEAD, Conjunction
@@ -44,7 +45,7 @@ class _Visited(NamedTuple):
 
 
 class Emptiness:
-    """``most``: states that one search visits at most."""
+    """``most``: states that one search visits at most. ``watch``: told of each one."""
 
     def __init__(
         self,
@@ -52,9 +53,10 @@ class Emptiness:
         lengths: Lengths,
         operands: Sequence[Derivatives],
         most: int = MOST_VISITED,
+        watch: Watch = unwatched,
     ) -> None:
         self._conjunction, self._lengths, self._most = conjunction, lengths, most
-        self._operands = operands
+        self._operands, self._watch = operands, watch
         self._found: dict[tuple[int, Sets, int], int] = {}
         # By state of the DFA the columns that lead to another state or other sets.
         self._edges: dict[int, list[tuple[int, int, int]]] = {}
@@ -85,6 +87,7 @@ class Emptiness:
         if at_least < NEVER:
             wait(0, at_least, False)
         while waiting:
+            self._watch(1, 0)
             total, _, _, number, is_found = heappop(waiting)
             here = visited[number]
             if is_found:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
+from ..tokens.watch import Watch, unwatched
 from .emptiness import MOST_VISITED, Sets
 from .tables import Conjunction
 from .walked import Walked
@@ -24,12 +25,16 @@ Threads: TypeAlias = tuple[Thread, ...]
 
 class Reader:
     """``start``: before any text. ``most_visited``: states that one search for a member visits at
-    most. Reading raises ``UndecidedError`` where such a search ends without a result."""
+    most. ``watch``: told of each one. Reading raises ``UndecidedError`` where such a search ends
+    without a result."""
 
     def __init__(
-        self, conjunctions: Sequence[Conjunction], most_visited: int = MOST_VISITED
+        self,
+        conjunctions: Sequence[Conjunction],
+        most_visited: int = MOST_VISITED,
+        watch: Watch = unwatched,
     ) -> None:
-        self.walked = [Walked(each, most_visited) for each in conjunctions]
+        self.walked = [Walked(each, most_visited, watch) for each in conjunctions]
         self.start: Threads = tuple(
             Thread(i, *walked.first) for i, walked in enumerate(self.walked)
         )

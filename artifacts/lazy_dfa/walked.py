@@ -5,6 +5,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tokens.watch import Watch, unwatched
 from .cores import Cores
 from .emptiness import MOST_VISITED, Emptiness, Sets, accepted, derived
 from .lengths import NEVER, Lengths
@@ -18,14 +19,19 @@ Allowed: TypeAlias = NDArray[np.bool_]
 
 class Walked:
     """One conjunction, and what is found of it for any text. ``most_visited``: states that one
-    search for a member visits at most."""
+    search for a member visits at most. ``watch``: told of each one."""
 
-    def __init__(self, conjunction: Conjunction, most_visited: int = MOST_VISITED) -> None:
+    def __init__(
+        self,
+        conjunction: Conjunction,
+        most_visited: int = MOST_VISITED,
+        watch: Watch = unwatched,
+    ) -> None:
         self.conjunction = conjunction
         columns = conjunction.table.shape[1]
         self.operands = [Derivatives(each, columns) for each in conjunction.operands]
         self.lengths = Lengths(conjunction)
-        self.emptiness = Emptiness(conjunction, self.lengths, self.operands, most_visited)
+        self.emptiness = Emptiness(conjunction, self.lengths, self.operands, most_visited, watch)
         self.begin_cores()
         # What is live with these sets is so with any; there are such if all operands exclude.
         self._hardest = tuple(each.every for each in self.operands)

@@ -29,7 +29,7 @@ from ..grammar.tree import (
     children,
     with_children,
 )
-from ..limits import Limits, blaming
+from ..limits import Limits, blaming, of_later
 from ..lnf import normalize_without_nullable
 
 # Counts up to which copies are made where anything is loosened.
@@ -42,7 +42,7 @@ _ANYTHING = regex.repeat(regex.char_class([(0, 0xD7FF), (0xE000, 0x10FFFF)]), 0,
 def authored(grammar: Grammar, limits: Limits, *, loosens: bool) -> Callable[[], Earley]:
     """What gives the recogniser before any text; ``loosens``: of the grammar loosened. Raises
     ``LimitError``."""
-    limits = replace(limits, meter=None).started()
+    limits = of_later(limits)
     with blaming([grammar.start]):
         written = _rewritten(in_any_number(grammar), loosens=loosens)
         resolved = without_exceptions(written, limits)

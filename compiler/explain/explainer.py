@@ -9,6 +9,7 @@ terminals and rules these belong to is said by Earley's recogniser of the gramma
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -31,7 +32,7 @@ from ..diagnostics import GrammarError, LimitError
 from ..dialects import JSON_SCHEMA
 from ..frontend import Automaton, MaximalMunchGrammar, Parser, Recogniser, read_checked
 from ..grammar.tree import Grammar
-from ..limits import Limits
+from ..limits import Interrupted, Limits
 from ..maximal_munch.to_dfa import text_machine
 from ..network.counter_tables import copied_states
 from ..network.tree_counts import repeats
@@ -69,16 +70,19 @@ class ExplainError(ConstrainError):
 @dataclass(frozen=True, slots=True, eq=False)
 class Explainer:
     """``verdict``: that on a text. ``recogniser``: what gives it, tables where it is a network
-    that counts. ``machine``: what reads texts, made when it is first needed."""
+    that counts. ``machine``: what reads texts, made when it is first needed. ``running``: a block
+    in which the clock of what is made runs."""
 
     verdict: _Explain
     recogniser: Recogniser | NetworkTables | Artifact
     machine: Callable[[], TextMachine]
+    running: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def repair(self, text: bytes) -> Repair | None:
         """The nearest repair of a text; None of a member, and where none was found. The time that
         it takes beside reading the text is bounded."""
-        return nearest_repair(self.machine(), text)
+        with self.running():
+            return nearest_repair(self.machine(), text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,8 +134,24 @@ class _Written:
 
 def explainer_of_grammar(text: str, options: CompileOptions, name: str = "<grammar>") -> Explainer:
     """Of a grammar's text. Raises ``GrammarError`` and ``LimitError``, also of what is made when a
-    text is first explained: it is all one compilation by its limits."""
-    options = replace(options, limits=options.limits.started())
+    text is first explained: it is all one compilation by its limits, whose clock stands still
+    between texts."""
+    clock = Interrupted(options.limits)
+    with clock.running():
+        found = _explainer(text, replace(options, limits=clock.limits), name)
+
+    def verdict(text: bytes) -> Verdict:
+        with clock.running():
+            return found.verdict(text)
+
+    def machine() -> TextMachine:
+        with clock.running():
+            return found.machine()
+
+    return Explainer(verdict, found.recogniser, machine, clock.running)
+
+
+def _explainer(text: str, options: CompileOptions, name: str) -> Explainer:
     wanted = replace(options, parser="earley")
     if wanted.schema is not None and wanted.schema.order == "any":
         # Sets are held by networks, under any tokenization, of which a text has none.

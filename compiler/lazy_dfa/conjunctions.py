@@ -7,7 +7,8 @@ What has a DFA of few states is part of the conjunction's own; of other operands
 while decoding.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from constrain.artifacts.lazy_dfa.emptiness import MOST_VISITED, UndecidedError
 from constrain.artifacts.lazy_dfa.tables import CONTINUES, UNBOUNDED, Conjunction, Operand
 from constrain.artifacts.lazy_dfa.walked import Walked
+from constrain.artifacts.tokens.watch import Watch
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
@@ -26,7 +28,7 @@ from ..automata.minimize import minimize
 from ..automata.nfa import Nfa
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
-from ..limits import Limits
+from ..limits import Effort, Limits
 from .beginnings import following_its_beginnings
 from .json_lengths import json_length, phased
 from .signed_parts import Parts, TooManyError, conjunctions_of, repeated_character
@@ -119,14 +121,14 @@ def is_nullable(operation: Operation) -> bool:
     return any(each.accepts(*each.first) for each in walked)
 
 
-def without_empty(operation: Operation) -> Operation:
-    """The members of at least one character."""
+def without_empty(operation: Operation, limits: Limits) -> Operation:
+    """The members of at least one character. Raises ``LimitError``."""
     found = [
         replace(each, least=max(each.least, 1))
         for each in operation.conjunctions
         if each.most == UNBOUNDED or each.most > 0
     ]
-    live = tuple(each for each in found if (w := Walked(each)).is_live(*w.first))
+    live = tuple(each for each in found if _has_member(each, limits))
     return replace(operation, conjunctions=live)
 
 
@@ -333,12 +335,20 @@ def _useful(nfa: Nfa) -> set[int]:
     return {state for state in live if nfa.arcs[state] or state in nfa.finals}
 
 
-def _has_member(conjunction: Conjunction, limits: Limits) -> bool:
-    walked = Walked(conjunction)
+@contextmanager
+def searching(limits: Limits) -> Iterator[Watch]:
+    """What is told of each state that a search in this block visits; one that ends undecided is a
+    ``LimitError``, too."""
     try:
-        return walked.is_live(*walked.first)
+        yield Effort(limits, (), stage=_STAGE).spend
     except UndecidedError:
         raise LimitError(_STAGE, "states", MOST_VISITED) from None
+
+
+def _has_member(conjunction: Conjunction, limits: Limits) -> bool:
+    with searching(limits) as watch:
+        walked = Walked(conjunction, watch=watch)
+        return walked.is_live(*walked.first)
 
 
 def _states_if_built(conjunction: Conjunction) -> int:

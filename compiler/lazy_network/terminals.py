@@ -192,7 +192,7 @@ class _Replacing:
     def symbol(self, operation: Operation, span: Span) -> Expr:
         """What stands in the place of an operation, which is noted."""
         name = f"terminal {len(self.found)}"
-        self.found[name] = without_empty(operation)
+        self.found[name] = without_empty(operation, self.limits)
         symbol = Token(name, (), False, span)
         return Repetition(symbol, 0, 1, span) if is_nullable(operation) else symbol
 

@@ -36,7 +36,7 @@ from ..grammar.tree import (
     walk,
     with_children,
 )
-from ..lazy_dfa.conjunctions import Operation, operation_of
+from ..lazy_dfa.conjunctions import Operation, operation_of, searching
 from ..lazy_dfa.expression import expression_in, is_text
 from ..lazy_dfa.joined_characters import with_joined_characters
 from ..lazy_dfa.signed_parts import repeated_character
@@ -216,37 +216,42 @@ def _length(node: regex.Node, depth: int = 0) -> int | None:
     return None
 
 
-def first_bytes(conjunctions: Sequence[Conjunction]) -> Dfa:
-    """What stands for a lexeme in the tables of all: it reads the first byte of its members."""
+def first_bytes(conjunctions: Sequence[Conjunction], limits: Limits) -> Dfa:
+    """What stands for a lexeme in the tables of all: it reads the first byte of its members. Raises
+    ``LimitError``."""
     table = np.zeros((3, 256), dtype=np.int32)
-    for each in conjunctions:
-        walked = Walked(each)
-        for octet in range(256):
-            reached = walked.read(*walked.first, bytes([octet]))
-            if reached is not None and walked.is_live(*reached):
-                table[1, octet] = 2
+    with searching(limits) as watch:
+        for each in conjunctions:
+            walked = Walked(each, watch=watch)
+            for octet in range(256):
+                reached = walked.read(*walked.first, bytes([octet]))
+                if reached is not None and walked.is_live(*reached):
+                    table[1, octet] = 2
     accepting = np.array([False, False, True])
     origins = (frozenset[int](),) * 3
     return minimize(Dfa(table, np.arange(256, dtype=np.uint8), accepting, 1, origins))
 
 
-def reads_all(dfa: Dfa, operation: Operation) -> bool:
-    """Whether conjunctions match all that a DFA of finitely many texts does."""
-    reader = Reader(operation.conjunctions)
-    pending = [(dfa.start, reader.start)]
-    seen = set(pending)
-    for state, threads in pending:
-        if dfa.accepting[state] and not reader.accepts(threads):
-            return False
-        for octet, target in enumerate(dfa.table[state][dfa.classes].tolist()):
-            if target == DEAD:
-                continue
-            reached = target, reader.read(threads, bytes([octet]))
-            if not reached[1]:
+def reads_all(dfa: Dfa, operation: Operation, limits: Limits) -> bool:
+    """Whether conjunctions match all that a DFA of finitely many texts does. Raises
+    ``LimitError``."""
+    with searching(limits) as watch:
+        reader = Reader(operation.conjunctions, watch=watch)
+        pending = [(dfa.start, reader.start)]
+        seen = set(pending)
+        for state, threads in pending:
+            if dfa.accepting[state] and not reader.accepts(threads):
                 return False
-            if reached not in seen:
-                seen.add(reached)
-                pending.append(reached)
+            for octet, target in enumerate(dfa.table[state][dfa.classes].tolist()):
+                if target == DEAD:
+                    continue
+                reached = target, reader.read(threads, bytes([octet]))
+                if not reached[1]:
+                    return False
+                if reached not in seen:
+                    seen.add(reached)
+                    pending.append(reached)
+            watch(1, 0)
     return True
 
 

@@ -86,7 +86,7 @@ class Lexeme:
         rest = without_bytes_of(self.lazily, missing, limits)
         if not rest.conjunctions:
             return replace(self, dfa=_NEVER, lazily=None)
-        return replace(self, dfa=first_bytes(rest.conjunctions), lazily=rest)
+        return replace(self, dfa=first_bytes(rest.conjunctions, limits), lazily=rest)
 
     @property
     def precedence(self) -> tuple[int, int]:
@@ -258,7 +258,7 @@ class _Numbering:
         """Whether a lexeme matches all that one which is a string does."""
         if other.lazily is None or keyword.lazily is not None:
             return keyword.lazily is None and is_included(keyword.dfa, other.dfa, self.limits)
-        return reads_all(keyword.dfa, other.lazily)
+        return reads_all(keyword.dfa, other.lazily, self.limits)
 
     def _number(self, expr: Expr, *, ignored: bool = False) -> tuple[int | None, bool]:
         """The lexeme of a terminal (None if it matches no text but ε), and whether it matches ε.
@@ -271,8 +271,8 @@ class _Numbering:
             with blaming([expr.name] if isinstance(expr, Reference) else ()):
                 found = self._automaton(expr)
                 if isinstance(found, Operation):
-                    lazily, optional = without_empty(found), is_nullable(found)
-                    dfa = first_bytes(lazily.conjunctions)
+                    lazily, optional = without_empty(found, self.limits), is_nullable(found)
+                    dfa = first_bytes(lazily.conjunctions, self.limits)
                 else:
                     lazily, dfa, optional = None, found, bool(found.accepting[found.start])
                     if optional:

@@ -14,11 +14,14 @@ from constrain.compiler.automata.dfa import Dfa, trimmed
 from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.explain.explainer import explainer_of_grammar
+from constrain.compiler.frontend import Parser
 from constrain.compiler.grammar.check import check
+from constrain.compiler.limits import Interrupted, in_force
 from constrain.compiler.network.from_tree import numbered
 from constrain.compiler.network.tree_layout import Layout
 from constrain.compiler.network.tree_plan import procedures_of
 from constrain.compiler.options import CompileOptions
+from constrain.compiler.pipeline import build_engine
 from constrain.compiler.token_ids import token_ids
 from constrain.compiler.tokenizers import Tokenizer
 from constrain.compiler.unicode import utf8
@@ -36,6 +39,12 @@ def compiler(tmp_path_factory: pytest.TempPathFactory) -> Compiler:
 # Grammars whose compilation has steps of seconds to hours, and the seconds that are allowed.
 ENDLESS = {
     "a search over nested counts": ("regex", "((a{1000}){1000}){1000}", "canonical", 60.0),
+    "a search for a member": (
+        "regex-extended",
+        "&".join(f"(.*{letter}.*)" for letter in "abcdefghijklmnopqrstuvwxyz"),
+        "any",
+        0.3,
+    ),
     "sets of states": ("regex", "a" + "{0,2}" * 60, "canonical", 0.3),
     "a lexer of all subsets": (
         "lark",
@@ -74,6 +83,31 @@ def test_explaining_keeps_the_limits_of_one_compilation() -> None:
         explainer_of_grammar("a|" * 100_000, options)
 
     assert time.process_time() - begin < 1.2 * 0.1 + 0.5
+
+
+def test_what_a_compilation_makes_later_is_by_its_clock() -> None:
+    """Earley's tables, where they are the last engine that is tried, do not begin anew."""
+    parser = build_engine('root ::= "a" root "b" | "c"', dialect="gbnf")
+    assert isinstance(parser, Parser)
+
+    with in_force(Limits(seconds=0)), pytest.raises(LimitError):
+        assert parser.layout
+
+    assert parser.layout
+
+
+def test_the_clock_of_an_explanation_stands_still_between_texts() -> None:
+    """Whoever keeps one waits for texts; a clock that ran before runs on."""
+    own, given = Interrupted(Limits(seconds=0.05)), Interrupted(Limits(seconds=0.05).started())
+    time.sleep(0.06)
+
+    with own.running():
+        own.limits.check_resources("the lexer")
+        time.sleep(0.06)
+        with pytest.raises(LimitError):
+            own.limits.check_resources("the lexer")
+    with given.running(), pytest.raises(LimitError):
+        given.limits.check_resources("the lexer")
 
 
 def test_the_rules_around_thousands_of_keywords_take_little() -> None:
