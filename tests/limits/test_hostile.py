@@ -7,6 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from support.fuzzing import small_tokenizer
+from support.limits import calls_counted
 
 from constrain.artifacts.errors import ConstrainError
 from constrain.compiler import Compiler, Limits, load_tokenizer
@@ -172,12 +173,11 @@ def test_long_names_are_not_compared_with_each_other() -> None:
     """To find out which one was meant takes the time of their product."""
     uses = " ".join(f"{'u' * 2000}{i}" for i in range(30))
     rules = "".join(f'{"u" * 2000}x{i} ::= "a"\n' for i in range(30))
-    begin = time.process_time()
 
-    with pytest.raises(CheckError, match="is not defined"):
+    with calls_counted() as calls, pytest.raises(CheckError, match="is not defined"):
         check(read_grammar(f"root ::= {uses}\n{rules}", "gbnf"))
 
-    assert time.process_time() - begin < 0.5
+    assert calls.total() < 150_000
 
 
 @pytest.mark.parametrize(
@@ -254,12 +254,12 @@ def test_what_is_called_by_a_long_way_is_within_the_limits(compiler: Compiler) -
 
 def test_many_numbers_of_a_schema_are_met_as_sets() -> None:
     """And not each with each."""
-    text = json.dumps({"allOf": [{"enum": [*range(i, 6000 + i)]} for i in range(2)]})
-    begin = time.process_time()
+    text = json.dumps({"allOf": [{"enum": [*range(i, 2000 + i)]} for i in range(2)]})
 
-    read_grammar(text, "json-schema")
+    with calls_counted() as calls:
+        read_grammar(text, "json-schema")
 
-    assert time.process_time() - begin < 1.5
+    assert calls.total() < 2_000_000
 
 
 def test_the_automaton_of_a_class_takes_little_for_each_of_its_ranges() -> None:
