@@ -14,7 +14,7 @@ Nor can a token distinguish counts that are far from their bounds: each item rea
 it begins and ends at most as many as it has bytes. Such counts are one count in shortened heads.
 """
 
-from functools import cached_property, reduce
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,7 +116,7 @@ class NullableFrameRuns:
                 for _ in range(times):
                     image = stacks.push(top, image)
                 found.append(image)
-            images[place] = reduce(stacks.union, found)
+            images[place] = stacks.joined(found)
         return heads.head_of((state, images[node, DEAD, 0]) for state, node in heads.threads[head])
 
     def _most(self, frame: int) -> int:

@@ -19,7 +19,6 @@ head is a control state and one stack symbol; here it is all threads and as many
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from functools import reduce
 from typing import NamedTuple
 
 from ..network.configurations import BOTTOM, Stacks
@@ -298,7 +297,7 @@ class Heads:
                     parts.append(self.hole)
                 else:
                     parts.append(stacks.push(frame, images[rest]))
-            images[node] = reduce(stacks.union, parts)
+            images[node] = stacks.joined(parts)
         return images
 
     def _nodes(self, head: int) -> set[int]:
@@ -319,8 +318,9 @@ class Heads:
         """Whether a frame may return without reading a lexeme."""
         if frame < self._states:
             return frame > BELOW_ALL and self._ends[frame]
-        pops = self.tables.some_counters.pops(frame)
-        return any(not again and self._ends[state] for state, again in pops)
+        counters = self.tables.some_counters
+        counter, value = counters.split(frame)
+        return counters.may_return(counter, value) and self._ends[counters.ends[counter]]
 
     def first_lexemes(self, frame: int) -> frozenset[int]:
         """The lexemes that can be read first behind a frame or in what is called there (FIRST)."""
@@ -370,11 +370,12 @@ class Heads:
 
     def head_of(self, threads: Iterable[tuple[int, int]]) -> int:
         """The head of these (state, node) threads, without redundant stacks."""
-        merged: dict[int, int] = {}
+        by_state: dict[int, list[int]] = {}
         for state, node in threads:
-            other = merged.get(state)
-            merged[state] = node if other is None else self.stacks.union(other, node)
-        key = tuple(sorted((state, self._reduced(node)) for state, node in merged.items()))
+            by_state.setdefault(state, []).append(node)
+        # Not pair by pair: each of thousands would be a node of its own.
+        joined = self.stacks.joined
+        key = tuple(sorted((state, self._reduced(joined(n))) for state, n in by_state.items()))
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.threads)

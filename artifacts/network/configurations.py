@@ -8,7 +8,7 @@ are equal configurations.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, reduce
+from functools import cached_property
 
 from ..tokens.memo import ENTRY_BYTES
 from .tables import DEAD, FirstTransitions, NetworkTables
@@ -104,12 +104,9 @@ class Stacks:
 
     def joined(self, nodes: Sequence[int]) -> int:
         """The stacks of one or more nodes."""
-        merged: dict[int, int] = {}
-        for node in nodes:
-            for frame, below in self.entries[node]:
-                if merged.setdefault(frame, below) != below:
-                    return reduce(self.union, nodes)
-        return self._number(tuple(sorted(merged.items())))
+        if len(nodes) <= 2:
+            return self.union(nodes[0], nodes[-1])
+        return self.of(entry for node in dict.fromkeys(nodes) for entry in self.entries[node])
 
     def _number(self, entries: Entries) -> int:
         number = self._numbers.setdefault(entries, len(self.entries))

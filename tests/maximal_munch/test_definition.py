@@ -20,6 +20,7 @@ from support.maximal_munch import (
 
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.memo import ENTRY_BYTES
 from constrain.compiler import Tokenizer
 from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.dialects import read_grammar
@@ -181,3 +182,15 @@ def test_json_has_as_many_heads_at_any_depth() -> None:
     before = len(heads.threads)
     assert masks.is_accepting(read(masks, opening + b'[{"a":' * 50 + b"1" + b"}]" * 53))
     assert len(heads.threads) <= before + 10
+
+
+def test_stacks_behind_one_state_are_joined_at_once() -> None:
+    """Not pair by pair, which is a node for each beginning of them."""
+    heads = masks_of(JSON, OCTETS).configurations.heads
+    stacks, frames = heads.stacks, range(1, heads.tables.states)
+    nodes = [stacks.push(frame, heads.hole) for frame in frames]
+    before = stacks.nbytes
+
+    heads.head_of((1, node) for node in nodes)
+
+    assert stacks.nbytes - before <= 4 * ENTRY_BYTES * len(nodes)
