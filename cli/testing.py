@@ -176,7 +176,7 @@ def runs_of(
         if named is None:
             raise UsageError(WITHOUT_PROJECT)
         each = named.cases()
-        wanted = [run for run in each if len(run) > 1 or is_cases(run[0]) or beside(run[0])]
+        wanted = [run for run in each if run[1:] or (run and (is_cases(run[0]) or beside(run[0])))]
     runs = []
     for run in wanted:
         subjects = Subjects(given)

@@ -7,6 +7,8 @@ In each folder ``constrain.toml`` goes before a ``pyproject.toml``, which counts
 import re
 from pathlib import Path
 
+from .bounded_toml import MOST_BYTES, read_most, toml_of
+
 OWN, SHARED = "constrain.toml", "pyproject.toml"
 
 # All ways to write the table's name begin so.
@@ -26,12 +28,10 @@ def find(folder: Path) -> Path | None:
 def _has_section(path: Path) -> bool:
     """Whether the file has the table; one that is no TOML is others' to complain about."""
     try:
-        data = path.read_bytes()
+        data = read_most(path)
         # Reading TOML takes milliseconds, which commands outside of projects do not spend.
         if not re.search(_MAY_HAVE_SECTION, data):
             return False
-        import tomllib
-
-        return "constrain" in tomllib.loads(data.decode("utf-8")).get("tool", {})
+        return len(data) > MOST_BYTES or "constrain" in toml_of(data).get("tool", {})
     except (OSError, ValueError, AttributeError, TypeError):
         return False

@@ -11,10 +11,9 @@ those of the file's folder.
 
 import os
 import re
-import tomllib
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from constrain.artifacts.errors import ConstrainError, visible
 
 from ..console import UsageError
 from ..inputs import grammar_files
+from .bounded_toml import MOST_BYTES, read_most, toml_of
 from .find import SHARED
 from .keys import GRAMMARS, MIN_COVERAGE, STORE, TESTS, TOKENIZERS, Key
 from .toml_places import Place, places
@@ -66,7 +66,11 @@ class Entry:
 
     @cached_property
     def _matches(self) -> re.Pattern[str]:
-        return re.compile(_regex(self.pattern))
+        try:
+            return re.compile(_regex(self.pattern))
+        except re.error:
+            # Such as [z-a], which no name has a character of.
+            return re.compile(r"(?!)")
 
     def matches(self, name: str) -> bool:
         """Whether a path with slashes from the project's folder is meant."""
@@ -156,7 +160,14 @@ class Project:
                 yield shown(regular(whole))
             return
         is_hidden = re.compile(r"(^|/)\.")
-        for path in sorted(self.folder.glob(pattern)):
+        try:
+            paths = sorted(self.folder.glob(pattern))
+        except (ValueError, NotImplementedError) as error:
+            raise UsageError(
+                f"{visible(self.shown)}: {pattern!r} is no pattern of files in the project's "
+                f"folder: {error}"
+            ) from None
+        for path in paths:
             name = path.relative_to(self.folder).as_posix()
             if path.is_file() and (is_hidden.search(pattern) or not is_hidden.search(name)):
                 yield shown(path)
@@ -196,20 +207,30 @@ def _regex(pattern: str) -> str:
 class _Reader:
     def __init__(self, path: Path) -> None:
         self.path, self.shown = path, shown(path)
-        data = path.read_bytes()
+        data = read_most(path)
+        if len(data) > MOST_BYTES:
+            raise UsageError(
+                f"{visible(self.shown)}: it has more than {MOST_BYTES:,} bytes, the most that a "
+                "project file may have"
+            )
         self.text = data.decode("utf-8", "replace")
         self.errors: list[Diagnostic] = []
         try:
-            self.value: Any = tomllib.loads(data.decode("utf-8"))
+            self.value: Any = toml_of(data)
         except ValueError as error:
             raise self._not_toml(error) from None
         self.prefix: tuple[str, ...] = ()
         if path.name == SHARED:
-            self.prefix = ("tool", "constrain")
-            self.value = self.value.get("tool", {}).get("constrain", {})
+            for name in ("tool", "constrain"):
+                self.prefix = (*self.prefix, name)
+                self.value = self.value.get(name, {})
+                if not isinstance(self.value, dict):
+                    self._wrong((), f"expected a table [{'.'.join(self.prefix)}]")
+                    self.value = {}
 
     def project(self, keys: Mapping[str, Key]) -> Project:
-        named = self._tokenizers(self._table(self.value.get(TOKENIZERS, {}), TOKENIZERS))
+        self.tokenizers = self._table(self.value.get(TOKENIZERS, {}), TOKENIZERS)
+        named = self._tokenizers(self.tokenizers)
         own = (GRAMMARS, TOKENIZERS, STORE)
         tops = {k: v for k, v in self.value.items() if k not in own}
         settings = self._settings(tops, (), (*keys, *own), keys)
@@ -270,12 +291,16 @@ class _Reader:
     def _settings(
         self, table: dict[str, Any], path: tuple[str, ...], known: Any, keys: Mapping[str, Key]
     ) -> dict[str, Setting]:
+        from constrain.compiler.diagnostics import MOST_SHOWN, closest
+
         found = {}
         for name, value in table.items():
             if name not in keys:
-                close = get_close_matches(name, [*known], n=1)
-                close = close or get_close_matches(name.replace("_", "-"), [*known], n=1)
-                hint = f"did you mean '{close[0]}'?" if close else f"known are {', '.join(known)}"
+                hint = f"known are {', '.join(known)}"
+                # Those behind them are not shown.
+                if len(self.errors) < MOST_SHOWN:
+                    close = closest(name, known) or closest(name.replace("_", "-"), known)
+                    hint = f"did you mean '{close}'?" if close else hint
                 self._wrong((*path, name), f"there is no key '{name}'", hint, of_key=True)
                 continue
             try:
@@ -283,7 +308,7 @@ class _Reader:
             except (TypeError, ValueError) as error:
                 self._wrong((*path, name), f"'{name}' takes {error}")
             else:
-                if name == "tokenizer" and read not in self.value.get(TOKENIZERS, {}):
+                if name == "tokenizer" and read not in self.tokenizers:
                     self._tokenizer_at(read, (*path, name))
                 found[keys[name].name] = self._setting(read, (*path, name))
         return found
@@ -314,7 +339,11 @@ class _Reader:
 
     def _line(self, path: tuple[str, ...]) -> int:
         place = self._places.get((*self.prefix, *path))
-        return 0 if place is None else self.text.count("\n", 0, place.key[0]) + 1
+        return 0 if place is None else bisect_left(self._line_ends, place.key[0]) + 1
+
+    @cached_property
+    def _line_ends(self) -> list[int]:
+        return [match.start() for match in re.finditer("\n", self.text)]
 
     @cached_property
     def _places(self) -> dict[tuple[str, ...], Place]:

@@ -297,6 +297,11 @@ WRONG = {
     "[tokenizers]\nx.y = 1": "2:7: error: expected the file of a tokenizer@^",
     "a = \n": "1:5: error: this is no TOML: invalid value@^",
     "a = [1,": "1:8: error: this is no TOML: invalid value@^",
+    "tokenizers = 5\ntokenizer = 'x'": "1:14: error: expected a table@^",
+    f"a = {'[' * 5_000}": "error: this is no TOML: keys or values nest too deep@deep",
+    f"{'a.' * 20_000}b = 1": "error: this is no TOML: keys or values nest too deep@deep",
+    "".join(f"k{i} = 1\n" for i in range(5_000)): "1:1: error: there is no key 'k0'@4,950 more",
+    f"start = '{'x' * 1_000_000}'": " it has more than 1,000,000 bytes@the most",
 }
 
 
@@ -309,8 +314,44 @@ def test_what_is_wrong_has_its_place(cli: Cli, text: str) -> None:
     for words in (("check",), ("show", "date.ebnf"), ("config",)):
         found = cli(*words)
         assert found.code == 2, words
-        assert f"constrain.toml:{message}" in found.err
+        assert "constrain.toml:" in found.err
+        assert message in found.err
         assert hint in found.err
+
+
+@pytest.mark.parametrize("text", ["tool = 1", "[tool]\nconstrain = 1", "[[tool]]\nconstrain = 1"])
+def test_a_pyproject_whose_table_is_none_is_refused_at_its_place(cli: Cli, text: str) -> None:
+    """Where --config names it; without that it is no project file."""
+    project(text, "pyproject.toml")
+
+    found = cli("config", "--config", "pyproject.toml")
+    assert (found.code, "error: expected a table [tool" in found.err) == (2, True)
+
+
+def test_a_pyproject_that_is_no_toml_ends_no_command(cli: Cli) -> None:
+    """Others may complain of it."""
+    project(f"tool = {'[' * 5_000}", "pyproject.toml", date=DATE)
+
+    assert cli("check", "date.ebnf").code == 0
+
+
+@pytest.mark.parametrize("pattern", ["a**b", "/etc/*", "[z-a].ebnf"])
+def test_patterns_that_mean_no_files_are_refused(cli: Cli, pattern: str) -> None:
+    """Those of grammars and of cases, with what is wrong."""
+    for text in (f"grammars = ['{pattern}']", f"tests = ['{pattern}']"):
+        project(text, date=DATE)
+        for words in (("check",), ("test",), ("check", "date.ebnf")):
+            found = cli(*words)
+            assert (found.code == 2) == (len(words) == 1), found.err
+            assert found.code in (0, 2)
+
+
+def test_no_tests_at_all_are_no_cases(cli: Cli) -> None:
+    """An empty list is what it says."""
+    project("tests = []")
+
+    found = cli("test")
+    assert (found.code, "there is no case" in found.err) == (2, True)
 
 
 def test_all_that_is_wrong_is_said_at_once(cli: Cli) -> None:
