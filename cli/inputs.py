@@ -27,9 +27,8 @@ _GENERIC = ".ebnf"
 _PART_BYTES = 1 << 18
 
 
-# What is read of a file or stream at all, and what of it may be a grammar.
+# What is read of a file or stream at all.
 _MOST_BYTES = 1 << 30
-_MOST_GRAMMAR_BYTES = 1 << 24
 
 
 class InputLimitError(ConstrainError):
@@ -108,8 +107,10 @@ def grammar_files(path: str) -> list[str]:
 
 def decoded(data: bytes, path: str) -> str:
     """A grammar's UTF-8 text, without a byte order mark; line ends as they are."""
-    if len(data) > _MOST_GRAMMAR_BYTES:
-        raise InputLimitError(path, _MOST_GRAMMAR_BYTES, "a grammar")
+    from constrain.compiler.limits import MOST_GRAMMAR_BYTES
+
+    if len(data) > MOST_GRAMMAR_BYTES:
+        raise InputLimitError(path, MOST_GRAMMAR_BYTES, "a grammar")
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:

@@ -28,6 +28,9 @@ from threading import Lock
 from .diagnostics import LimitError
 from .progress import Progress, silent
 
+# Of the text of a grammar in a file.
+MOST_GRAMMAR_BYTES = 1 << 24
+
 # Seconds between two looks at the resident size, which cost 10 microseconds each.
 _BETWEEN_LOOKS = 0.005
 

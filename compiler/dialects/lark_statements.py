@@ -5,9 +5,11 @@ statements and names, and the tables that say what messages call tokens and how 
 mistakes.
 """
 
+import os
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from lark import Token
@@ -17,7 +19,7 @@ from constrain.artifacts.container.regular import regular
 from ..automata.folding import fold
 from ..diagnostics import Source, Span, closest
 from ..grammar.tree import Expr, Reference, Rule, children, walk, with_children
-from ..limits import Limits
+from ..limits import MOST_GRAMMAR_BYTES, Limits
 from .builder import USUAL_TOKENS, Item, Unescaped, pattern_of, span_of
 from .lark_json import JsonBuilder
 from .lark_library import COMMON
@@ -94,6 +96,23 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
 )
 
 
+# Files that import each other in a row: each is read inside the one before.
+_MOST_FILES_DEEP = 20
+
+# Names that a file has not, for which similar ones are looked up.
+_MOST_SUGGESTIONS = 50
+
+_STAGE = "importing grammars"
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What a grammar that is imported defines, by name; whether it has a JSON Schema inside."""
+
+    rules: Mapping[str, Rule]
+    has_schema: bool
+
+
 class StatementsBuilder(JsonBuilder):
     """The part of ``LarkBuilder`` that reads statements and names."""
 
@@ -103,8 +122,11 @@ class StatementsBuilder(JsonBuilder):
         self.imported: set[tuple[str, str]] = set()
         self.mixed: set[str] = set()
         self.elsewhere: set[str] = set()
-        # The files that are being imported, from the first.
-        self.files: tuple[Path, ...] = ()
+        # The files that are being imported, from the first, by their real paths.
+        self.files: tuple[str, ...] = ()
+        # Those that were, by path; the builders of all files have it in common.
+        self.known_files: dict[Path, _File] = {}
+        self._unknown = 0
         # llguidance's regexes are those of Rust, Lark's those of Python.
         self.has_rust_regexes = _LLGUIDANCE.search(source.text) is not None
 
@@ -178,33 +200,55 @@ class StatementsBuilder(JsonBuilder):
                 self.report("this names no file", span, "write %import .file.NAME")
             return []
         file = self.import_folder.joinpath(*parts).with_suffix(".lark")
-        if file in self.files:
-            self.report(f"{file.name} imports itself, by way of others or not", span)
+        found = self.known_files.get(file) or self._read(file, span)
+        if found is None:
             return []
+        self.known_files[file] = found
+        if found.has_schema:
+            self.report(f"{file.name} has a JSON Schema inside, which is not imported", span)
+        return self._rules_of(file, found.rules, span, wanted)
+
+    def _read(self, file: Path, span: Span) -> _File | None:
+        """What a file defines; None if it cannot be read, which is reported. Raises the errors of
+        that file."""
+        from .parse import parse
+
+        real = os.path.realpath(file)
+        if real in self.files:
+            self.report(f"{file.name} imports itself, by way of others or not", span)
+            return None
+        if len(self.files) == _MOST_FILES_DEEP:
+            self.report(f"more than {_MOST_FILES_DEEP} files import each other in a row", span)
+            return None
         try:
-            text = regular(file).read_bytes().decode("utf-8")
+            with regular(file).open("rb") as stream:
+                data = stream.read(MOST_GRAMMAR_BYTES + 1)
+            text = data.decode("utf-8").removeprefix("\ufeff")
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             self.report(f"{file} cannot be read: {reason}", span)
-            return []
-        return self._rules_of(file, text, span, wanted)
+            return None
+        if len(data) > MOST_GRAMMAR_BYTES:
+            most = f"more than {MOST_GRAMMAR_BYTES:,} bytes, the most that a grammar has"
+            self.report(f"{file} cannot be read: it has {most}", span)
+            return None
+        other = type(self)(Source(text, str(file), self.source.dialect), self.limits)
+        other.import_folder, other.files = file.parent, (*self.files, real)
+        other.known_files = self.known_files
+        rules = {rule.name: rule for rule in parse(other)}
+        return _File(rules, bool(other.embedded))
 
     def _rules_of(
-        self, file: Path, text: str, span: Span, wanted: Mapping[str, Token]
+        self, file: Path, rules: Mapping[str, Rule], span: Span, wanted: Mapping[str, Token]
     ) -> list[Rule]:
         """The rules of another file, under the names that they get here; what they use has the
-        file's name before its own, as in Lark. Raises the errors of that file."""
-        from .parse import parse
-
-        other = type(self)(Source(text, str(file), self.source.dialect), self.limits)
-        other.import_folder, other.files = file.parent, (*self.files, file)
-        rules = {rule.name: rule for rule in parse(other)}
-        if other.embedded:
-            self.report(f"{file.name} has a JSON Schema inside, which is not imported", span)
+        file's name before its own, as in Lark."""
         for name, token in wanted.items():
             if name not in rules:
-                close = closest(name, rules)
-                hint = f"did you mean {close!r}?" if close else f"it has {', '.join(rules)}"
+                self._unknown += 1
+                close = closest(name, rules) if self._unknown <= _MOST_SUGGESTIONS else None
+                some = ", ".join(islice(rules, _MOST_SUGGESTIONS))
+                hint = f"did you mean {close!r}?" if close else f"it has {some or 'no rules'}"
                 self.report(f"{file.name} has no {name!r}", span_of(token), hint)
         pending = [name for name in wanted if name in rules]
         names = {name: str(wanted[name]) for name in pending}
@@ -222,6 +266,7 @@ class StatementsBuilder(JsonBuilder):
 
         found = []
         for name, new in names.items():
+            self.limits.check_resources(_STAGE, (new,))
             if (str(file), new) not in self.imported:
                 self.imported.add((str(file), new))
                 body = fold(rules[name].body, children, moved)

@@ -97,14 +97,15 @@ def test_messages_that_nobody_takes_change_nothing(
 
 @pytest.mark.parametrize("command", ["check", "compile", "mask", "convert"])
 @pytest.mark.parametrize(
-    ("name", "most"), [("_MOST_BYTES", "an input"), ("_MOST_GRAMMAR_BYTES", "a grammar")]
+    ("name", "most"),
+    [("cli.inputs._MOST_BYTES", "an input"), ("compiler.limits.MOST_GRAMMAR_BYTES", "a grammar")],
 )
 def test_an_input_without_an_end_is_a_limit(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, name: str, most: str
 ) -> None:
     """Code 3 and the number, for a stream and for a file, as a finding of ``check``; no more is
     read."""
-    monkeypatch.setattr(f"constrain.cli.inputs.{name}", 1000)
+    monkeypatch.setattr(f"constrain.{name}", 1000)
     options = {"compile": ["-o", "x"], "convert": ["--to", "gbnf"]}.get(command, [])
     text = b's ::= "a";' + b" " * 1000
     before = names(tmp_path)

@@ -137,6 +137,31 @@ def test_imported_rules_bring_what_they_use(tmp_path: Path) -> None:
     assert (told.returncode, told.stderr) == (0, b"")
 
 
+def test_files_that_import_each_other_in_any_number_are_read_once_or_refused(
+    tmp_path: Path,
+) -> None:
+    """Each imports two names from the next: read again for each, the last is read 2^18 times. A
+    chain too long is refused before Python's stack ends, and so are links that lead back and a file
+    of any size. A byte order mark is none of their text."""
+    (tmp_path / "loop").symlink_to(".", target_is_directory=True)
+    for i in range(300):
+        nested = f"%import .f{i + 1}.a -> b\n%import .f{i + 1}.c -> d\n"
+        more = nested if i not in (18, 299) else 'b: "a"\nd: "b"\n'
+        (tmp_path / f"f{i}.lark").write_bytes(f"\ufeff{more}a: b\nc: d\n".encode())
+    (tmp_path / "back.lark").write_text("%import .loop.back.a -> b\na: b\n", encoding="utf-8")
+    with (tmp_path / "large.lark").open("wb") as large:
+        large.truncate(1 << 33)
+
+    assert members("%import .f0.a\n%import .f0.c\nstart: a c\n", imports=str(tmp_path)) == {"ab"}
+    for name, message in {
+        "f19": "more than 20 files import each other in a row",
+        "back": "back.lark imports itself",
+        "large": "it has more than 16,777,216 bytes",
+    }.items():
+        with pytest.raises(DialectError, match=message):
+            members(f"%import .{name}.a\nstart: a\n", imports=str(tmp_path))
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
