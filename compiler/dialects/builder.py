@@ -49,6 +49,9 @@ SIMPLE = {
 # Escapes of plain text; in a regex the letter means something else, or itself.
 PLAIN = {"b": "\b", "/": "/"}
 
+# With both ends, the longest escape in braces: \u{10FFFF}.
+_LONGEST_BRACED = len(r"\u{10FFFF}")
+
 HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 
 
@@ -82,6 +85,7 @@ def unescape(
     """
     if "\\" not in text:
         return Unescaped(text, range(offset, offset + len(text) + 1))
+    simple = SIMPLE if keep_unknown else {**SIMPLE, **PLAIN}
     out: list[str] = []
     origins = array("q")
     i = 0
@@ -92,7 +96,7 @@ def unescape(
             i += 1
             continue
         letter = text[i + 1]
-        value, length = _escape(text, i, SIMPLE if keep_unknown else {**SIMPLE, **PLAIN})
+        value, length = _escape(text, i, simple)
         if long_escapes and letter == "U":
             value, length = _long_escape(text, i)
         if value is None:
@@ -132,7 +136,7 @@ def _escape(text: str, i: int, simple: Mapping[str, str]) -> tuple[str | None, i
             return chr(int(digits, 16)), 4
         return None, 2
     if letter == "u" and text[i + 2 : i + 3] == "{":
-        close = text.find("}", i)
+        close = text.find("}", i, i + _LONGEST_BRACED)
         digits = text[i + 3 : close] if close >= 0 else ""
         if 1 <= len(digits) <= 6 and HEX_DIGITS.issuperset(digits) and is_scalar(int(digits, 16)):
             return chr(int(digits, 16)), close - i + 1

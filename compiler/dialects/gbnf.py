@@ -32,8 +32,8 @@ _WIDTHS = {"x": 2, "u": 4, "U": 8}
 _ESCAPE = re.compile(r"\\(?:x.{0,2}|u.{0,4}|U.{0,8}|.)", re.DOTALL)
 
 # Strings and classes that do not end.
-_STRING_START = r'"(?!(\\[^\r\n]|[^"\\\r\n])*")'
-_CLASS_START = r"\[(?!(\\[^\r\n]|[^\]\\\r\n])*\])"
+_STRING_START = r'"(?!(?:\\[^\r\n]|[^"\\\r\n]+)*+")'
+_CLASS_START = r"\[(?!(?:\\[^\r\n]|[^\]\\\r\n]+)*+\])"
 
 _TOKENS = "a token is written <name>, <[id]> with its number, !<name> or !<[id]>"
 

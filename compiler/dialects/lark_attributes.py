@@ -67,9 +67,11 @@ class AttributesBuilder(TemplatesBuilder):
     def attributes(self, items: list["Token | Attribute"]) -> list[Attribute]:
         """[attribute, …]"""
         found = [item for item in items if isinstance(item, Attribute)]
-        for i, one in enumerate(found):
-            if one.name in (other.name for other in found[:i]):
+        names: set[str] = set()
+        for one in found:
+            if one.name in names:
                 self.report(f"the attribute {one.name} is there twice", one.span)
+            names.add(one.name)
         return found
 
     def attribute(self, items: list[Item]) -> Attribute:
@@ -169,8 +171,9 @@ class AttributesBuilder(TemplatesBuilder):
         if not isinstance(value, Token) or not value.isdecimal() or len(value) > 9:
             self.report("max_tokens=… takes a whole number", attribute.span)
             return body
-        inside = body
-        while isinstance(inside, Reference) and inside.name in by_name:
+        inside, seen = body, set[str]()
+        while isinstance(inside, Reference) and inside.name in by_name and inside.name not in seen:
+            seen.add(inside.name)
             inside = by_name[inside.name].body
         if not _is_any_text(inside, self.limits):
             hint = "write it behind a rule of any text, /(.|\\n)*/, or count characters: /.{0,200}/"

@@ -71,13 +71,17 @@ _NOT_SUPPORTED = "this is not supported: write what it stands for as rules"
 # help line.
 MISTAKES: tuple[tuple[str, str, str], ...] = (
     (
-        r'"(?!(\\[^\r\n]|[^"\\\r\n])*")',
+        r'"(?!(?:\\[^\r\n]|[^"\\\r\n]+)*+")',
         "string without an end",
         r'it ends with " on the same line; a line break is \n',
     ),
     (r"//?(?=[ \t]*[\r\n])", "regex without an end", "it ends with / and its flags"),
     (r"/\*", "", "comments begin with '//' or '#'"),
-    (r"/(?!(\\[^\r\n]|[^/\\\r\n])+/)", "regex without an end", r"it ends with /; write \/ for '/'"),
+    (
+        r"/(?!(?:\\[^\r\n]|[^/\\\r\n]+)++/)",
+        "regex without an end",
+        r"it ends with /; write \/ for '/'",
+    ),
     (r"%lark\b", "", _NOT_SUPPORTED),
     (r"%llguidance\b", "options in %llguidance", "only the empty %llguidance {} is supported"),
     (r"%\w*", "", "the statements are %ignore, %import and %declare"),

@@ -38,6 +38,11 @@ _MOST_USES = 2_000
 # Parts that the arguments of all of them may have together: work grows with them.
 _MOST_PARTS = 200_000
 
+# Parameters that a message shows, and characters of a use that its rule's name has.
+_MOST_SHOWN, _LONGEST_NAME = 30, 1_000
+
+_STAGE = "expanding templates"
+
 # What two equal expressions have in common.
 _Key: TypeAlias = tuple[Any, ...]
 
@@ -72,7 +77,8 @@ class TemplatesBuilder(StatementsBuilder):
         # By the name of the reference that stands for it.
         self._uses: dict[str, Use] = {}
         self._made: dict[_Key, Rule] = {}
-        self._names: set[str] = set()
+        # How many rules are called so, but for their numbers.
+        self._names: dict[str, int] = {}
         self._parts = 0
         self._has_too_many = False
 
@@ -83,9 +89,11 @@ class TemplatesBuilder(StatementsBuilder):
     def template(self, parameters: tuple[Token, ...], rule: Rule) -> None:
         """A rule with parameters."""
         names = tuple(map(str, parameters))
-        for i, token in enumerate(parameters):
-            if token in names[:i]:
+        seen: set[str] = set()
+        for token in parameters:
+            if token in seen:
                 self.report(f"the parameter {str(token)!r} is there twice", span_of(token))
+            seen.add(str(token))
         if rule.name in self.templates:
             self.report(f"rule {rule.name!r} is defined twice", rule.name_span)
         self.templates[rule.name] = Template(names, rule)
@@ -114,18 +122,17 @@ class TemplatesBuilder(StatementsBuilder):
         self.ignored = [self._resolved(body) for body in self.ignored]
         for rule in found:
             for use in rule.uses:
-                if use.name in self.templates:
-                    template = self.templates[use.name]
-                    known = ", ".join(template.parameters)
-                    message = f"{use.name} is a template"
-                    self.report(message, use.span, f"write {use.name}{{{known}}} with arguments")
+                template = self.templates.get(use.name)
+                if template is not None:
+                    hint = f"write {_shown(template)} with arguments"
+                    self.report(f"{use.name} is a template", use.span, hint)
         return [*found, *self._made.values()]
 
     def _resolved(self, body: Expr) -> Expr:
         """The body with rules for uses, worked off one by one and not by calls inside calls."""
         pending: _Pending = []
         found = self._substituted(body, {}, pending)
-        while pending:
+        while pending and not self._has_too_many:
             key, template, arguments = pending.pop()
             inside = self._substituted(template.rule.body, arguments, pending)
             self._made[key] = replace(self._made[key], body=inside)
@@ -146,11 +153,14 @@ class TemplatesBuilder(StatementsBuilder):
     def _rule_of(self, use: Use, arguments: Mapping[str, Expr], pending: _Pending) -> Expr:
         """The reference to the rule that a use becomes; a new one is left in ``pending``."""
         template, nothing = self.templates.get(use.name), nothing_at(use.span.start)
+        self.limits.check_resources(_STAGE, (use.name,))
+        if self._has_too_many:
+            return nothing
         if template is None:
             self.report(f"there is no template {use.name!r}", use.span)
             return nothing
         if len(use.arguments) != len(template.parameters):
-            hint = f"it is {use.name}{{{', '.join(template.parameters)}}}"
+            hint = f"it is {_shown(template)}"
             self.report(f"the template {use.name} has other parameters", use.span, hint)
             return nothing
         filled = [self._substituted(each, arguments, pending) for each in use.arguments]
@@ -159,10 +169,9 @@ class TemplatesBuilder(StatementsBuilder):
             return Reference(self._made[key].name, use.span)
         self._parts += sum(1 for each in filled for _ in walk(each))
         if len(self._made) == _MOST_USES or self._parts > _MOST_PARTS:
-            if not self._has_too_many:
-                rules, parts = f"{_MOST_USES:,} rules", f"{_MOST_PARTS:,} parts"
-                hint = "a template that uses itself has to do so with the same arguments"
-                self.report(f"templates become more than {rules}, or {parts}", use.span, hint)
+            rules, parts = f"{_MOST_USES:,} rules", f"{_MOST_PARTS:,} parts"
+            hint = "a template that uses itself has to do so with the same arguments"
+            self.report(f"templates become more than {rules}, or {parts}", use.span, hint)
             self._has_too_many = True
             return nothing
         name = self._name(use)
@@ -171,14 +180,21 @@ class TemplatesBuilder(StatementsBuilder):
         return Reference(name, use.span)
 
     def _name(self, use: Use) -> str:
-        """What the rule of a use is called: as it is written, if no other one is."""
-        written = " ".join(self.source.text[use.span.start : use.span.end].split())
-        name, number = written, 1
-        while name in self._names:
-            number += 1
-            name = f"{written} {number}"
-        self._names.add(name)
-        return name
+        """What the rule of a use is called: as it is written, where that is short and no other
+        one is called so."""
+        begin, end = use.span
+        written = " ".join(self.source.text[begin : min(end, begin + _LONGEST_NAME)].split())
+        if end - begin > _LONGEST_NAME:
+            written += "…"
+        number = self._names[written] = self._names.get(written, 0) + 1
+        return written if number == 1 else f"{written} {number}"
+
+
+def _shown(template: Template) -> str:
+    """A template and its parameters, for messages."""
+    more = ["…"] * (len(template.parameters) > _MOST_SHOWN)
+    parameters = ", ".join([*template.parameters[:_MOST_SHOWN], *more])
+    return f"{template.rule.name}{{{parameters}}}"
 
 
 def _key(expr: Expr, parts: list[_Key]) -> _Key:

@@ -130,27 +130,58 @@ def _next_rule(builder: Builder, stop: _Unexpected) -> int | None:
     if builder.next_rule is None or stop.final:
         return None
     text = builder.source.text
-    line = text.rfind("\n", 0, stop.offset) + 1
     pattern = re.compile(builder.next_rule, re.MULTILINE)
-    place = line
+    before = _Before(text, text.rfind("\n", 0, stop.offset) + 1, stop.rule, builder.comment)
+    place = before.place
     while (found := pattern.search(text, place)) is not None:
+        builder.limits.check_resources(_STAGE)
         place = found.start("rule")
-        opened = text.rfind(builder.comment[0], stop.rule, place)
-        if opened > text.rfind(builder.comment[1], stop.rule, place):
+        before.move(place)
+        if before.is_comment:
             place = text.find(builder.comment[1], place)
             if place < 0:
                 return None
-        elif place > stop.rule and not _in_string(text, place):
+        elif place > stop.rule and not before.is_string:
             return place
         else:
             place += 1
     return None
 
 
-def _in_string(text: str, offset: int) -> bool:
-    """Whether a quote is open on the line of ``offset``."""
-    before = text[text.rfind("\n", 0, offset) + 1 : offset]
-    return any(before.count(quote) % 2 == 1 for quote in "\"'")
+class _Before:
+    """What stands before a place that moves on: whether a comment is open there, which begins
+    behind ``rule``, or a quote on its line. ``place``: where a line begins, at first."""
+
+    def __init__(self, text: str, place: int, rule: int, comment: tuple[str, str]) -> None:
+        self.place, self._text = place, text
+        # Of what opens and what closes a comment: the last one.
+        self._marks = dict.fromkeys(comment, -1)
+        self._marked = rule
+        self._quotes = {'"': 0, "'": 0}
+
+    @property
+    def is_comment(self) -> bool:
+        """Whether a comment is open."""
+        opened, *closed = self._marks.values()
+        return opened > max(closed, default=-1)
+
+    @property
+    def is_string(self) -> bool:
+        """Whether a quote is open on the line."""
+        return any(count % 2 == 1 for count in self._quotes.values())
+
+    def move(self, place: int) -> None:
+        """On to a place that does not lie before the last one: only what is between is read."""
+        for mark, last in self._marks.items():
+            begin = max(0, self._marked - len(mark) + 1)
+            self._marks[mark] = max(last, self._text.rfind(mark, begin, place))
+        line = self._text.rfind("\n", self.place, place) + 1
+        if line:
+            self.place = line
+            self._quotes = dict.fromkeys(self._quotes, 0)
+        for quote in self._quotes:
+            self._quotes[quote] += self._text.count(quote, self.place, place)
+        self.place = self._marked = place
 
 
 class _Forward:

@@ -1,6 +1,7 @@
 """Lark's templates and imports, and what llguidance adds: & and ~, lazy, suffix, stop, counts."""
 
 import random
+import time
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -11,6 +12,7 @@ from support import constrain
 
 from constrain.compiler import compile_grammar, load_tokenizer
 from constrain.compiler.diagnostics import CheckError, DialectError
+from constrain.compiler.dialects import read_grammar
 from constrain.compiler.frontend import Automaton
 from constrain.compiler.pipeline import build_automaton, build_engine
 
@@ -135,6 +137,35 @@ def test_imported_rules_bring_what_they_use(tmp_path: Path) -> None:
     (tmp_path / "g.lark").write_text(grammar, encoding="utf-8")
     told = constrain("explain", "g.lark", "-", stdin=b"aabb", folder=tmp_path)
     assert (told.returncode, told.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'start: t{"a"}\nt{x}: ' + " ".join(f't{{x "{i}"}}' for i in range(300)),
+        "start: t\nt{" + ",".join(f"p{i}" for i in range(20_000)) + ',p0}: "a"',
+        "start: t\nt[" + ",".join(f"p{i}" for i in range(20_000)) + ']: "a"',
+        "start: t\nt[max_tokens=5]: A\nA: B\nB: A",
+        "start: A\nA[max_tokens=5]: A",
+    ],
+    ids=["uses", "parameters", "attributes", "circle", "itself"],
+)
+def test_templates_and_attributes_are_read_in_linear_time(text: str) -> None:
+    """Any number of them, of templates that use themselves too, and of names in a circle."""
+    begin = time.process_time()
+    with pytest.raises(DialectError):
+        read_grammar(text, "lark")
+    assert time.process_time() - begin < 3
+
+
+def test_rules_of_long_uses_have_short_names() -> None:
+    """They are names, and not copies of a text for each use."""
+    long = "b" * 50_000
+    uses = " ".join(f'u{{"{i}"}}' for i in range(20))
+    grammar = read_grammar(f'start: {uses}\nu{{x}}: t{{x,"{long}"}}\nt{{x,y}}: x y\n', "lark")
+    names = [rule.name for rule in grammar.rules]
+    assert len(set(names)) == 41
+    assert max(map(len, names)) < 1_100
 
 
 def test_files_that_import_each_other_in_any_number_are_read_once_or_refused(

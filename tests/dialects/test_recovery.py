@@ -3,10 +3,15 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
+import time
+import tracemalloc
+from typing import SupportsIndex
+
 import pytest
 
-from constrain.compiler.diagnostics import DialectError
+from constrain.compiler.diagnostics import Diagnostic, DialectError
 from constrain.compiler.dialects import read_grammar
+from constrain.compiler.dialects.builder import unescape
 
 pytestmark = pytest.mark.quick
 
@@ -105,3 +110,48 @@ def test_rules_before_and_behind_a_mistake_are_read_once() -> None:
         read_grammar(text, "kbnf")
     starts = [d.span.start for d in found.value.diagnostics if d.span]
     assert sorted([text.index('"y"'), *(i for i in range(len(text)) if text[i] == "\\")]) == starts
+
+
+@pytest.mark.parametrize("dialect", ["kbnf", "gbnf", "w3c", "iso14977", "lark"])
+def test_what_is_open_at_the_end_takes_no_memory_for_each_character(dialect: str) -> None:
+    """A string, a class and a comment, for the message that says so in any dialect."""
+    for opening in ('"', "[", "(*", "/*", "/"):
+        text = f"a ::= {opening}{'ab' * 100_000}"
+        tracemalloc.start()
+        with pytest.raises(DialectError):
+            read_grammar(text, dialect)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 40 * len(text), opening
+
+
+@pytest.mark.parametrize(
+    ("dialect", "rule"), [("kbnf", ";a ::= "), ("iso14977", ";a = "), ("iso14977", ".a = ")]
+)
+def test_the_next_rule_is_looked_for_in_one_pass(dialect: str, rule: str) -> None:
+    """Where all that looks like one stands in a string."""
+    text = f'a = "a" $ " {rule * 50_000}'
+    start = time.process_time()
+
+    assert [1] == error_lines(text, dialect)
+    assert time.process_time() - start < 2
+
+
+def test_the_end_of_an_escape_is_looked_for_nearby() -> None:
+    """Braces that never close are not looked for to the end of the text each time."""
+
+    class Text(str):
+        reach = 0
+
+        def find(
+            self, sub: str, start: SupportsIndex | None = 0, end: SupportsIndex | None = None, /
+        ) -> int:
+            stop = len(self) if end is None else min(int(end), len(self))
+            Text.reach += stop - int(start or 0)
+            return super().find(sub, start, end)
+
+    found: list[Diagnostic] = []
+    unescape(Text(r"\u{" * 3_000 + r"\u{41}"), 0, found, keep_unknown=False)
+
+    assert 3_000 == len(found)
+    assert 0 < Text.reach < 100_000
