@@ -24,6 +24,9 @@ from .tables import DEAD, NetworkTables
 
 _Key = tuple[int, int]
 
+# What a number takes in a list of numbers that others hold, too.
+_PLACE_BYTES = 8
+
 
 def frames_below(tables: NetworkTables, watch: Watch = unwatched) -> list[list[int]]:
     """For each state the frames that can lie right below it, ascending."""
@@ -36,6 +39,8 @@ def frames_below(tables: NetworkTables, watch: Watch = unwatched) -> list[list[i
         watch(len(returns), 0)
         for state in states_inside(tables, start):
             below[state] |= returns
+            watch(0, 0)
+    watch(0, _PLACE_BYTES * sum(map(len, below)))
     return [sorted(found) for found in below]
 
 

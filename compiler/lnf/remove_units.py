@@ -148,7 +148,7 @@ def remove_units(lnf: Lnf, limits: Limits | None = None) -> Lnf:
     seen = {lnf.start}
     pending = [lnf.start]
     for head in pending:
-        for production in _taken_over(lnf, head):
+        for production in _taken_over(lnf, head, limits):
             out.append(production)
             for symbol in production.body:
                 if symbol >= 0 and symbol not in seen:
@@ -160,13 +160,14 @@ def remove_units(lnf: Lnf, limits: Limits | None = None) -> Lnf:
     return lnf.with_productions(out)
 
 
-def _taken_over(lnf: Lnf, head: int) -> list[Production]:
+def _taken_over(lnf: Lnf, head: int, limits: Limits) -> list[Production]:
     """The bodies of ``head`` and of all that it reaches by units, depth-first."""
     found: list[Production] = []
     through: dict[int, Origins] = {head: frozenset()}
     pending = [head]
     while pending:
         number = pending.pop()
+        limits.check_resources(_STAGE, [lnf.owners[head]])
         units: list[int] = []
         for production in lnf.by_head[number]:
             own = number == head and production.body[:1] != (head,)

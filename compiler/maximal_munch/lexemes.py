@@ -199,8 +199,10 @@ class _Numbering:
             if number is not None:
                 self.lexemes[number] = replace(self.lexemes[number], ignored=True)
         if not self.grammar.follows_all:
+            ignored = [lexeme for lexeme in self.lexemes if lexeme.ignored]
             for number in used:
-                self._swallow(number)
+                self.limits.check_resources("the lexemes", [start])
+                self._swallow(number, ignored)
         tokens = [Token(None, ((i, i),), False, rules[0].span) for i in range(len(self.lexemes))]
         # A rule of its own for each, so that counts and neighbours stay outside the lexeme.
         named = [Rule(self._name(i), t.span, t, t.span) for i, t in enumerate(tokens)]
@@ -238,15 +240,15 @@ class _Numbering:
         use = Reference(self._name(number), expr.span)
         return Repetition(use, 0, 1, expr.span) if optional else use
 
-    def _swallow(self, number: int) -> None:
-        """Note whether an ignored lexeme takes all that a lexeme of the rules matches.
+    def _swallow(self, number: int, ignored: Sequence[Lexeme]) -> None:
+        """Note whether one of the ``ignored`` lexemes takes all that one of the rules matches.
 
         Lark's lexer drops what an ignored terminal matches before it asks whether a string of
         that text is a keyword, and a terminal that is ignored never reaches the parser.
         """
         lexeme = self.lexemes[number]
-        for other in self.lexemes:
-            if not other.ignored or other.priority != lexeme.priority:
+        for other in ignored:
+            if other.priority != lexeme.priority:
                 continue
             same = _key(other.dfa, other.lazily) == _key(lexeme.dfa, lexeme.lazily)
             keyword = lexeme.is_string and not other.is_string

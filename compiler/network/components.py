@@ -362,6 +362,8 @@ class _Lists:
             pending.pop()
             found = _EMPTY
             for target in reversed(self._epsilon[current]):
+                if not target & 255:
+                    self._check()
                 found = self._union(closures[target], found)
             if self._arcs[current]:
                 place = self._place[current]

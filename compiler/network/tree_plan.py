@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..automata.nfa import FIRST_TERMINAL, Nfa
+from ..limits import check_in_force
 from ..lnf.components import strongly_connected
 from .plan import chosen, framed_cycle, most_followed
 from .tree_rules import (
@@ -42,6 +43,8 @@ _MOST_ENDS, _INHERITED, _FEW_STATES = 64, 0, 200
 
 # Estimates of sizes go no further.
 _LARGE = 10**9
+
+_STAGE = "the grammar's procedures"
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,6 +266,7 @@ class _Planner:
 
     def copied(self, rule: int, procedures: Set[int], whole: Mapping[int, int]) -> int:
         """The states of one copy of a rule: with what it copies, and what it jumps to."""
+        check_in_force(_STAGE)
         calls = self.calls
         size, seen, pending = 0, {rule}, [rule]
         while pending and size < _LARGE:

@@ -33,7 +33,7 @@ from ..grammar.tree import (
     children,
 )
 from ..grammar.tree import Sequence as Concatenation
-from ..limits import Limits, blaming
+from ..limits import Limits, blaming, check_in_force
 from ..lnf.components import strongly_connected
 from ..unicode import utf8
 
@@ -438,7 +438,10 @@ class Rules:
     def is_left_recursive(self) -> bool:
         """Whether a rule can begin with itself by way of others, or behind what may be missing."""
         place = {rule: i for i, rule in enumerate(self.reached)}
-        corners = [[place[c] for c in sorted(self._corners(rule))] for rule in self.reached]
+        corners = []
+        for rule in self.reached:
+            check_in_force(_STAGE)
+            corners.append([place[c] for c in sorted(self._corners(rule))])
         return any(
             len(members) > 1 or members[0] in corners[members[0]]
             for members in strongly_connected(corners)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import referencing.jsonschema as known
 from referencing import Anchor, Specification
 
+from ..limits import check_in_force
 from .options import DRAFTS
 from .read import Json
 
@@ -82,6 +83,7 @@ class Draft:
 
 def _subschemas(schema: Json) -> Iterator[Json]:
     """The objects that stand where schemas may."""
+    check_in_force("finding the schemas in a schema")
     if not isinstance(schema, dict):
         return
     for keyword in _SCHEMA:

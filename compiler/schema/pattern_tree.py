@@ -10,14 +10,18 @@ letters without a meaning are errors, as engines disagree about them.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 from ..automata import regex_ir as ir
+from ..limits import check_in_force
 from ..unicode.properties import UnknownPropertyError, property_code_points
 from ..unicode.utf8 import ANY, SURROGATES, CodePoints, complement, intersection, normalized
 
 # Groups inside groups.
 _DEEPEST = 100
+
+_STAGE = "reading a pattern"
 
 _DIGIT: CodePoints = ((0x30, 0x39),)
 _WORD: CodePoints = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
@@ -136,7 +140,11 @@ class _Parser:
         self._repeatable: int | None = None
 
     def parse(self) -> Tree:
-        while self._place < len(self._text):
+        for number in count():
+            if self._place >= len(self._text):
+                break
+            if not number & 1023:
+                check_in_force(_STAGE)
             self._term()
         if len(self._groups) > 1:
             raise PatternError(self._groups[-1].begin, "this group is not closed", "add )")

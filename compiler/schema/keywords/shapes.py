@@ -10,6 +10,7 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from ...diagnostics import closest
+from ...limits import check_in_force
 from ..drafts import Draft
 from ..notes import Refused
 from ..read import Json, escaped
@@ -60,6 +61,7 @@ def misshapen(
     # Schemas inside others that say a draft of their own: the pointers of all in them begin so.
     own: list[tuple[str, Draft]] = []
     for pointer, schema in schemas_in(root):
+        check_in_force("the schema's keywords")
         draft = next((d for of, d in reversed(own) if f"{pointer}/".startswith(of)), of_root)
         if pointer and "$schema" in schema:
             draft = draft_of(schema, draft)

@@ -18,6 +18,8 @@ from ..options import IGNORE, PERMUTED
 from ..sets import Ends, Names, Values, decimal_text, quoted
 from .writer import Writer
 
+_STAGE = "the items of an array"
+
 # States of an array with counts.
 _MOST_STATES = 4_000
 
@@ -40,6 +42,9 @@ class _Array:
         self.rests = [x for x in found.literals if isinstance(x, Items)]
         self.contained = [x for x in found.literals if isinstance(x, Contains)]
         self.unique = [x for x in found.literals if isinstance(x, Unique)]
+        self._of_index: dict[int, list[Goal]] = {}
+        for item in self.items:
+            self._of_index.setdefault(item.index, []).append(item.goal)
         self.least, self.most = 0, None
         for literal in found.literals:
             if isinstance(literal, Size):
@@ -54,13 +59,14 @@ class _Array:
 
     def at(self, index: int) -> Goal:
         """What item ``index`` must satisfy."""
-        goals = [item.goal for item in self.items if item.index == index]
+        goals = list(self._of_index.get(index, ()))
         goals += [rest.goal for rest in self.rests if index >= rest.first]
         return self.goals.both(*goals)
 
     def inside(self) -> tree.Expr | None:
         """What stands between the brackets."""
         for i in range(self.alike + 1):
+            self.goals.limits.check_resources(_STAGE)
             if self.normal.is_surely_empty(self.at(i)):
                 # There is no such item, so no later one either.
                 self.most = i if self.most is None else min(i, self.most)
