@@ -438,10 +438,7 @@ class Rules:
     def is_left_recursive(self) -> bool:
         """Whether a rule can begin with itself by way of others, or behind what may be missing."""
         place = {rule: i for i, rule in enumerate(self.reached)}
-        corners = []
-        for rule in self.reached:
-            check_in_force(_STAGE)
-            corners.append([place[c] for c in sorted(self._corners(rule))])
+        corners = [[place[c] for c in sorted(self._corners(rule))] for rule in self.reached]
         return any(
             len(members) > 1 or members[0] in corners[members[0]]
             for members in strongly_connected(corners)
@@ -449,6 +446,7 @@ class Rules:
 
     def _corners(self, rule: int) -> set[int]:
         """The rules that a rule may begin with."""
+        check_in_force(_STAGE)
         loop = self.loops[rule]
         pending = list(loop.heads)
         if any(self.nullable[head] for head in loop.heads):
