@@ -4,6 +4,7 @@ The command line goes before what a case file says, that before the project file
 defaults.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from enum import StrEnum
@@ -32,6 +33,9 @@ _DRAWN_BYTES = 64
 
 # Tokenizers that are no files.
 _BY_NAME = ("hf:", "tiktoken:")
+
+# Longer ones are no count of anything.
+_NUMBER = re.compile("[0-9]{1,100}")
 
 _WORDS = {"yes": True, "true": True, "no": False, "false": False}
 
@@ -126,6 +130,8 @@ class Subjects:
         if file.schema is not None:
             return file.schema
         named = file.setting("grammar")
+        if named is not None and "\0" in name:
+            raise _wrong(file, named, "no file has a name with a NUL")
         try:
             if named is not None:
                 regular(name)
@@ -212,10 +218,11 @@ def _value(file: "CaseFile", setting: "Setting", annotation: Any) -> Any:
         return _WORDS[text]
     if kind is int:
         lowest = options.min or 0
-        if not text.isdecimal() or not lowest <= int(text) <= (options.max or int(text)):
+        number = int(text) if _NUMBER.fullmatch(text) else -1
+        if not lowest <= number <= (options.max or number):
             most = "" if options.max is None else f" to {options.max:,}"
             raise _wrong(file, setting, f"'{setting.key}' takes a number from {lowest}{most}")
-        return int(text)
+        return number
     if get_origin(kind) is list:
         return (
             [_placed(file, each) for each in text.split()]

@@ -45,7 +45,10 @@ class JobsError(ConstrainError):
     exit_code = 2
 
     def __init__(self, source: "Source", found: "list[Diagnostic]") -> None:
-        super().__init__("\n".join(each.render(source) for each in found))
+        from constrain.compiler.diagnostics import MOST_SHOWN, more_of
+
+        shown = [each.render(source) for each in found[:MOST_SHOWN]]
+        super().__init__("\n".join([*shown, *more_of(source.name, len(found))]))
 
 
 def add_lines(jobs: "Jobs", path: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from constrain.artifacts.errors import visible
 
 from .. import console
-from ..quoting import escaped
+from ..quoting import escaped, octets_of
 
 if TYPE_CHECKING:
     from constrain.compiler import JobResult
@@ -126,9 +126,7 @@ def _message(result: "JobResult") -> str:
 
 
 def _line(text: str) -> str:
-    return (
-        escaped(text.encode("utf-8", "surrogateescape")).replace("\\\\", "\\").replace("\\t", "\t")
-    )
+    return escaped(octets_of(text)).replace("\\\\", "\\").replace("\\t", "\t")
 
 
 def _behind(tokenizer: str | None) -> str:

@@ -10,6 +10,7 @@ from .. import options
 from ..batch.results import Format, Results
 from ..console import UsageError, status, write_pieces, write_text
 from ..everywhere import panels
+from ..quoting import octets_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -126,8 +127,7 @@ def _report(results: Results, format_: Format, output: str | None, store: str) -
             text = results.as_json(store)
         case Format.JSONL:
             text = results.as_lines()
-    data = text.encode("utf-8", "surrogateescape")
-    write_pieces([data], output, "-")
+    write_pieces([octets_of(text)], output, "-")
 
 
 def _shard_of(said: str | None) -> tuple[int, int] | None:

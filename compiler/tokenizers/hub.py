@@ -44,7 +44,9 @@ def hugging_face_file(name: str) -> Path:
     try:
         try:
             file = hf_hub_download(repository, "tokenizer.json", revision=revision or None)
-        except EntryNotFoundError:
+        except EntryNotFoundError as error:
+            if _of_kind(error, "LocalEntryNotFoundError"):
+                raise  # The network does not answer, which takes half a minute to find out.
             file = hf_hub_download(repository, "tekken.json", revision=revision or None)
         with suppress(EntryNotFoundError):
             hf_hub_download(repository, "tokenizer_config.json", revision=revision or None)
@@ -81,6 +83,11 @@ def _missing(package: str, extra: str) -> TokenizerError:
         f"names of this kind need the package {package}: pip install {package}, or in a clone "
         f"of constrain pip install '.[{extra}]'; or name a file"
     )
+
+
+def _of_kind(error: Exception, name: str) -> bool:
+    """Whether an error is of the class of a name, or of one that inherits from it."""
+    return any(kind.__name__ == name for kind in type(error).__mro__)
 
 
 def _unavailable(error: Exception) -> TokenizerError:

@@ -131,6 +131,9 @@ def test_what_is_wrong_with_lines_is_said_before_anything_is_compiled(cli: Cli) 
     assert [f"jobs.jsonl:{place}" for place in places] == [h.split(": error")[0] for h in heads]
     assert "did you mean 'prewarm'?" in result.err
     assert not Path("st").exists()
+    Path("jobs.jsonl").write_text("x\n" * 2_000)
+    said = cli("compile-many", "jobs.jsonl", "--store", "st").err
+    assert (50, True) == (said.count("no JSON"), "jobs.jsonl: and 1,950 more errors" in said)
 
 
 def test_a_failure_makes_the_exit_code_and_stops_nothing(cli: Cli) -> None:
@@ -237,3 +240,12 @@ def test_a_number_of_any_size_in_a_file_of_jobs_is_answered(key: str, tmp_path: 
     ended = called("compile-many", str(jobs), *share)
 
     assert (ended.failed, ended.code in (0, 2)) == ("", True), ended.err
+
+
+def test_a_name_that_is_no_text_is_reported(cli: Cli) -> None:
+    """Half a character, which JSON can say and no encoding can."""
+    job = {"name": "\ud800", "grammar": "a(", "dialect": "regex"}
+    Path("jobs.jsonl").write_text(json.dumps(job))
+    result = cli("compile-many", "jobs.jsonl", "--store", "st", "-j", "1")
+
+    assert (1, True) == (result.code, b"\\ud800" in result.out), result.out

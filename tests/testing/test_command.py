@@ -231,10 +231,15 @@ def test_what_cannot_be_read_ends_with_2_and_the_rest_is_run(cli: Cli, dates: Pa
     (dates.parent / "bytes.test").write_bytes(b"===\na\n===\n\xff\n---\n")
     (dates.parent / "alone.test").write_text("===\na\n===\nx\n---\n")
     (dates.parent / "lost.test").write_text("grammar: lost.ebnf\n===\na\n===\nx\n---\n")
+    (dates.parent / "nul.test").write_text("grammar: date\0.ebnf\n===\na\n===\nx\n---\n")
+    long = f"grammar: date.ebnf\nmax-depth: {'9' * 5_000}\n===\na\n===\nx\n---\n"
+    (dates.parent / "long.test").write_text(long)
     found = cli("test", str(dates.parent))
 
     assert found.code == 2
-    assert found.err == "3 cases: 3 passed, 3 files with errors\n"
+    assert found.err == "3 cases: 3 passed, 5 files with errors\n"
+    assert "nul.test:1:10: error: no file has a name with a NUL" in found.out.decode()
+    assert "long.test:2:12: error: 'max-depth' takes a number from 0" in found.out.decode()
     assert "bytes.test:4:1: error: byte 0xFF is not UTF-8\n" in found.out.decode()
     assert "lost.test:1:10: error: " in found.out.decode()
     assert "alone.test: no grammar is named" in found.out.decode()

@@ -1,5 +1,6 @@
 """Tokenizers by name, with stand-ins for the packages that fetch them."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from pathlib import Path
 from . import errors
 
 def hf_hub_download(repository, name, revision=None):
+    with Path(__file__).with_name("asked").open("a") as asked:
+        asked.write(name + " ")
     answer = Path(__file__).with_name("answer").read_text(encoding="utf-8")
     if answer.startswith("raise "):
         raise getattr(errors, answer.split()[1])("404 Client Error. (Request ID: 1)\\nNot found")
@@ -42,7 +45,7 @@ def stand_in(folder: Path, answer: str) -> dict[str, str]:
     package.mkdir()
     for name, text in (("__init__.py", HUB), ("errors.py", ERRORS), ("answer", answer)):
         (package / name).write_text(text, encoding="utf-8")
-    return {"PYTHONPATH": str(folder)}
+    return {"PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}
 
 
 @pytest.mark.parametrize(
@@ -66,6 +69,9 @@ def test_what_cannot_be_fetched(tmp_path: Path, error: str, reason: str) -> None
     assert f"error: hf:org/repo: not available ({reason}" in message
     assert message.count("\n") == 1
     assert not (tmp_path / "out.cst").exists()
+    # A network that does not answer is not asked for another file, which takes as long.
+    asked = (tmp_path / "huggingface_hub" / "asked").read_text().split()
+    assert asked == ["tokenizer.json", "tekken.json"][: 1 + (error == "EntryNotFoundError")]
 
 
 def test_what_is_fetched(tmp_path: Path) -> None:
