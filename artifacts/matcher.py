@@ -26,6 +26,9 @@ from .tokens.vocabulary import Vocabulary
 
 _FINISHED = -1
 
+# So many tokens without bytes may be forced before bytes are: in a damaged file there is no end.
+_MOST_WITHOUT_BYTES = 1 << 12
+
 
 class Machine(Protocol):
     """An automaton over whole tokens. States are integers from 0; those that ``start`` and
@@ -422,6 +425,8 @@ class Matcher:
         vocabulary = source.vocabulary
         try:
             while source.spells_bytes and len(found) < limit and not self.is_accepting:
+                if moved - len(found) > _MOST_WITHOUT_BYTES:
+                    break
                 mask = self.mask()
                 first, last = tokenset.ends_of(mask)
                 if first > last or vocabulary.begin_apart(first, last):

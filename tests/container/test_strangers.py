@@ -304,3 +304,16 @@ def test_states_of_terminals_are_made_as_texts_come_to_them() -> None:
     assert 3 == dfas.step(2, 97)
     assert (1 << 256) - 1 == dfas.next_symbols(2)
     assert resident() - before < 200_000_000
+
+
+def test_what_is_forced_ends_where_tokens_have_no_bytes(tmp_path: Path) -> None:
+    """A mask that goes on allowing a token whose text is empty, which leads back to the mask."""
+    letters = tokenizer_of(tmp_path, "xyz", added=[(3, "<eos>", True)])
+    artifact = compile_grammar("xyz", dialect="regex", tokenizer=letters, tokenization="any")
+    assert b"xyz" == artifact.matcher().forced_bytes()
+    offsets = artifact.arrays["vocab.offsets"].copy()
+    [token] = letters.encode("x")
+    offsets[token + 1] = offsets[token]
+    matcher = load_bytes(encoded(artifact, {"vocab.offsets": offsets})).matcher()
+    assert b"" == matcher.forced_bytes()
+    assert [token] * 9 == matcher.forced_tokens(9)
