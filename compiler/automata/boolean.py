@@ -21,6 +21,11 @@ from .thompson import thompson
 
 _STAGE = "the product of two automata"
 
+# What is said of the parts of a text, bytes of memory for each state of their automaton, and states
+# between two looks at the clock.
+_SUBSTRINGS = "the parts of a text"
+_OF_STATE, _CLOCK_STRIDE = 300, 1024
+
 # Cells of the table that are found at once.
 _BLOCK = 1 << 20
 
@@ -141,16 +146,21 @@ def shortest_matches(dfa: Dfa) -> Dfa:
     return minimize(Dfa(table, dfa.classes, dfa.accepting, dfa.start, dfa.origins))
 
 
-def substrings(text: Sequence[str]) -> regex.Node:
-    """Any run of neighbouring characters of ``text``, or of longer pieces, the empty one too."""
+def substrings(text: Sequence[str], limits: Limits | None = None) -> regex.Node:
+    """Any run of neighbouring characters of ``text``, or of longer pieces, the empty one too.
+    Raises ``LimitError``."""
+    limits = limits or Limits()
     nfa = Nfa()
     letters = [piece.encode("utf-8") for piece in text]
     ends = np.cumsum([0, *map(len, letters)]).tolist()
     total = ends[-1] + 1
+    limits.check_allocation(total * _OF_STATE, _SUBSTRINGS)
     nfa.arcs = [[] for _ in range(total + 1)]
     nfa.epsilon = [[] for _ in range(total + 1)]
     for place, octet in enumerate(b"".join(letters)):
         nfa.arcs[place].append(Arc(octet, octet, place + 1, frozenset()))
+        if place % _CLOCK_STRIDE == 0:
+            limits.check_resources(_SUBSTRINGS)
     nfa.start = total
     nfa.epsilon[total] = ends
     nfa.finals = frozenset([*ends, total])

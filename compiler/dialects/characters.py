@@ -12,7 +12,9 @@ from lark import Token
 from ..automata import regex_ir as ir
 from ..diagnostics import Span
 from ..grammar.tree import Pattern
+from ..limits import Limits
 from .builder import pattern_of, span_of
+from .lalr_driver import CLOCK_STRIDE
 
 
 def either_case(text: str) -> ir.Node:
@@ -43,12 +45,19 @@ class Character:
 
 
 def class_pattern(
-    token: Token, characters: Callable[[str, int], Iterable[Character]], report: Report
+    token: Token,
+    characters: Callable[[str, int], Iterable[Character]],
+    report: Report,
+    limits: Limits,
 ) -> Pattern:
     """The node of a token ``[…]`` or ``[^…]``; ``characters``: of a text at an offset."""
     span = span_of(token)
     head = 2 if token.startswith("[^") else 1
-    members = [*characters(token[head:-1], span.start + head)]
+    members: list[Character] = []
+    for member in characters(token[head:-1], span.start + head):
+        members.append(member)
+        if len(members) % CLOCK_STRIDE == 0:
+            limits.check_resources("reading the grammar")
     return pattern_of(class_of(members, head == 2, span, report), str(token), span)
 
 

@@ -138,7 +138,7 @@ class GbnfBuilder(EbnfBuilder):
 
     def char_class(self, items: list[Token]) -> Pattern:
         """[…] and [^…]"""
-        return class_pattern(items[0], self._characters, self.report)
+        return class_pattern(items[0], self._characters, self.report, self.limits)
 
     def any_char(self, items: list[Token]) -> Pattern:
         """Any character, line feeds included."""

@@ -113,7 +113,7 @@ class KbnfBuilder(EbnfBuilder):
         body, start = token[begin:-1], span.start + begin
         if opening[1] == "substrs":
             text = unescape(body, start, self.diagnostics, keep_unknown=False)
-            return pattern_of(substrings(text.text), text.text, span, "substrs")
+            return pattern_of(substrings(text.text, self.limits), text.text, span, "substrs")
         text = unescape(body, start, self.diagnostics, keep_unknown=True)
         node = parse_pattern(text, self.source, self.limits, self.diagnostics)
         if opening[1] == "e":

@@ -81,7 +81,7 @@ class JsonBuilder(EbnfBuilder):
         chunks = self._chunks(document)
         if chunks is None:
             return Literal(b"", span)
-        return pattern_of(substrings(chunks), str(token), span, "structured")
+        return pattern_of(substrings(chunks, self.limits), str(token), span, "structured")
 
     def _chunks(self, document: "Document") -> list[str] | None:
         """The pieces that a structured regex lists, None where something is wrong."""

@@ -7,7 +7,7 @@
 Uses with equal arguments are one rule, so a template may use itself.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -141,17 +141,23 @@ class TemplatesBuilder(StatementsBuilder):
     def _substituted(self, body: Expr, arguments: Mapping[str, Expr], pending: _Pending) -> Expr:
         """The body with ``arguments`` for parameters, and references for uses."""
 
+        def inside(expr: Expr) -> Sequence[Expr]:
+            if isinstance(expr, Reference) and expr.name in self._uses:
+                return self._uses[expr.name].arguments
+            return children(expr)
+
         def under(expr: Expr, parts: list[Expr]) -> Expr:
             if not isinstance(expr, Reference):
                 return with_children(expr, tuple(parts))
             if expr.name in self._uses:
-                return self._rule_of(self._uses[expr.name], arguments, pending)
+                return self._rule_of(self._uses[expr.name], parts, pending)
             return arguments.get(expr.name, expr)
 
-        return fold(body, children, under)
+        return fold(body, inside, under)
 
-    def _rule_of(self, use: Use, arguments: Mapping[str, Expr], pending: _Pending) -> Expr:
-        """The reference to the rule that a use becomes; a new one is left in ``pending``."""
+    def _rule_of(self, use: Use, filled: Sequence[Expr], pending: _Pending) -> Expr:
+        """The reference to the rule that a use with such arguments becomes; a new one is left in
+        ``pending``."""
         template, nothing = self.templates.get(use.name), nothing_at(use.span.start)
         self.limits.check_resources(_STAGE, (use.name,))
         if self._has_too_many:
@@ -163,7 +169,6 @@ class TemplatesBuilder(StatementsBuilder):
             hint = f"it is {_shown(template)}"
             self.report(f"the template {use.name} has other parameters", use.span, hint)
             return nothing
-        filled = [self._substituted(each, arguments, pending) for each in use.arguments]
         key = (use.name, *(fold(each, children, _key) for each in filled))
         if key in self._made:
             return Reference(self._made[key].name, use.span)

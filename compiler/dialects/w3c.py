@@ -9,6 +9,7 @@ what they use.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
@@ -132,17 +133,15 @@ class W3cBuilder(EbnfBuilder):
 
     def char_class(self, items: list[Token]) -> Pattern:
         """[…] and [^…]"""
-        return class_pattern(items[0], self._characters, self.report)
+        return class_pattern(items[0], self._characters, self.report, self.limits)
 
-    def _characters(self, text: str, offset: int) -> list[Character]:
+    def _characters(self, text: str, offset: int) -> Iterator[Character]:
         """The characters of ``text``, which stands at ``offset``; ``#xN`` is one."""
-        out: list[Character] = []
         for found in _CHARACTER.finditer(text):
             span = Span(offset + found.start(), offset + found.end())
             plain = len(found[0]) == 1
             code = ord(found[0]) if plain else self._code(found[0], span)
-            out.append(Character(code, span, plain))
-        return out
+            yield Character(code, span, plain)
 
     def _code(self, text: str, span: Span) -> int:
         """The code point #xN; -1 if there is none."""

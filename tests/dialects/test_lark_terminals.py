@@ -158,6 +158,12 @@ def test_templates_and_attributes_are_read_in_linear_time(text: str) -> None:
     assert time.process_time() - begin < 3
 
 
+def test_uses_of_templates_inside_each_other_have_any_depth() -> None:
+    """Python's stack does not end there."""
+    grammar = read_grammar(f'start: {"t{" * 1_500}"a"{"}" * 1_500}\nt{{x}}: x x?\n', "lark")
+    assert len(grammar.rules) == 1_501
+
+
 def test_rules_of_long_uses_have_short_names() -> None:
     """They are names, and not copies of a text for each use."""
     long = "b" * 50_000

@@ -12,6 +12,7 @@ import pytest
 from constrain.compiler.diagnostics import Diagnostic, DialectError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.dialects.builder import unescape
+from constrain.compiler.limits import Limits
 
 pytestmark = pytest.mark.quick
 
@@ -116,7 +117,7 @@ def test_rules_before_and_behind_a_mistake_are_read_once() -> None:
 def test_what_is_open_at_the_end_takes_no_memory_for_each_character(dialect: str) -> None:
     """A string, a class and a comment, for the message that says so in any dialect."""
     for opening in ('"', "[", "(*", "/*", "/"):
-        text = f"a ::= {opening}{'ab' * 100_000}"
+        text = f"a {'=' if dialect == 'iso14977' else '::='} {opening}{'ab' * 100_000}"
         tracemalloc.start()
         with pytest.raises(DialectError):
             read_grammar(text, dialect)
@@ -155,3 +156,27 @@ def test_the_end_of_an_escape_is_looked_for_nearby() -> None:
 
     assert 3_000 == len(found)
     assert 0 < Text.reach < 100_000
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("w3c", f"a ::= [{'ab' * 50_000}]"),
+        ("gbnf", f"root ::= [{'ab' * 50_000}]"),
+        ("kbnf", f'a ::= #substrs"{"ab" * 50_000}";'),
+        ("lark", f'start: %regex {{"substring_chars": "{"ab" * 50_000}"}}'),
+    ],
+)
+def test_long_classes_and_parts_of_texts_are_more_than_one_step(
+    dialect: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock is looked at while one token is read, whatever its length."""
+    looks = 0
+
+    def check_resources(*_: object) -> None:
+        nonlocal looks
+        looks += 1
+
+    monkeypatch.setattr(Limits, "check_resources", check_resources)
+    read_grammar(text, dialect)
+    assert looks > len(text) // 1100
