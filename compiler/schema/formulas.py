@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
-from .goals import Goal, Goals
+from ..limits import check_in_force
+from .goals import STAGE, Goal, Goals
 
 if TYPE_CHECKING:
     from .sets import Scalar, Texts
@@ -263,5 +264,7 @@ def failing(goal: Goal, goals: Goals) -> Formula:
 def conjunction(
     *literals: Literal, marks: Sequence[Mark] = (), orders: Sequence[Order] = ()
 ) -> Conjunction:
-    """The conjunction of some literals."""
+    """The conjunction of some literals. Raises ``LimitError`` where those in force are reached: an
+    object of many members has as many of these."""
+    check_in_force(STAGE)
     return Conjunction(tuple(dict.fromkeys(literals)), tuple(marks), tuple(orders))

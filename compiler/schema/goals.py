@@ -25,6 +25,9 @@ COMES_BACK = "a reference must lead through a property or an item to come back"
 TOO_DEEP = "schemas inside schemas for one and the same value nest too deep"
 NAME_THEM = "name inner schemas in $defs"
 
+# What is at work while goals and formulas are made, for limits.
+STAGE = "the schema's keywords"
+
 # A reference, and keywords that ask nothing of a value.
 _ASK_NOTHING = frozenset(
     [
@@ -93,6 +96,7 @@ class Goals:
         return self._goal(self.places.made(schema, near))
 
     def _goal(self, place: Place | bool) -> Goal:
+        self.limits.check_resources(STAGE)
         # What is a reference and nothing else is what it leads to.
         seen: set[Place] = set()
         while isinstance(place, Place) and "$ref" in place.schema:
