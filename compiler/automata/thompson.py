@@ -43,6 +43,9 @@ _STATE_BYTES, _ARC_BYTES = 150, 100
 
 _STAGE = "the NFA"
 
+# What is counted of nested repetitions: more than any limit, in a number of a few bytes.
+_BEYOND = 1 << 80
+
 # So many literals in one alternation share their beginnings, which costs the textbook's shape.
 MANY_WORDS = 64
 
@@ -192,7 +195,7 @@ class Thompson:
                 size = Size(states or 1, arcs)
             case Repeat():
                 times = node.min_times + 1 if node.max_times is None else node.max_times
-                size = Size(2 + times * states, times * arcs)
+                size = Size(min(2 + times * states, _BEYOND), min(times * arcs, _BEYOND))
             case Alt() | Optional():
                 size = Size(2 + states, arcs)
             case _:

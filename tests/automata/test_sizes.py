@@ -44,6 +44,11 @@ def test_a_count_of_any_size_is_refused_at_once() -> None:
     assert builder.nfa.states == 0
 
 
+def test_sizes_of_counts_inside_counts_are_short_numbers() -> None:
+    """Each alone would have a bit more than the one inside it: quadratic memory."""
+    assert max(size_of(node_of("a" + "{2}" * 1_000))).bit_length() < 100
+
+
 def test_memory_of_arcs_is_refused_before_they_are_built() -> None:
     """A class of many ranges has many arcs for few states."""
     builder = Thompson(Limits(memory=5_000_000))
