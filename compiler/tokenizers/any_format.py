@@ -1,5 +1,6 @@
 """Load a tokenizer of any format: the one door to this room and to ``wordpiece``."""
 
+import os
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -10,6 +11,7 @@ from constrain.artifacts.errors import visible
 
 from ..cache import CacheChoice, cache_of
 from ..diagnostics import TokenizerError
+from ..files.bounded import read_bounded
 from ..progress import Step
 from ..wordpiece import is_wordpiece, is_wordpiece_json
 from .host import HostTokenizer, host_file, host_tokenizer
@@ -62,7 +64,7 @@ def load_tokenizer(
 def _of_stream(name: str, cache: CacheChoice) -> Union[Tokenizer, "WordPieceTokenizer"]:
     """The ``tokenizer.json`` that a pipe brings, which can be read once."""
     try:
-        raw = Path(name).read_bytes()
+        raw = read_bounded(Path(name))
     except OSError as error:
         raise TokenizerError(f"{visible(name)}: {error.strerror or error}") from None
     return _of_host(HostTokenizer(name, raw, None), cache)
@@ -78,7 +80,7 @@ def _of_host(host: HostTokenizer, cache: CacheChoice) -> Union[Tokenizer, "WordP
 
 def _file(name: str) -> str:
     """The file that a name stands for, where it is not the file's own."""
-    if not name.startswith(HUGGING_FACE) or Path(name).exists():
+    if not name.startswith(HUGGING_FACE) or os.path.exists(name):  # noqa: PTH110 - of any name
         return name
     try:
         return fspath(hugging_face_file(name))

@@ -156,6 +156,18 @@ def test_larger_files_are_not_read(
         load_tokenizer(tmp_path / name)
 
 
+def test_a_device_without_an_end_is_not_read_to_it() -> None:
+    """As a larger file is not."""
+    with pytest.raises(TokenizerError, match="zero has more than 100,000,000 bytes"):
+        load_tokenizer("/dev/zero", cache=None)
+
+
+def test_a_name_that_no_file_can_have_is_no_file() -> None:
+    """And may be one on a hub."""
+    with pytest.raises(TokenizerError, match="A/b"):
+        load_tokenizer(f"hf:{'A' * 300}/b", cache=None)
+
+
 def test_values_are_counted_before_they_are_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
