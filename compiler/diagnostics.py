@@ -215,7 +215,8 @@ class LimitError(ConstrainError):
     """A limit was hit: ``limit`` is its option's name, ``value`` its number, ``stage``
     where, ``rules`` the author's rules that take most of it, ``part`` the part of a regex that
     does, as its author wrote it. ``is_measured``: of time and of resident memory, which depend on
-    the machine; all others count, and are the same for the same input."""
+    the machine; all others count, and are the same for the same input. ``is_fixed``: no option
+    raises it."""
 
     exit_code = 3
 
@@ -228,9 +229,10 @@ class LimitError(ConstrainError):
         part: str = "",
         *,
         is_measured: bool = False,
+        is_fixed: bool = False,
     ) -> None:
         self.stage, self.limit, self.value, self.rules = stage, limit, value, tuple(rules)
-        self.part, self.is_measured = part, is_measured
+        self.part, self.is_measured, self.is_fixed = part, is_measured, is_fixed
         places = []
         if self.rules:
             names = ", ".join(repr(_shortened(name, _LONGEST_RULE)) for name in self.rules)
@@ -240,7 +242,7 @@ class LimitError(ConstrainError):
         culprit = f" (most of it {', '.join(places)})" if places else ""
         super().__init__(
             f"{stage} needs more than {value:,.12g} {_unit(limit, value)}{culprit}; "
-            f"raise --max-{limit} or simplify the grammar"
+            f"{'' if is_fixed else f'raise --max-{limit} or '}simplify the grammar"
         )
 
     def blaming(self, rules: Iterable[str], part: str = "") -> "LimitError":
@@ -252,6 +254,7 @@ class LimitError(ConstrainError):
             rules,
             part or self.part,
             is_measured=self.is_measured,
+            is_fixed=self.is_fixed,
         )
 
 

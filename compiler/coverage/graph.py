@@ -146,6 +146,8 @@ class Graph:
         self.leaves: list[Expr] = []
         self._leaf_numbers: dict[int, int] = {}
         self._procedures: dict[tuple[object, ...], int] = {}
+        # How many texts are being read, each for a leaf of the one before.
+        self.reading = 0
 
     # --- states
 

@@ -6,7 +6,8 @@ ends to which the right side comes. So it needs no automaton, however large that
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from ..grammar.tree import Difference, Excluding, Expr, Literal, Pattern, Token
+from ..diagnostics import LimitError
+from ..grammar.tree import Difference, Excluding, Expr, Literal, Pattern, Reference, Token
 from ..limits import Limits
 from .chart import read
 from .graph import Graph
@@ -18,6 +19,9 @@ from .patterns import (
     large_matcher_of,
     small_matcher_of,
 )
+
+# Exceptions inside exceptions: each is read while the one around it is.
+_MOST_NESTED = 50
 
 
 class Matchers:
@@ -69,8 +73,16 @@ class Matchers:
 def ends_of(
     graph: Graph, expr: Expr, text: bytes, begin: int, end: int, limits: Limits
 ) -> Sequence[int]:
-    """Where an expression that begins at a place may end."""
-    chart = read(graph, graph.expression(expr), text, begin, end, limits)
+    """Where an expression that begins at a place may end. Raises ``LimitError``."""
+    if graph.reading > _MOST_NESTED:
+        rules = [expr.name] if isinstance(expr, Reference) else []
+        stage = "the coverage of exceptions"
+        raise LimitError(stage, "nesting", _MOST_NESTED, rules, is_fixed=True)
+    graph.reading += 1
+    try:
+        chart = read(graph, graph.expression(expr), text, begin, end, limits)
+    finally:
+        graph.reading -= 1
     return [place for place in sorted(chart.columns) if chart.has_ended(place)]
 
 

@@ -342,7 +342,7 @@ def searching(limits: Limits) -> Iterator[Watch]:
     try:
         yield Effort(limits, (), stage=_STAGE).spend
     except UndecidedError:
-        raise LimitError(_STAGE, "states", MOST_VISITED) from None
+        raise LimitError(_STAGE, "states", MOST_VISITED, is_fixed=True) from None
 
 
 def _has_member(conjunction: Conjunction, limits: Limits) -> bool:

@@ -98,6 +98,19 @@ def test_limits_end_the_work_and_name_the_rule() -> None:
         coverage.add(b"a" * 100)
 
 
+def test_exceptions_inside_exceptions_are_read_within_a_bound() -> None:
+    """Each is read while the one around it is: 120 of them were an internal error."""
+    rules = [f"x{i} ::= ([a-z]* - x{i + 1}) | '{i}'\n" for i in range(120)]
+
+    def nested(depth: int) -> Coverage:
+        inner = "".join(rules[120 - depth :])
+        return coverage_of(f"start ::= x{120 - depth}\n{inner}x120 ::= 'z'\n", dialect="w3c")
+
+    assert nested(31).add(b"a")
+    with pytest.raises(LimitError, match=r"more than 50 levels of nesting.*; simplify"):
+        nested(120).add(b"a")
+
+
 @pytest.mark.parametrize(
     ("grammar", "dialect", "sample"),
     [
