@@ -41,7 +41,7 @@ from dataclasses import replace
 
 from ..grammar.expand_permutations import expand_permutations
 from ..grammar.tree import Grammar
-from ..limits import Limits
+from ..limits import Limits, blaming
 from .flatten import expand_repetitions, flatten_nested, merge_terminals
 from .form import Lnf
 from .merge_equal import deduplicate, merge_nonterminals
@@ -89,10 +89,13 @@ def _run(passes: Iterable[Callable[[Lnf], Lnf]], grammar: Grammar, limits: Limit
     if grammar.ignored:
         raise ValueError("a normal form has no ignored text: weave_ignored goes before it")
     limits = (limits or Limits()).started()
-    lnf = flatten_nested(expand_permutations(grammar, limits))
+    expanded = expand_permutations(grammar, limits)
+    with blaming(grammar.longest_rule()):
+        lnf = flatten_nested(expanded, limits)
     for normal_pass in passes:
         if normal_pass is expand_repetitions:
-            lnf = expand_repetitions(lnf, limits)
+            with blaming(grammar.longest_rule()):
+                lnf = expand_repetitions(lnf, limits)
         elif normal_pass is remove_units:
             # The one pass whose result can be much larger than what it is given.
             lnf = remove_units(replace(lnf, authored=lnf.authored or lnf), limits)

@@ -35,6 +35,8 @@ from ..grammar.tree import (
 from ..limits import Limits
 from .form import ONCE, Lnf, Origins, Production, Symbol, Terminal
 
+_STAGE = "the normal form"
+
 _Times = tuple[int, int | None]
 
 # Characters of a part that a message may want to show.
@@ -43,14 +45,15 @@ _SHOWN = 80
 _OPERATORS = ((0, 1), (0, None), (1, None))
 
 
-def flatten_nested(grammar: Grammar) -> Lnf:
-    """The grammar with flat bodies; grows linearly with the tree."""
-    return _Flattener(grammar).run()
+def flatten_nested(grammar: Grammar, limits: Limits | None = None) -> Lnf:
+    """The grammar with flat bodies; grows linearly with the tree. Raises ``LimitError`` (time,
+    memory)."""
+    return _Flattener(grammar, limits or Limits()).run()
 
 
 class _Flattener:
-    def __init__(self, grammar: Grammar) -> None:
-        self.grammar = grammar
+    def __init__(self, grammar: Grammar, limits: Limits) -> None:
+        self.grammar, self.limits = grammar, limits
         self.names: list[str] = []
         self.owners: list[str] = []
         self.terminals: list[Terminal] = []
@@ -71,6 +74,7 @@ class _Flattener:
         for rule in self.grammar.rules:
             self.pending.append((self.numbers[rule.name], rule.body))
             while self.pending:
+                self.limits.check_resources(_STAGE)
                 self._flatten(*self.pending.pop())
         return Lnf(
             self.grammar.source,
@@ -165,7 +169,7 @@ class _Flattener:
 def expand_repetitions(lnf: Lnf, limits: Limits | None = None) -> Lnf:
     """The grammar without repetitions; a count m to n grows it by n symbols.
 
-    Raises ``LimitError`` for a count that is a symbol, and so a state, too much.
+    Raises ``LimitError`` for a count that is a symbol, and so a state, too much; and on time.
     """
     limits = limits or Limits()
     counted = 0
@@ -175,10 +179,11 @@ def expand_repetitions(lnf: Lnf, limits: Limits | None = None) -> Lnf:
             counted += max(low, high or 0)
             _, start, end = min(production.origins, key=lambda o: (o[1], -o[2]))
             part = lnf.source.text[start : min(end, start + _SHOWN)]
-            limits.check_states(counted, "the normal form", [lnf.owners[production.head]], part)
+            limits.check_states(counted, _STAGE, [lnf.owners[production.head]], part)
     names, owners = list(lnf.names), list(lnf.owners)
     out: list[Production] = []
     for number, productions in enumerate(lnf.by_head):
+        limits.check_resources(_STAGE)
         for production in productions:
             if production.times == ONCE:
                 out.append(production)

@@ -16,10 +16,12 @@ from support.lnf import (
 )
 
 from constrain.compiler.automata import regex_ir as regex
-from constrain.compiler.diagnostics import CheckError
+from constrain.compiler.diagnostics import CheckError, LimitError
+from constrain.compiler.dialects import read_grammar
+from constrain.compiler.limits import Limits
 from constrain.compiler.lnf import PASSES_WITHOUT_NULLABLE
 from constrain.compiler.lnf.components import strongly_connected
-from constrain.compiler.lnf.flatten import flatten_nested
+from constrain.compiler.lnf.flatten import expand_repetitions, flatten_nested
 from constrain.compiler.lnf.form import Lnf
 from constrain.compiler.lnf.remove_units import eliminate_nullable
 
@@ -60,6 +62,19 @@ def test_long_bodies_are_rewritten_in_linear_time() -> None:
     found = eliminate_nullable(replace(lnf, productions=[replace(long, body=body)]))
     assert process_time() - start < 1
     assert [production.body for production in found.productions] == [body]
+
+
+def test_bodies_are_made_flat_within_the_limits_of_time() -> None:
+    """Each body and each repetition is a step that looks at the clock."""
+    grammar = read_grammar('s ::= ("a" "b"*)*;', "kbnf")
+    lnf = flatten_nested(grammar)
+    limits = Limits().started()
+    assert limits.meter is not None
+    limits.meter.deadline = 0.0
+    with pytest.raises(LimitError, match="the normal form needs more than 60 seconds"):
+        flatten_nested(grammar, limits)
+    with pytest.raises(LimitError, match="the normal form needs more than 60 seconds"):
+        expand_repetitions(lnf, limits)
 
 
 def check_form(lnf: Lnf) -> None:
