@@ -51,7 +51,7 @@ def _json(text: str) -> object:
 
 
 def _has_surrogate(value: object) -> bool:
-    return re.search(r"\\ud[89a-f]", json.dumps(value)) is not None
+    return re.search("[\ud800-\udfff]", json.dumps(value, ensure_ascii=False)) is not None
 
 
 def checked_format(form: str, out: bytes) -> None:
