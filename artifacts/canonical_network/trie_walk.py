@@ -143,9 +143,7 @@ class TokenWalks:
         """The bytes behind a set of trie nodes, none of which is a root."""
         held = self.sets[nodes]
         number = int(held[0] >= self.roots[-1] > 0)
-        trie, inside = self.tries[number], held - np.int32(self.roots[number])
-        first = trie.first[inside]
-        return trie.octets[ranges(first, trie.first[inside + 1] - first)]
+        return self.tries[number].octets_below(held - np.int32(self.roots[number]))
 
     def _steps(self, key: WalkKey) -> Generator[WalkKey, Walk, Walk]:
         node_set, state, pre_state, plane = key

@@ -32,7 +32,7 @@ class FirstOctets:
         return ENTRY_BYTES * len(self._following)
 
     def forget(self) -> None:
-        """Sets are numbered anew."""
+        """Sets that are found from now on have other numbers."""
         self._following.clear()
 
     def meet(self, nodes: int, state: int) -> bool:

@@ -35,7 +35,7 @@ from ..network.tables import NetworkTables
 from ..summaries.node_sets import NOTHING, ROOT
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, CacheBudget, solve_recursive
-from ..tokens.trie import Trie, ranges
+from ..tokens.trie import Trie
 from .first_octets import FirstOctets
 from .item_walk import Exits, Items, ItemWalk, level_row, united
 from .stored_items import StoredItems
@@ -397,9 +397,7 @@ class CountingSummaries(Summaries):
 
     def _following(self, nodes: int) -> NDArray[np.uint8]:
         """The bytes behind a set of trie nodes."""
-        trie, suspended = self._make_trie(), self.sets[nodes]
-        first = trie.first[suspended]
-        return trie.octets[ranges(first, trie.first[suspended + 1] - first)]
+        return self._make_trie().octets_below(self.sets[nodes])
 
 
 def _levels(begun: int, least: int, most: int, length: int) -> tuple[int, int]:

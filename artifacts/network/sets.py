@@ -48,7 +48,15 @@ NONE = 0
 
 
 class AmbiguousPartsError(ArtifactError):
-    """A text is parts of a permutation in more ways than are followed."""
+    """A text is parts of a permutation in more ways than the ``most`` that are followed."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        super().__init__(
+            f"what may come next was not decided within {most:,} sets of parts of a permutation "
+            f"that the text so far may have had: its parts cannot be distinguished by what they "
+            f"begin with"
+        )
 
 
 # A set in an integer, from 1 on: 1 + (twice the bits of the parts, and 1 within a separator).
@@ -230,8 +238,4 @@ def check_ways(count: int, most: int = MOST_WAYS) -> None:
     """Raise ``AmbiguousPartsError`` if so many sets are too many in which a text may have left
     a permutation."""
     if count > most:
-        raise AmbiguousPartsError(
-            f"what may come next was not decided within {most:,} sets of parts of a permutation "
-            f"that the text so far may have had: its parts cannot be distinguished by what they "
-            f"begin with"
-        )
+        raise AmbiguousPartsError(most)

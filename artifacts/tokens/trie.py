@@ -93,6 +93,11 @@ class Trie:
         """The node that each of ``ids`` ends at, (T,)."""
         return np.arange(len(self.octets), dtype=np.intp).repeat(np.diff(self.held))
 
+    def octets_below(self, nodes: NDArray[np.integer]) -> NDArray[np.uint8]:
+        """The bytes on the edges out of some nodes, uint8, in the order of the nodes."""
+        first = self.first[nodes]
+        return self.octets[ranges(first, self.first[nodes + 1] - first)]
+
     @cached_property
     def octet_bytes(self) -> bytes:
         """``octets``, to be searched."""

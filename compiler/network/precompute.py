@@ -13,7 +13,7 @@ from constrain.artifacts.counting_network.closure import needed_keys
 from constrain.artifacts.counting_network.summaries import CountingSummaries
 from constrain.artifacts.network.closure import frames_below, mask_automaton
 from constrain.artifacts.network.mask_automaton import MaskAutomaton
-from constrain.artifacts.network.sets import MOST_FOLLOWED, AmbiguousPartsError
+from constrain.artifacts.network.sets import AmbiguousPartsError
 from constrain.artifacts.network.summaries import Summaries
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.summaries.node_sets import NOTHING, ROOT
@@ -50,7 +50,7 @@ def precompute_summaries(
     except AmbiguousPartsError as error:
         # Texts would come to such a mask, too.
         stage = "a mask behind parts of a permutation that cannot be distinguished"
-        raise LimitError(stage, "states", MOST_FOLLOWED) from error
+        raise LimitError(stage, "states", error.most, is_fixed=True) from error
     finally:
         summaries.watch = unwatched
     return True

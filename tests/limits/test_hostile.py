@@ -107,17 +107,17 @@ def test_lexemes_are_compared_with_what_is_ignored_alone() -> None:
     """And not each with each."""
     grammar = read_grammar('start: ("t")*\n%ignore " "\n', "lark")
     [rule] = grammar.rules
-    names = tuple(Literal(b"t%d" % i, rule.span) for i in range(8_000))
+    names = tuple(Literal(b"t%d" % i, rule.span) for i in range(12_000))
     grammar = replace(grammar, rules=(replace(rule, body=Choice(names, rule.span)),))
     begin = time.process_time()
 
-    assert len(lexeme_grammar(grammar, Limits().started()).lexemes) == 8_001
+    assert len(lexeme_grammar(grammar, Limits().started()).lexemes) == 12_001
 
-    assert time.process_time() - begin < 0.9
+    assert time.process_time() - begin < 2
 
 
 def test_what_a_compilation_makes_later_is_by_its_clock() -> None:
-    """Earley's tables, where they are the last engine that is tried, do not begin anew."""
+    """Earley's tables, where they are the last engine that is tried, have no clock of their own."""
     parser = build_engine('root ::= "a" root "b" | "c"', dialect="gbnf")
     assert isinstance(parser, Parser)
 
@@ -149,14 +149,14 @@ def test_the_clock_of_an_explanation_stands_still_between_texts() -> None:
 
 def test_the_rules_around_thousands_of_keywords_take_little() -> None:
     """They are found over lexemes, each of which is one symbol: no table has a column for each."""
-    words = " | ".join(f'"kw{i}"' for i in range(1200))
+    words = " | ".join(f'"kw{i}"' for i in range(600))
     text = f'start: ("(" start ")" | NAME | {words})*\nNAME: /[a-z0-9]+/\n%ignore /\\s+/\n'
     explainer = explainer_of_grammar(text, CompileOptions(dialect="lark"))
-    begin = time.process_time()
 
-    verdict = explainer.verdict(b"(kw5 ?")
+    with calls_counted() as calls:
+        verdict = explainer.verdict(b"(kw5 ?")
 
-    assert time.process_time() - begin < 0.6
+    assert calls.total() < 1_500 * 600
     assert verdict.path == ("start",)
 
 
@@ -300,16 +300,17 @@ def test_many_numbers_of_a_schema_are_met_as_sets() -> None:
 
 def test_the_automaton_of_a_class_takes_little_for_each_of_its_ranges() -> None:
     """And not a set of what is left of each."""
-    ranges = [(code, code) for code in range(0x10000, 0x10000 + 2 * 100_000, 2)]
-    begin = time.process_time()
+    ranges = [(code, code) for code in range(0x10000, 0x10000 + 2 * 10_000, 2)]
 
-    assert len(utf8.automaton(ranges)) == 38
+    with calls_counted() as calls:
+        found = utf8.automaton(ranges)
 
-    assert time.process_time() - begin < 0.45
+    assert found == utf8.automaton_via_split(ranges)
+    assert calls.total() < 20 * len(ranges)
 
 
 def test_a_large_table_is_trimmed_beside_one_more_of_its_size() -> None:
-    """And not beside copies of it by columns, of its live states, and of all numbered anew."""
+    """And not beside copies of it by columns, of its live states, and of all in their new order."""
     states, width = 4_000, 128
     rows, columns = np.ogrid[:states, :width]
     table = (rows + 1 + (columns >> rows % 7) % 2).astype(np.int32)
