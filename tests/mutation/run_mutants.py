@@ -2,10 +2,10 @@
 
     python tests/mutation/run_mutants.py --count 100 > mutants.jsonl
 
-Each mutant is tried in the checkout that this file is in, which is put back after it: the tests of
-its room stop at the first failure, then the quick tests of all rooms together. A mutant that
-fails a test, or that keeps one from ending, is *killed*; one that passes *survived*: either a test is
-missing, or the change does not change what the code does. A line of JSON on stdout for each says which.
+Each mutant is tried in the checkout that this file is in, which is put back after it: first with
+the tests of its room, then with the quick ones of ``tests/corpus``, up to the first failure. A
+mutant that fails a test, or that keeps one from ending, is *killed*. One that passes *survived*: a
+test is missing, or the code does the same with it. A line of JSON on stdout says which.
 """
 
 import argparse
@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from mutants import Mutant, mutants_of
+from mutation.mutants import Mutant, mutants_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

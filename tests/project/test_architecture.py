@@ -462,9 +462,9 @@ def test_folders_are_small() -> None:
 
 
 # Folders of tests that are about no one room: the command line, what all engines agree on, the
-# examples, hostile input, limits, what decoders rely on, tokens that grammars name, and the project
-# itself.
-OF_NO_ROOM = {"cli", "corpus", "examples", "fuzz", "limits", "matcher", "project"}
+# examples, hostile input, limits, what decoders rely on, mutants of all code, tokens that grammars
+# name, and the project itself.
+OF_NO_ROOM = {"cli", "corpus", "examples", "fuzz", "limits", "matcher", "mutation", "project"}
 OF_NO_ROOM |= {"token_terminals"}
 
 

@@ -17,6 +17,7 @@ from constrain.compiler.dialects import DIALECTS
 yaml = pytest.importorskip("yaml")
 
 EXAMPLE = ROOT / "examples" / "ci"
+CI, RELEASE = (ROOT / ".github" / "workflows" / name for name in ("ci.yml", "release.yml"))
 WORKFLOWS = [*(ROOT / ".github" / "workflows").glob("*.yml"), EXAMPLE / "workflow.yml"]
 
 
@@ -25,9 +26,14 @@ def read(path: Path) -> Any:
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-def commands(path: Path) -> dict[str, str]:
-    """The commands of a workflow's steps by name."""
-    steps = [step for job in read(path)["jobs"].values() for step in job["steps"]]
+def commands(path: Path, *jobs: str) -> dict[str, str]:
+    """The commands of a workflow's steps by name; of these jobs alone if any is named."""
+    steps = [
+        s
+        for name, job in read(path)["jobs"].items()
+        if name in (jobs or name)
+        for s in job["steps"]
+    ]
     return {step["name"]: step["run"] for step in steps if "run" in step}
 
 
@@ -35,7 +41,7 @@ def test_ci_runs_the_commands_of_the_readme() -> None:
     """All that the README says to set up with, as it is printed, and nothing else but tools."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     printed = re.findall(r"^python3 -m venv .*$", readme, re.MULTILINE)
-    run = commands(ROOT / ".github" / "workflows" / "ci.yml")
+    run = commands(CI, "readme")
 
     assert len(printed) >= 2
     assert printed == [line for line in run.values() if line.startswith("python3 ")]
@@ -45,13 +51,55 @@ def test_ci_runs_the_commands_of_the_readme() -> None:
 def test_ci_runs_on_all_systems_with_the_oldest_and_the_newest_python() -> None:
     """Those that the classifiers name."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    matrix = read(ROOT / ".github" / "workflows" / "ci.yml")["jobs"]["readme"]["strategy"]["matrix"]
+    matrix = read(CI)["jobs"]["readme"]["strategy"]["matrix"]
     named = [c.split(" :: ")[-1] for c in project["classifiers"] if "Python :: 3." in c]
 
     assert matrix["python"] == [named[0], named[-1]]
     assert project["requires-python"] == f">={named[0]}"
     assert {system.split("-")[0] for system in matrix["os"]} == {"ubuntu", "macos", "windows"}
     assert {entry["os"] for entry in matrix["include"]} == set(matrix["os"])
+
+
+def test_a_change_and_a_release_pass_the_same_script() -> None:
+    """Linters, types and tests; each night with all counts, and before anything is built."""
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    jobs = read(CI)["jobs"]
+    needed = read(RELEASE)["jobs"]["build"]["needs"]
+
+    for check in ("ruff check", "ruff format --check", "mypy", 'pytest "$@"'):
+        assert f"\n.venv/bin/{check}\n" in script
+    assert [*commands(CI, "checks").values()][-1].endswith(" .ci/run")
+    assert [*commands(CI, "nightly").values()][-1].endswith(" .ci/run --full")
+    assert [*commands(RELEASE, needed).values()][-1].endswith(" .ci/run")
+    # YAML 1.1 reads the key "on" as true.
+    assert read(CI)[True]["schedule"]
+    scheduled = {name for name, job in jobs.items() if "== 'schedule'" in job["if"]}
+    assert scheduled == {"nightly"}
+    assert all("!= 'schedule'" in job["if"] for name, job in jobs.items() if name not in scheduled)
+
+
+def test_ci_tries_the_oldest_dependencies() -> None:
+    """Those that pyproject.toml admits, of all that tests need."""
+    resolve, test = commands(CI, "lowest").values()
+
+    assert "uv pip compile pyproject.toml --extra test --resolution lowest-direct" in resolve
+    assert "pip install --constraint lowest.txt --editable '.[test]'" in resolve
+    assert test == ".venv/bin/pytest"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    assert [name for name in needed if ">=" not in name] == ["types-regex"]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_jobs_end_and_actions_cannot_change(path: Path) -> None:
+    """Each job has a limit of time; each action is a commit, whose version is said beside it."""
+    jobs = read(path)["jobs"].values()
+    used = re.findall(r"uses: (.*)", path.read_text(encoding="utf-8"))
+
+    assert all(0 < job["timeout-minutes"] < 360 for job in jobs)
+    assert used
+    for action in used:
+        assert re.fullmatch(r"[a-z-]+/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
