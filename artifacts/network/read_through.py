@@ -136,14 +136,15 @@ class ReadThrough:
         stopping = np.where(looping, leaving, NO_CLASS_LOOPS) if looping.any() else None
         leaving[stops] = NO_CLASS_LOOPS
         all_successors, successors = successors, np.where(stops, np.int32(DEAD), successors)
-        # L_h and s^h for powers of two; no text is longer than the trie is deep.
-        most = len(levels_of(trie))
+        # L_h and s^h for powers of two, up to the first that no text is longer than, which is also
+        # the highest of the steps.
+        depth = len(levels_of(trie))
         powers = [(leaving, successors)]
-        while 1 << len(powers) <= most:
+        while 1 << (len(powers) - 1) < depth:
             leaving, following = powers[-1]
             powers.append((leaving | leaving[following], following[following]))
         least = powers[min(_COUNTED.bit_length() - 1, len(powers) - 1)][0]
-        last = powers[-1][0] | powers[-1][0][powers[-1][1]]
+        last = powers[-1][0]
         if not ((least != last) & (least & _WORDS != _WORDS)).any():
             return cls(last, all_successors, None, stopping)
         heights = heights_of(trie)

@@ -182,6 +182,26 @@ def test_heights_are_told_apart_by_steps() -> None:
         assert all(after <= 2 * step for step, after in pairwise(steps))
 
 
+@pytest.mark.quick
+def test_any_depth_of_the_trie(full: bool) -> None:
+    """Texts of up to 130 letters are taken whole only where they are read, shorter ones often."""
+    tables = network(nullable_lnf_of("s ::= '<' #'[a-z]{1,40}' '>' | '(' s ')';"))
+    stops = (tables.accepting != 0) & inside_calls(tables) | (np.diff(tables.call_offsets) > 0)
+    root = np.zeros(1, dtype=np.int32)
+    for depth in range(1, 131, 1 if full else 4):
+        texts = [letter * count for letter in (b"a", b"z") for count in range(1, depth + 1)]
+        trie = Trie.from_vocabulary(vocabulary_of(sorted(texts)))
+        through = ReadThrough.of(tables, stops, trie)
+        below = module.subtrees_of(trie).below
+        taken = [
+            state
+            for state in range(1, tables.states)
+            if through.fits(below, root, np.array([state], dtype=np.int32))[0]
+        ]
+        assert all(reads_through(tables, stops, trie, 0, state) for state in taken)
+        assert taken or depth > 30
+
+
 @pytest.mark.parametrize("kept", [1 << 24, 0])
 @pytest.mark.parametrize("name", LOOPS)
 def test_loops_are_read_as_node_by_node(
