@@ -224,7 +224,7 @@ class Given(OfSchemas):
             rich_help_panel=panels.GRAMMAR,
             help="exact: each way to cut a text into terminals counts; maximal-munch: a lexer cuts "
             "it, each lexeme as long as possible.  [default: maximal-munch for Lark's grammars "
-            "with %ignore or %llguidance, else exact]",
+            "with %ignore, %llguidance or lazy rules, else exact]",
         ),
     ] = None
     prewarm: Annotated[

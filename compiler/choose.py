@@ -109,8 +109,10 @@ class EngineChoice:
 def semantics_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]:
     """The match semantics of a grammar, and why it has them.
 
-    Grammars of Lark that ignore text, or say ``%llguidance``, are written for a lexer, and are
-    read by maximal munch where nothing else is asked for; all others are read exactly.
+    Grammars of Lark that ignore text, say ``%llguidance``, or have a rule that ends as soon as it
+    may, are written for a lexer, and are read by maximal munch where nothing else is asked for; all
+    others are read exactly. So are those that name tokens, which no lexer reads, where only such a
+    rule asks for one.
     """
     if wanted is not None:
         return wanted, AS_ASKED
@@ -119,6 +121,9 @@ def semantics_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]
             return MAXIMAL_MUNCH, "the grammar says %llguidance"
         if grammar.ignored:
             return MAXIMAL_MUNCH, "the grammar has %ignore, which is written for a lexer"
+        lazy = next((rule.name for rule in grammar.rules if rule.shortest), None)
+        if lazy is not None and not grammar.tokens:
+            return MAXIMAL_MUNCH, f"rule {lazy!r} is lazy, which is written for a lexer"
     return EXACT, "each way to cut a text into terminals counts"
 
 

@@ -49,6 +49,13 @@ def notes_of(recogniser: Recogniser, options: CompileOptions) -> Iterator[str]:
     """How a grammar is read, where that is no matter of course."""
     if recogniser.choice.semantics == MAXIMAL_MUNCH:
         yield "read by maximal munch, as Lark and llguidance do; --meaning exact reads it otherwise"
+    else:
+        yield from (
+            f"rule {rule.name!r} is lazy, and this grammar is read without a lexer: text beside it "
+            f"may hold what ends it"
+            for rule in recogniser.grammar.rules
+            if rule.shortest
+        )
     if not isinstance(recogniser, Automaton):
         if recogniser.reason not in (AS_ASKED, OF_SCHEMAS):
             yield f"engine {recogniser.engine}: {recogniser.reason}"

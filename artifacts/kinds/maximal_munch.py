@@ -6,6 +6,9 @@ from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..container.manifest import LAZY_GREEDY, Manifest
 from ..container.sections import Arrays
 from ..matcher import Begun
@@ -34,6 +37,13 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
 
         check_lazy_lexemes(arrays)
     check_greedy(manifest, arrays)
+
+
+def ranks_of(arrays: Arrays) -> tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.uint8]]:
+    """Of the lexemes their ranks, which are ignored, and which are as short as possible."""
+    priorities = arrays["lexer.priorities"]
+    none = np.zeros(len(priorities), dtype=np.uint8)
+    return priorities, arrays["lexer.ignored"], arrays.get("lexer.shortest", none)
 
 
 class MaximalMunchRuntime:
@@ -129,7 +139,7 @@ class MaximalMunchRuntime:
 
         a, names = self.contents.arrays, names_of(self.contents.manifest)
         dfas = StackedDfas.from_sections(a)
-        lexer = LexerTables(dfas, a["lexer.priorities"], a["lexer.ignored"], names.texts)
+        lexer = LexerTables(dfas, *ranks_of(a), names.texts)
         return MaximalMunchTables(network_of(self.contents), lexer)
 
     @cached_property
@@ -208,8 +218,7 @@ class LazyLexerRuntime(MaximalMunchRuntime):
             lexeme: conjunctions[low:high]
             for lexeme, (low, high) in zip(a[LEXEMES].tolist(), spans, strict=True)
         }
-        priorities, ignored = a["lexer.priorities"], a["lexer.ignored"]
-        lexer = LazyLexerTables(dfas, priorities, ignored, names.texts, lazily)
+        lexer = LazyLexerTables(dfas, *ranks_of(a), names.texts, lazily)
         return MaximalMunchTables(network_of(self.contents), lexer)
 
     @property

@@ -145,9 +145,12 @@ class LazyLexer(Lexer):
         parts = Parts(others, places)
         number = self._lazy_numbers.get(parts)
         if number is None:
-            number = self._lazy_numbers[parts] = self.states
             readers = self.readers
             ended = [lexeme for lexeme, at in places if readers[lexeme].accepts(at)]
+            if self._shortest and (left := self._left_of(others, ended)):
+                number = self._lazy_numbers[parts] = self._construct(left)
+                return number
+            number = self._lazy_numbers[parts] = self.states
             # Of its own DFA states there are those of the other lexemes alone.
             self._sets.append(self.sets[others])
             self._keep(number, DEAD, self.accept_set([*self.ended(others), *ended]))
@@ -156,8 +159,29 @@ class LazyLexer(Lexer):
             self._flags()[number] = True
         return number
 
+    def _left_of(self, others: int, ended: Sequence[int]) -> tuple[int, ...]:
+        """The DFA states in which the shortest lexemes end, if some do: of all others, and of the
+        lazy ones ``ended`` those that stand for them, which read no further either."""
+        found = [inner for inner in self.sets[others] if self._ends_all(inner)]
+        dfas = self.tables.dfas
+        for lexeme in self._shortest.intersection(ended):
+            found.append(int(dfas.table[dfas.starts[lexeme]].max()))
+        return tuple(sorted(found))
+
+    def is_shortest(self, lexeme: int) -> bool:
+        """Whether a lexeme ends as soon as it may, and all others with it."""
+        return lexeme in self._shortest
+
+    def may_end_all(self, state: int) -> bool:
+        """Whether some lexeme is read that ends all others where it ends."""
+        return bool(self._shortest) and not self._shortest.isdisjoint(self.lexemes(state))
+
     def read(self, state: int, text: bytes) -> int:
         """The state behind a text that some lexeme of a state reads as a whole, else ``DEAD``."""
+        if len(text) > 1 and self.may_end_all(state):
+            for octet in text:
+                state = self.rows[state][octet]
+            return state
         others, places = self.parts[state]
         for octet in text:
             others = self.rows[others][octet]

@@ -121,6 +121,8 @@ class LazyReads(LexerReads):
         parts = self._lazily.parts.get(state)
         if parts is None:
             return state
+        if self._lazily.may_end_all(state):
+            return state
         alone = _alone(parts)
         places = tuple(
             (lexeme, tuple(self._usual(alone, lexeme, thread) for thread in threads))
@@ -178,7 +180,8 @@ class LazyReads(LexerReads):
         parts = self._lazily.parts.get(state)
         if parts is None:
             return super()._read(nodes, state)
-        if self._is_root(nodes):
+        ends_all = self._lazily.may_end_all(state)
+        if self._is_root(nodes) and not ends_all:
             return self._read_from_root(nodes, state, parts)
         found = list[_Decided]()
         key: list[object] = [nodes, parts.others, self._lazily.accept_of[state]]
@@ -191,6 +194,9 @@ class LazyReads(LexerReads):
             trie = self._parts.trie
             walk = self._walk_of_others(nodes, parts.others, trie, nodes.nodes)
             goes_on, codes, accept_sets = self._combined(found, walk, len(trie.octets))
+            if ends_all:
+                below = self._below_ends_of_all(found, walk)
+                goes_on[below], codes[below] = False, 0
             ids = self._tokens(np.flatnonzero(goes_on))
             ending = np.flatnonzero(codes).astype(np.int32)
             fan_out = trie.fan_out[ending]
@@ -341,6 +347,24 @@ class LazyReads(LexerReads):
             return lexer.accept_set(sorted(lexemes))
 
         return goes_on, codes, accept_set
+
+    def _below_ends_of_all(self, found: list[_Decided], walk: _Walk) -> NDArray[np.bool_]:
+        """The nodes below those where one of the shortest lexemes ends, bool (N,): no lexeme goes
+        on there."""
+        lexer, trie = self._lazily, self._parts.trie
+        over = [
+            each.met.nodes[each.accepts[each.met.ends]]
+            for each in found
+            if lexer.is_shortest(each.lexeme)
+        ]
+        states = distinct(walk.states).tolist()
+        states = [s for s in states if any(map(lexer.is_shortest, lexer.ended(s)))]
+        nodes = np.concatenate([*over, walk.nodes[np.isin(walk.states, states)]])
+        below = np.zeros(len(trie.octets), dtype=np.bool_)
+        while len(nodes):
+            nodes = distinct(ranges(trie.first[nodes], trie.fan_out[nodes]))
+            below[nodes] = True
+        return below
 
     def _ends(
         self,

@@ -69,6 +69,9 @@ def check_greedy(manifest: Manifest, arrays: Arrays) -> None:
     lexemes = len(arrays["lexer.priorities"])
     require(len(names.texts) == lexemes, "lexer.priorities")
     require(len(arrays["lexer.ignored"]) == lexemes, "lexer.ignored")
+    if "lexer.shortest" in arrays:
+        check_types(arrays, {"lexer.shortest": ("u1", 1)})
+        require(len(arrays["lexer.shortest"]) == lexemes, "lexer.shortest")
     check_stacked_dfas(arrays, lexemes, FIRST_LEXEME)
     # Lexemes lie one behind the other.
     starts = arrays["lexer.starts"]

@@ -7,7 +7,10 @@ start when that start is first needed:
     allowed {NAME, 'if'}   start {NAME 0, 'if' 0}  -i->  {NAME 1, 'if' 1}  -f->  {NAME 1, 'if' 2}
 
 Where no DFA of a state can read the next byte, the lexeme ends. The *accept set* of the state says
-which lexeme it was: of those that may end there, the ones of the highest priority.
+which lexeme it was: of those that may end there, the ones of the highest priority. Where one may
+end that is to be as short as possible, nothing else is left in the state:
+
+    allowed {TEXT, TEXT "<f" (shortest)}   {TEXT 1, trigger 1}  -<f->  {trigger 2}
 
 Source: llguidance, "Optimizing", the lexer; its DFAs are built lazily, these are complete
 (``artifacts/lazy_lexer`` has those that are too large for that).
@@ -40,13 +43,16 @@ class LexerTables:
     """The L lexemes of a grammar.
 
     ``dfas``: their complete DFAs in one table. ``priorities``: int32 (L,), ranks. ``ignored``:
-    uint8 (L,), 1 where the lexeme may stand between any two. ``texts``: as their author wrote them.
+    uint8 (L,), 1 where the lexeme may stand between any two. ``shortest``: uint8 (L,), 1 where the
+    lexeme, and all that was begun beside it, ends as soon as it may; its rank is above those of all
+    others, and no text of it begins another. ``texts``: as their author wrote them.
     ``watch``: bounds how many states a lexer makes of them, which may be exponentially many.
     """
 
     dfas: StackedDfas
     priorities: NDArray[np.int32]
     ignored: NDArray[np.uint8]
+    shortest: NDArray[np.uint8]
     texts: Sequence[str]
     watch: Watch = field(default=unwatched, kw_only=True)
 
@@ -91,6 +97,7 @@ class Lexer:
         self._begins: list[int] = dfas.starts.tolist()
         self._priorities: list[int] = tables.priorities.tolist()
         self._ignored = frozenset(np.flatnonzero(tables.ignored).tolist())
+        self._shortest = frozenset(np.flatnonzero(tables.shortest).tolist())
         self._starts: dict[frozenset[int], int] = {}
         self._sets = list(sets)
         self._numbers = {inner: state for state, inner in enumerate(sets)}
@@ -191,11 +198,21 @@ class Lexer:
         live = np.flatnonzero(steps.any(axis=0))
         # The DFAs are stacked, so the targets of a sorted set are sorted.
         targets[live] = [
-            self._number(tuple(t for t in column if t != DEAD))
+            self._number(self._left([t for t in column if t != DEAD]))
             for column in steps[:, live].T.tolist()
         ]
         self._keep(state, targets, self._accept_set_of(inner))
         self.rows.append(self._table[state][self.columns].tolist())
+
+    def _left(self, inner: Sequence[int]) -> tuple[int, ...]:
+        """The DFA states that a set leaves: where the shortest lexemes end, those alone."""
+        if self._shortest:
+            inner = [s for s in inner if self._ends_all(s)] or inner
+        return tuple(inner)
+
+    def _ends_all(self, inner: int) -> bool:
+        """Whether in a DFA state all that was begun ends."""
+        return self._accepting[inner] and self._owners[inner] in self._shortest
 
     def _keep(self, state: int, targets: NDArray[np.int32] | int, accept_set: int) -> None:
         """Put a new state into the tables."""

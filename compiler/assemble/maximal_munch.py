@@ -100,6 +100,7 @@ def _lexer(tables: LexerTables) -> Sections:
         "lexer.columns": tables.dfas.columns,
         "lexer.ignored": tables.ignored,
         "lexer.priorities": tables.priorities,
+        **({"lexer.shortest": tables.shortest} if tables.shortest.any() else {}),
         "lexer.starts": tables.dfas.starts,
         "lexer.table": tables.dfas.table,
     }

@@ -110,6 +110,7 @@ class LexerRows:
         self._rows = [each.dfa.table[:, each.dfa.classes].tolist() for each in lexer.lexemes]
         self._starts = [each.dfa.start for each in lexer.lexemes]
         self._accepting = [each.dfa.accepting.tolist() for each in lexer.lexemes]
+        self._shortest = {i for i, each in enumerate(lexer.lexemes) if each.shortest}
 
     def read(self, allowed: Sequence[int], text: bytes, begin: int) -> tuple[int, list[int]]:
         """Where the next lexeme ends, and which it is; none where the text is refused."""
@@ -122,6 +123,8 @@ class LexerRows:
             if not further:
                 break
             live, place = further, place + 1
+            if any(i in self._shortest and self._accepting[i][state] for i, state in live):
+                break
         if place == begin:
             return begin, []
         complete = [i for i, state in live if self._accepting[i][state]]

@@ -1,12 +1,14 @@
 """Attributes of llguidance's rules, ``name[lazy]: …``, and what they say about the language.
 
-    name[lazy]: L           the members of L that no shorter member begins
+    name[lazy]: L           the members of L that no shorter one but ε begins
     name[suffix="x"]: L     the same of L followed by x
-    name[stop="x"]: L       what stands before x there: llguidance takes the x back
+    name[stop="x"]: L       the same: that x is no part of a capture changes no text
     name[max_tokens=9]: L   at most 9 tokens, where L is any text
     name[capture]: L        L; what was matched is not told
 
-The body is one terminal then. Source: llguidance's *syntax*, lexeme options.
+The body is one terminal then. With the first three a lexer ends it where it may end, and with it
+whatever else it has begun: a free text beside ``TEXT "<func"`` does not read the ``<func``.
+Source: llguidance's *syntax*, lexeme options, and its lexer (1.9).
 """
 
 from collections.abc import Mapping
@@ -21,7 +23,6 @@ from ..automata.determinize import determinize
 from ..automata.thompson import thompson
 from ..diagnostics import Diagnostic, Source, Span
 from ..grammar.tree import (
-    Choice,
     Difference,
     Expr,
     Literal,
@@ -36,13 +37,14 @@ from ..limits import Limits
 from .builder import Item, literal_of, pattern_of, span_over
 from .lark_templates import TemplatesBuilder
 
-_CAPTURES = ("capture", "stop_capture")
+# What says nothing about the language.
+_NOTES = {
+    "capture": "the attribute capture says nothing about the language: nothing is kept",
+    "stop_capture": "the attribute stop_capture says nothing about the language: nothing is kept",
+    "stop": "the attribute stop is read as suffix: what ends the text is written once, and stays",
+}
 _SHAPING = ("lazy", "suffix", "stop", "max_tokens")
 _KNOWN = "lazy, suffix, stop, max_tokens and capture"
-
-# Where ``stop=…`` makes much of a string that overlaps itself, and the bytes that a character of
-# what it makes takes.
-_STAGE, _OF_CHARACTER = "the end of a rule by stop=", 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +109,8 @@ class AttributesBuilder(TemplatesBuilder):
 
     def _shaped(self, rule: Rule, said: dict[str, Attribute], by_name: Mapping[str, Rule]) -> Rule:
         for name, attribute in said.items():
-            if name in _CAPTURES:
-                message = f"the attribute {name} says nothing about the language: nothing is kept"
-                self.notes.append(Diagnostic(message, attribute.span))
+            if name in _NOTES:
+                self.notes.append(Diagnostic(_NOTES[name], attribute.span))
             elif name not in _SHAPING:
                 message = f"the attribute {name} is not supported"
                 self.report(message, attribute.span, f"supported are {_KNOWN}")
@@ -128,42 +129,21 @@ class AttributesBuilder(TemplatesBuilder):
         match attribute.name:
             case "lazy":
                 body = shortest(rule.body)
-            case "suffix":
+            case "suffix" | "stop":
                 body = self._with_suffix(rule.body, attribute)
-            case "stop":
-                body = self._before(rule.body, attribute)
             case _:
                 return replace(rule, body=self._of_few_tokens(rule.body, attribute, by_name))
-        return replace(rule, body=body, terminal=True)
+        return replace(rule, body=body, terminal=True, shortest=True)
 
     def _with_suffix(self, body: Expr, attribute: Attribute) -> Expr:
         """The body and its end, the first time it stands there."""
         end = attribute.value
-        if end is None or isinstance(end, Token):
-            self.report("suffix=… takes a string, a regex or a terminal", attribute.span)
+        is_empty = isinstance(end, Literal) and not end.data
+        if end is None or isinstance(end, Token) or is_empty:
+            message = f"{attribute.name}=… takes a regex, a terminal or a string that is not empty"
+            self.report(message, attribute.span)
             return body
         return shortest(Sequence((body, end), attribute.span))
-
-    def _before(self, body: Expr, attribute: Attribute) -> Expr:
-        """What stands before the first place where a string follows the body."""
-        end = attribute.value
-        if not isinstance(end, Literal) or not end.data:
-            hint = "with suffix=… a regex or a terminal ends the text, and belongs to it"
-            self.report("stop=… takes a string that is not empty", attribute.span, hint)
-            return body
-        # A w of the body is followed by the string for the first time unless w and the string
-        # have it before: as a whole inside w, or over the end of w where it overlaps itself.
-        span, text = attribute.span, end.data.decode("utf-8")
-        earlier: list[Expr] = [Sequence((body, end, any_text(span)), span)]
-        size = 0
-        for length in range(1, len(text)):
-            self.limits.check_resources(_STAGE)
-            if text.startswith(text[length:]):
-                size += _OF_CHARACTER * length
-                self.limits.check_allocation(size, _STAGE)
-                earlier.append(Sequence((body, literal_of(text[:length], span)), span))
-        found = earlier[0] if len(earlier) == 1 else Choice(tuple(earlier), span)
-        return Difference(body, found, span)
 
     def _of_few_tokens(self, body: Expr, attribute: Attribute, by_name: Mapping[str, Rule]) -> Expr:
         """At most so many tokens."""
@@ -183,9 +163,10 @@ class AttributesBuilder(TemplatesBuilder):
 
 
 def shortest(body: Expr) -> Expr:
-    """The members that no shorter member begins: L - L any+."""
+    """The members that no shorter member but ε begins: L - (L - ε) any+."""
     more = pattern_of(ir.repeat(ir.ANY_CHARACTER, 1, None), ".+", body.span)
-    return Difference(body, Sequence((body, more), body.span), body.span)
+    some = Difference(body, literal_of("", body.span), body.span)
+    return Difference(body, Sequence((some, more), body.span), body.span)
 
 
 def any_text(span: Span) -> Pattern:

@@ -174,8 +174,9 @@ class Rule:
     """One definition. Several of one name add up to alternatives.
 
     ``terminal``: a lexer would match it as a whole, so that nothing ignored stands inside;
-    of two that match equally long, the one of higher ``priority`` wins. ``within``: of a rule that
-    nobody wrote, what messages call it, as it is part of one that somebody did.
+    of two that match equally long, the one of higher ``priority`` wins. ``shortest``: a lexer ends
+    it as soon as it may, and all that was begun beside it. ``within``: of a rule that nobody wrote,
+    what messages call it, as it is part of one that somebody did.
     """
 
     name: str
@@ -184,6 +185,7 @@ class Rule:
     span: Span
     terminal: bool = False
     priority: int = 0
+    shortest: bool = False
     within: str = ""
 
     @property

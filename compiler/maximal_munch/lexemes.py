@@ -61,8 +61,10 @@ class Lexeme:
 
     ``ignored``: it may stand between any two lexemes. ``is_string``: it takes precedence over
     regexes of its priority. ``text``: as its author wrote it, first at ``span``. ``swallowed``: all
-    that it matches is ignored, as an ignored lexeme takes precedence over it. ``lazily``: what it
-    matches if its states are made while decoding; ``dfa`` reads the first byte of that alone.
+    that it matches is ignored, as an ignored lexeme takes precedence over it. ``shortest``: where
+    it may end, all that were begun beside it end, too, and are not what was read; no text of it
+    begins another. ``lazily``: what it matches if its states are made while decoding; ``dfa`` reads
+    the first byte of that alone.
     """
 
     dfa: Dfa
@@ -72,6 +74,7 @@ class Lexeme:
     span: Span
     is_string: bool
     swallowed: bool = False
+    shortest: bool = False
     lazily: Operation | None = None
 
     @property
@@ -89,9 +92,9 @@ class Lexeme:
         return replace(self, dfa=first_bytes(rest.conjunctions, limits), lazily=rest)
 
     @property
-    def precedence(self) -> tuple[int, int]:
+    def precedence(self) -> tuple[bool, int, int]:
         """The accept set of lexemes that end together is those of the highest precedence."""
-        return self.priority, -1 if self.swallowed else int(self.is_string)
+        return self.shortest, self.priority, -1 if self.swallowed else int(self.is_string)
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,12 +288,12 @@ class _Numbering:
         return self.uses[meaning]
 
     def _lexeme(self, expr: Expr, dfa: Dfa, apart: bool, lazily: Operation | None) -> int:
-        priority = self._priority(expr)
-        key = apart, priority, _key(dfa, lazily)
+        priority, shortest = self._priority(expr), self._is_shortest(expr)
+        key = apart, priority, shortest, _key(dfa, lazily)
         if key not in self.numbers:
             self.numbers[key] = len(self.lexemes)
             text = self.grammar.source.text[expr.span.start : expr.span.end]
-            made = Lexeme(dfa, priority, False, text, expr.span, False, lazily=lazily)
+            made = Lexeme(dfa, priority, False, text, expr.span, False, False, shortest, lazily)
             self.lexemes.append(made)
         number = self.numbers[key]
         if not self.grammar.follows_all and self._is_string(expr):
@@ -317,6 +320,11 @@ class _Numbering:
         if isinstance(expr, Reference):
             return max(rule.priority for rule in self.bodies[expr.name])
         return 0
+
+    def _is_shortest(self, expr: Expr) -> bool:
+        if not isinstance(expr, Reference):
+            return False
+        return any(rule.shortest for rule in self.bodies[expr.name])
 
     def _automaton(self, expr: Expr) -> Dfa | Operation:
         """The minimal DFA of a terminal, whose references are to terminals; of one that is too

@@ -50,6 +50,7 @@ def lexer_tables(
         stacked_dfas([lexeme.dfa for lexeme in lexemes], limits),
         np.array([ranks[lexeme.precedence] for lexeme in lexemes], dtype=np.int32),
         np.array([lexeme.ignored for lexeme in lexemes], dtype=np.uint8),
+        np.array([lexeme.shortest for lexeme in lexemes], dtype=np.uint8),
         tuple(lexeme.text for lexeme in lexemes),
         watch=effort.spend,
     )
@@ -63,7 +64,7 @@ def lexer_tables(
     counts = np.cumsum([0, *(len(each.conjunctions) for each in lazily.values())]).tolist()
     spans = zip(lazily, pairwise(counts), strict=True)
     by_lexeme = {lexeme: columns[low:high] for lexeme, (low, high) in spans}
-    given = tables.dfas, tables.priorities, tables.ignored, tables.texts, by_lexeme
+    given = tables.dfas, tables.priorities, tables.ignored, tables.shortest, tables.texts, by_lexeme
     return LazyLexerTables(*given, watch=tables.watch)
 
 

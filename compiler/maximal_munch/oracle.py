@@ -7,7 +7,8 @@ lexemes from left to right, without going back.
    parser allows what some reading of the lexemes so far could be followed by.
 2. A lexeme goes on as long as any of these can read the next byte, and ends before the first
    byte that none can read. It must then be complete; no lexeme is empty. Nothing shorter is
-   tried: ``/a+/ "ab"`` has no member, as /a+/ takes the "a" of "ab", too.
+   tried: ``/a+/ "ab"`` has no member, as /a+/ takes the "a" of "ab", too. But where one that is as
+   short as possible (``Lexeme.shortest``) is complete, it ends at once, and so do all others.
 3. Of the lexemes that are complete there, those of the highest priority are what was read, and
    of these the strings, if there are any (Lark's rule: a keyword is no name), but for strings
    that an ignored regex matches (``Lexeme.swallowed``); under ``%llguidance {}`` strings and
@@ -100,7 +101,7 @@ class MaximalMunchOracle:
         """What is read of ``text`` behind a reading, up to the first byte that does not fit."""
         length, columns, begun, unread = reading
         for octet in text:
-            further = self._stepped(begun, octet)
+            further = {} if self._is_over(begun) else self._stepped(begun, octet)
             if not further:
                 if begun:
                     ended = self._ended(begun)
@@ -124,9 +125,16 @@ class MaximalMunchOracle:
         stepped = {i: self._nfas[i].step(states, octet) for i, states in begun.items()}
         return {i: states for i, states in stepped.items() if states}
 
+    def _complete(self, begun: dict[int, set[int]]) -> set[int]:
+        return {i for i, states in begun.items() if not self._nfas[i].finals.isdisjoint(states)}
+
+    def _is_over(self, begun: dict[int, set[int]]) -> bool:
+        """Whether the lexeme in progress ends here, whatever could go on."""
+        return any(self.lexemes[i].shortest for i in self._complete(begun))
+
     def _ended(self, begun: dict[int, set[int]]) -> set[int]:
         """The lexemes that were read if the one in progress ends here."""
-        complete = {i for i, states in begun.items() if not self._nfas[i].finals.isdisjoint(states)}
+        complete = self._complete(begun)
         highest = max((self.lexemes[i].precedence for i in complete), default=None)
         return {i for i in complete if self.lexemes[i].precedence == highest}
 

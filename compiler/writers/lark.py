@@ -103,6 +103,7 @@ def write_lark(grammar: Grammar) -> str:
     if embedded:
         kept = tuple(rule for rule in grammar.rules if rule.name not in embedded)
         grammar = replace(grammar, rules=kept)
+    grammar = replace(grammar, rules=tuple(map(_with_attribute, grammar.rules)))
     terminals = grammar.terminals
     # Lark itself has no hyphens in names.
     hyphens = "-" if grammar.source.dialect == "lark" else ""
@@ -122,10 +123,18 @@ def write_lark(grammar: Grammar) -> str:
         heads.setdefault(rule.name, rule)
     for name, body in bodies_by_name(grammar, style, names).items():
         priority = f".{heads[name].priority}" if heads[name].priority else ""
-        lines.append(f"{names[name]}{priority}: {body}\n")
+        lazy = "[lazy]" * heads[name].shortest
+        lines.append(f"{names[name]}{priority}{lazy}: {body}\n")
     for expr in grammar.ignored:
         lines.append(f"%ignore {write_expr(expr, style, names, grammar.source)}\n")
     return "".join(lines)
+
+
+def _with_attribute(rule: Rule) -> Rule:
+    """The rule with the body of which its attribute takes the shortest members."""
+    if rule.shortest and isinstance(rule.body, Difference):
+        return replace(rule, body=rule.body.left)
+    return rule
 
 
 def _valid(name: str, hyphens: str) -> str:

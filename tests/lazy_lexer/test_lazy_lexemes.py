@@ -43,6 +43,12 @@ LARKS = {
     "names": 'start: "<" start ">" | "aa" start | A | B\nA: /[a]{1,8}b/\nB: /(ab|b)+/\n'
     '%ignore " "\n',
     "options": 'start: "<" start ">" | A+\nA: /[ab]{0,6}|é{3,9}|,/\n',
+    # Ended by others as soon as these may end: a small one and large ones, of one text too.
+    "ended": 'start: "<" start ">" | (h ",")* A\nh[lazy]: /[ab]*ba/\nA: /[abé]{1,9}/\n'
+    '%ignore " "\n',
+    "ending": 'start: "<" start ">" | (h ",")* A\nA: /[abé,]*/\nh[lazy]: /[abé]{7}/\n',
+    "both end": 'start: "<" start ">" | (h "," | i | "b")* A\nA: /[abé]{2,12}/\n'
+    "h[lazy]: /[abé]{7}/\ni[lazy]: /[ab]{2,8}é|aab/\n",
 }
 EXCEPTIONS = {
     "host": """s = "<", s, ">" | host, [" ", host];
@@ -120,10 +126,19 @@ def test_exceptions_are_read_as_their_automata_read_them(
     check_equal(eager, lazy, random.Random(name), 200 if full else 8, 40)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'start: "[" start "]" | S | N start?\nS: /"[^"\\n]{0,30}"/\nN: /[a-zé]{2,24}/\n',
+        'start: "[" start "]" | (h "," | i "=")* N\nh[lazy]: /[a-z]*(ed|o)/\ni[lazy]: /[a-z ]{7}/\n'
+        "N: /[a-zé ]{2,24}/\n",
+    ],
+    ids=["bounds", "ended"],
+)
 def test_masks_near_bounds_are_those_of_the_built_lexer_on_a_real_vocabulary(
-    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch, full: bool
+    text: str, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch, full: bool
 ) -> None:
-    text = 'start: "[" start "]" | S | N start?\nS: /"[^"\\n]{0,30}"/\nN: /[a-zé]{2,24}/\n'
+    """Also where one of them ends, or a small one, and all others with it."""
     eager, lazy = both(text, default_tokenizer, monkeypatch, "lark")
     check_equal(eager, lazy, random.Random(5), 30 if full else 2, 40)
 

@@ -45,14 +45,16 @@ _PATTERNS += ["/b?c/", "/(ab)+/", "/a*/", "/c+a?/"]
 
 
 def random_lark(rng: random.Random) -> str:
-    """One to three rules over overlapping terminals, priorities, keywords and ignored text."""
+    """One to three rules over overlapping terminals, priorities, keywords and ignored text; and
+    terminals that end as soon as they may."""
     terminals = ["A", "B", "C", "D"][: rng.randint(2, 4)]
+    lazy = ["h", "i"][: rng.choice([0, 0, 1, 2])]
     rules = ["start", "x", "y"][: rng.randint(1, 3)]
 
     def expr(depth: int) -> str:
         kind = rng.random()
         if depth == 0 or kind < 0.35:
-            return rng.choice([*terminals, *terminals, *rules, '"a"', '"b"', '"cc"'])
+            return rng.choice([*terminals, *lazy, *terminals, *rules, *lazy, '"a"', '"b"', '"cc"'])
         if kind < 0.65:
             return " ".join(expr(depth - 1) for _ in range(rng.randint(2, 3)))
         if kind < 0.8:
@@ -64,6 +66,9 @@ def random_lark(rng: random.Random) -> str:
         lines.insert(0, BOTH.strip())
     for name in terminals:
         lines.append(f"{name}{rng.choice(['', '', '.1', '.2'])}: {rng.choice(_PATTERNS)}")
+    for name in lazy:
+        body = rng.choice([*_PATTERNS, f"{rng.choice(terminals)} {rng.choice(_PATTERNS)}"])
+        lines.append(f"{name}[lazy]: {body}")
     for _ in range(rng.choice([0, 1, 1, 2])):
         lines.append("%ignore " + rng.choice(['" "', "/ +/", "/[ c]+/", "/#a*/", terminals[0]]))
     return "\n".join(lines) + "\n"

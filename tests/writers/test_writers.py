@@ -56,9 +56,10 @@ def shape(grammar: Grammar) -> list[tuple[object, ...]]:
     """The rules as a list of nodes without their places; equal for equal trees."""
     found: list[tuple[object, ...]] = []
     bodies = [
-        (("rule", rule.name, rule.terminal, rule.priority), rule.body) for rule in grammar.rules
+        (("rule", rule.name, rule.terminal, rule.priority, rule.shortest), rule.body)
+        for rule in grammar.rules
     ]
-    bodies += [(("ignored", "", True, 0), expr) for expr in grammar.ignored]
+    bodies += [(("ignored", "", True, 0, False), expr) for expr in grammar.ignored]
     for head, body in bodies:
         found.append(head)
         pending: list[Expr] = [body]
