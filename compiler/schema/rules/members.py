@@ -10,15 +10,8 @@ cell, and of other keys those count that are surely different.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import combinations
-from string import ascii_lowercase
 
-from ...automata import regex_ir as regex
-from ...automata.boolean import complement
-from ...automata.dfa import Dfa
-from ...automata.minimize import minimal
-from ...automata.thompson import thompson
 from ...grammar import tree
 from ..formulas import BY_PROPERTIES, Conjunction, Every, Keys, Order, Size, Some
 from ..goals import Goal
@@ -27,9 +20,10 @@ from ..normal import Normal
 from ..notes import Refused
 from ..options import ANY_ORDER, PERMUTED
 from ..sets import Ends, Names, Texts
+from .key_parts import is_one_key, key_parts, label
 from .writer import Writer
 
-# Other keys that there must be: each set of groups of first letters is a state.
+# Other keys that there must be: each set of parts that keys were of is a state.
 _MOST_NEEDED = 8
 
 # Cells of other keys, literals about some other key, and states of one object.
@@ -97,10 +91,13 @@ class _Object:
         self.cells = [] if self.is_empty else list(self._cells(names))
         required = sum(member.is_required for member in self.named)
         if self.cells and self.least > required + 1:
-            self.cells = list(self._by_first_letters(self.least - required))
+            self.cells = self._told_apart(self.least - required)
         self._bound()
         self.rules: dict[_State, str] = {}
         self.pending: list[_State] = []
+        # The rules of members with what follows, which states have in common: whether it is the
+        # first one, key, value and the rule behind it.
+        self.turns: dict[tuple[bool, str | Texts, Goal, str], str] = {}
 
     @staticmethod
     def _is_named(keys: Keys) -> bool:
@@ -192,20 +189,24 @@ class _Object:
         )
         return self.writer.goals.both(*goals)
 
-    def _by_first_letters(self, needed: int) -> Iterator[_Member]:
-        """The cells, each divided by first letters: keys of two parts are different keys."""
+    def _told_apart(self, needed: int) -> list[_Member]:
+        """The cells in parts: keys of two parts are different keys."""
         algebra = self.normal.texts
         if needed > _MOST_NEEDED:
             raise self._refused(f"more than {_MOST_NEEDED} additional keys that must be there")
-        for cell in self.cells:
-            assert not isinstance(cell.key, str)
-            for group in first_letters(max(needed, 16 - 3 * needed)):
-                texts = algebra.meet(cell.key, group)
-                if texts is not Ends.NONE:
-                    yield replace(cell, key=texts)
-        place = self.writer.goals.nearest(self.goal)
-        message = "of additional keys those count whose first letters are of different groups"
-        self.writer.notes.narrowed(place.at("minProperties") if place else "#", message)
+        most = max(needed, (16 - 3 * needed) // len(self.cells))
+        parts = [
+            (cell, part)
+            for cell in self.cells
+            if not isinstance(cell.key, str)
+            for part in key_parts(cell.key, most, algebra)
+        ]
+        if not all(is_one_key(part) for _, part in parts):
+            place = self.writer.goals.nearest(self.goal)
+            groups = ", ".join(label(part) for _, part in parts)
+            message = f"of additional keys one of each kind counts, by how they begin: {groups}"
+            self.writer.notes.narrowed(place.at("minProperties") if place else "#", message)
+        return [replace(cell, key=part) for cell, part in parts]
 
     def _bound(self) -> None:
         """Drop bounds that say nothing, and see those that cannot be kept."""
@@ -326,8 +327,8 @@ class _Object:
         used = state.used
         if used < 0 or state.count + used.bit_count() >= self.least:
             used = -1
-            if self.most is None:
-                counts = min(counts, 1)
+            # Which of them are named no longer matters.
+            counts, others = (min(counts, 1), others) if self.most is None else (counts + others, 0)
         state = replace(state, count=counts, others=others, used=used)
         if state not in self.rules:
             if len(self.rules) >= _MOST_STATES:
@@ -355,7 +356,8 @@ class _Object:
                 yield from self._written(member, None, state, written)
             return
         if self.cells and self.most is not None and state.used < 0 and not (is_any or self.open):
-            yield from self._others_up_to(self.most - state.count, is_first=not state.count)
+            members = state.count + state.others
+            yield from self._others_up_to(self.most - members, is_first=not members)
             return
         missing = [i for i, m in enumerate(self.named) if is_any and not state.named >> i & 1]
         if (
@@ -401,22 +403,10 @@ class _Object:
             following = replace(after, found=after.found | sum(1 << i for i in chosen))
             if chosen and cell is not None:
                 following = replace(following, closed=following.closed | 1 << cell)
-            yield writer.sequence(
-                writer.literal(b"") if is_first else writer.comma(),
-                self._member(member, goal),
-                writer.reference(self._name_of(following)),
-            )
-
-
-@cache
-def first_letters(count: int) -> tuple[Dfa, ...]:
-    """Texts by groups of first letters, so many of them, and last all other texts."""
-    letters = [(ord(low), ord(low.upper())) for low in ascii_lowercase]
-    groups = [letters[i::count] for i in range(count)]
-    behind = regex.EVERYTHING
-    found = [
-        regex.seq(regex.char_class((c, c) for pair in group for c in pair), behind)
-        for group in groups
-    ]
-    automata = [minimal(thompson(node)) for node in found]
-    return (*automata, complement(minimal(thompson(regex.alt(*found)))))
+            key = (is_first, member.key, goal, self._name_of(following))
+            if key not in self.turns:
+                self.turns[key] = writer.helper()
+                comma = writer.literal(b"") if is_first else writer.comma()
+                turn = (comma, self._member(member, goal), writer.reference(key[-1]))
+                writer.rule(self.turns[key], [writer.sequence(*turn)])
+            yield writer.reference(self.turns[key])
