@@ -21,6 +21,7 @@ from .configuration.current import choice
 from .console import UsageError
 from .everywhere import panels
 from .inputs import beside, dialect_for
+from .limit_options import OfLimits
 from .schema_options import SCHEMA, OfSchemas, plain
 from .watch import Watch
 
@@ -35,9 +36,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-# Defaults of the limits, as the library's own; bytes and seconds.
-STATES, TRANSITIONS, NESTING = 200_000, 100_000_000, 100_000
-MEMORY, ARTIFACT_BYTES, SECONDS = 2_000_000_000, 256_000_000, 60.0
+# The largest artifact by default, as the library's own.
+ARTIFACT_BYTES = 256_000_000
 
 
 def dialect_names(typed: str) -> list[str]:
@@ -124,7 +124,7 @@ Store = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given(OfSchemas):
+class Given(OfLimits, OfSchemas):
     """What the command line says about a compilation; options that it does not say, or that its
     command does not take, have their defaults."""
 
@@ -304,45 +304,6 @@ class Given(OfSchemas):
             help="Leave mask rows to the run time beyond this size.",
         ),
     ] = ARTIFACT_BYTES
-    max_states: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            rich_help_panel=panels.LIMITS,
-            help="Refuse automata with more states.",
-        ),
-    ] = STATES
-    max_transitions: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            rich_help_panel=panels.LIMITS,
-            help="Refuse token automata with more transitions.",
-        ),
-    ] = TRANSITIONS
-    max_memory: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=1, rich_help_panel=panels.LIMITS, help="Refuse tables of more bytes."
-        ),
-    ] = MEMORY
-    max_seconds: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            min=0,
-            rich_help_panel=panels.LIMITS,
-            help="Give up after so many seconds.",
-        ),
-    ] = SECONDS
-    max_nesting: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=1, rich_help_panel=panels.LIMITS, help="Refuse brackets nested deeper."
-        ),
-    ] = NESTING
     # No options: the clock of the command, the options that it takes, and those that were said.
     watch: Watch | None = field(default=None, compare=False, repr=False)
     takes: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
@@ -366,20 +327,6 @@ class Given(OfSchemas):
         """The limits; the clock runs since the command began."""
         limits = self.bounds()
         return self.watch.over(limits) if self.watch else limits.started()
-
-    def bounds(self) -> "Limits":
-        """The limits without a clock, for each of many compilations."""
-        from constrain.compiler.limits import Limits
-
-        if not self.max_seconds >= 0:
-            raise UsageError(f"--max-seconds takes a number of seconds, not {self.max_seconds}")
-        return Limits(
-            states=self.max_states,
-            transitions=self.max_transitions,
-            memory=self.max_memory,
-            seconds=self.max_seconds,
-            nesting=self.max_nesting,
-        )
 
     def compile_options(self, path: str, limits: "Limits | None" = None) -> "CompileOptions":
         """The library's options for the grammar at ``path``, by whose suffix the dialect goes.
@@ -418,7 +365,7 @@ OF_A_GRAMMAR = tuple(
     for name in ALL
     if (name not in TOKENIZER and not name.startswith("max_")) or name in ("max_depth", *SCHEMA)
 )
-LIMITS = ("max_states", "max_transitions", "max_memory", "max_seconds", "max_nesting")
+LIMITS = tuple(field.name for field in fields(OfLimits))
 
 
 def project() -> "Project | None":

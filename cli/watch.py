@@ -11,6 +11,7 @@ that run long without a look, such as reading or writing a text. Where there is 
 import signal
 import threading
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,8 @@ class Watch:
     """The clock of a command, and the timer that looks as soon as it is known what is allowed."""
 
     def __init__(self) -> None:
-        self._begun = time.monotonic()
+        self._begun = time.thread_time()
+        self._stack = ExitStack()
         self._meter: Meter | None = None
         self._quiet_until = 0.0
         self._before: Any = None
@@ -35,16 +37,19 @@ class Watch:
         return self
 
     def over(self, limits: "Limits") -> "Limits":
-        """The limits with the command's clock; the timer runs."""
+        """The limits with the command's clock, in force from here on; the timer runs."""
         if self._meter is None:
-            limits = limits.started()
+            from constrain.compiler.limits import in_force
+
+            limits = limits.started(self._begun)
             self._meter = limits.meter
-            assert self._meter is not None
-            self._meter.deadline = self._begun + limits.seconds
+            self._stack.enter_context(in_force(limits))
             self._start(limits)
         return replace(limits, meter=self._meter)
 
     def _start(self, limits: "Limits") -> None:
+        from constrain.compiler.limits import in_force_or
+
         is_main = threading.current_thread() is threading.main_thread()
         if not (is_main and hasattr(signal, "setitimer")):
             return
@@ -53,13 +58,14 @@ class Watch:
             now = time.monotonic()
             if now >= self._quiet_until:
                 self._quiet_until = now + _BETWEEN_ERRORS
-                limits.check_overrun()
+                in_force_or(limits).check_overrun()
                 self._quiet_until = 0.0
 
         self._before = signal.signal(signal.SIGALRM, look)
         signal.setitimer(signal.ITIMER_REAL, _BETWEEN, _BETWEEN)
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        self._stack.close()
         if self._before is not None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._before)

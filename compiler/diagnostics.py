@@ -216,7 +216,7 @@ class LimitError(ConstrainError):
     where, ``rules`` the author's rules that take most of it, ``part`` the part of a regex that
     does, as its author wrote it. ``is_measured``: of time and of resident memory, which depend on
     the machine; all others count, and are the same for the same input. ``is_fixed``: no option
-    raises it."""
+    raises it. ``is_of_tables``: it is the tokenizer's, and no grammar's."""
 
     exit_code = 3
 
@@ -230,7 +230,9 @@ class LimitError(ConstrainError):
         *,
         is_measured: bool = False,
         is_fixed: bool = False,
+        is_of_tables: bool = False,
     ) -> None:
+        self.is_of_tables = is_of_tables
         self.stage, self.limit, self.value, self.rules = stage, limit, value, tuple(rules)
         self.part, self.is_measured, self.is_fixed = part, is_measured, is_fixed
         places = []
@@ -240,13 +242,25 @@ class LimitError(ConstrainError):
         if part:
             places.append(f"in '{visible(_shortened(part, _SHOWN))}'")
         culprit = f" (most of it {', '.join(places)})" if places else ""
+        ways = [] if is_fixed else [f"raise --max-{limit}"]
+        ways += [] if is_of_tables else ["simplify the grammar"]
         super().__init__(
             f"{stage} needs more than {value:,.12g} {_unit(limit, value)}{culprit}; "
-            f"{'' if is_fixed else f'raise --max-{limit} or '}simplify the grammar"
+            f"{' or '.join(ways)}"
         )
 
+    def of_tables(self) -> "LimitError":
+        """The same error, of the tables of a tokenizer. Counts are what they are."""
+        if not self.is_measured:
+            return self
+        limit = "table-seconds" if self.limit == "seconds" else self.limit
+        stage = f"the tables of this tokenizer are being made, once: {self.stage}"
+        return LimitError(stage, limit, self.value, is_measured=True, is_of_tables=True)
+
     def blaming(self, rules: Iterable[str], part: str = "") -> "LimitError":
-        """The same error, of these rules and this part."""
+        """The same error, of these rules and this part; of tables of a tokenizer no rule is."""
+        if self.is_of_tables:
+            return self
         return LimitError(
             self.stage,
             self.limit,
@@ -259,14 +273,16 @@ class LimitError(ConstrainError):
 
 
 def _unit(limit: str, value: float) -> str:
-    return _UNITS[limit].removesuffix("s") if value == 1 else _UNITS[limit]
+    things, *rest = _UNITS[limit].split(" ")
+    return " ".join([things.removesuffix("s") if value == 1 else things, *rest])
 
 
 _UNITS = {
     "states": "states",
     "transitions": "transitions",
     "memory": "bytes of memory",
-    "seconds": "seconds",
+    "seconds": "seconds of CPU time",
+    "table-seconds": "seconds of CPU time",
     "nesting": "levels of nesting",
     "artifact-bytes": "bytes",
 }

@@ -8,12 +8,13 @@ limits.check_overrun()                               from a timer: what no step 
 with blaming(["object"]): ...                        names the rule where a step knows none
 with in_force(limits): ...                           and check_in_force("the DFA") further inside
 of_later(limits)                                     for what is made when it is first needed
+with making_tables(): ...                            of a tokenizer: by a clock of their own
 effort = Effort(limits, rules, progress)
 effort.begin("the masks", most=1 << 30)              work is counted from here on
 effort.spend(nodes)                                  ``Exhausted`` beyond the most, ``LimitError``
 
 Work is counted where it can be left to decoding: the same input is precomputed as far on each
-machine.
+machine. Seconds are of the processor, so that a busy machine refuses nothing that another takes.
 """
 
 import os
@@ -23,16 +24,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from threading import Lock
+from threading import get_ident
 
 from .diagnostics import LimitError
-from .progress import Progress, silent
+from .progress import Progress, Step, silent
 
 # Of the text of a grammar in a file.
 MOST_GRAMMAR_BYTES = 1 << 24
 
-# Seconds between two looks at the resident size, which cost 10 microseconds each.
-_BETWEEN_LOOKS = 0.005
+# Seconds between two looks at the resident size, which cost 10 microseconds each, and at the time
+# of the processor, 2 microseconds.
+_BETWEEN_LOOKS, _BETWEEN_READINGS = 0.005, 0.02
 
 # Bytes that are no reason for a look of their own at the resident size.
 _SMALL = 1 << 20
@@ -41,21 +43,70 @@ _SMALL = 1 << 20
 _GRACE_SHARE, _GRACE_SECONDS, _GRACE_BYTES = 0.05, 0.1, 10_000_000
 
 
+class Clock:
+    """Counts down ``seconds`` of the processor's time, of the threads that look at it: of the one
+    that made it from then on (from ``begun`` of ``time.thread_time``), of others from their first
+    look on. What other threads and processes of the machine do is not counted, nor is waiting.
+    """
+
+    __slots__ = ("_left", "_next_reading", "_read")
+
+    def __init__(self, seconds: float, begun: float | None = None) -> None:
+        self._left, self._next_reading = seconds, 0.0
+        # By thread the time that was read last, ``_STILL`` where the clock stands still.
+        self._read = {get_ident(): time.thread_time() if begun is None else begun}
+
+    def left(self) -> float:
+        """Seconds that are left, below 0 where the time is over."""
+        now, thread = time.thread_time(), get_ident()
+        before = self._read.get(thread, now)
+        if before != _STILL:
+            # A thread may have the number of one that has ended.
+            self._left -= max(0.0, now - before)
+            self._read[thread] = now
+        return self._left
+
+    def is_over(self) -> bool:
+        """Whether the time is over; quick, and some milliseconds late at most."""
+        now = time.monotonic()
+        if now >= self._next_reading:
+            # A thread takes no more of the processor's time than passes on the wall.
+            self._next_reading = now + min(max(self.left(), 0.0), _BETWEEN_READINGS)
+        return self._left <= 0
+
+    def spend(self, seconds: float) -> None:
+        """Count these as well, as those in which others were waited for."""
+        self._left -= seconds
+
+    def stand_still(self) -> None:
+        """Count nothing that this thread does from here on."""
+        self.left()
+        self._read[get_ident()] = _STILL
+
+    def go_on(self) -> None:
+        """Count what this thread does from here on."""
+        self._read[get_ident()] = time.thread_time()
+
+
+_STILL = float("inf")
+
+
 class Meter:
     """The clock and the resident memory of one command or compilation.
 
-    ``deadline``: of ``time.monotonic``. ``baseline``: bytes that were resident at the start, 0
-    where the system does not tell. ``last``: stage, rules and part of the step that looked last.
-    ``blamed``: the longest rule of the grammar that was read last.
+    ``tables``: that of the tables of tokenizers, which are made within it; None for such a meter.
+    ``baseline``: bytes that were resident at the start, 0 where the system does not tell. ``last``:
+    stage, rules and part of the step that looked last. ``blamed``: the longest rule of the grammar
+    that was read last.
     """
 
-    __slots__ = ("_next_look", "baseline", "blamed", "deadline", "last")
+    __slots__ = ("_next_look", "baseline", "blamed", "clock", "last", "tables")
 
-    def __init__(self, seconds: float) -> None:
-        self.deadline = time.monotonic() + seconds
+    def __init__(self, clock: Clock, tables: "Meter | None" = None) -> None:
+        self.clock, self.tables = clock, tables
         self.baseline = resident_bytes()
         self.blamed: tuple[str, ...] = ()
-        self.last: tuple[str, Iterable[str], str] = ("the command", (), "")
+        self.last: tuple[str, Iterable[str], str] = ("the command" if tables else "this", (), "")
         self._next_look = 0.0
 
     def growth(self) -> int:
@@ -77,8 +128,9 @@ class Limits:
 
     ``states``: of any automaton. ``transitions``: of the token DFA. ``memory``: bytes, of the
     tables of a stage, and on Linux of what the process has resident beyond what it had when the
-    clock started (elsewhere sizes alone are counted). ``seconds``: of the whole command or
-    compilation, by the wall's clock. ``nesting``: brackets inside brackets in a grammar or regex.
+    clock started (elsewhere sizes alone are counted). ``seconds``: of the processor, for the whole
+    command or compilation. ``table_seconds``: the same for what is made of a tokenizer, once for
+    all grammars. ``nesting``: brackets inside brackets in a grammar or regex.
 
     Counts depend on the input alone, so that ``auto`` may go on to another engine where one is
     exceeded; time and resident memory depend on the machine and end the compilation
@@ -90,13 +142,17 @@ class Limits:
     memory: int = 2_000_000_000
     seconds: float = 60.0
     nesting: int = 100_000
+    table_seconds: float = 120.0
     meter: Meter | None = field(default=None, compare=False, repr=False)
 
-    def started(self) -> "Limits":
-        """The same limits with the clock running (left as it is if it runs already)."""
+    def started(self, begun: float | None = None) -> "Limits":
+        """The same limits with the clock running (left as it is if it runs already). ``begun``:
+        since when, by ``time.thread_time``; by default from now on."""
         if self.meter is not None:
             return self
-        return replace(self, meter=Meter(self.seconds))
+        tables = Meter(Clock(self.table_seconds))
+        tables.clock.stand_still()
+        return replace(self, meter=Meter(Clock(self.seconds, begun), tables))
 
     def within(self, states: int) -> "Limits":
         """The same limits, by the same clock, with at most ``states`` states: for a search that is
@@ -109,7 +165,7 @@ class Limits:
 
     def is_over(self) -> bool:
         """Whether the time is over."""
-        return self.meter is not None and time.monotonic() > self.meter.deadline
+        return self.meter is not None and self.meter.clock.is_over()
 
     def is_full(self, size: int = 0) -> bool:
         """Whether ``size`` bytes more are too much for what the process may have resident."""
@@ -167,7 +223,7 @@ class Limits:
         if self.meter is None:
             return
         stage, rules, part = self.meter.last
-        late = time.monotonic() - self.meter.deadline
+        late = -self.meter.clock.left()
         if late > self.seconds * _GRACE_SHARE + _GRACE_SECONDS:
             raise LimitError(stage, "seconds", self.seconds, rules, part, is_measured=True)
         if self.meter.growth() > self.memory * (1 + _GRACE_SHARE) + _GRACE_BYTES:
@@ -184,6 +240,9 @@ def blaming(rules: Iterable[str], part: str = "") -> Iterator[None]:
             raise
         raise error.blaming(rules, part) from error
 
+
+# The step that makes the tables of a tokenizer, reading its file among them.
+TABLES = "tokenizer"
 
 # Of the compilation that this thread is at.
 _in_force: ContextVar[Limits | None] = ContextVar("_in_force", default=None)
@@ -208,23 +267,53 @@ class Interrupted:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits.started()
-        self._stands_still = limits.meter is None
-        self._running, self._since, self._lock = 0, time.monotonic(), Lock()
+        # None for one that runs on.
+        self._clock = self.limits.meter.clock if self.limits.meter and not limits.meter else None
+        if self._clock is not None:
+            self._clock.stand_still()
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """Let the clock run in this block, where the limits are in force."""
-        with self._lock:
-            if self._stands_still and not self._running and self.limits.meter is not None:
-                self.limits.meter.deadline += time.monotonic() - self._since
-            self._running += 1
+        around = _in_force.get()
+        is_running = around is not None and around.meter is self.limits.meter
+        clock = None if is_running else self._clock
+        if clock is not None:
+            clock.go_on()
         try:
             with in_force(self.limits):
                 yield
         finally:
-            with self._lock:
-                self._running -= 1
-                self._since = time.monotonic()
+            if clock is not None:
+                clock.stand_still()
+
+
+@contextmanager
+def making_tables() -> Iterator[None]:
+    """In this block tables of a tokenizer are made, once for all grammars: by the clock of such
+    tables, and so are the errors. The clock of the limits in force stands still meanwhile."""
+    limits = _in_force.get()
+    meter = None if limits is None else limits.meter
+    if limits is None or meter is None or meter.tables is None:
+        with Step(TABLES):
+            yield
+        return
+    own = replace(limits, seconds=limits.table_seconds, meter=meter.tables)
+    meter.clock.stand_still()
+    meter.tables.clock.go_on()
+    try:
+        with in_force(own), Step(TABLES):
+            yield
+    except LimitError as error:
+        raise error.of_tables() from None
+    finally:
+        meter.tables.clock.stand_still()
+        meter.clock.go_on()
+
+
+def in_force_or(limits: Limits) -> Limits:
+    """The limits that are in force; these, if none are."""
+    return _in_force.get() or limits
 
 
 def of_later(limits: Limits) -> Limits:

@@ -16,6 +16,9 @@ from ..console import has_colour, manner
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+# What is said of steps whose names do not tell.
+_SAID = {"tokenizer": "the tables of this tokenizer are being made, once"}
+
 # Seconds of work that show no bar.
 _AFTER = 1.0
 
@@ -96,7 +99,7 @@ class Bar:
                 redirect_stdout=False,
                 redirect_stderr=False,
             )
-            step = self._steps[-1] if self._steps else "…"
+            step = _said(self._steps[-1] if self._steps else "…")
             self._task = self._bar.add_task(step, total=None, share="")
             self._bar.start()
 
@@ -104,6 +107,10 @@ class Bar:
         if self._bar is None or self._task is None:
             return
         share = f"{done / total:.0%}" if done is not None and total else ""
-        self._bar.update(self._task, description=visible(stage), share=share)
+        self._bar.update(self._task, description=visible(_said(stage)), share=share)
         task = self._bar.tasks[0]
         task.total, task.completed = total, done or 0
+
+
+def _said(step: str) -> str:
+    return _SAID.get(step, step)

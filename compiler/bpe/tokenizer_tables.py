@@ -22,6 +22,7 @@ from constrain.artifacts.normalizer.split_characters import SplitCharacters
 from constrain.artifacts.tokens.trie import trie_arrays, trie_of
 
 from ..cache import Cache, Tables
+from ..limits import making_tables
 from ..normalizer.character_properties import (
     CHANGED,
     CharacterProperties,
@@ -71,6 +72,7 @@ class TokenizerTables:
         return f"version {_VERSION}, tokenizer {fingerprint(self.tokenizer)}"
 
     @cached_property
+    @making_tables()
     def pretokenizer(self) -> PretokenizerTables:
         """Which texts have an encoding, and where the tokenizer splits them."""
         return self._cache.made(
@@ -82,6 +84,7 @@ class TokenizerTables:
         )
 
     @cached_property
+    @making_tables()
     def product_pretokenizer(self) -> PretokenizerTables:
         """The same for products, which follow tokens of whole pre-tokens beside it."""
         tokenizer = self.tokenizer
@@ -108,6 +111,7 @@ class TokenizerTables:
         return build_pretokenizer_tables(self.tokenizer, changed, whole_pieces(self.tokenizer))
 
     @cached_property
+    @making_tables()
     def pairs(self) -> PairTables:
         """Which tokens cannot be adjacent inside a pre-token."""
         tokenizer = self.tokenizer
@@ -120,6 +124,7 @@ class TokenizerTables:
         )
 
     @cached_property
+    @making_tables()
     def normal_form(self) -> NormalFormTables | None:
         """Which texts the normalizers leave alone; None if they change no character."""
         if not text_normalizers(self.tokenizer.normalizers):

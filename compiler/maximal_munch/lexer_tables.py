@@ -31,7 +31,7 @@ from ..earley.tables import stacked_dfas
 from ..grammar.expand_permutations import expand_permutations
 from ..grammar.tree import Grammar
 from ..lazy_dfa.conjunctions import joined
-from ..limits import Effort, Limits
+from ..limits import Effort, Limits, in_force_or
 from ..network.counter_tables import first_symbols
 from ..network.from_tree import MOST_OVERLAPPING, network_of_rules, numbered
 from ..network.tree_rules import Rules
@@ -46,13 +46,19 @@ def lexer_tables(
     limits = (limits or Limits()).started()
     ranks = {each: i for i, each in enumerate(sorted({lexeme.precedence for lexeme in lexemes}))}
     effort = Effort(limits, rules, stage="the lexer")
+
+    def watch(work: int, size: int = 0) -> None:
+        # What is made later belongs to the compilation that needs it.
+        effort.limits = in_force_or(limits)
+        effort.spend(work, size)
+
     tables = LexerTables(
         stacked_dfas([lexeme.dfa for lexeme in lexemes], limits),
         np.array([ranks[lexeme.precedence] for lexeme in lexemes], dtype=np.int32),
         np.array([lexeme.ignored for lexeme in lexemes], dtype=np.uint8),
         np.array([lexeme.shortest for lexeme in lexemes], dtype=np.uint8),
         tuple(lexeme.text for lexeme in lexemes),
-        watch=effort.spend,
+        watch=watch,
     )
     lazily = {i: each.lazily for i, each in enumerate(lexemes) if each.lazily is not None}
     if not lazily:

@@ -4,7 +4,6 @@ A child that takes too long or holds too much is ended; what it lacks or cannot 
 """
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -12,9 +11,9 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
+from ..children import resident_bytes_of
 from ..limits import Limits
 
 _MODULE = f"{__package__}.child"
@@ -35,11 +34,12 @@ def is_installed(engine: str) -> bool:
 def run_child(request: Mapping[str, Any], limits: Limits, share: float = 1.0) -> dict[str, Any]:
     """What a child found for ``request`` (``child.py`` describes both).
 
-    ``share``: of the time that ``limits`` leave. Raises ``ChildError``.
+    ``share``: of the time that ``limits`` leave; it is of the wall, and spent. Raises
+    ``ChildError``.
     """
     meter = limits.started().meter
     assert meter is not None
-    seconds = max(0.1, (meter.deadline - time.monotonic()) * share)
+    seconds, begin = max(0.1, meter.clock.left() * share), time.monotonic()
     # Files: a pipe that nobody reads would stop a child that says much.
     with ExitStack() as stack:
         given, out, errors = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
@@ -55,6 +55,7 @@ def run_child(request: Mapping[str, Any], limits: Limits, share: float = 1.0) ->
         finally:
             child.kill()
             child.wait()
+            meter.clock.spend(time.monotonic() - begin)
         out.seek(0)
         errors.seek(0)
         return _read(out.read(), errors.read(), why, child.returncode)
@@ -66,22 +67,13 @@ def _wait(child: "subprocess.Popen[bytes]", seconds: float, memory: int) -> str:
     while child.poll() is None:
         if time.monotonic() > deadline:
             return f"it takes more than {seconds:,.1f} seconds; raise --max-seconds"
-        if _resident(child.pid) > memory:
+        if resident_bytes_of(child.pid) > memory:
             return f"it holds more than {memory:,} bytes; raise --max-memory"
         try:
             child.wait(_BETWEEN)
         except subprocess.TimeoutExpired:
             continue
     return ""
-
-
-def _resident(process: int) -> int:
-    """Bytes of a process that are in memory; 0 where the system does not tell."""
-    try:
-        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _read(out: bytes, errors: bytes, why: str, code: int) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def artifact_key(
     ``TokenizerError`` and ``OSError``.
     """
     said = options_to_json(options)
-    del said["limits"]["seconds"]
+    del said["limits"]["seconds"], said["limits"]["table_seconds"]
     if options.schema is not None:
         said["schema"]["schemas"] = [
             [uri, _files(Path(folder))] for uri, folder in options.schema.schemas

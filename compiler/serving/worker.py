@@ -19,7 +19,7 @@ from typing import BinaryIO
 from constrain.artifacts.errors import ConstrainError
 
 from ..compiler import Compiler
-from ..diagnostics import WeakerMasksWarning
+from ..diagnostics import LimitError, WeakerMasksWarning
 from ..tokenizers import load_tokenizer
 from .jobs import Job, Outcome
 
@@ -61,7 +61,9 @@ def _compiled(compiler: Compiler, job: Job) -> Outcome:
         wanted = {field.name: getattr(job.options, field.name) for field in fields(job.options)}
         compiler.compile(job.text, name=job.name, **wanted).save(job.path)
     except ConstrainError as error:
-        return Outcome(str(error), error.exit_code)
+        # The request is not at fault for what its server's tokenizer takes.
+        is_ours = isinstance(error, LimitError) and error.is_of_tables
+        return Outcome(str(error), _DEFECT if is_ours else error.exit_code)
     except (OSError, MemoryError) as error:
         return Outcome(f"{type(error).__name__}: {error}", _DEFECT)
     except Exception as error:

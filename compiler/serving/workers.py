@@ -12,14 +12,18 @@ import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 
+from ..children import IDLE_SECONDS, ChildClock
 from .jobs import Job, Outcome
 
-# Seconds beyond a job's own limit before its process is ended: a step may look at the clock late,
-# and a process that stands back may wait for a processor.
+# Seconds beyond a job's own limits before its process is ended: a step may look at the clock late.
+# They are of the processor, as the limits are, for a process that stands back may wait for one.
 _GRACE = 20.0
 
 # Seconds that a process has for loading its tokenizer.
 _START = 120.0
+
+# Seconds between two looks at what a process has taken.
+_BETWEEN = 1.0
 
 # The exit code of a job whose process ended.
 UNAVAILABLE = 70
@@ -99,7 +103,8 @@ class _Process:
                 self.is_over = True
                 return started
             self._is_ready = True
-        return self._answer_to(job.to_line(), job.options.limits.seconds + _GRACE)
+        limits = job.options.limits
+        return self._answer_to(job.to_line(), limits.seconds + limits.table_seconds + _GRACE)
 
     @property
     def has_ended(self) -> bool:
@@ -120,15 +125,17 @@ class _Process:
         stdin, stdout = self._running.stdin, self._running.stdout
         assert stdin is not None
         assert stdout is not None
-        late = threading.Event()
+        late, done = threading.Event(), threading.Event()
 
-        def end() -> None:
-            late.set()
-            self._running.kill()
+        def watch() -> None:
+            clock = ChildClock(self._running.pid, seconds)
+            while not done.wait(min(max(clock.left(), 0.0), _BETWEEN)):
+                if clock.is_over():
+                    late.set()
+                    self._running.kill()
+                    return
 
-        timer = threading.Timer(seconds, end)
-        timer.daemon = True
-        timer.start()
+        threading.Thread(target=watch, daemon=True).start()
         try:
             stdin.write(line)
             stdin.flush()
@@ -136,7 +143,7 @@ class _Process:
         except (OSError, ValueError):
             answer = b""  # The pipe is closed: the process has ended, or the pool was closed.
         finally:
-            timer.cancel()
+            done.set()
         if answer.endswith(b"\n"):
             return Outcome.of_line(answer)
         self.is_over = True
@@ -144,5 +151,8 @@ class _Process:
         how = f"by signal {-status}" if status < 0 else f"with status {status}"
         message = f"the compiling process ended {how} before the job was done"
         if late.is_set():
-            message += f", for it took more than {seconds:g} seconds; this machine may be busy"
+            message += (
+                f", for it took more than {seconds:g} seconds of CPU time, or none for "
+                f"{IDLE_SECONDS:g} seconds"
+            )
         return Outcome(message, UNAVAILABLE)

@@ -12,7 +12,7 @@ from constrain.artifacts.errors import visible
 from ..cache import CacheChoice, cache_of
 from ..diagnostics import TokenizerError
 from ..files.bounded import read_bounded
-from ..progress import Step
+from ..limits import making_tables
 from ..wordpiece import is_wordpiece, is_wordpiece_json
 from .host import HostTokenizer, host_file, host_tokenizer
 from .hub import HUGGING_FACE, hugging_face_file
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..wordpiece import WordPieceTokenizer
 
 
-@Step("tokenizer")
+@making_tables()
 def load_tokenizer(
     path: str | PathLike[str] | object | None = None, *, cache: CacheChoice = "default"
 ) -> Union[Tokenizer, "WordPieceTokenizer"]:

@@ -18,6 +18,7 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import HOLE, Vocabulary
 
 from ..cache import Cache, Tables
+from ..limits import making_tables
 from .cached_arrays import fingerprint
 from .check_tables import check_vocabulary_tables
 from .tokenizer import Tokenizer
@@ -83,6 +84,7 @@ class VocabularyTables:
         return self._tables[0]
 
     @cached_property
+    @making_tables()
     def _tables(self) -> tuple[Vocabulary, Trie]:
         if self._cache is None or self._key is None:
             vocabulary = self._tokenizer.vocabulary()

@@ -93,7 +93,7 @@ def test_limits_end_the_work_and_name_the_rule() -> None:
     limits = Limits().started()
     assert limits.meter is not None
     coverage = coverage_of(AMBIGUOUS, replace(limits, seconds=0.0))
-    limits.meter.deadline = 0.0
+    limits.meter.clock.spend(60)
     with pytest.raises(LimitError, match="seconds"):
         coverage.add(b"a" * 100)
 

@@ -39,7 +39,7 @@ def test_the_help_groups_commands_and_options_in_a_pipe(cli: Cli) -> None:
     groups = ["Arguments", "Options", *PANELS]
     assert [t for t in titles(mask.out) if t != "Examples"] == groups
     assert root.out.isascii() and b"\x1b" not in root.out + mask.out
-    assert len(mask.out.split(b"Limits:")[1].split(b"Global options:")[0].split(b"--max-")) == 6
+    assert len(mask.out.split(b"Limits:")[1].split(b"Global options:")[0].split(b"--max-")) == 7
 
 
 def test_every_command_is_in_a_group_of_the_help() -> None:

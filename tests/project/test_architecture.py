@@ -87,6 +87,7 @@ COMPILER: dict[str, set[str]] = {
     "progress": set(),
     "cache": set(),
     "unicode": set(),
+    "children": set(),
     "automata": BASE | {"unicode"},
     "derivatives": BASE | {"automata", "unicode"},
     "files": {"diagnostics"},
@@ -160,7 +161,7 @@ COMPILER: dict[str, set[str]] = {
         "pipeline",
     },
     "measuring": BASE
-    | {"compiler", "dialects", "explain", "frontend", "inspection", "options", "schema"}
+    | {"children", "compiler", "dialects", "explain", "frontend", "inspection", "options", "schema"}
     | {"writers"},
     "drawing": BASE | {"automata", "earley", "grammar", "maximal_munch", "network"},
     "assemble": BASE
@@ -184,7 +185,16 @@ COMPILER: dict[str, set[str]] = {
     | {"tokenizers", "wordpiece"},
     "compiler": BASE | {"bpe", "cache", "options", "pipeline"},
     "serving": BASE
-    | {"compiler", "dialects", "grammar", "options", "schema", "tokenizers", "tool_calls"},
+    | {
+        "children",
+        "compiler",
+        "dialects",
+        "grammar",
+        "options",
+        "schema",
+        "tokenizers",
+        "tool_calls",
+    },
     "batch": BASE | {"compiler", "dialects", "options", "serving", "tokenizers"},
     # The names that the package as a whole offers; they load on first use.
     "__init__": {

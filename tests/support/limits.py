@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,6 +52,13 @@ def calls_counted() -> Iterator[Counter[str]]:
         yield found
     finally:
         sys.setprofile(None)
+
+
+def work(seconds: float) -> None:
+    """Take so much time of the processor."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,87 @@
+"""The options that bound what a command takes: a part of ``options.Given``."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .console import UsageError
+from .everywhere import panels
+
+if TYPE_CHECKING:
+    from constrain.compiler.limits import Limits
+
+# Defaults of the limits, as the library's own; bytes and seconds.
+STATES, TRANSITIONS, NESTING = 200_000, 100_000_000, 100_000
+MEMORY, SECONDS, TABLE_SECONDS = 2_000_000_000, 60.0, 120.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfLimits:
+    """What the command line says of limits."""
+
+    max_states: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            rich_help_panel=panels.LIMITS,
+            help="Refuse automata with more states.",
+        ),
+    ] = STATES
+    max_transitions: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            rich_help_panel=panels.LIMITS,
+            help="Refuse token automata with more transitions.",
+        ),
+    ] = TRANSITIONS
+    max_memory: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=1, rich_help_panel=panels.LIMITS, help="Refuse tables of more bytes."
+        ),
+    ] = MEMORY
+    max_seconds: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            rich_help_panel=panels.LIMITS,
+            help="Give up after so many seconds of CPU time.",
+        ),
+    ] = SECONDS
+    max_table_seconds: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            rich_help_panel=panels.LIMITS,
+            help="The same for making the tables of a tokenizer, which is done once.",
+        ),
+    ] = TABLE_SECONDS
+    max_nesting: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=1, rich_help_panel=panels.LIMITS, help="Refuse brackets nested deeper."
+        ),
+    ] = NESTING
+
+    def bounds(self) -> "Limits":
+        """The limits without a clock, for each of many compilations."""
+        from constrain.compiler.limits import Limits
+
+        for name in ("max_seconds", "max_table_seconds"):
+            if not (seconds := getattr(self, name)) >= 0:
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError(f"{option} takes a number of seconds, not {seconds}")
+        return Limits(
+            states=self.max_states,
+            transitions=self.max_transitions,
+            memory=self.max_memory,
+            seconds=self.max_seconds,
+            table_seconds=self.max_table_seconds,
+            nesting=self.max_nesting,
+        )
