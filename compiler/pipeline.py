@@ -333,8 +333,8 @@ def _of_nesting(
     progress: Progress,
 ) -> Compilation:
     """A grammar that nests, and which of its token sequences masks can follow."""
-    table, columns = parser.reading
-    parser, notes = spellable(parser, table, columns, request, recognisers.without_bytes)
+    without, canonical = recognisers.without_bytes, choice.is_canonical
+    parser, notes = spellable(parser, *parser.reading, request, without, canonical=canonical)
     built = _of_spelled(parser, request, choice, tables, progress)
     return replace(built, notes=(*notes, *built.notes))
 
@@ -369,6 +369,7 @@ def _of_spelled(
             choice = without_canonical(error, request.options)
         else:
             return _of_canonical_network(parser, request, merged)
+        return _of_nesting(parser, request, choice, tables, progress)
     return _of_network(parser, request, choice, progress)
 
 
@@ -410,7 +411,7 @@ def _in_all_orders(
     except LimitError as error:
         if error.is_measured:
             raise
-        return _of_network(parser, request, without_canonical(error, options), progress)
+        return _of_nesting(parser, request, without_canonical(error, options), None, progress)
 
 
 def _of_network(

@@ -113,13 +113,21 @@ def unreachable_ends(
 
 
 def unspelled_bytes(
-    table: NDArray[np.integer], columns: NDArray[np.integer], request: ArtifactRequest["Tokenizer"]
+    table: NDArray[np.integer],
+    columns: NDArray[np.integer],
+    request: ArtifactRequest["Tokenizer"],
+    *,
+    canonical: bool = False,
 ) -> NDArray[np.bool_]:
     """Which bytes of texts are no token, bool (256,): in engines that follow texts byte by byte, a
     mask could lead into a dead end before them. ``table``: of what reads the texts, a row for each
-    state, and ``columns`` the column of each byte."""
+    state, and ``columns`` the column of each byte. ``canonical``: which of them merging begins with
+    no token for, if it begins with bytes."""
     used: NDArray[np.bool_] = (table != 0).any(axis=0)[columns[:256]]
-    return used & ~request.vocabulary.spelled_bytes
+    if not canonical:
+        return used & ~request.vocabulary.spelled_bytes
+    tokenizer = request.tokenizer
+    return used & (np.array(tokenizer.base) < 0 if tokenizer.byte_level else np.False_)
 
 
 def listed(octets: NDArray[np.bool_]) -> str:

@@ -2,6 +2,7 @@
 
     derivations         how merging makes each token, and the merges in a proper order
     forbidden_pairs     which tokens cannot be adjacent inside a pre-token, as rectangles
+    special_in_merges   the pre-tokenizer DFA without texts that are encoded with a special token
     tokenizer_tables    all tables of a tokenizer, computed lazily and cached: forbidden pairs,
                         pre-tokenizer (``pretokenizer``), texts in normal form (``normalizer``);
                         and as sections of an artifact

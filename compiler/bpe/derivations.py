@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from constrain.artifacts.errors import visible
 
 from ..diagnostics import TokenizerError
-from ..tokenizers import Tokenizer
+from ..tokenizers import Tokenizer, byte_alphabet
 
 Ranks: TypeAlias = Mapping[tuple[int, int], tuple[int, int]]
 
@@ -151,29 +151,61 @@ def _taus(made: Mapping[int, _Made]) -> tuple[dict[int, int], dict[int, int]]:
 
 
 def spelled(tokenizer: Tokenizer) -> dict[int, list[int]]:
-    """The letters of each token that merging could produce.
+    """The letters of each token that merging could produce, also of the special ones that it makes:
+    others are made of these.
 
-    Special tokens, byte tokens and tokens with a byte or character that is no letter are left out.
+    Byte tokens and tokens with a byte or character that is no letter are left out. Raises
+    ``TokenizerError`` where byte tokens are merged.
     """
-    hidden = {*tokenizer.special, *tokenizer.byte_fallback}
-    found = {}
+    byte_tokens = set(tokenizer.byte_fallback)
+    if not byte_tokens.isdisjoint(tokenizer.merges.reshape(-1).tolist()):
+        raise TokenizerError(
+            f"{visible(tokenizer.name)}: its merges make or join tokens of single bytes, such as "
+            "<0x41>, which canonical masks do not follow; use --tokenization any"
+        )
+    found = special_spelled(tokenizer)
     for token, octets in tokenizer.tokens.items():
-        if token in hidden or not octets:
-            continue
-        try:
-            letters = _letters(tokenizer, octets)
-        except (KeyError, UnicodeDecodeError):
-            continue
-        if -1 not in letters:
+        letters = _letters(tokenizer, octets)
+        if letters and token not in byte_tokens:
             found[token] = letters
     return found
 
 
-def _letters(tokenizer: Tokenizer, octets: bytes) -> list[int]:
+def special_spelled(tokenizer: Tokenizer) -> dict[int, list[int]]:
+    """The letters of each special token that is a letter or the result of a merge."""
+    made = {*tokenizer.base, *tokenizer.characters.values(), *tokenizer.merges[:, 2].tolist()}
+    found = {}
+    for token in sorted(made & tokenizer.special):
+        letters = _letters(tokenizer, special_text(tokenizer, token))
+        if letters:
+            found[token] = letters
+    return found
+
+
+def special_text(tokenizer: Tokenizer, token: int) -> bytes:
+    """What a special token would stand for if it stood for text: its name is its entry in the
+    vocabulary. Empty for a name that is no text there."""
+    name = tokenizer.added[token]
     if tokenizer.byte_level:
-        return [tokenizer.base[octet] for octet in octets]
+        return byte_alphabet.decode(name) or b""
     space = tokenizer.base[ord(" ")]
-    return [space if char == " " else tokenizer.characters[char] for char in octets.decode("utf-8")]
+    return "".join(
+        " " if tokenizer.characters.get(char) == space else char for char in name
+    ).encode()
+
+
+def _letters(tokenizer: Tokenizer, octets: bytes) -> list[int]:
+    """The letters of a token's text; empty where a part of it is none."""
+    if tokenizer.byte_level:
+        letters = [tokenizer.base[octet] for octet in octets]
+    else:
+        space, known = tokenizer.base[ord(" ")], tokenizer.characters
+        try:
+            text = octets.decode("utf-8")
+        except UnicodeDecodeError:
+            return []
+        letters = [space if char == " " else known.get(char, -1) for char in text]
+    return [] if -1 in letters else letters
 
 
 def proper_merges(tokenizer: Tokenizer) -> NDArray[np.int32]:
@@ -207,15 +239,15 @@ def whole_pieces(tokenizer: Tokenizer) -> dict[int, bytes]:
     if not (tokenizer.ignore_merges and tokenizer.byte_level):
         return {}
     found = spelled(tokenizer)
-    hidden = {*found, *tokenizer.special}
     unspelled = [token for token, octets in tokenizer.tokens.items() if octets]
-    if not hidden.issuperset(unspelled):
+    if not found.keys() >= set(unspelled):
         raise TokenizerError(
             f"{visible(tokenizer.name)}: with 'ignore_merges' canonical masks need a token for "
             "each byte; use --tokenization any"
         )
     derivations = derive(found, tokenizer.merges)
-    return {token: tokenizer.tokens[token] for token in derivations.unreachable}
+    tokens = tokenizer.tokens
+    return {token: tokens[token] for token in derivations.unreachable if token in tokens}
 
 
 def _disorder(tokenizer: Tokenizer) -> str | None:
@@ -235,4 +267,4 @@ def _disorder(tokenizer: Tokenizer) -> str | None:
 
 
 def _name(tokenizer: Tokenizer, token_id: int) -> str:
-    return repr(tokenizer.tokens.get(token_id, b"").decode("utf-8", "replace"))
+    return repr(tokenizer.decode_bytes([token_id]).decode("utf-8", "replace"))

@@ -57,9 +57,15 @@ def build_pairs(tokenizer: Tokenizer) -> PairTables:
     derivations = derive(spelled(tokenizer), tokenizer.merges)
     size = tokenizer.vocab_size
     produced = {*derivations.letters, *derivations.merges[:, 2].tolist()}
+    # Special tokens are parts of others, but masks hold none.
     tokens = {i: octets for i, octets in tokenizer.tokens.items() if i in produced}
     trie = Trie.from_vocabulary(Vocabulary.from_tokens(tokens, (), size))
     forbidden = build_forbidden_pairs(derivations, size)
+    if len(tokens) < len(produced):
+        used = np.isin(np.arange(size), list(tokens))
+        forbidden = ForbiddenPairTables(
+            only_followed_by(forbidden.rows, used), only_followed_by(forbidden.columns, used)
+        )
     if tokenizer.ignore_merges:
         forbidden = without_followers(forbidden, sorted(derivations.unreachable))
     return PairTables(forbidden, trie)

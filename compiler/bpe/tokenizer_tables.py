@@ -42,9 +42,10 @@ from .check_tables import (
 )
 from .derivations import whole_pieces
 from .forbidden_pairs import ForbiddenPairTables, PairTables, build_pairs
+from .special_in_merges import without_special_tokens
 
 # Goes up with every change of what the tables hold or how they are computed.
-_VERSION = 8
+_VERSION = 9
 
 _CHARACTERS = ("classes", "combining", "second", "row", "seconds")
 
@@ -93,8 +94,9 @@ class TokenizerTables:
 
         def build() -> dict[str, NDArray[Any]]:
             pieces = whole_pieces(tokenizer)
+            found = build_pretokenizer_tables(tokenizer, None, pieces, beside=True)
             return _pretokenizer_arrays(
-                build_pretokenizer_tables(tokenizer, None, pieces, beside=True)
+                without_special_tokens(found, tokenizer, lambda: self.pairs)
             )
 
         return self._cache.made(
@@ -108,7 +110,8 @@ class TokenizerTables:
         # Grammars that nest learn here of characters that are changed by themselves.
         steps = text_normalizers(self.tokenizer.normalizers)
         changed = character_properties(steps).classes == CHANGED if steps else None
-        return build_pretokenizer_tables(self.tokenizer, changed, whole_pieces(self.tokenizer))
+        found = build_pretokenizer_tables(self.tokenizer, changed, whole_pieces(self.tokenizer))
+        return without_special_tokens(found, self.tokenizer, lambda: self.pairs)
 
     @cached_property
     @making_tables()

@@ -42,10 +42,10 @@ from ..diagnostics import TokenizerError
 from ..grammar.added_text import unspellable
 from ..grammar.tree import Grammar
 from ..limits import Effort
-from ..normalizer.character_properties import CHANGED, read_classes
+from ..normalizer.character_properties import CHANGED, read_characters
 from ..normalizer.normalized_members import NormalFormTables
 from ..options import PREWARM, ArtifactRequest
-from ..pretokenizer.boundary_tables import PretokenizerTables
+from ..pretokenizer.boundary_tables import PretokenizerTables, unspelled_characters
 from ..pretokenizer.marked_dfa import DEAD, synchronous_product
 from ..progress import Progress, Step, silent
 from ..token_ids import token_ids
@@ -171,9 +171,15 @@ def merge(
         )
     sections = tokenizer_sections(tables, request.vocab_size) | beside.sections
     sections["cuts.final"] = tables.pretokenizer.dfa.final.astype(np.uint8)
-    normal_form = tables.normal_form
+    read_at_all, normal_form = read_characters(network), tables.normal_form
+    lost = np.flatnonzero(read_at_all & unspelled_characters(tokenizer))
+    if len(lost):
+        one = visible(repr(chr(lost[0])))
+        notes.append(
+            f"members with characters that the tokenizer cannot spell, such as {one}, are left out"
+        )
     if normal_form is not None:
-        read = read_classes(network, normal_form.characters)
+        read = np.unique(normal_form.characters.classes[read_at_all])
         others = read[~normal_form.characters.is_inert[read]]
         if len(others):
             notes.append("members that the tokenizer's normalizers change are left out")

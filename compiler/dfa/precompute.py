@@ -61,8 +61,9 @@ def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], t
     trie = request.trie
     live = live_states(tables, trie)
     if not live[dfa.start]:
-        base = request.tokenizer.base
-        lost = [f"0x{o:02X}" for o in np.flatnonzero(dfa.used_bytes()).tolist() if base[o] < 0]
+        base, known = request.tokenizer.base, request.tokenizer.tokens
+        used = np.flatnonzero(dfa.used_bytes()).tolist()
+        lost = [f"0x{o:02X}" for o in used if base[o] not in known]
         raise TokenizerError(
             f"{visible(request.tokenizer.name)}: the tokenizer can spell no member: it has no "
             f"token for {', '.join(lost[:8])}"

@@ -201,19 +201,19 @@ def readable_characters(dfa: Dfa) -> NDArray[np.bool_]:
     return found[:CODE_POINTS]
 
 
-def read_classes(tables: NetworkTables, characters: CharacterProperties) -> NDArray[np.integer]:
-    """The classes of the characters that a network reads, ascending, as far as its states say
-    alone: all of them where a call might begin or end inside a character."""
+def read_characters(tables: NetworkTables) -> NDArray[np.bool_]:
+    """The code points that a network reads, bool (0x110000,), as far as its states say alone: all
+    of them where a call might begin or end inside a character."""
     by_byte = tables.table[:, : int(tables.classes.max()) + 1]
     inside = (tables.table[:, tables.classes[0x80:0xC0]] != DEAD).any(axis=1)
     calls = np.diff(tables.call_offsets) > 0
     meets = calls | (tables.accepting != 0)
     meets[np.concatenate([tables.call_starts, tables.call_ends, [tables.start]])] = True
     if (inside & meets).any():
-        return np.arange(len(characters.combining))
+        return np.ones(CODE_POINTS, dtype=np.bool_)
     nothing = (frozenset[int](),) * tables.states
     dfa = Dfa(by_byte, tables.classes, tables.accepting != 0, tables.start, nothing)
-    return np.unique(characters.classes[readable_characters(dfa)])
+    return readable_characters(dfa)
 
 
 def first_characters(dfa: Dfa) -> Dfa:

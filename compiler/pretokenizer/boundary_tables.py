@@ -101,9 +101,18 @@ def build_pretokenizer_tables(
         dfa = intersected(with_whole_marks(dfa), whole_automaton(whole_pieces.values()))
     texts = over_bytes(unsplit(alphabet.count), alphabet, np.minimum(by_atom, 0))
     texts = _encodable(texts, tokenizer, rewriting, prefixed=not rewriting.unless_begun)
+    if not dfa.table[dfa.start].any():
+        # No token spells what is put before a text.
+        only_empty = MarkedDfa(np.zeros((2, *texts.table.shape[1:]), np.int32), np.arange(2) > 0, 1)
+        texts = intersected(texts, only_empty)
     return PretokenizerTables(
-        *_over_byte_classes(dfa), fallback, prefix, texts, whole_pieces, rewriting.unless_begun
+        *over_byte_classes(dfa), fallback, prefix, texts, whole_pieces, rewriting.unless_begun
     )
+
+
+def unspelled_characters(tokenizer: Tokenizer) -> NDArray[np.bool_]:
+    """The code points that no token spells, or that stand for another, bool (0x110000,)."""
+    return _spelled_by(tokenizer, text_rewriting(tokenizer).space, None) < 0
 
 
 def _spelled_by(
@@ -115,8 +124,10 @@ def _spelled_by(
         spelled_by[:] = 2 if tokenizer.byte_fallback else -1
         spelled_by[[ord(char) for char in tokenizer.characters if len(char) == 1]] = 0
     if space is not None:
-        # A space is written as this character, and tokens that hold it read as a space.
-        spelled_by[ord(" ")], spelled_by[ord(space)] = spelled_by[ord(space)], -1
+        # A space is written as this character, and tokens that hold it read as a space; but byte
+        # tokens spell the character itself.
+        spelled_by[ord(" ")] = 0 if spelled_by[ord(space)] == 0 else -1
+        spelled_by[ord(space)] = -1
     if changed is not None:
         spelled_by[changed] = -1
     return spelled_by
@@ -172,7 +183,7 @@ def _of_single_words(tokens: Mapping[str, AddedToken]) -> bool:
     return any(token.single_word for token in tokens.values())
 
 
-def _over_byte_classes(dfa: MarkedDfa) -> tuple[MarkedDfa, NDArray[np.uint8]]:
+def over_byte_classes(dfa: MarkedDfa) -> tuple[MarkedDfa, NDArray[np.uint8]]:
     """The automaton over classes of bytes with equal columns, and the class of each byte."""
     columns = np.ascontiguousarray(dfa.table.reshape(-1, 256).T)
     numbers: dict[bytes, int] = {}

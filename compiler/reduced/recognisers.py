@@ -37,15 +37,17 @@ def spellable(
     request: ArtifactRequest["Tokenizer"],
     without: Callable[[R, "NDArray[np.bool_]", Limits], R],
     lazily: Sequence[Conjunction] = (),
+    *,
+    canonical: bool = False,
 ) -> tuple[R, tuple[str, ...]]:
     """The recogniser of the members that the tokenizer has a token for each byte of, and a note.
 
     ``table``, ``columns``: of what reads the bytes, beside ``lazily``. ``without``: the recogniser
-    without some of them.
+    without some of them. ``canonical``: for the tokenizer's own sequences.
     """
     from ..token_ids import listed, unspelled_bytes
 
-    lost = unspelled_bytes(table, columns, request)
+    lost = unspelled_bytes(table, columns, request, canonical=canonical)
     for each in lazily:
         lost = lost | unspelled_bytes(each.table, each.classes, request)
     if not lost.any():

@@ -220,7 +220,7 @@ def _read_bpe(name: str, raw: bytes, data: Mapping[str, Any], eos: str | None) -
         tokens=TokenTable.of({i: octets for i, octets in tokens.items() if i not in special}),
         added_tokens=added,
         merges=_merges(model.get("merges") or (), vocab),
-        base=[-1 if i in special else i for i in (vocab.get(c, -1) for c in symbols)],
+        base=[vocab.get(char, -1) for char in symbols],
         eos=eos_ids({**vocab, **{token.content: token.id for token in added}}, eos),
         eos_is_guessed=eos is None,
         vocab_size=max([*vocab.values(), *(token.id for token in added)], default=-1) + 1,

@@ -33,8 +33,10 @@ class Tokenizer(Definition):
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes of some tokens, special ones as their names. Raises ``KeyError`` for others."""
+        tokens = self.tokens
         return b"".join(
-            self.added[i].encode("utf-8") if i in self.added else self.tokens[i] for i in ids
+            tokens[i] if i in tokens or i not in self.added else self.added[i].encode("utf-8")
+            for i in ids
         )
 
     def vocabulary(self, size: int | None = None) -> Vocabulary:
@@ -48,8 +50,9 @@ class Tokenizer(Definition):
         return self._vocabulary_of(self.vocab_size)
 
     def _vocabulary_of(self, size: int) -> Vocabulary:
-        tokens = dict(self.tokens.items())
-        tokens |= {i: name.encode("utf-8") for i, name in self.added.items()}
+        # A name such as "Ġa" may be an entry of the vocabulary, which stands for " a".
+        tokens = {i: name.encode("utf-8") for i, name in self.added.items()}
+        tokens |= self.tokens.items()
         return Vocabulary.from_tokens(tokens, self.special, size)
 
 

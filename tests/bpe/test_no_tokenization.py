@@ -125,11 +125,14 @@ def test_the_shortest_member_without_tokenization_is_named(
 
 @pytest.mark.parametrize(
     "named",
-    ["byte fallback, a rewritten character", "lower case", "a rewritten word", "an added token"],
+    [
+        *("a character without token", "an unknown character", "lower case", "a rewritten word"),
+        *("byte fallback, a rewritten character", "an added token"),
+    ],
     indirect=True,
 )
 def test_networks_leave_out_the_same(named: tuple[Path, str, str]) -> None:
-    """They need a token for each byte, and do not follow normalization forms."""
+    """Of tokenizers that merge characters, the first character that is left out is named."""
     path, none, some = named
     here = Case(path)
     compiled = partial(
@@ -143,6 +146,12 @@ def test_networks_leave_out_the_same(named: tuple[Path, str, str]) -> None:
     with pytest.raises(CheckError, match="can spell no member"):
         compiled(none)
     artifact = compiled(some)
-    kept = [text for text in members_of(some) if here.is_left_alone(text)]
+    texts = members_of(some)
+    kept = [text for text in texts if here.is_left_alone(text)]
     expected = following(map(here.encode, kept), artifact.manifest.eos)
     assert check_masks(artifact.matcher(), expected) > 5
+    lost = min({*"".join(texts)} - {*"".join(kept)}, default="")
+    note = (
+        f"members with characters that the tokenizer cannot spell, such as {lost!r}, are left out"
+    )
+    assert (note in artifact.notes) == (not here.tokenizer.byte_level)

@@ -76,7 +76,9 @@ class AddedTokens:
                     stop += 1
             if end < start:
                 yield end, start, None
-            yield start, stop, token
+            # White space that the token before took may be all there is of this one.
+            if start < stop:
+                yield start, stop, token
             end = stop
         if end < len(text):
             yield end, len(text), None
