@@ -25,12 +25,13 @@ import time
 from collections.abc import Callable
 from statistics import median
 
+from support.derivatives.construct import minimal_via_derivatives
+
 from constrain.compiler.automata.assertions import resolved
 from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.minimize import minimize
 from constrain.compiler.automata.regex_ir import Node
 from constrain.compiler.automata.thompson import thompson
-from constrain.compiler.derivatives.construct import minimal_via_derivatives
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.grammar.tree import Pattern
 

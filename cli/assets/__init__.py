@@ -1,1 +1,1 @@
-"""Code of others, as they published it (``VENDORED.md``); ``refetch`` compares it with theirs."""
+"""Code of others, as they published it (``VENDORED.md``)."""

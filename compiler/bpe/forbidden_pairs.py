@@ -9,7 +9,7 @@ merge index. Then merge k = (a, b) forbids the pairs A_k × B_k, where both are 
     B_k = b and, with all below them, the tokens (b, ·) of index ≥ k, in left-spine order
 
 and the forbidden pairs are the disjoint union of the rectangles, one for each merge. ``README.md``
-proves it; ``merge.oracle`` is Algorithm 3 as printed, with which tests compare this.
+proves it; ``tests/support/oracles/merge.py`` is Algorithm 3 as printed; tests compare both.
 """
 
 from dataclasses import dataclass, replace

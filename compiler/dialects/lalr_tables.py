@@ -2,7 +2,7 @@
 
     kbnf.lark -> kbnf.lalr.json -> a parser, in a tenth of the time that Lark takes to build it
 
-``constrain.compiler.generators.make_lalr_tables`` writes the files; a test compares them with what
+``tests.generators.make_lalr_tables`` writes the files; a test compares them with what
 Lark makes of the grammars. They depend on Lark's version: with another one the grammar is used.
 """
 

@@ -3,6 +3,4 @@
 tables          normal form without ε -> productions, and what each terminal matches; the
                 terminals' minimal DFAs, stacked
 union_lexer     the terminals' DFAs -> one DFA, for drawings
-lazy_terminals  the same DFAs, built while a text is read (run by tests alone)
-oracle          the textbook's recogniser: what the tests hold the faster one against
 """

@@ -6,5 +6,4 @@ to_dfa         tables -> the minimal DFA over bytes, where no rule nests
 emptiness      tables -> whether surely no text is a member
 precompute     tables, vocabulary -> summaries of all heads, transitions of the parser
 dump           lexemes -> text
-oracle         the meaning by definition: what the tests hold all of this against
 """

@@ -7,8 +7,8 @@
 Every use of a terminal in a rule, whether it has a name or not, is a symbol; terminals of the same
 language and the same priority are one lexeme. One that is written as a string takes precedence over
 regexes (Lark's documentation, "Grammar Reference", on the precedence of terminals). Where a
-terminal matches ε its use is optional, so that no lexeme is ever empty. ``oracle.py`` defines how a
-text is split into lexemes.
+terminal matches ε its use is optional, so that no lexeme is ever empty. How a text is
+split into lexemes is defined by ``tests/support/oracles/maximal_munch.py``.
 """
 
 from collections.abc import Sequence

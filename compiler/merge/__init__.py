@@ -5,7 +5,6 @@
     direct_with_boundaries    the same for a tokenizer that splits text
     token_edges               symbols of token classes become their tokens
     dump                      the result as text
-    oracle                    the source's definitions and listings, slow; for tests
 
 Source: Tran-Thien, "Fast, High-Fidelity LLM Decoding with Regex Constraints: Technical Appendix"
 (2024). ``README.md`` has definitions, lemmas, errata and costs.

@@ -4,8 +4,8 @@
     grammar's DFA -> image (of each code point) -> normalized_language, unknown_words (canon(L))
            -> trie_layout, word_ends -> tokenizer_dfa (the sections that artifacts/wordpiece runs)
 
-Source: Song, Salcianu, Song, Dopson, Zhou, "Fast WordPiece Tokenization" (2021); ``oracle`` holds
-its definitions. ``README.md`` has terms, lemmas and costs. The names below load on first use.
+Source: Song, Salcianu, Song, Dopson, Zhou, "Fast WordPiece Tokenization" (2021).
+``README.md`` has terms, lemmas and costs. The names below load on first use.
 """
 
 from importlib import import_module

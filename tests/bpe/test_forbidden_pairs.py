@@ -12,6 +12,12 @@ import tokenizers
 from support import sampled
 from support.corpus.tokenizer_case import SAMPLED, TOKENIZERS
 from support.merge import derived, random_table
+from support.oracles.merge import (
+    START,
+    allowed_pairs_via_encoding,
+    build_tokenizer_dfa,
+    tokenize_via_merges,
+)
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.compiler import load_tokenizer
@@ -20,12 +26,6 @@ from constrain.compiler.bpe.forbidden_pairs import (
     build_forbidden_pairs,
     only_followed_by,
     without_followers,
-)
-from constrain.compiler.merge.oracle import (
-    START,
-    allowed_pairs_via_encoding,
-    build_tokenizer_dfa,
-    tokenize_via_merges,
 )
 
 

@@ -4,10 +4,10 @@ import itertools
 import random
 
 import pytest
+from support.oracles.coverage import TooManyError, coverage_via_derivations
 
 from constrain.compiler.automata import regex_ir as regex
 from constrain.compiler.coverage.coverage import Coverage
-from constrain.compiler.coverage.oracle import TooManyError, coverage_via_derivations
 from constrain.compiler.diagnostics import CheckError, Source, Span
 from constrain.compiler.grammar.check import check
 from constrain.compiler.grammar.tree import (

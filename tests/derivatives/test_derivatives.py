@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.derivatives.byte_expressions import EPSILON, NONE, Expressions
+from support.derivatives.construct import LazyDfa, minimal_via_derivatives
 from support.regexes import node_of
 
 from constrain.compiler.automata import regex_ir as regex
@@ -16,8 +18,6 @@ from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.minimize import minimize
 from constrain.compiler.automata.regex_ir import ByteClass, Embedded, Lit, Node, TokenTerminal
 from constrain.compiler.automata.thompson import thompson
-from constrain.compiler.derivatives.byte_expressions import EPSILON, NONE, Expressions
-from constrain.compiler.derivatives.construct import LazyDfa, minimal_via_derivatives
 from constrain.compiler.diagnostics import GrammarError, LimitError
 from constrain.compiler.limits import Limits
 

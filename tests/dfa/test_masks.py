@@ -9,13 +9,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from support.oracles.merge import tokenize_via_merges
 from support.tokens import EOS, IDS, NAMED, TOKENIZER, built
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.distinct import distinct, first_places
-from constrain.compiler.merge.oracle import tokenize_via_merges
 
 # a part of a grammar: a text, the ids of a token terminal, an option, a sequence or a choice.
 Part = str | frozenset[int] | tuple[str, list["Part"]]

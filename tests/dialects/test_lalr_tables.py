@@ -26,7 +26,7 @@ def test_the_tables_are_those_of_the_grammar(name: str) -> None:
 
     made = lalr_tables.encoded(folder.joinpath(name).read_text("utf-8"), GRAMMARS[name])
 
-    assert made == text, "run python -m constrain.compiler.generators.make_lalr_tables"
+    assert made == text, "run python -m tests.generators.make_lalr_tables"
 
 
 @pytest.mark.parametrize("name", GRAMMARS)

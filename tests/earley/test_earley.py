@@ -16,6 +16,8 @@ from support.grammars import (
     random_text,
     recogniser,
 )
+from support.oracles.earley import PlainEarley
+from support.oracles.lazy_terminals import LazyTerminals
 
 from constrain.artifacts.earley.machine import OFF, EarleyMasks
 from constrain.artifacts.earley.recogniser import Earley
@@ -24,8 +26,6 @@ from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.diagnostics import LimitError
-from constrain.compiler.earley.lazy_terminals import LazyTerminals
-from constrain.compiler.earley.oracle import PlainEarley
 from constrain.compiler.earley.tables import layout
 from constrain.compiler.limits import Limits
 from constrain.compiler.lnf import Lnf

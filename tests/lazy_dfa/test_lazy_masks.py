@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from support.derivatives.construct import minimal_via_derivatives
 from support.regexes import node_of, random_regex
 
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
@@ -15,7 +16,6 @@ from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import SPECIAL, TEXT, Vocabulary
 from constrain.compiler.automata.dfa import Dfa
-from constrain.compiler.derivatives.construct import minimal_via_derivatives
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.lazy_dfa import conjunctions, signed_parts
 from constrain.compiler.lazy_dfa.conjunctions import Operation, operation_of

@@ -7,11 +7,11 @@ from itertools import product
 
 import pytest
 from support.grammars import ARITHMETIC, JSON, STATEMENTS, lnf_of, nullable_lnf_of, random_grammars
+from support.oracles.earley import PlainEarley
 
 from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.diagnostics import CheckError, LimitError
-from constrain.compiler.earley.oracle import PlainEarley
 from constrain.compiler.limits import Limits
 from constrain.compiler.lnf.automaton import to_nfa
 from constrain.compiler.lnf.unroll import unroll

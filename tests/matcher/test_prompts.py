@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from support import compiled, tokenizer_of
 from support.matcher import KINDS, Compile, after, allowed
+from support.oracles.merge import tokenize_via_merges
 
 from constrain.artifacts import ArtifactError, TokenRefusedError
 from constrain.compiler import Tokenizer
-from constrain.compiler.merge.oracle import tokenize_via_merges
 
 
 def random_merges(chance: random.Random, letters: str, count: int) -> list[str]:

@@ -19,6 +19,7 @@ from support.maximal_munch import (
     random_larks,
     tokenizer_over,
 )
+from support.oracles.maximal_munch import MaximalMunchOracle
 
 from constrain.artifacts import Artifact, TokenRefusedError, load
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
@@ -30,7 +31,6 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.limits import Limits
-from constrain.compiler.maximal_munch.oracle import MaximalMunchOracle
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from support.maximal_munch import (
     random_larks,
     read,
 )
+from support.oracles.maximal_munch import MaximalMunchOracle
 
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.tokens import tokenset
@@ -27,7 +28,6 @@ from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.maximal_munch.lexemes import lexeme_grammar
 from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
-from constrain.compiler.maximal_munch.oracle import MaximalMunchOracle
 
 KEYWORDS = 'start: KW NUM | ID ";"\nKW{}: "if"\nID{}: /[a-z]+/\nNUM: /[0-9]+/\n'
 OCTETS = [bytes([octet]) for octet in range(256)]

@@ -3,11 +3,11 @@
 import pytest
 from lark import Lark
 from lark.exceptions import LarkError
+from support.oracles.maximal_munch import MaximalMunchOracle
 
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.frontend import Automaton
-from constrain.compiler.maximal_munch.oracle import MaximalMunchOracle
 from constrain.compiler.pipeline import build_engine
 
 

@@ -6,6 +6,7 @@ import re
 import pytest
 from lark import Lark
 from lark.exceptions import LarkError
+from support.oracles.maximal_munch import MaximalMunchOracle
 
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.diagnostics import CheckError
@@ -13,7 +14,6 @@ from constrain.compiler.dialects import read_grammar
 from constrain.compiler.frontend import Automaton
 from constrain.compiler.limits import Limits
 from constrain.compiler.maximal_munch.lexemes import lexeme_grammar
-from constrain.compiler.maximal_munch.oracle import MaximalMunchOracle
 from constrain.compiler.pipeline import build_engine
 from constrain.compiler.writers import write
 

@@ -6,8 +6,7 @@ Source: Tran-Thien, "Technical Appendix" (2024).
 
 import pytest
 from support.merge import Delta, Run, both, tokenized
-
-from constrain.compiler.merge.oracle import merge_pair
+from support.oracles.merge import merge_pair
 
 pytestmark = pytest.mark.quick
 

@@ -8,6 +8,13 @@ import pytest
 from support.merge import (
     plain,
 )
+from support.oracles.merge import (
+    PlainDfa,
+    allowed_pairs_via_encoding,
+    direct_merge_via_listing,
+    remove_irrelevant,
+    tokenize_via_merges,
+)
 from support.regexes import minimal_dfa_of
 
 from constrain.compiler.bpe.derivations import derive
@@ -16,13 +23,6 @@ from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
 from constrain.compiler.merge.direct_merge import canonical_dfa, direct_merge
 from constrain.compiler.merge.families import with_letters
-from constrain.compiler.merge.oracle import (
-    PlainDfa,
-    allowed_pairs_via_encoding,
-    direct_merge_via_listing,
-    remove_irrelevant,
-    tokenize_via_merges,
-)
 
 
 def random_dfa(rng: random.Random, letters: int) -> PlainDfa | None:

@@ -70,7 +70,7 @@ def _chosen(count: int, seed: int) -> Iterator[tuple[Path, Mutant]]:
         (file.relative_to(ROOT), mutant)
         for folder in ("artifacts", "compiler")
         for file in sorted((ROOT / folder).rglob("*.py"))
-        if "generators" not in file.parts
+        if "packaging" not in file.parts
         for mutant in mutants_of(file.read_bytes())
     ]
     random.Random(seed).shuffle(every)

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from generators import refetch_assets
 from support import EXAMPLES, ROOT, compiled
 from support.cli import Cli
 from support.fuzzing import small_tokenizer
 from support.page import browsed, data_of
 
 from constrain.artifacts import Artifact
-from constrain.cli.assets import refetch
 from constrain.cli.page.page import page_of
 from constrain.cli.page.program import program
 from constrain.compiler import Tokenizer, load_tokenizer
@@ -224,12 +224,12 @@ def test_a_page_offers_the_texts_of_test_cases(cli: Cli, tmp_path: Path) -> None
 def test_the_vendored_files_are_as_they_were_published() -> None:
     """Their hashes are those of ``VENDORED.md``, and there are no others."""
     folder = ROOT / "cli" / "assets"
-    own = {"VENDORED.md", "__init__.py", "refetch.py", "__pycache__"}
+    own = {"VENDORED.md", "__init__.py", "__pycache__"}
     files = {file.name: file.read_bytes() for file in folder.iterdir() if file.name not in own}
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
 
-    assert {name: digest for name, (_, digest) in refetch.vendored().items()} == hashes
-    assert refetch.FILES.keys() == hashes.keys()
+    assert {name: digest for name, (_, digest) in refetch_assets.vendored().items()} == hashes
+    assert refetch_assets.FILES.keys() == hashes.keys()
 
 
 # What a page says of a text that is typed, and how long each character takes.

@@ -89,7 +89,6 @@ COMPILER: dict[str, set[str]] = {
     "unicode": set(),
     "children": set(),
     "automata": BASE | {"unicode"},
-    "derivatives": BASE | {"automata", "unicode"},
     "files": {"diagnostics"},
     "tokenizers": BASE | {"files", "cache", "wordpiece"},
     "grammar": BASE | {"automata"},
@@ -209,8 +208,8 @@ COMPILER: dict[str, set[str]] = {
         "tokenizers",
         "wordpiece",
     },
-    # Programs that write data files; no module imports them.
-    "generators": BASE | {"automata", "dialects", "schema", "tokenizers", "unicode", "wordpiece"},
+    # What builds the distributions; no module imports it.
+    "packaging": set(),
 }
 INSIDE = {"artifacts": ARTIFACTS, "compiler": COMPILER}
 
@@ -221,17 +220,12 @@ OWNERS = {
     "jsonschema_specifications": {"schema"},
     "lark": {"dialects"},
     "referencing": {"schema"},
-    "regex": {"generators", "tokenizers", "automata", "unicode"},
+    "regex": {"tokenizers", "automata", "unicode"},
     "tiktoken_ext": {"tokenizers"},
 }
 
-# What programs that write data files import besides.
-PROGRAMS = {
-    "compiler/generators/sdist.py": {"setuptools"},
-    "compiler/generators/make_default_tokenizer.py": {"tokenizers"},
-    "compiler/generators/make_characters.py": {"tokenizers"},
-    "compiler/generators/make_properties.py": {"regex"},
-}
+# What the build imports besides.
+PROGRAMS = {"compiler/packaging/sdist.py": {"setuptools"}}
 
 # At most so many lines a file, and Python files a folder; files at the top of the two folders.
 LINES = 500

@@ -21,8 +21,8 @@ from support import FOLDERS, ROOT, python, python_files
 
 IGNORED = shutil.ignore_patterns("__pycache__", "*.pyc", "*.egg-info", "build")
 
-# Programs that make the data files; they stay in the repository.
-GENERATORS = Path("compiler", "generators")
+# What the build runs; it stays in the repository.
+PACKAGING = Path("compiler", "packaging")
 
 # What is no code, and is read at run time.
 DATA = ("*.lark", "*.json", "*.html", "*.css", "*.js", "py.typed")
@@ -67,8 +67,8 @@ def built(tree: Path, *options: str) -> list[Path]:
 
 
 def test_the_wheel_holds_every_module(wheel: zipfile.ZipFile) -> None:
-    """Each Python file of the three folders, below constrain/, but for the generators of data."""
-    installed = [path for path in python_files() if path.parent != GENERATORS]
+    """Each Python file of the three folders, below constrain/, but for what builds them."""
+    installed = [path for path in python_files() if path.parent != PACKAGING]
     expected = [f"constrain/{path.as_posix()}" for path in installed]
 
     assert expected == sorted(name for name in wheel.namelist() if name.endswith(".py"))
@@ -203,7 +203,7 @@ def test_what_is_imported_is_a_dependency() -> None:
     declared = {name.replace("-", "_") for name in names}
     imported: set[str] = set()
     for file in python_files():
-        if file.parent != GENERATORS:
+        if file.parent != PACKAGING:
             for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Import):
                     imported.update(alias.name.split(".")[0] for alias in node.names)
@@ -249,7 +249,7 @@ def test_the_changelog_tells_of_the_version() -> None:
 def test_every_package_is_installed() -> None:
     """Every folder with Python in it is listed in pyproject.toml, and nothing else."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    folders = {file.parent for file in python_files()} - {GENERATORS}
+    folders = {file.parent for file in python_files()} - {PACKAGING}
     found = {".".join(("constrain", *folder.parts)) for folder in folders}
 
     assert sorted(found) == project["tool"]["setuptools"]["packages"]

@@ -6,11 +6,11 @@ Slow: one item set for each byte that tokens differ in.
 from collections.abc import Iterable
 
 from constrain.compiler.automata.members import Members
-from constrain.compiler.earley.oracle import PlainEarley
 from constrain.compiler.frontend import Automaton
 from constrain.compiler.limits import Limits
 from constrain.compiler.lnf import Lnf
 from constrain.compiler.pipeline import build_engine
+from support.oracles.earley import PlainEarley
 
 SQL = r"""
 start ::= select ';';

@@ -16,9 +16,9 @@ from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.maximal_munch.lexer_tables import json_slices, maximal_munch_tables
-from constrain.compiler.maximal_munch.oracle import MaximalMunchOracle
 from constrain.compiler.tokenizers.definition import AddedToken
 from support import EXAMPLES
+from support.oracles.maximal_munch import MaximalMunchOracle
 
 JSON, CODE = ((EXAMPLES / name).read_text(encoding="utf-8") for name in ("json.lark", "code.lark"))
 # As llguidance reads it: a keyword may be a name, too.

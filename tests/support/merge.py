@@ -11,7 +11,7 @@ from constrain.artifacts import Artifact
 from constrain.compiler.bpe.derivations import Derivations, derive
 from constrain.compiler.merge.direct_merge import direct_merge
 from constrain.compiler.merge.families import FamilyAutomaton, with_letters
-from constrain.compiler.merge.oracle import PlainDfa, direct_merge_via_listing, tokenize_via_merges
+from support.oracles.merge import PlainDfa, direct_merge_via_listing, tokenize_via_merges
 
 Delta = dict[int, dict[str, int]]
 

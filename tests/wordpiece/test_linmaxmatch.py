@@ -7,9 +7,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
-
-from constrain.compiler.wordpiece.linmaxmatch import NULL, ROOT, LinMaxMatch, SuffixTrie, precompute
-from constrain.compiler.wordpiece.oracle import (
+from support.oracles.wordpiece import (
     END,
     Formal,
     Marked,
@@ -17,6 +15,8 @@ from constrain.compiler.wordpiece.oracle import (
     max_match_via_substrings,
     precompute_via_definition,
 )
+
+from constrain.compiler.wordpiece.linmaxmatch import NULL, ROOT, LinMaxMatch, SuffixTrie, precompute
 
 pytestmark = pytest.mark.quick
 

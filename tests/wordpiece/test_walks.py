@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.oracles.wordpiece import forbidden_via_definition, lay_out_via_suffix_trie
 from support.wordpiece import accepted, compiled, real, tokenizations, tokenizer_of
 
 from constrain.artifacts.read import load_bytes
@@ -21,7 +22,6 @@ from constrain.artifacts.wordpiece.forbidden_tokens import forbidden_tokens
 from constrain.artifacts.wordpiece.machine import WordMachine
 from constrain.artifacts.wordpiece.trie import NONE, ROOT, SECTIONS, SUFFIX_ROOT, WordTrie
 from constrain.artifacts.wordpiece.trie_walk import WordWalk
-from constrain.compiler.wordpiece.oracle import forbidden_via_definition, lay_out_via_suffix_trie
 from constrain.compiler.wordpiece.trie_layout import lay_out
 
 

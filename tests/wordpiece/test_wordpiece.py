@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.oracles.wordpiece import max_match_via_substrings
 from support.wordpiece import real
 
 from constrain.compiler.diagnostics import TokenizerError
 from constrain.compiler.wordpiece import WordPieceTokenizer, is_wordpiece, load_wordpiece
 from constrain.compiler.wordpiece.end_to_end import EndToEnd
 from constrain.compiler.wordpiece.normalizer import is_punctuation, is_space
-from constrain.compiler.wordpiece.oracle import max_match_via_substrings
 
 tokenizers = pytest.importorskip("tokenizers")
 

@@ -18,9 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.wordpiece.trie import NONE, SUFFIX_ROOT, Pops, WordTrie
-
-from .linmaxmatch import NO_TOKEN, NULL, ROOT, FailureLinks, SuffixTrie, precompute
-from .trie_layout import TrieLayout, plain_characters
+from constrain.compiler.wordpiece.linmaxmatch import (
+    NO_TOKEN,
+    NULL,
+    ROOT,
+    FailureLinks,
+    SuffixTrie,
+    precompute,
+)
+from constrain.compiler.wordpiece.trie_layout import TrieLayout, plain_characters
 
 # A character outside Unicode's text: it ends words in the augmented trie of Lemma 2.
 END = "\udfff"

@@ -1,6 +1,6 @@
 r"""Write the automata of the formats of JSON Schema, ``compiler/schema/formats.json``.
 
-    python -m constrain.compiler.generators.make_formats > compiler/schema/formats.json
+    python -m tests.generators.make_formats > compiler/schema/formats.json
 
 A format is a pattern of ECMA-262, joined from smaller ones:
 
@@ -23,8 +23,8 @@ import json
 import sys
 from collections.abc import Mapping
 
-from ..schema.formats import packed
-from ..schema.patterns import whole
+from constrain.compiler.schema.formats import packed
+from constrain.compiler.schema.patterns import whole
 
 
 def _one_of(*options: str) -> str:

@@ -18,7 +18,7 @@ class Sdist(sdist):  # type: ignore[misc]  # setuptools has no types of its own.
 
     def make_distribution(self) -> None:
         """Write the archive, with this file; where SOURCE_DATE_EPOCH is set, with its time."""
-        self.filelist.append(str(Path("compiler", "generators", "sdist.py")))
+        self.filelist.append(str(Path("compiler", "packaging", "sdist.py")))
         super().make_distribution()
         moment = os.environ.get("SOURCE_DATE_EPOCH")
         for name in self.get_archive_files() if moment else ():

@@ -1,6 +1,6 @@
 """Write ``compiler/wordpiece/characters.json``: what BERT's normalizer does to each character.
 
-    python -m constrain.compiler.generators.make_characters > compiler/wordpiece/characters.json
+    python -m tests.generators.make_characters > compiler/wordpiece/characters.json
 
 The reference implementation has the Unicode tables that it was built with, which are neither
 Python's nor the newest, so its normalizer and its pre-tokenizer are run on every code point. Hangul

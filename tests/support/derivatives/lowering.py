@@ -4,11 +4,11 @@ A class of code points becomes the expression of its UTF-8 automaton, inside out
 with the same continuations share one expression for these.
 """
 
-from ..automata.assertions import resolved
-from ..automata.determinize import determinize
-from ..automata.folding import fold
-from ..automata.nfa import FIRST_TERMINAL, Nfa
-from ..automata.regex_ir import (
+from constrain.compiler.automata.assertions import resolved
+from constrain.compiler.automata.determinize import determinize
+from constrain.compiler.automata.folding import fold
+from constrain.compiler.automata.nfa import FIRST_TERMINAL, Nfa
+from constrain.compiler.automata.regex_ir import (
     EVERYTHING,
     Alt,
     And,
@@ -26,9 +26,10 @@ from ..automata.regex_ir import (
     parts_of,
     walk,
 )
-from ..limits import Limits
-from ..unicode import utf8
-from ..unicode.utf8 import CodePoints
+from constrain.compiler.limits import Limits
+from constrain.compiler.unicode import utf8
+from constrain.compiler.unicode.utf8 import CodePoints
+
 from .byte_expressions import EPSILON, NONE, Expressions, Id
 
 

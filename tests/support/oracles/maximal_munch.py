@@ -28,13 +28,13 @@ allows another.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..automata import regex_ir as regex
-from ..automata.nfa import Nfa
-from ..automata.thompson import thompson
-from ..grammar.tree import Grammar
-from ..lnf import normalize_without_nullable
-from ..lnf.form import Lnf
-from .lexemes import Lexeme, lexeme_grammar
+from constrain.compiler.automata import regex_ir as regex
+from constrain.compiler.automata.nfa import Nfa
+from constrain.compiler.automata.thompson import thompson
+from constrain.compiler.grammar.tree import Grammar
+from constrain.compiler.lnf import normalize_without_nullable
+from constrain.compiler.lnf.form import Lnf
+from constrain.compiler.maximal_munch.lexemes import Lexeme, lexeme_grammar
 
 # (production, dot, start)
 _Item = tuple[int, int, int]

@@ -8,12 +8,11 @@ product runs are the complete DFAs of ``StackedDfas``, which have the same metho
 from collections.abc import Sequence
 
 from constrain.artifacts.dfa.stacked_dfas import DEAD
-
-from ..automata import regex_ir as regex
-from ..automata.assertions import resolved
-from ..automata.nfa import Nfa
-from ..automata.thompson import thompson
-from ..limits import Limits
+from constrain.compiler.automata import regex_ir as regex
+from constrain.compiler.automata.assertions import resolved
+from constrain.compiler.automata.nfa import Nfa
+from constrain.compiler.automata.thompson import thompson
+from constrain.compiler.limits import Limits
 
 _Subset = tuple[int, frozenset[int]]
 

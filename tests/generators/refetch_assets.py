@@ -1,8 +1,8 @@
 """Fetch the vendored package by ``npm pack`` and compare its files with those that are here.
 
-python -m constrain.cli.assets.refetch            exit code 1 if a file differs
-python -m constrain.cli.assets.refetch 3.2.0      writes that version's files and prints their
-                                                  hashes, for VENDORED.md
+python -m tests.generators.refetch_assets          exit code 1 if a file differs
+python -m tests.generators.refetch_assets 3.2.0    writes that version's files and prints their
+                                                   hashes, for VENDORED.md
 """
 
 import hashlib
@@ -18,7 +18,7 @@ PACKAGE = "@dagrejs/dagre"
 # Where each file is inside the package.
 FILES = {"dagre.min.js": "package/dist/dagre.min.js", "LICENSE": "package/LICENSE"}
 
-_HERE = Path(__file__).parent
+_HERE = Path(__file__).parents[2] / "cli" / "assets"
 _ROW = re.compile(r"^\| `([^`]+)` \|[^|]*\| ([0-9.]+) \|.*`([0-9a-f]{64})` \|$", re.MULTILINE)
 
 

@@ -1,6 +1,6 @@
 """Train the default vocabulary, a byte-level BPE of 8192 tokens, and write its tokenizer.json.
 
-    python -m constrain.compiler.generators.make_default_tokenizer \\
+    python -m tests.generators.make_default_tokenizer \\
         -o compiler/tokenizers/default/tokenizer.json --english FILE...
 
 FILE is public-domain English: plain text, gzipped text or HTML. ``README.md`` names the files that

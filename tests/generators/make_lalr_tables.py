@@ -1,15 +1,15 @@
 """Write the LALR tables of the dialects' grammars, ``kbnf.lalr.json`` beside ``kbnf.lark``.
 
-    python -m constrain.compiler.generators.make_lalr_tables
+    python -m tests.generators.make_lalr_tables
 
 Run this again after a change of a grammar, or to move to another version of Lark.
 """
 
 from pathlib import Path
 
-from ..dialects.builder import Builder
-from ..dialects.lalr_tables import encoded, tables_name
-from ..dialects.table import DIALECTS
+from constrain.compiler.dialects.builder import Builder
+from constrain.compiler.dialects.lalr_tables import encoded, tables_name
+from constrain.compiler.dialects.table import DIALECTS
 
 
 def main() -> None:

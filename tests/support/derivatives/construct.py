@@ -16,11 +16,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..automata.dfa import DEAD, Dfa, trimmed
-from ..automata.minimize import minimize
-from ..automata.nfa import FIRST_TERMINAL
-from ..automata.regex_ir import Node
-from ..limits import Limits
+from constrain.compiler.automata.dfa import DEAD, Dfa, trimmed
+from constrain.compiler.automata.minimize import minimize
+from constrain.compiler.automata.nfa import FIRST_TERMINAL
+from constrain.compiler.automata.regex_ir import Node
+from constrain.compiler.limits import Limits
+
 from .byte_expressions import (
     EPSILON,
     NONE,

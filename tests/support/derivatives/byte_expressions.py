@@ -14,8 +14,8 @@ named tuples are the kinds of expressions; ``Expressions`` numbers and simplifie
 from collections.abc import Generator, Iterable
 from typing import NamedTuple, TypeAlias
 
-from ..automata.dfa import DEAD, Dfa
-from ..limits import Limits
+from constrain.compiler.automata.dfa import DEAD, Dfa
+from constrain.compiler.limits import Limits
 
 Id: TypeAlias = int
 

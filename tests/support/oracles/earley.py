@@ -6,12 +6,12 @@ inside the terminal behind the dot, start); there are no Leo items, and nothing 
 
 from collections.abc import Sequence
 
-from ..automata import regex_ir as regex
-from ..automata.assertions import resolved
-from ..automata.determinize import determinize
-from ..automata.dfa import DEAD, Dfa
-from ..automata.thompson import thompson
-from ..lnf.form import Lnf
+from constrain.compiler.automata import regex_ir as regex
+from constrain.compiler.automata.assertions import resolved
+from constrain.compiler.automata.determinize import determinize
+from constrain.compiler.automata.dfa import DEAD, Dfa
+from constrain.compiler.automata.thompson import thompson
+from constrain.compiler.lnf.form import Lnf
 
 # (production, dot, state inside the terminal behind the dot, start)
 _Item = tuple[int, int, int, int]

@@ -5,8 +5,12 @@ same part of the text twice, so it is enough to follow each rule so often on a w
 
 from collections.abc import Iterator, Sequence
 
-from ..automata.dfa import DEAD
-from ..grammar.tree import (
+from constrain.compiler.automata.dfa import DEAD
+from constrain.compiler.coverage.coverage import Coverage
+from constrain.compiler.coverage.items import NO_CASES, Items
+from constrain.compiler.coverage.matchers import Matchers
+from constrain.compiler.coverage.patterns import DfaMatcher, Edge
+from constrain.compiler.grammar.tree import (
     Choice,
     Difference,
     Excluding,
@@ -19,11 +23,7 @@ from ..grammar.tree import (
     Repetition,
     Token,
 )
-from ..grammar.tree import Sequence as Concatenation
-from .coverage import Coverage
-from .items import NO_CASES, Items
-from .matchers import Matchers
-from .patterns import DfaMatcher, Edge
+from constrain.compiler.grammar.tree import Sequence as Concatenation
 
 # A rule may be on the way down to one of its own uses for the same part of the text, once.
 _TWICE = 2

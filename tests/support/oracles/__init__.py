@@ -1,0 +1,1 @@
+"""Definitions and textbook algorithms, slow and plain, that tests hold the fast ones against."""
