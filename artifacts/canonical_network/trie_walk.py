@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -353,10 +354,17 @@ def token_tries(
     return found
 
 
+# Tries by the tokens in them: the same for all grammars of a tokenizer.
+_MADE: WeakKeyDictionary[Vocabulary, dict[bytes, Trie]] = WeakKeyDictionary()
+
+
 def _trie_of(ids: NDArray[np.int32], vocabulary: Vocabulary) -> Trie:
     kinds = np.full(vocabulary.size, HOLE, dtype=np.uint8)
     kinds[ids] = TEXT
-    return Trie.from_vocabulary(replace(vocabulary, kinds=kinds))
+    made, key = _MADE.setdefault(vocabulary, {}), np.packbits(kinds == TEXT).tobytes()
+    if key not in made:
+        made[key] = Trie.from_vocabulary(replace(vocabulary, kinds=kinds))
+    return made[key]
 
 
 def _without_root(

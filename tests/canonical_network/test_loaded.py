@@ -15,7 +15,8 @@ from constrain.artifacts import Artifact, ArtifactError, TokenRefusedError
 from constrain.artifacts.canonical_network import pretokenized, return_tables, trie_walk
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Tokenizer, compile_grammar
+from constrain.artifacts.tokens.trie import Trie
+from constrain.compiler import Compiler, Tokenizer, compile_grammar
 
 FIRST = "first.row"
 
@@ -150,6 +151,19 @@ def test_later_masks_of_a_loaded_artifact_make_no_contexts_and_tries_again(
     ):
         monkeypatch.setattr(module, name, computing)
     assert masks_along(load_bytes(artifact.to_bytes()), ids) == expected
+
+
+@pytest.mark.quick
+def test_grammars_of_one_tokenizer_share_its_tries(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second compilation sorts the vocabulary no more, and its masks are the same."""
+    compiler = Compiler(default_tokenizer)
+    first = compiler.compile(JSON, dialect="kbnf", prewarm=0)
+    monkeypatch.setattr(Trie, "from_vocabulary", computing)
+    second = compiler.compile(JSON, dialect="kbnf", prewarm=0)
+
+    assert second.to_bytes() == first.to_bytes()
 
 
 @pytest.mark.quick
