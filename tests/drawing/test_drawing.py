@@ -1,6 +1,7 @@
 """Drawings: the DOT text says what the automaton is."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -58,6 +59,15 @@ def test_title_and_legend_name_what_occurs(date_automaton: Automaton) -> None:
     assert "reads nothing" in nfa
     assert "reads nothing" not in dfa
     assert "left out" not in nfa + dfa
+
+
+def test_the_legend_says_what_accepting_states_are() -> None:
+    """Where there are some: also where all are, and not where none is."""
+    every = build_automaton('s ::= "a"*;', dialect="kbnf").dfa.tables()
+    none = replace(every, accepting=np.zeros_like(every.accepting))
+
+    assert "the text may end here" in draw_dfa(every, title="").dot.replace("&#160;", " ")
+    assert "the text may end here" not in draw_dfa(none, title="").dot.replace("&#160;", " ")
 
 
 def test_names_that_no_file_can_hold_are_replaced(date_automaton: Automaton) -> None:

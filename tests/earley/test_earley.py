@@ -93,6 +93,23 @@ def test_equals_the_textbook(full: bool) -> None:
 
 
 @pytest.mark.quick
+def test_caches_are_bounded_and_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waiting and Leo items of few columns are cached; the others are found again."""
+    rng = random.Random(11)
+    monkeypatch.setattr("constrain.artifacts.earley.recogniser._MOST_WAITING", 2)
+    monkeypatch.setattr("constrain.artifacts.earley.recogniser._MOST_LEO", 2)
+    most_waiting = most_leo = 0
+    for text, lnf in random_grammars(15, seed=2):
+        plain, earley = PlainEarley(lnf), recogniser(lnf)
+        word = random_text(rng, earley, 12)
+        fed = earley.feed(word)
+        assert plain.accepts(word[:fed]) == earley.is_accepting, (text, word)
+        most_waiting = max(most_waiting, len(earley._waiting))
+        most_leo = max(most_leo, len(earley._leo))
+    assert (2, 2) == (most_waiting, min(most_leo, 2))
+
+
+@pytest.mark.quick
 def test_next_symbols_are_those_that_fit() -> None:
     """The bits say exactly which bytes can be read."""
     rng = random.Random(3)

@@ -4,7 +4,7 @@
 # ruff: noqa: SIM300
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
@@ -60,6 +60,32 @@ def test_mutated_artifacts_do_no_harm(
     assert {} == flaws
     # Some of them are read, and used.
     assert walked > count // 10
+
+
+def _shapes(array: Numbers) -> Iterator[Numbers]:
+    """A section with a row or a column less and more, with none, and with a dimension less."""
+    yield from (array[:0], array[:-1], np.concatenate([array, array[-1:]]))
+    if array.ndim > 1:
+        wider = np.concatenate([array, array[:, -1:]], axis=1)
+        yield from (array[:, :-1], wider, array[:0, :-1], wider[:0], array.reshape(-1))
+
+
+def test_sections_of_another_shape_do_no_harm(
+    originals: dict[str, Artifact], full: bool, tmp_path: Path
+) -> None:
+    """Every section of every sample; of kinds alone each name once without --full."""
+    seen, flaws = set[str](), {}
+    for name, artifact in originals.items():
+        for section, array in artifact.arrays.items():
+            if section in seen and not full:
+                continue
+            seen.add(section)
+            for changed in _shapes(array):
+                data = encoded(artifact, {section: changed})
+                ended = tried(lambda: opened_and_walked(Mutant(data, {}, ""), tmp_path, 1))  # noqa: B023
+                if ended.flaw:
+                    flaws[f"{name}: {section} {array.shape} -> {changed.shape}"] = ended.flaw
+    assert {} == flaws
 
 
 @pytest.mark.quick

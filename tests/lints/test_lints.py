@@ -48,6 +48,9 @@ def found(text: str) -> list[tuple[str, str]]:
             ("left-recursion", "a"), ("unit-cycle", "a"), ("left-recursion", "b"),
         ]),
         ('a ::= "x" | any!;', [("redundant-alternative", '"x"')]),
+        ('a ::= permute!("x"?, "y"*) a | "z";', [("unit-cycle", "a")]),
+        ('a ::= permute!("x"?, "y") a | "z";', []),
+        ('a ::= "z" | permute!("x", "y") a;', []),
     ],
 )  # fmt: skip
 def test_lints(text: str, findings: list[tuple[str, str]]) -> None:
