@@ -28,8 +28,8 @@ from .options import ANY, AUTO, AnyTokenizer, CompileOptions
 from .tokenizers import Tokenizer
 
 PARTLY = (
-    "not all masks were precomputed: the others are computed at run time (--prewarm, "
-    "--max-artifact-bytes)"
+    "not all masks were precomputed, by default 10 MB at most: the others are computed at run time "
+    "(--prewarm 50000 precomputes more)"
 )
 
 DEAD_ENDS = (

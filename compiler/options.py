@@ -20,7 +20,7 @@ from constrain.artifacts.container.manifest import (
 from constrain.artifacts.errors import ArtifactError, visible
 
 from .diagnostics import TokenizerError
-from .limits import Limits
+from .limits import DEFAULT_WORK, MOST_WORK, Limits
 from .schema.options import SchemaOptions
 
 if TYPE_CHECKING:
@@ -43,7 +43,11 @@ METHODS = (AUTO, DIRECT, CARTESIAN)
 MAX_ARTIFACT_BYTES = 256_000_000
 
 # Summaries that are precomputed, of networks and of networks over lexemes.
-PREWARM, PREWARM_OVER_LEXEMES = 50_000, 500_000
+PREWARM, PREWARM_OVER_LEXEMES = 50_000, 150_000
+
+# Bytes of the rows that are precomputed, where --prewarm asks for none in particular: most of the
+# masks that texts meet are among the first.
+ROWS_BYTES = 10_000_000
 
 
 # The states of an intersection or a complement whose DFA would have more than this are made while
@@ -90,7 +94,8 @@ class CompileOptions:
     Of the work and the file:
 
     - ``prewarm``: how many summaries of masks are precomputed at most, 0 for none, and for no
-      rows of a byte DFA; by default ``PREWARM``, by maximal munch ``PREWARM_OVER_LEXEMES``.
+      rows of a byte DFA; by default ``PREWARM``, by maximal munch ``PREWARM_OVER_LEXEMES``, in
+      ``ROWS_BYTES`` and with ``limits.DEFAULT_WORK``.
     - ``max_artifact_bytes``: beyond this size mask rows are left out and computed lazily; what
       cannot be left out must not be larger. 0 leaves out all rows, whatever the rest takes.
     - ``strip``: leave the grammar's text out of the artifact.
@@ -144,6 +149,15 @@ class CompileOptions:
         needed, and files may be as large as they usually may."""
         is_any = self.tokenization == ANY
         return self.prewarm == 0 and is_any and self.max_artifact_bytes >= MAX_ARTIFACT_BYTES
+
+    def rows_bytes(self, room: int) -> int:
+        """Bytes that precomputed rows may take of ``room``, which the file has for them."""
+        return min(room, ROWS_BYTES) if self.prewarm is None else room
+
+    @property
+    def rows_work(self) -> int:
+        """The most work of precomputing rows, as ``limits.Effort`` counts it."""
+        return DEFAULT_WORK if self.prewarm is None else MOST_WORK
 
     @property
     def most_built(self) -> int:

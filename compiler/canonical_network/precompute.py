@@ -26,13 +26,18 @@ class Precomputed:
 
 
 def precompute_rows(
-    network: PretokenizedNetwork, liveness: Liveness, summaries: int, memory: int, effort: Effort
+    network: PretokenizedNetwork,
+    liveness: Liveness,
+    summaries: int,
+    memory: int,
+    effort: Effort,
+    most_work: int = MOST_WORK,
 ) -> Precomputed:
-    """Stops beyond so many ``summaries``, bytes of ``memory``, or the work that ``effort`` counts,
-    which watches the network: the same grammar gives the same rows. Raises ``LimitError`` for time
-    and resident memory."""
+    """Stops beyond so many ``summaries``, bytes of ``memory``, or ``most_work``, which ``effort``
+    counts; it watches the network: the same grammar gives the same rows. Raises ``LimitError`` for
+    time and resident memory."""
     rows = AllRows(network, liveness, effort.spend, summaries, memory)
-    effort.begin(_STAGE, MOST_WORK)
+    effort.begin(_STAGE, most_work)
     try:
         for _ in rows.steps():
             pass

@@ -224,7 +224,9 @@ def precompute(merged: CanonicalTables, taken: int) -> Precomputed:
             tables, dfa = merged.normal_form, NormalFormDfa.from_arrays(merged.sections)
             ends = SplitCharacterEnds(network, dfa, tables.split, tables.between)
             liveness = NormalizedLiveness(network, merged.inert, ends)
-        found = precompute_rows(network, liveness, rows, memory, merged.effort)
+        # Rows that are found take less in a file: most hold few tokens, and many are equal.
+        most_work = options.rows_work
+        found = precompute_rows(network, liveness, rows, memory, merged.effort, most_work)
     if (found.arrays and found.is_complete) or room < first:
         return found
     arrays = found.arrays | _first_row(merged, found.arrays)

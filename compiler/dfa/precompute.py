@@ -22,7 +22,7 @@ from constrain.artifacts.tokens.trie import Trie, trie_arrays, walk
 
 from ..diagnostics import TokenizerError
 from ..limits import Limits
-from ..options import ArtifactRequest
+from ..options import PREWARM, ROWS_BYTES, ArtifactRequest
 from ..progress import Step
 from .byte_rows import byte_rows
 from .row_table import DistinctRows, RowTable
@@ -71,11 +71,11 @@ def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], t
     if request.options.prewarm == 0:
         lazily: dict[str, NDArray[Any]] = {"dfa.live": live.astype(np.uint8)}
         return Masks(lazily | for_lazy_masks(taken + live.nbytes, request))
-    most = request.options.max_artifact_bytes - taken
+    most = request.options.rows_bytes(request.options.max_artifact_bytes - taken)
     subtrees = subtrees_of(request.trie)
     table = byte_rows(tables, trie, live, request.eos, size, request.limits, most, subtrees)
     if table is None:
-        return Masks({"dfa.live": live.astype(np.uint8)}, notes=(_left_out(request),))
+        return Masks({"dfa.live": live.astype(np.uint8)}, notes=(_left_out(request, taken),))
     return _stored(table)
 
 
@@ -101,14 +101,14 @@ def precompute_tokens(
         return Masks({})
     size = request.vocab_size
     # With one row a state it would keep its size; equal and short rows only shrink it.
-    largest = taken + canonical.dfa.states * tokenset.word_count(size) * 4
-    if largest <= request.options.max_artifact_bytes:
+    largest = canonical.dfa.states * tokenset.word_count(size) * 4
+    if largest <= request.options.rows_bytes(request.options.max_artifact_bytes - taken):
         return _stored(token_rows(canonical, request.eos, size, request.limits))
     sections: dict[str, NDArray[Any]] = {
         "tokens.allowed": canonical.allowed,
         "tokens.allowed_offsets": canonical.allowed_offsets,
     }
-    return Masks(sections, notes=(_left_out(request),))
+    return Masks(sections, notes=(_left_out(request, taken),))
 
 
 def _stored(table: RowTable) -> Masks:
@@ -121,11 +121,16 @@ def _stored(table: RowTable) -> Masks:
     return Masks(sections, {"rows": table.count})
 
 
-def _left_out(request: ArtifactRequest["Tokenizer"]) -> str:
+def _left_out(request: ArtifactRequest["Tokenizer"], taken: int) -> str:
+    most = request.options.max_artifact_bytes
+    if request.options.rows_bytes(most - taken) < most - taken:
+        return (
+            f"the mask rows have more than {ROWS_BYTES:,} bytes: they are left out and computed at "
+            f"run time (--prewarm {PREWARM} puts them into the file)"
+        )
     return (
-        f"the mask rows would make the artifact larger than "
-        f"{request.options.max_artifact_bytes:,} bytes: they are left out and computed at run "
-        f"time (--max-artifact-bytes)"
+        f"the mask rows would make the artifact larger than {most:,} bytes: they are left out and "
+        f"computed at run time (--max-artifact-bytes)"
     )
 
 

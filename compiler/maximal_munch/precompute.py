@@ -99,6 +99,10 @@ class StoredMasks:
         return arrays if self.trie is None else arrays | trie_arrays(self.trie, "trie.")
 
 
+def _nbytes(stored: StoredMasks) -> int:
+    return sum(array.nbytes for array in stored.arrays().values())
+
+
 @Step("precompute")
 def precompute_within(
     tables: MaximalMunchTables,
@@ -136,8 +140,10 @@ def precompute_within(
         )
         most = options.max_artifact_bytes
         # The trie may be built while decoding, too.
-        for stored in (found, replace(found, trie=None)):
-            if taken + sum(array.nbytes for array in stored.arrays().values()) <= most or not most:
+        alone = replace(found, trie=None)
+        is_within = _nbytes(alone) <= options.rows_bytes(most - taken)
+        for stored in (found, alone):
+            if not most or (is_within and taken + _nbytes(stored) <= most):
                 return stored
         if not most_results:
             return stored

@@ -20,7 +20,7 @@ from constrain.artifacts.network.summary_tables import SummaryTables
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.network.token_steps import TokenEffects
 
-from ..limits import MOST_WORK, Effort
+from ..limits import Effort
 from ..options import PREWARM, ArtifactRequest
 from ..progress import Progress, Step, silent
 from .precompute import precompute_mask_automaton, precompute_summaries
@@ -90,8 +90,9 @@ def precompute(
     vocabulary, trie = request.vocabulary, request.trie
     if tables.counters is not None:
         counting = CountingSummaries(tables, lambda: trie, size)
-        effort.begin("the masks of the network", MOST_WORK)
-        precompute_summaries(tables, counting, summaries, memory, effort)
+        effort.begin("the masks of the network", options.rows_work)
+        room = options.rows_bytes(memory)
+        precompute_summaries(tables, counting, summaries, room, effort)
         effort.end()
         large, found_items = counting.large()
         if found_items.nbytes + sum(array.nbytes for array in large.arrays().values()) <= memory:
@@ -102,13 +103,12 @@ def precompute(
     effort.begin("the effects of the tokens")
     effects = token_effects(tables, vocabulary, terminals, min(memory, _EFFECTS_BYTES), effort)
     memory -= effects.nbytes
-    effort.begin("the masks of the network", MOST_WORK)
+    effort.begin("the masks of the network", options.rows_work)
     # The last summary may add a row, and two sets of nodes.
-    room = memory - found.nbytes - 8 * len(trie.octets)
+    room = options.rows_bytes(memory - found.nbytes - 8 * len(trie.octets))
     is_complete = precompute_summaries(tables, found, summaries, room, effort)
     effort.end()
     if is_complete:
-        automaton, _ = precompute_mask_automaton(
-            tables, found, min(memory - found.nbytes, _AUTOMATON_BYTES), effort
-        )
+        room = options.rows_bytes(memory) - found.nbytes
+        automaton, _ = precompute_mask_automaton(tables, found, min(room, _AUTOMATON_BYTES), effort)
     return Precomputed(found.tables(), automaton, effects, is_complete)

@@ -25,6 +25,7 @@ from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.allowance import Ended, Precomputed
 from constrain.artifacts.tokens.tokenset import Words
 from constrain.compiler import Tokenizer, compile_grammar
+from constrain.compiler.notes import PARTLY
 
 LARK = r"""
 start: (NAME "=" value ";")+
@@ -33,6 +34,46 @@ NAME: /[a-z_]+/
 NUMBER: /[0-9]+/
 %ignore /[ \n]+/
 """
+
+
+# Palindromes of words: masks depend on all that was written.
+PALINDROMES = (
+    "s ::= " + " | ".join(f'"{a}{b}" s "{b}{a}"' for a in "abcdefgh" for b in "uvwxyz") + ' | "-";'
+)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("text", [JSON, PALINDROMES], ids=["all", "some"])
+def test_what_is_precomputed_by_default_has_a_bound(
+    text: str, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In bytes of rows; what is left out is said, a number of summaries asks for more, and masks
+    stay as they are."""
+    options: dict[str, Any] = {"dialect": "kbnf", "tokenizer": default_tokenizer}
+    options["tokenization"] = "any"
+    asked = compile_grammar(text, **options, prewarm=50_000)
+    most = asked.arrays["memo.rows"].nbytes // 4
+    monkeypatch.setattr("constrain.compiler.options.ROWS_BYTES", most)
+    found = compile_grammar(text, **options)
+
+    assert found.arrays["memo.rows"].nbytes <= most
+    assert PARTLY in found.notes
+    assert PARTLY not in asked.notes or text is PALINDROMES
+    assert walked(found, seed=3) == walked(asked, seed=3)
+
+
+@pytest.mark.quick
+def test_work_is_counted(default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With less of it fewer rows are precomputed, and the same ones each time."""
+    options: dict[str, Any] = {"dialect": "kbnf", "tokenizer": default_tokenizer}
+    whole = compile_grammar(JSON, **options)
+    monkeypatch.setattr("constrain.compiler.options.DEFAULT_WORK", 1 << 22)
+    found = [compile_grammar(JSON, **options) for _ in range(2)]
+
+    assert PARTLY in found[0].notes
+    assert found[0].to_bytes() == found[1].to_bytes()
+    assert found[0].manifest.counts["answers"] < whole.manifest.counts["answers"]
+    assert compile_grammar(JSON, **options, prewarm=50_000).to_bytes() == whole.to_bytes()
 
 
 @pytest.fixture
