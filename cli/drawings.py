@@ -141,9 +141,12 @@ def draw_artifact(
     return _draw_automaton(stage, None, artifact, shown)
 
 
-def write_drawing(drawing: "Drawing", path: Path, stage: Stage, size: "Size") -> None:
+def write_drawing(
+    drawing: "Drawing", path: Path, stage: Stage, size: "Size", limits: "Limits"
+) -> None:
     """One file, or pages where it does not hold all: an index under the name, the others beside it;
-    all in a folder where ``path`` is one. Where Graphviz is missing, DOT text with a note."""
+    all in a folder where ``path`` is one. Where Graphviz is missing, DOT text with a note.
+    ``limits``: of Graphviz, for each page."""
     from constrain.compiler.drawing import DOT_SUFFIXES, MissingDotError, render
 
     files = [(path, drawing)]
@@ -163,7 +166,7 @@ def write_drawing(drawing: "Drawing", path: Path, stage: Stage, size: "Size") ->
     written = []
     for file, page in files:
         try:
-            written.append(render(page, file))
+            written.append(render(page, file, limits))
         except MissingDotError as error:
             missing = missing or error
     if missing is not None:
@@ -174,9 +177,11 @@ def write_drawing(drawing: "Drawing", path: Path, stage: Stage, size: "Size") ->
         note(drawing.left_out)
 
 
-def write_all_drawings(compilation: "Compilation", path: str, folder: Path) -> None:
+def write_all_drawings(
+    compilation: "Compilation", path: str, folder: Path, limits: "Limits"
+) -> None:
     """All stages as SVG; where Graphviz is missing, as DOT text with a note. ``path``: of the
-    grammar."""
+    grammar. ``limits``: of Graphviz, for each drawing."""
     from constrain.compiler.drawing import USUAL_SIZE, MissingDotError
     from constrain.compiler.frontend import Automaton, Parser
 
@@ -197,7 +202,7 @@ def write_all_drawings(compilation: "Compilation", path: str, folder: Path) -> N
         else:
             drawing = _draw_automaton(stage, recogniser, compilation.artifact, shown)
         try:
-            write_drawing(drawing, folder / f"{stage.value}.svg", stage, shown.size)
+            write_drawing(drawing, folder / f"{stage.value}.svg", stage, shown.size, limits)
         except MissingDotError as error:
             missing = error
     if missing is not None:

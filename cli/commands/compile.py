@@ -70,7 +70,7 @@ def compile_(
         _print_stats(compilation, wanted)
     size = _write(compilation.artifact, target, given.thin)
     if viz is not None:
-        write_all_drawings(compilation, grammar, viz)
+        write_all_drawings(compilation, grammar, viz, wanted.limits)
     _print_summary(compilation, target, size, time.monotonic() - begin)
 
 

@@ -117,4 +117,4 @@ def viz(
             note(drawing.left_out)
         write_data(drawing.dot)
         return
-    write_drawing(drawing, Path(output), drawn, shown.size)
+    write_drawing(drawing, Path(output), drawn, shown.size, limits)

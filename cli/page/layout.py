@@ -6,9 +6,11 @@ positions; all else in a page is the same for the same input.
 
 import json
 import shutil
-import subprocess
 from typing import Any
 from unicodedata import east_asian_width
+
+from constrain.compiler.diagnostics import LimitError
+from constrain.compiler.limits import Limits
 
 from .graph import READS, Graph
 
@@ -89,6 +91,8 @@ def _typed(text: bytes | None) -> str | None:
 
 def _placed(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Adds positions to nodes and edges; the size of the whole. None without Graphviz."""
+    from constrain.compiler.drawing.run_dot import run_dot
+
     program = shutil.which("dot")
     if program is None:
         return None
@@ -103,14 +107,9 @@ def _placed(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> dict[st
         lines.append(f"n{edge['from']} -> n{edge['to']} [id={number} label={label}]")
     lines.append("}")
     try:
-        done = subprocess.run(
-            [program, "-Tjson0"],
-            input="\n".join(lines).encode("ascii"),
-            capture_output=True,
-            check=True,
-        )
-        drawn = json.loads(done.stdout)
-    except (OSError, ValueError, subprocess.SubprocessError):
+        drawn = json.loads(run_dot(program, ["-Tjson0"], "\n".join(lines), Limits()).written)
+    except (OSError, ValueError, LimitError):
+        # The page places the states by itself then.
         return None
     _, _, width, height = (float(part) for part in drawn["bb"].split(","))
 

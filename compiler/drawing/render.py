@@ -4,17 +4,17 @@ The same drawing gives the same bytes, whenever and to whatever path it is rende
 release of Graphviz or other fonts may lay it out differently).
 """
 
-import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 from constrain.artifacts.container.write import write_atomically
 from constrain.artifacts.errors import visible
 
+from ..limits import Limits
 from ..progress import Step
 from .drawing import Drawing, DrawingError, MissingDotError
+from .run_dot import run_dot
 
 DOT_SUFFIXES = (".dot", ".gv")
 _RENDERED = (".pdf", ".png", ".svg")
@@ -26,13 +26,15 @@ _DATE = re.compile(rb"/CreationDate \(D:\d{14}")
 
 
 @Step("render")
-def render(drawing: Drawing, path: Path) -> Path:
+def render(drawing: Drawing, path: Path, limits: Limits | None = None) -> Path:
     """Write a drawing in the format of the path's suffix; the path that was written.
 
-    Raises ``DrawingError`` for an unknown suffix and where ``dot`` fails, and
+    ``limits``: of ``dot``, in seconds and in bytes of its memory and of what it writes. Raises
+    ``LimitError`` beyond them, ``DrawingError`` for an unknown suffix and where ``dot`` fails, and
     ``MissingDotError`` where it is not installed (the DOT text is then written beside
     ``path``). ``OSError`` as for any file.
     """
+    limits = limits or Limits()
     suffix = path.suffix.lower()
     if suffix in DOT_SUFFIXES:
         write_atomically(path, [drawing.dot.encode("utf-8")])
@@ -50,28 +52,20 @@ def render(drawing: Drawing, path: Path) -> Path:
             f"(apt install graphviz, brew install graphviz, or choco install graphviz); "
             f"the DOT text was written to {visible(instead)}"
         )
-    write_atomically(path, [_rendered(program, suffix.removeprefix("."), drawing.dot)])
+    write_atomically(path, [_rendered(program, suffix.removeprefix("."), drawing.dot, limits)])
     return path
 
 
-def _rendered(program: str, form: str, dot: str) -> bytes:
-    command = [program, f"-T{form}"]
-    if form == "png":
-        command.append(f"-Gdpi={_PNG_DPI}")
-    # The convention of reproducible builds; not every cairo, which writes PDF, heeds it.
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": "0", "TZ": "UTC"}
+def _rendered(program: str, form: str, dot: str, limits: Limits) -> bytes:
+    arguments = [f"-T{form}", *([f"-Gdpi={_PNG_DPI}"] if form == "png" else [])]
     try:
-        done = subprocess.run(
-            command, input=dot.encode("utf-8"), capture_output=True, env=environment, check=False
-        )
+        done = run_dot(program, arguments, dot, limits)
     except OSError as error:
         raise DrawingError(f"Graphviz's program {program} cannot be run: {error}") from error
-    if done.returncode != 0:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        reason = lines[0] if lines else f"it ended with code {done.returncode}"
-        raise DrawingError(f"Graphviz could not draw this: {reason}")
+    if done.code != 0:
+        raise DrawingError(f"Graphviz could not draw this: {done.complaint}")
     if form == "pdf":
         # Cairo 1.16 writes the present time, in plain text: another of the same length keeps
         # every offset in the file.
-        return _DATE.sub(b"/CreationDate (D:19700101000000", done.stdout)
-    return done.stdout
+        return _DATE.sub(b"/CreationDate (D:19700101000000", done.written)
+    return done.written

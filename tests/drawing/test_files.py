@@ -2,13 +2,16 @@
 
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
 from support.drawing import needs_dot, svg_texts
 
+from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.drawing import DrawingError, MissingDotError, draw_dfa, render
 from constrain.compiler.frontend import Automaton
+from constrain.compiler.limits import Limits
 
 pytestmark = pytest.mark.quick
 
@@ -72,6 +75,37 @@ def test_unknown_suffixes_are_refused(date_automaton: Automaton, tmp_path: Path)
         with pytest.raises(DrawingError, match=re.escape(".dot, .gv, .pdf, .png, .svg")):
             render(draw_dfa(date_automaton.dfa.tables(), title="date"), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell what a child takes")
+@pytest.mark.parametrize(
+    ("script", "limits", "limit"),
+    [
+        ("while :; do :; done", Limits(seconds=0.2), "seconds"),
+        ("exec yes", Limits(memory=1_000_000), "memory"),
+        ("exec yes >&2", Limits(memory=20_000_000), "memory"),
+        (f"exec {sys.executable} -c 'a = [0] * 90_000_000'", Limits(memory=90_000_000), "memory"),
+    ],
+    ids=["runs on", "writes on", "complains on", "grows"],
+)
+def test_dot_has_limits(
+    script: str,
+    limits: Limits,
+    limit: str,
+    date_automaton: Automaton,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In the library, too: it is ended, nothing is written, and the limit is named."""
+    program = tmp_path / "dot"
+    program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    drawing = draw_dfa(date_automaton.dfa.tables(), title="date")
+    with pytest.raises(LimitError, match="Graphviz's dot needs more than") as caught:
+        render(drawing, tmp_path / "t.svg", limits)
+    assert limit == caught.value.limit
+    assert not (tmp_path / "t.svg").exists()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in for dot is a shell script")

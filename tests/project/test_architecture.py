@@ -162,7 +162,7 @@ COMPILER: dict[str, set[str]] = {
     "measuring": BASE
     | {"children", "compiler", "dialects", "explain", "frontend", "inspection", "options", "schema"}
     | {"writers"},
-    "drawing": BASE | {"automata", "earley", "grammar", "maximal_munch", "network"},
+    "drawing": BASE | {"automata", "children", "earley", "grammar", "maximal_munch", "network"},
     "assemble": BASE
     | {"automata", "bpe", "cartesian", "dfa", "frontend", "grammar", "lazy_dfa", "lazy_network"}
     | {"maximal_munch", "merge", "normalizer", "options", "pretokenizer", "token_ids"}
