@@ -9,8 +9,6 @@ import shutil
 from typing import Any
 from unicodedata import east_asian_width
 
-from constrain.compiler.diagnostics import LimitError
-from constrain.compiler.limits import Limits
 
 from .graph import READS, Graph
 
@@ -91,7 +89,9 @@ def _typed(text: bytes | None) -> str | None:
 
 def _placed(nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Adds positions to nodes and edges; the size of the whole. None without Graphviz."""
+    from constrain.compiler.diagnostics import LimitError
     from constrain.compiler.drawing.run_dot import run_dot
+    from constrain.compiler.limits import Limits
 
     program = shutil.which("dot")
     if program is None:
