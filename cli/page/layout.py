@@ -9,7 +9,6 @@ import shutil
 from typing import Any
 from unicodedata import east_asian_width
 
-
 from .graph import READS, Graph
 
 # Pixels of four characters of a label, and the height of its line.
