@@ -272,6 +272,12 @@ class LimitError(ConstrainError):
         )
 
 
+def give_up(error: ConstrainError) -> None:
+    """Go on without what a search would have found; but raise what ends the whole command."""
+    if isinstance(error, LimitError) and error.is_measured:
+        raise error
+
+
 def _unit(limit: str, value: float) -> str:
     things, *rest = _UNITS[limit].split(" ")
     return " ".join([things.removesuffix("s") if value == 1 else things, *rest])

@@ -274,6 +274,7 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
     if lazily is not None:
         return lazily
     resolved = without_exceptions(grammar, limits)
+    grammar = replace(grammar, notes=resolved.notes)
     if options.max_depth is not None:
         return _unrolled(grammar, choice, normalize(resolved, limits), options)
     choice, resolved = permuted(choice, resolved, limits)
@@ -351,9 +352,9 @@ def without_exceptions(grammar: Grammar, limits: Limits) -> Grammar:
     """A tree in which nothing is excluded or ignored any more, and patterns without members are
     known for it."""
     if grammar.ignored:
-        from .grammar.weave_ignored import weave_ignored
+        from .lnf.longest_ignored import weave_longest
 
-        grammar = weave_ignored(grammar)
+        grammar = weave_longest(grammar, limits)
     parts = (part for rule in grammar.rules for part in rule.expressions)
     if any(isinstance(part, Difference | Excluding) for part in parts):
         from .lnf.resolve_exclusions import resolve_exclusions

@@ -272,7 +272,8 @@ def read(graph: Graph, procedure: int, text: bytes, begin: int, end: int, limits
         ends: dict[int, Sequence[int]] = {}
         for leaf, target, began, _ in column.wanted:
             if leaf not in ends:
-                ends[leaf] = graph.matcher(graph.leaves[leaf]).ends(text, place, end)
+                found = graph.matcher(graph.leaves[leaf]).ends(text, place, end)
+                ends[leaf] = found[-1:] if leaf in graph.longest else found
                 for other in ends[leaf]:
                     chart.came_to(other, leaf, place)
             for other in ends[leaf]:

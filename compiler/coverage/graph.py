@@ -16,11 +16,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ..automata.regex_ir import has_lazy
 from ..grammar.tree import (
     Choice,
     Expr,
     Grammar,
     Literal,
+    Pattern,
     Permutation,
     Reference,
     Repetition,
@@ -144,6 +146,12 @@ class Graph:
         self.entries: list[int] = []
         self.exits: list[int] = []
         self.leaves: list[Expr] = []
+        # Those that are as long as possible: without a lexer what is ignored, unless lazy
+        # quantifiers say where it ends.
+        self.longest: set[int] = set()
+        patterns = (p for rule in grammar.rules for p in rule.expressions)
+        nodes = [p.node for p in (*patterns, *grammar.ignored) if isinstance(p, Pattern)]
+        self._has_lazy = any(map(has_lazy, nodes))
         self._leaf_numbers: dict[int, int] = {}
         self._procedures: dict[tuple[object, ...], int] = {}
         # How many texts are being read, each for a leaf of the one before.
@@ -308,7 +316,9 @@ class Graph:
             case _Ignoring():
                 for body, mark in zip(self.grammar.ignored, self.items.ignored, strict=True):
                     behind = self._new()
-                    self._call(number, self.expression(body), behind, with_text=True)
+                    self._read(number, body, behind)
+                    if not self._has_lazy:
+                        self.longest.add(self._leaf_numbers[id(body)])
                     self._jump(behind, number, (mark,))
                 self._jump(number, todo.target)
 

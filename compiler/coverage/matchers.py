@@ -58,7 +58,8 @@ class Matchers:
             case Token():
                 return NoMatcher()
             case _:
-                raise TypeError(f"{type(expr).__name__} is no leaf")
+                # What is ignored may be any expression.
+                return OpenedMatcher(self._graph, expr, self._limits)
 
     def _of_pattern(self, expr: Pattern) -> Matcher:
         small = small_matcher_of(expr.node, self._limits)

@@ -5,13 +5,15 @@
     B: "b"                                  ignored: " "*
     %ignore " "
 
-A grammar with ignored text reads so without a lexer: any number of ignored texts stand before
-each terminal that a rule uses, whether it has a name or not, and at the end; never inside a
-terminal, or inside what is embedded. A lexer by maximal munch would allow less.
+Any number of ignored texts stand before each terminal that a rule uses, whether it has a name or
+not, and at the end; never inside a terminal, or inside what is embedded. Each ends anywhere, as a
+lexer decides that by itself; read without one, each is as long as possible
+(``compiler/lnf/longest_ignored.py``).
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cached_property
 
 from ..automata.folding import fold
 from ..diagnostics import Span
@@ -30,38 +32,77 @@ from .tree import (
 )
 
 
-def weave_ignored(grammar: Grammar) -> Grammar:
-    """The grammar in which nothing is ignored; the same one if nothing was.
+class Gaps:
+    """The rules of ignored text, any number of pieces each ending anywhere. ``last``: what stands
+    at the end."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._names = {rule.name for rule in grammar.rules}
+        self.place = _over(grammar.ignored)
+        one = grammar.ignored[0]
+        if len(grammar.ignored) > 1:
+            one = Choice(grammar.ignored, self.place)
+        self._any = Repetition(one, 0, None, self.place)
+        self.rules: list[Rule] = []
+
+    @cached_property
+    def any(self) -> Reference:
+        """Any pieces."""
+        return self.rule(self._any)
+
+    @property
+    def last(self) -> Expr:
+        """What stands behind all others."""
+        return self.any
+
+    def before(self, terminal: Expr) -> Expr:
+        """A terminal and what may stand before it."""
+        return Sequence((self.any, terminal), terminal.span)
+
+    def rule(self, body: Expr) -> Reference:
+        """A use of a new rule with a body."""
+        name = self.unused("ignored")
+        self.rules.append(Rule(name, self.place, body, self.place, terminal=True))
+        return Reference(name, self.place)
+
+    def unused(self, wanted: str) -> str:
+        """A name that no rule has, and which is then taken."""
+        name, number = wanted, 1
+        while name in self._names:
+            number += 1
+            name = f"{wanted}{number}"
+        self._names.add(name)
+        return name
+
+
+def weave_ignored(grammar: Grammar, gaps: Gaps | None = None) -> Grammar:
+    """The grammar in which nothing is ignored; the same one if nothing was. ``gaps``: what stands
+    between its terminals; by default as a lexer needs it, which ends each piece itself.
 
     Differences and exclusions count as terminals; what they use may not be rules.
     """
     if not grammar.ignored:
         return grammar
-    names = {rule.name for rule in grammar.rules}
-    place = _over(grammar.ignored)
-    gap = Reference(_unused("ignored", names), place)
-    embedded = grammar.embedded_rules
-    weave = _Weaver(gap, grammar.terminals | {each.name for each in grammar.embedded})
+    gaps = gaps or Gaps(grammar)
+    embedded, place = grammar.embedded_rules, gaps.place
+    weave = _Weaver(gaps.before, grammar.terminals | {each.name for each in grammar.embedded})
     start = weave(Reference(grammar.start, place))
-    # A start of its own: at the end of a rule that uses itself, the gap would nest it.
-    whole = Rule(_unused("whole", names), place, Sequence((start, gap), place), place)
-    options = grammar.ignored
-    one = options[0] if len(options) == 1 else Choice(options, place)
-    ignored = Rule(gap.name, place, Repetition(one, 0, None, place), place, terminal=True)
-    rules = (
+    rules = [
         rule if rule.terminal or rule.name in embedded else replace(rule, body=weave(rule.body))
         for rule in grammar.rules
-    )
-    return replace(grammar, rules=(*rules, whole, ignored), start=whole.name, ignored=())
+    ]
+    # A start of its own: at the end of a rule that uses itself, the gap would nest it.
+    whole = Sequence((start, gaps.last), place)
+    rules.append(Rule(gaps.unused("whole"), place, whole, place))
+    return replace(grammar, rules=(*rules, *gaps.rules), start=rules[-1].name, ignored=())
 
 
 class _Weaver:
-    def __init__(self, gap: Reference, terminals: frozenset[str]) -> None:
-        self.gap = gap
-        self.terminals = terminals
+    def __init__(self, before: Callable[[Expr], Expr], terminals: frozenset[str]) -> None:
+        self._before, self._terminals = before, terminals
 
     def __call__(self, body: Expr) -> Expr:
-        """A body with the gap before each of its terminals."""
+        """A body with what is ignored before each of its terminals."""
         return fold(body, self._inside, self._woven)
 
     @staticmethod
@@ -76,10 +117,10 @@ class _Weaver:
                 return with_children(expr, tuple(parts))
             case Literal() if not expr.data:
                 return expr
-            case Reference() if expr.name not in self.terminals:
+            case Reference() if expr.name not in self._terminals:
                 return expr
             case _:
-                return Sequence((self.gap, expr), expr.span)
+                return self._before(expr)
 
 
 def _over(exprs: Iterable[Expr]) -> Span:
@@ -87,13 +128,3 @@ def _over(exprs: Iterable[Expr]) -> Span:
     for span in others:
         first = first.cover(span)
     return first
-
-
-def _unused(wanted: str, names: set[str]) -> str:
-    """A name that no rule has, and which is then taken."""
-    name, number = wanted, 1
-    while name in names:
-        number += 1
-        name = f"{wanted}{number}"
-    names.add(name)
-    return name

@@ -18,15 +18,15 @@ from dataclasses import replace
 
 from constrain.artifacts.errors import ConstrainError
 
-from ..diagnostics import Span
+from ..diagnostics import Span, give_up
 from ..grammar.tree import Embedded, Grammar
-from ..grammar.weave_ignored import weave_ignored
 from ..limits import Limits
+from ..lnf.longest_ignored import weave_longest
 from ..lnf.resolve_exclusions import resolve_exclusions
 from ..progress import Step
 from .added_tokens import added_tokens
 from .escapes import hex_escapes, options_as_classes
-from .finding import Finding, give_up
+from .finding import Finding
 from .language import redundant, white_space
 from .repetition import ambiguous_repetitions
 from .schemas import of_schema
@@ -102,7 +102,8 @@ def lint(
         found += unproductive(grammar)
         resolved = _resolved(replace(grammar, ignored=()), limits)
         if resolved is not None:
-            found += redundant(weave_ignored(replace(resolved, ignored=grammar.ignored)), limits)
+            whole = weave_longest(replace(resolved, ignored=grammar.ignored), limits)
+            found += redundant(whole, limits)
             found += ambiguous_repetitions(resolved, limits)
     allowed = _silenced(grammar)
     # Nobody has written these as rules.

@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 
-from constrain.artifacts.errors import ConstrainError
-
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
-from ..diagnostics import LimitError, Span
+from ..diagnostics import Span
 from ..grammar.tree import Expr, Pattern, Repetition, children
 
 # Nodes of a regex that are counted.
@@ -22,12 +20,6 @@ class Finding:
     span: Span
     rule: str
     help: str
-
-
-def give_up(error: ConstrainError) -> None:
-    """Go on without what a search would have found; but raise what ends the whole command."""
-    if isinstance(error, LimitError) and error.is_measured:
-        raise error
 
 
 def sizes_of(whole: Expr) -> dict[int, int]:

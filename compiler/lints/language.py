@@ -8,6 +8,7 @@ from ..automata import regex_ir as regex
 from ..automata.ambiguity import shortest_member
 from ..automata.dfa import DEAD
 from ..automata.folding import fold
+from ..diagnostics import give_up
 from ..grammar.tree import (
     Choice,
     Difference,
@@ -25,7 +26,7 @@ from ..grammar.tree import (
 )
 from ..limits import Limits, blaming
 from ..lnf.resolve_exclusions import Operands
-from .finding import Finding, give_up, sizes_of
+from .finding import Finding, sizes_of
 
 _SPACE = frozenset(b" \t\r\n\f\v")
 

@@ -12,7 +12,7 @@ from ..automata.determinize import determinize
 from ..automata.folding import fold
 from ..automata.minimize import minimize
 from ..automata.thompson import thompson
-from ..diagnostics import Span
+from ..diagnostics import Span, give_up
 from ..grammar.tree import (
     Expr,
     Grammar,
@@ -26,7 +26,7 @@ from ..grammar.tree import (
 )
 from ..limits import Limits, blaming
 from ..lnf.resolve_exclusions import Operands
-from .finding import Finding, give_up, nodes, sizes_of, weight
+from .finding import Finding, nodes, sizes_of, weight
 
 # What is looked at: items of so many nodes that use so many rules, and in all of a grammar
 # together so many nodes, which keeps the time linear in the grammar's size.

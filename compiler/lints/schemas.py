@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from constrain.artifacts.errors import ConstrainError
 
-from ..diagnostics import Source, Span, closest
+from ..diagnostics import Source, Span, closest, give_up
 from ..limits import Limits
 from ..schema.keywords.known import KEYWORDS, schemas_in
 from ..schema.notes import Refused
 from ..schema.read import Document
-from .finding import Finding, give_up
+from .finding import Finding
 
 if TYPE_CHECKING:
     from ..schema.goals import Goal, Goals

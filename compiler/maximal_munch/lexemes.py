@@ -26,6 +26,7 @@ from ..automata.folding import fold
 from ..automata.minimize import minimal, minimize
 from ..automata.thompson import thompson, without_epsilon
 from ..diagnostics import CheckError, Diagnostic, LimitError, Span
+from ..grammar.lazy_quantifiers import lazy_dfa
 from ..grammar.tree import (
     Choice,
     Expr,
@@ -50,7 +51,6 @@ from ..lnf.automaton import to_nfa
 from ..lnf.form import Lnf
 from ..lnf.resolve_exclusions import resolve_exclusions
 from .large_lexemes import LargeLexemes, first_bytes, key_of, reads_all
-from .lazy_lexemes import lazy_dfa
 
 _WHOLE = "(lexeme)"
 

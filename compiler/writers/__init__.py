@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..grammar.expand_permutations import expand_permutations, uses_of_parts
-from ..grammar.weave_ignored import weave_ignored
 from ..limits import Limits
+from ..lnf.longest_ignored import weave_longest
 from .gbnf import write_gbnf
 from .iso14977 import write_iso14977
 from .kbnf import write_kbnf
@@ -47,7 +47,7 @@ _MOST_USES = 500
 def _for_lark(grammar: "Grammar") -> str:
     """With %ignore if it is Lark's own; by others it is meant to be read without a lexer."""
     if grammar.source.dialect != "lark":
-        woven = weave_ignored(grammar)
+        woven = weave_longest(grammar)
         # In Lark the case of a name says whether it is a terminal.
         rules = tuple(replace(rule, terminal=False) for rule in woven.rules)
         grammar = replace(woven, rules=rules)
@@ -55,7 +55,7 @@ def _for_lark(grammar: "Grammar") -> str:
 
 
 def _woven(write: "Callable[[Grammar], str]") -> "Callable[[Grammar], str]":
-    return lambda grammar: write(weave_ignored(grammar))
+    return lambda grammar: write(weave_longest(grammar))
 
 
 WRITERS: "Mapping[str, Callable[[Grammar], str]]" = {
@@ -73,7 +73,7 @@ def write(grammar: "Grammar", dialect: str, limits: "Limits | None" = None) -> s
     automata, also ``NotRegularError`` and ``LimitError``."""
     grammar = _in_orders(grammar, dialect, limits or Limits())
     if dialect == "regex":
-        return write_regex(weave_ignored(grammar), limits)
+        return write_regex(weave_longest(grammar), limits)
     return WRITERS[dialect](grammar)
 
 

@@ -25,7 +25,7 @@ from ..choose import AS_ASKED, EngineChoice, engine_of, semantics_of
 from ..diagnostics import Diagnostic, LimitError, NotRegularError
 from ..frontend import Automaton, compile_regular, compile_texts
 from ..grammar.tree import Expr, Grammar, Pattern, Rule, children, with_children
-from ..grammar.weave_ignored import weave_ignored
+from ..lnf.longest_ignored import weave_longest
 from ..options import DFA, CompileOptions
 from . import losses, write
 from .one_regex import LONGEST
@@ -93,7 +93,7 @@ def _as_rules(
         grammar = replace(grammar, embedded=())
     woven = grammar
     if target == _LARK:
-        woven = replace(weave_ignored(grammar), follows_all=False)
+        woven = replace(weave_longest(grammar), follows_all=False)
     if target == _LARK and grammar.ignored:
         notes += ("%ignore would be read by a lexer: ignored text is written out instead",)
     text = write(woven, target, options.limits)

@@ -3,7 +3,7 @@
 import re
 
 from ..grammar.tree import Grammar, Literal, Pattern, Token, walk
-from ..grammar.weave_ignored import weave_ignored
+from ..lnf.longest_ignored import weave_longest
 from .printer import (
     ATOM,
     CHOICE,
@@ -80,7 +80,7 @@ def write_w3c(grammar: Grammar) -> str:
     """
     style = W3cStyle()
     if not _keeps_passed(grammar, style):
-        grammar = weave_ignored(grammar)
+        grammar = weave_longest(grammar)
     names = unique_names(grammar, _valid)
     if names[grammar.start] != "start":
         # A rule of that name would be taken for the start.

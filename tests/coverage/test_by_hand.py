@@ -142,6 +142,19 @@ def test_ignored_text_without_a_lexer_counts_where_it_stands() -> None:
     assert all(coverage.hits)
 
 
+def test_ignored_text_without_a_lexer_is_as_long_as_possible() -> None:
+    """A comment goes on to the end of its line; one with a lazy quantifier may end sooner."""
+    grammar = 'start: "a" "b"\n%ignore NOTE\n%ignore /\\n/\nNOTE: "#" /[^\\n]*/\n'
+    options = CompileOptions(dialect="lark", meaning="exact")
+    coverage = Coverage(read_checked(grammar, options, "g"))
+
+    assert not coverage.add(b"a#b")
+    assert coverage.add(b"a#b\nb#")
+    assert "rule NOTE" in covered(coverage)
+    lazy = Coverage(read_checked('start: "a" "b"\n%ignore /#.*?;/\n', options, "g"))
+    assert lazy.add(b"a#;b#;")
+
+
 def test_a_difference_is_derived_by_what_it_takes_from() -> None:
     """Parts of the left side count; the right side, which takes away, derives nothing."""
     grammar = "s ::= name - keyword\nname ::= 'a' | 'if'\nkeyword ::= 'if' | 'x'\n"

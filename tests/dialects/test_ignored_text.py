@@ -64,7 +64,7 @@ def random_expr(rng: random.Random, depth: int, gap: str, names: list[Pair]) -> 
 def random_grammar(rng: random.Random) -> Pair:
     """A grammar without recursion, and a regex of all its members."""
     ignored = rng.sample(IGNORED, rng.randrange(1, 3))
-    gap = f"(?:{'|'.join(meaning for _, meaning in ignored)})*"
+    gap = f"(?:{'|'.join(f'(?>{meaning})' for _, meaning in ignored)})*"
     lines = [f"%ignore {text}" for text, _ in ignored]
     terminals: list[Pair] = []
     names: list[Pair] = []

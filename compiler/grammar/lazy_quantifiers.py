@@ -17,7 +17,8 @@ from ..automata.dfa import Dfa
 from ..automata.folding import fold
 from ..automata.preferred_matches import preferred_matches
 from ..diagnostics import CheckError, Diagnostic, Source, Span
-from ..grammar.tree import (
+from ..limits import Limits
+from .tree import (
     Choice,
     Expr,
     Literal,
@@ -28,8 +29,7 @@ from ..grammar.tree import (
     children,
     walk,
 )
-from ..grammar.tree import Sequence as Concatenation
-from ..limits import Limits
+from .tree import Sequence as Concatenation
 
 # As wide as any match can be.
 _ENDLESS = 1 << 32
