@@ -3,6 +3,7 @@
     tree -> structure     duplicates, unreachable and unproductive rules, recursion
     tree -> escapes       how characters and classes are written
     tree -> language      what parts match: endless white space, redundant alternatives
+    tree -> separation    words of W3C's EBNF that nothing separates
     tree -> added_tokens  literals that a tokenizer reads as one of its added tokens
     tree -> repetition    texts that a repetition factors in two ways (``automata.ambiguity``)
     text -> schemas       of JSON Schemas, whose rules nobody has written
@@ -30,6 +31,7 @@ from .finding import Finding
 from .language import redundant, white_space
 from .repetition import ambiguous_repetitions
 from .schemas import of_schema
+from .separation import unseparated_words
 from .structure import duplicates, left_recursion, unit_cycles, unproductive, unreachable
 
 __all__ = ["LINTS", "NOTES", "Finding", "lint"]
@@ -47,6 +49,7 @@ LINTS: Mapping[str, str] = {
     "left-recursion": "a rule begins with itself; that is allowed (note only)",
     "misspelt-keyword": "a key of a schema is nearly a keyword",
     "narrowed": "valid instances are left out of a schema's grammar (note only)",
+    "no-white-space": "words of a W3C grammar stand together, with no white space between tokens",
     "option-as-class": "[ ] looks like an option where it is a class of characters",
     "other-draft": "a keyword of another draft than the schema's",
     "redundant-alternative": "what an alternative matches, the others match too",
@@ -95,6 +98,7 @@ def lint(
     found += white_space(grammar, limits)
     found += hex_escapes(grammar)
     found += options_as_classes(grammar)
+    found += unseparated_words(grammar)
     found += added_tokens(grammar, added or {})
     for each in grammar.embedded:
         found += _of_embedded(grammar, each, limits)

@@ -44,7 +44,7 @@ def white_space(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
     bodies = {rule.name: rule.body for rule in grammar.rules}
     for rule in grammar.rules:
         limits.check_resources("the lint unbounded-whitespace", [rule.name])
-        spaces = _only_spaces(rule.body)
+        spaces = only_spaces(rule.body)
         for expr in walk(rule.body):
             if (
                 isinstance(expr, Repetition) and expr.max_times is None and id(expr.item) in spaces
@@ -53,7 +53,7 @@ def white_space(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
     for expr in grammar.ignored:
         # Whatever is ignored may stand any number of times.
         named = bodies.get(expr.name, expr) if isinstance(expr, Reference) else expr
-        if id(named) in _only_spaces(named) or (
+        if id(named) in only_spaces(named) or (
             isinstance(expr, Pattern) and _repeats_space(expr.node)
         ):
             yield _endless_space(expr, "")
@@ -69,7 +69,7 @@ def _endless_space(expr: Expr, rule: str) -> Finding:
     )
 
 
-def _only_spaces(whole: Expr) -> set[int]:
+def only_spaces(whole: Expr) -> set[int]:
     """The ``id`` of each part, the whole included, that matches white space alone."""
     found: set[int] = set()
 

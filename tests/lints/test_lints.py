@@ -1,13 +1,18 @@
 """``constrain check``: lints, silencing, formats and exit codes."""
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from constrain.cli.app import run
 from constrain.compiler.dialects import read_grammar
+from constrain.compiler.explain.explainer import explainer_of_grammar
+from constrain.compiler.explain.report import Status
 from constrain.compiler.lints import LINTS, lint
+from constrain.compiler.options import CompileOptions
 
 pytestmark = pytest.mark.quick
 
@@ -181,3 +186,46 @@ def test_alternatives_of_large_grammars_are_not_compared() -> None:
     assert found(f'a ::= r0 | r0 | "y"; {chain}') == []
     assert found(f'a ::= r50 | r50 | "y" | r0; {chain}') == []
     assert ("redundant-alternative", "r50") in found(f"a ::= r50 | r50; b ::= r0; {chain}")
+
+
+@pytest.mark.parametrize(
+    ("rules", "word"),
+    [
+        ("a ::= 'if' B\nB ::= [a-z]+", "'if'"),
+        ("a ::= '(' 'not'? b ')'\nb ::= C+\nC ::= [0-9] | 'all'", "'not'"),
+        ("a ::= 'if' '('* 'then'", "'if'"),
+        ("a ::= 'if' '(' 'then'", None),
+        ("a ::= 'if' S B\nB ::= [a-z]+\nS ::= [#x20#x9]+", None),
+        ("a ::= 'if ' B\nB ::= [a-z]+", None),
+        ("a ::= 'insert data' 'x'\nB ::= [a-z]+", None),
+        ("a ::= 'if' 'insert data'", "'if'"),
+        ("KEY ::= 'if' 'then'", None),
+        ("a ::= 'if' B\nB ::= [a-z]+\n@pass: [#x20]", None),
+        ("a ::= y '-' m\ny ::= d d d d\nm ::= d d\nd ::= [0-9]", None),
+    ],
+)
+def test_words_that_nothing_separates(rules: str, word: str | None) -> None:
+    """Only where no rule reads white space between words, and none is passed."""
+    findings = lint(read_grammar(rules, "w3c"))
+    said = [f for f in findings if f.lint == "no-white-space"]
+
+    assert [rules[f.span.start : f.span.end] for f in said] == ([word] if word else [])
+    for finding in said:
+        line = re.search("'(@pass: .*)'", finding.help)
+        assert line is not None
+        mended = lint(read_grammar(f"{rules}\n{line[1]}", "w3c"))
+        assert [f for f in mended if f.lint == "no-white-space"] == []
+
+
+def test_published_grammars_want_white_space(data: Callable[[str], Path]) -> None:
+    """SPARQL's and Turtle's say so in prose; with the line of the hint, words are separated."""
+    options = CompileOptions(dialect="w3c", engine="earley")
+    for name in ("sparql.ebnf", "sparql11.bnf", "turtle.ebnf"):
+        grammar = data(f"grammars/w3c/{name}").read_text(encoding="utf-8")
+        findings = lint(read_grammar(grammar, "w3c"), defined=False)
+        (found,) = (f for f in findings if f.lint == "no-white-space")
+        assert "'@pass: WS'" in found.help
+    text = b"PREFIX p: <x> p:a a p:b ."
+    for line, status in (("", Status.REJECTED), ("@pass: WS\n", Status.ACCEPTED)):
+        explainer = explainer_of_grammar(f"{grammar}\n{line}", options)
+        assert explainer.verdict(text).status is status

@@ -1,0 +1,115 @@
+"""The lint no-white-space: words of a W3C grammar that nothing separates.
+
+Specifications say in prose that white space may stand between the tokens of their grammar. The
+grammar itself, read as it is, has SELECTDISTINCT where SELECT DISTINCT is meant.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from ..automata import regex_ir as regex
+from ..grammar.tree import (
+    Choice,
+    Expr,
+    Grammar,
+    Literal,
+    Pattern,
+    Reference,
+    Repetition,
+    Rule,
+    Sequence,
+    walk,
+)
+from .finding import Finding
+from .language import only_spaces
+
+
+def unseparated_words(grammar: Grammar) -> Iterator[Finding]:
+    """The first word of a W3C grammar without ``@pass`` that may stand right before another one,
+    where no rule above the terminals reads white space; one finding a grammar."""
+    if grammar.source.dialect != "w3c" or grammar.ignored:
+        return
+    bodies = {rule.name: rule.body for rule in grammar.rules}
+    spaces = [name for name, body in bodies.items() if id(body) in only_spaces(body)]
+    above = [rule for rule in grammar.rules if not (rule.terminal or rule.name.isupper())]
+    if any(_reads_space(rule, spaces) for rule in above):
+        return
+    found = (
+        _finding(word, rule, spaces)
+        for rule in above
+        for expr in walk(rule.body)
+        for word, behind in _neighbours(expr)
+        if _may_begin_with_letter(behind, bodies)
+    )
+    yield from islice(found, 1)
+
+
+def _finding(word: Literal, rule: Rule, spaces: list[str]) -> Finding:
+    passed = spaces[0] if spaces else "[#x20#x9#xD#xA]"
+    return Finding(
+        "no-white-space",
+        f"a word may stand right behind {word.data.decode()!r}, and nothing between them: this "
+        f"grammar reads no white space between its tokens",
+        word.span,
+        rule.name,
+        f"the line '@pass: {passed}' lets it stand between all of them",
+    )
+
+
+def _reads_space(rule: Rule, spaces: list[str]) -> bool:
+    """Whether a part of a rule is there to read white space before, behind or between others."""
+    alone = only_spaces(rule.body)
+    return any(
+        id(expr) in alone
+        or (isinstance(expr, Reference) and expr.name in spaces)
+        or (isinstance(expr, Literal) and expr.data != expr.data.strip())
+        for expr in walk(rule.body)
+    )
+
+
+def _neighbours(expr: Expr) -> Iterator[tuple[Literal, Expr]]:
+    """Words of two letters or more in a sequence, each with what may stand right behind it."""
+    items = expr.items if isinstance(expr, Sequence) else ()
+    for place, item in enumerate(items):
+        word = item.item if isinstance(item, Repetition) else item
+        if isinstance(word, Literal) and len(word.data) > 1 and word.data.isalpha():
+            yield from ((word, behind) for behind in _first(items[place + 1 :]))
+
+
+def _first(items: tuple[Expr, ...]) -> Iterator[Expr]:
+    """The items of a sequence up to one that must be there."""
+    for item in items:
+        yield item
+        if not isinstance(item, Repetition) or item.min_times:
+            return
+
+
+def _may_begin_with_letter(expr: Expr, bodies: Mapping[str, Expr]) -> bool:
+    pending, seen = [expr], set[str]()
+    while pending:
+        match pending.pop():
+            case Literal(data):
+                if data[:1].isalpha():
+                    return True
+            case Pattern(node):
+                if any(map(_has_letter, regex.walk(node))):
+                    return True
+            case Reference(name) if name in bodies and name not in seen:
+                seen.add(name)
+                pending.append(bodies[name])
+            case Choice(options):
+                pending += options
+            case Sequence(items):
+                pending += _first(items)
+            case Repetition(item):
+                pending.append(item)
+            case _:
+                pass
+    return False
+
+
+def _has_letter(node: regex.Node) -> bool:
+    """Whether a class has a small letter of ASCII."""
+    return isinstance(node, regex.CharClass) and any(
+        low <= ord("z") and high >= ord("a") for low, high in node.ranges
+    )
