@@ -138,7 +138,7 @@ def _findings(
     from constrain.compiler.grammar.check import check as check_tree
     from constrain.compiler.grammar.expand_permutations import in_one_order
     from constrain.compiler.limits import blaming
-    from constrain.compiler.lints import NOTES, lint
+    from constrain.compiler.lints import NOTES, lint, of_notes
 
     errors: GrammarError | None = None
     try:
@@ -185,6 +185,9 @@ def _findings(
         for f in found
     ]
     for note in grammar.notes:
+        if any(of_notes([note])):
+            # A finding, if it is not silenced.
+            continue
         message = note.message.removesuffix(" [narrowed]")
         name = "ignored-keyword" if message == note.message else "narrowed"
         listed.append(

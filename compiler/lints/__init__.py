@@ -30,11 +30,11 @@ from .escapes import hex_escapes, options_as_classes
 from .finding import Finding
 from .language import redundant, white_space
 from .repetition import ambiguous_repetitions
-from .schemas import of_schema
+from .schemas import of_notes, of_schema
 from .separation import unseparated_words
 from .structure import duplicates, left_recursion, unit_cycles, unproductive, unreachable
 
-__all__ = ["LINTS", "NOTES", "Finding", "lint"]
+__all__ = ["LINTS", "NOTES", "Finding", "lint", "of_notes"]
 
 LINTS: Mapping[str, str] = {
     "added-token-text": "a literal holds the text of an added token of the tokenizer",
@@ -88,10 +88,11 @@ def lint(
     if grammar.source.dialect == "json-schema":
         # The rules are none that anybody has written.
         allowed = _silenced(grammar)
-        return [each for each in of_schema(grammar.source, limits) if not allowed(each)]
+        found = [*of_notes(grammar.notes), *of_schema(grammar.source, limits)]
+        return [each for each in found if not allowed(each)]
+    found = list(of_notes(grammar.notes))
     if grammar.is_of_schemas:
-        return []
-    found: list[Finding] = []
+        return found
     for search in (duplicates, unreachable, unit_cycles, left_recursion):
         limits.check_resources("the lints", [grammar.start])
         found += search(grammar)

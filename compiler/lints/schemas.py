@@ -3,14 +3,14 @@
 What a grammar's lints look for is of its rules, which here nobody has written.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from constrain.artifacts.errors import ConstrainError
 
-from ..diagnostics import Source, Span, closest, give_up
+from ..diagnostics import Diagnostic, Source, Span, closest, give_up
 from ..limits import Limits
-from ..schema.keywords.known import KEYWORDS, schemas_in
+from ..schema.keywords.known import MISSPELT, OTHER_DRAFT, schemas_in
 from ..schema.notes import Refused
 from ..schema.read import Document
 from .finding import Finding
@@ -28,11 +28,9 @@ def of_schema(source: Source, limits: Limits) -> list[Finding]:
     from ..schema.convert import opened
 
     document, goals, normal = opened(source, limits)
-    draft = goals.places.draft
     found: list[Finding] = []
     for count, (pointer, schema) in enumerate(schemas_in(document.value)):
         limits.check_resources("the lints", [f"#{pointer}"])
-        found += _keywords(pointer, schema, document, draft.number, draft.is_lenient)
         found += _required(pointer, schema, document)
         found += _members(pointer, schema, document)
         if count < _MOST:
@@ -48,34 +46,21 @@ def of_schema(source: Source, limits: Limits) -> list[Finding]:
     return found
 
 
+def of_notes(notes: Iterable[Diagnostic]) -> Iterator[Finding]:
+    """Those notes on a schema that are findings of lints: keywords that ask nothing."""
+    for note in notes:
+        for lint in (MISSPELT, OTHER_DRAFT):
+            if note.message.endswith(f" [{lint}]"):
+                message = note.message.removesuffix(f" [{lint}]")
+                yield Finding(lint, message, note.span or Span(0, 0), "", note.help or "")
+
+
 def _finding(lint: str, pointer: str, message: str, span: Span, hint: str) -> Finding:
     return Finding(lint, f"#{pointer}: {message}", span, "", hint)
 
 
-def _keywords(
-    pointer: str, schema: Mapping[str, Any], document: Document, draft: int, is_lenient: bool
-) -> Iterator[Finding]:
-    """Keywords of another draft, and such as are nearly one."""
-    for keyword in schema:
-        at = f"{pointer}/{keyword.replace('~', '~0').replace('/', '~1')}"
-        span = document.keys.get(at, Span(0, 0))
-        drafts = KEYWORDS.get(keyword)
-        if drafts is None:
-            close = closest(keyword, KEYWORDS, 0.8)
-            if close and close not in schema:
-                message = f"{keyword!r} is no keyword, and asks nothing"
-                yield _finding("misspelt-keyword", at, message, span, f"did you mean {close!r}?")
-        elif not is_lenient and draft not in drafts:
-            message = f"{keyword!r} is no keyword of this draft, and may ask nothing"
-            known = ", ".join(_DRAFTS[each] for each in drafts)
-            hint = f"it is one of draft {known}; $schema says another"
-            yield _finding("other-draft", at, message, span, hint)
-
-
 # Among more described keys none is looked for that another may have meant.
 _FEW_KEYS = 1_000
-
-_DRAFTS = {4: "4", 6: "6", 7: "7", 2019: "2019-09", 2020: "2020-12"}
 
 
 def _required(pointer: str, schema: Mapping[str, Any], document: Document) -> Iterator[Finding]:

@@ -1,19 +1,15 @@
 """Lints that look at rules and their uses alone: duplicates, unreachable rules, recursion."""
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 
-from ..automata import regex_ir as regex
 from ..automata.folding import fold
+from ..grammar.productive import is_nullable, nullable_rules, productive_rules
 from ..grammar.tree import (
-    Choice,
     Difference,
     Excluding,
     Expr,
     Grammar,
     Literal,
-    Part,
-    Pattern,
     Permutation,
     Reference,
     Repetition,
@@ -66,40 +62,9 @@ def unreachable(grammar: Grammar) -> Iterator[Finding]:
             )
 
 
-def _least(grammar: Grammar, holds: Callable[[set[str], Expr, list[bool]], bool]) -> set[str]:
-    """The rules with a body of which ``holds`` is true, given those found so far."""
-    found: set[str] = set()
-    users: dict[str, list[Rule]] = {}
-    for rule in grammar.rules:
-        for use in references(rule.body):
-            users.setdefault(use.name, []).append(rule)
-    pending = list(grammar.rules)
-    for rule in pending:
-        if rule.name not in found and fold(rule.body, children, partial(holds, found)):
-            found.add(rule.name)
-            pending.extend(users.get(rule.name, ()))
-    return found
-
-
-def _is_productive(found: set[str], expr: Expr, inside: list[bool]) -> bool:
-    match expr:
-        case Reference():
-            return expr.name in found
-        case Choice():
-            return any(inside)
-        case Repetition():
-            return expr.min_times == 0 or inside[0]
-        case Pattern():
-            return not (isinstance(expr.node, regex.Alt) and not expr.node.options)
-        case Permutation():
-            return all(is_there for _, is_there in _required(expr, inside))
-        case _:
-            return all(inside)
-
-
 def unproductive(grammar: Grammar) -> Iterator[Finding]:
     """Rules that match no finite text."""
-    productive = _least(grammar, _is_productive)
+    productive = productive_rules(grammar.rules)
     for rule in grammar.rules:
         if rule.name not in productive:
             yield Finding(
@@ -111,37 +76,9 @@ def unproductive(grammar: Grammar) -> Iterator[Finding]:
             )
 
 
-def nullable_rules(grammar: Grammar) -> set[str]:
-    """Rules that match the empty text."""
-    return _least(grammar, _is_nullable)
-
-
-def _is_nullable(found: set[str], expr: Expr, inside: list[bool]) -> bool:
-    match expr:
-        case Literal():
-            return not expr.data
-        case Reference():
-            return expr.name in found
-        case Sequence():
-            return all(inside)
-        case Choice():
-            return any(inside)
-        case Repetition():
-            return expr.min_times == 0 or inside[0]
-        case Permutation():
-            return not expr.least and all(is_empty for _, is_empty in _required(expr, inside))
-        case _:
-            return False
-
-
-def _required(expr: Permutation, inside: list[bool]) -> Iterator[tuple[Part, bool]]:
-    """The parts that must be there, with what is known of each."""
-    return ((p, of) for p, of in zip(expr.parts, inside, strict=False) if p.is_required)
-
-
 def unit_cycles(grammar: Grammar) -> Iterator[Finding]:
     """Rules that stand for themselves with nothing around them; one finding a cycle."""
-    nullable = nullable_rules(grammar)
+    nullable = nullable_rules(grammar.rules)
     alone: dict[str, set[str]] = {rule.name: set() for rule in grammar.rules}
     for rule in grammar.rules:
         alone[rule.name].update(_alone(rule.body, nullable))
@@ -168,7 +105,7 @@ def _alone(whole: Expr, nullable: set[str]) -> Iterator[str]:
     empty: set[int] = set()
 
     def note(expr: Expr, inside: list[bool]) -> bool:
-        if _is_nullable(nullable, expr, inside):
+        if is_nullable(nullable, expr, inside):
             empty.add(id(expr))
         return id(expr) in empty
 
@@ -213,7 +150,7 @@ def _cycle(start: int, uses: list[list[int]], members: set[int]) -> list[int]:
 
 def left_recursion(grammar: Grammar) -> Iterator[Finding]:
     """Rules that can begin with themselves without having read anything."""
-    nullable = nullable_rules(grammar)
+    nullable = nullable_rules(grammar.rules)
     corners: dict[str, set[str]] = {}
     for rule in grammar.rules:
         corners.setdefault(rule.name, set()).update(_corners(rule.body, nullable))

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import islice
 
 from ..diagnostics import CheckError, Source
+from ..grammar.productive import productive_rules
 from ..grammar.tree import Grammar
 from ..limits import Limits
+from .contradictions import contradiction
 from .goals import NAME_THEM, TOO_DEEP, Goal, Goals
-from .keywords.known import schemas_in
-from .keywords.shapes import misshapen, unreadable_uris
+from .keywords.shapes import misshapen, note_unread, unreadable_uris
 from .normal import Normal
 from .notes import Notes, Refused
 from .options import ANY_ORDER, SchemaOptions
@@ -59,6 +59,7 @@ def _grammar(
         wrong = misshapen(document.value, places.draft, places.draft_of)
     if wrong:
         raise CheckError(document.source, [each.placed(document.spans) for each in wrong])
+    note_unread(document.value, places.draft, places.draft_of, notes)
     if options.order == ANY_ORDER or _counts_much(document.value):
         # Counts of items and sets of keys are kept by networks of another kind.
         options = replace(options, lazy_from=None)
@@ -66,12 +67,12 @@ def _grammar(
     normal = Normal(goals)
     goal = goals.at(start)
     if normal.is_surely_empty(goal):
-        if not normal.is_certainly_empty(goal):
-            raise _all_left_out(notes, start)
-        raise _nothing(document, goals, normal, start)
+        raise contradiction(goal, normal, start) or _all_left_out(notes, start)
     emitter = Emitter(goals, normal)
     rules, name = emitter.grammar_of(goal)
-    return Grammar(document.source, rules, name, notes=notes.placed(document.spans))
+    if emitter.may_be_empty and name not in productive_rules(rules):
+        raise contradiction(goal, normal, start) or _all_left_out(notes, start)
+    return Grammar(document.source, rules, name, notes=notes.placed(document.spans, document.keys))
 
 
 def grammar_around(
@@ -96,6 +97,8 @@ def grammar_around(
                 wrong += misshapen(root.schema, root.draft, places.draft_of, root.pointer)
         if wrong:
             raise CheckError(document.source, [each.placed(document.spans) for each in wrong])
+        for root in places.roots:
+            note_unread(root.schema, root.draft, places.draft_of, notes, root.pointer)
         goals = Goals(places, options, notes, limits)
         emitter = Emitter(goals, Normal(goals))
         name = around(emitter, [goals.of_root(root) for root in places.roots])
@@ -105,7 +108,7 @@ def grammar_around(
     except RecursionError:
         found = Refused("#", TOO_DEEP, NAME_THEM)
         raise CheckError(document.source, [found.placed(document.spans)]) from None
-    return Grammar(document.source, rules, name, notes=notes.placed(document.spans))
+    return Grammar(document.source, rules, name, notes=notes.placed(document.spans, document.keys))
 
 
 # Items and members that are counted by copies of them.
@@ -135,22 +138,3 @@ def _all_left_out(notes: Notes, start: str) -> Refused:
     """The error of a schema of whose values the options, or what is known in part, leave none."""
     pointer, message = next(iter(notes.left_out()), (start, "they cannot be written"))
     return Refused(pointer, f"all values of the schema {start} are left out: {message}", "")
-
-
-# Schemas of which it is asked whether they are what no value satisfies.
-_MOST_ASKED = 500
-
-
-def _nothing(document: Document, goals: Goals, normal: Normal, start: str) -> Refused:
-    """The error of a schema that no value satisfies, at the smallest part of it that is one."""
-    smallest, size = start, len(document.source.text) + 1
-    for pointer, schema in islice(schemas_in(document.value), _MOST_ASKED):
-        span = document.spans[pointer]
-        if schema and span.end - span.start < size:
-            try:
-                is_empty = normal.is_surely_empty(goals.at(f"#{pointer}"))
-            except Refused:
-                continue
-            if is_empty:
-                smallest, size = f"#{pointer}", span.end - span.start
-    return Refused(smallest, "no value satisfies this schema", "mend what contradicts itself here")

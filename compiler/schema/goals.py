@@ -95,6 +95,10 @@ class Goals:
         """That a schema which stands for a keyword holds."""
         return self._goal(self.places.made(schema, near))
 
+    def like(self, schema: dict[str, object], near: Place) -> Goal:
+        """That a schema holds which is a part of another one."""
+        return self._goal(self.places.like(schema, near))
+
     def _goal(self, place: Place | bool) -> Goal:
         self.limits.check_resources(STAGE)
         # What is a reference and nothing else is what it leads to.

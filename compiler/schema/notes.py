@@ -35,7 +35,8 @@ class Notes:
     """
 
     narrowings: int = 0
-    _found: dict[tuple[str, str], str] = field(default_factory=dict)
+    # By pointer and message: what helps, and whether it is about a key, not about its value.
+    _found: dict[tuple[str, str], tuple[str, bool]] = field(default_factory=dict)
 
     def narrowed(self, pointer: str, message: str, hint: str = "") -> None:
         """Valid instances are left out at a pointer."""
@@ -48,14 +49,18 @@ class Notes:
             if message.endswith(_NARROWED):
                 yield pointer, message.removesuffix(_NARROWED).rstrip()
 
-    def add(self, pointer: str, message: str, hint: str = "") -> None:
-        """Something to know about a place; said once."""
-        self._found.setdefault((pointer, message), hint)
+    def add(self, pointer: str, message: str, hint: str = "", *, is_of_key: bool = False) -> None:
+        """Something to know about a place, or about the key in front of it; said once."""
+        self._found.setdefault((pointer, message), (hint, is_of_key))
 
-    def placed(self, spans: Mapping[str, Span]) -> tuple[Diagnostic, ...]:
-        """All of them, by their places in the text. ``spans``: by pointers without their ``#``."""
+    def placed(self, spans: Mapping[str, Span], keys: Mapping[str, Span]) -> tuple[Diagnostic, ...]:
+        """All of them, by their places in the text. ``spans``, ``keys``: of values and of the keys
+        in front of them, by pointers without their ``#``."""
         nowhere = Span(1 << 60, 1 << 60)
-        found = [placed(*each, hint, spans) for each, hint in self._found.items()]
+        found = [
+            placed(*each, hint, keys if is_of_key else spans)
+            for each, (hint, is_of_key) in self._found.items()
+        ]
         return tuple(sorted(found, key=lambda d: d.span or nowhere))
 
 

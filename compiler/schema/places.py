@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
+from urllib.parse import urldefrag, urljoin
 
 from jsonschema_specifications import REGISTRY
 from referencing import Registry
@@ -21,10 +21,11 @@ from referencing.jsonschema import DynamicAnchor
 
 from constrain.artifacts.container.regular import is_stream
 
-from ..diagnostics import Source, Span
+from ..diagnostics import Source, Span, closest
 from ..limits import Limits
 from .alike import Alike
 from .drafts import METASCHEMAS, NEWEST, Draft
+from .keywords.known import schemas_in
 from .keywords.shapes import (
     NO_ARRAY,
     NO_COUNT,
@@ -177,7 +178,7 @@ class Places:
         )
 
     def _root(self, pointer: str, schema: Json, base: str) -> Root:
-        draft = self.draft_of(schema, self._unsaid)
+        draft = self.draft_of(schema, self._unsaid, f"#{pointer}")
         return Root(pointer, schema, urljoin(base, draft.name_of(schema) or ""), draft)
 
     def _register(self) -> None:
@@ -207,11 +208,11 @@ class Places:
                 value = read_json(Source(text, str(path), "json-schema"), limits).value
                 if not isinstance(value, dict | bool):
                     continue
-                draft = self.draft_of(value, self._unsaid)
-                resource = draft.resource(value)
                 at = (
                     urljoin(uri or _BASE, name) if not uri or uri.endswith("/") else f"{uri}/{name}"
                 )
+                draft = self.draft_of(value, self._unsaid, f"{at}#", is_used=False)
+                resource = draft.resource(value)
                 self._registry = self._registry.with_resource(at, resource)
                 own = draft.name_of(value)
                 if own:
@@ -250,6 +251,16 @@ class Places:
         assert isinstance(found, Place)
         return found
 
+    def like(self, schema: Mapping[str, Json], near: Place) -> Place | bool:
+        """The place of a schema that stands for another one, at that one's place."""
+        kept = self._made.setdefault(json.dumps([near.number, schema], default=str), schema)
+        return self._of(kept, near.pointer, near.base, near.scope, near.draft, near.span, True)
+
+    def order_of(self, pointer: str) -> int:
+        """Where the value at a pointer begins; behind all where that is another document."""
+        span = self.document.spans.get(pointer.removeprefix("#"))
+        return len(self.document.source.text) if span is None else span.start
+
     def referred(self, near: Place, keyword: str) -> Place | bool:
         """The place that a reference leads to. Raises ``Refused`` where there is none."""
         reference = near.schema[keyword]
@@ -260,7 +271,10 @@ class Places:
         except (Unresolvable, ValueError) as error:
             hint = "a name was misspelt, or its schema is not here: --schemas DIR reads more"
             message = f"nothing is found at {reference!r}"
-            if isinstance(error, NoSuchAnchor):
+            meant = self._meant(reference, near)
+            if meant is not None:
+                hint = f"did you mean {meant!r}?"
+            elif isinstance(error, NoSuchAnchor):
                 hint = "no $anchor has this name"
             raise near.refused(message, hint, keyword) from None
         contents, base = found.contents, _base_of(found.resolver)
@@ -277,6 +291,30 @@ class Places:
         if base != near.base:
             draft = self._draft_at(base, draft)
         return self._of(contents, pointer, base, scope, draft, near.span, True)
+
+    def _meant(self, reference: str, near: Place) -> str | None:
+        """The reference that was probably meant: to a schema of that name at another place, or to
+        one that is called nearly so."""
+        uri, _, fragment = reference.partition("#")
+        base = urldefrag(near.base).url
+        if uri and urljoin(near.base, uri) not in self._registry:
+            # A pointer without its "#", or a name alone.
+            uri, fragment = "", f"/{uri.lstrip('/')}"
+        contents = self._registry.get(urljoin(base, uri) if uri else base)
+        schemas = dict(schemas_in(contents.contents)) if contents is not None else {}
+        anchors = [
+            schema.get("$anchor") or schema.get("$dynamicAnchor") for schema in schemas.values()
+        ]
+        name = fragment.rpartition("/")[2]
+        alike = [pointer for pointer in schemas if name and pointer.rpartition("/")[2] == name]
+        if name in anchors:
+            found: str | None = name
+        elif alike:
+            found = min(alike, key=len)
+        else:
+            known = [*schemas, *(each for each in anchors if isinstance(each, str))]
+            found = closest(fragment, known, 0.8)
+        return None if found is None else f"{uri}#{found}"
 
     def _dynamic(
         self, contents: Json, base: str, name: str, scope: tuple[str, ...]
@@ -327,7 +365,7 @@ class Places:
         if not isinstance(schema, dict):
             raise Refused(pointer, NO_SCHEMA)
         if isinstance(schema.get("$schema"), str):
-            draft = self.draft_of(schema, draft)
+            draft = self.draft_of(schema, draft, pointer)
         if not is_entered and not (draft.number <= 7 and not draft.is_lenient and "$ref" in schema):
             name = draft.name_of(schema)
             if name:
@@ -342,10 +380,15 @@ class Places:
     def _draft_at(self, base: str, draft: Draft) -> Draft:
         """The draft of the document that a reference leads to."""
         resource = self._registry.get(base)
-        return self.draft_of(resource.contents, draft) if resource is not None else draft
+        pointer = "#" if base == self.base else f"{base}#"
+        return self.draft_of(resource.contents, draft, pointer) if resource is not None else draft
 
-    def draft_of(self, schema: Json, otherwise: Draft) -> Draft:
-        """What ``$schema`` says, also by way of a metaschema of one's own. Raises ``Refused``."""
+    def draft_of(
+        self, schema: Json, otherwise: Draft, pointer: str, *, is_used: bool = True
+    ) -> Draft:
+        """What ``$schema`` says, also by way of a metaschema of one's own. ``pointer``: of the
+        schema, for what is noted of it if it ``is_used``. Raises ``Refused``."""
+        at = f"{pointer}/$schema" if "#" in pointer else f"{pointer}#/$schema"
         uri = schema.get("$schema") if isinstance(schema, dict) else None
         has_validation = True
         for _ in range(8):
@@ -356,11 +399,12 @@ class Places:
                 return Draft(number, has_validation=has_validation)
             if "json-schema.org/draft-0" in uri:
                 message = f"there is no grammar for {uri!r}"
-                raise Refused("#/$schema", message, f"drafts are {', '.join(DRAFTS)}")
+                raise Refused(at, message, f"drafts are {', '.join(DRAFTS)}")
             resource = self._registry.get(uri.rstrip("#"))
             contents = resource.contents if resource is not None else None
             if not isinstance(contents, dict):
-                self.notes.add("#/$schema", f"{uri!r} is not known: keywords of all drafts")
+                if is_used:
+                    self.notes.add(at, f"{uri!r} is not known: keywords of all drafts")
                 break
             used = contents.get("$vocabulary")
             if isinstance(used, dict):

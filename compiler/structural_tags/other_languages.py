@@ -81,6 +81,7 @@ def schemas(
     """The rules of JSON Schemas, each by its pointer and its style; those of each are used by the
     rule of the format around it. What is alike in them has the same rules. ``number``: of schemas
     that are read in other ways. Raises ``PartError``, ``LimitError``."""
+    from ..schema.contradictions import contradiction
     from ..schema.convert import grammar_around
     from .xml_styles import XmlStyle
 
@@ -92,10 +93,9 @@ def schemas(
         emitter.without = excludes
         for name, (pointer, style), goal in zip(outer, used, goals, strict=True):
             if emitter.normal.is_surely_empty(goal):
-                if not emitter.normal.is_certainly_empty(goal):
-                    raise Refused(f"#{pointer}", "all values of this schema are left out")
-                hint = "mend what contradicts itself here"
-                raise Refused(f"#{pointer}", "no value satisfies this schema", hint)
+                at = f"#{pointer}"
+                left_out = Refused(at, "all values of this schema are left out")
+                raise contradiction(goal, emitter.normal, at) or left_out
             span = document.spans[pointer]
             if style != JSON:
                 XmlStyle(emitter, goal, style, name, pointer).write(span)

@@ -18,6 +18,7 @@ from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Source
 from ..grammar import tree
 from ..limits import Limits
+from ..schema.contradictions import contradiction
 from ..schema.convert import grammar_around
 from ..schema.goals import ANYTHING, Goal
 from ..schema.notes import Refused
@@ -153,7 +154,8 @@ class _Calls:
             goal = of_objects if goal == ANYTHING else write.goals.both(goal, of_objects)
         if write.normal.is_surely_empty(goal):
             message = f"no object satisfies this schema, so that {tool.name!r} cannot be called"
-            raise Refused(f"#{tool.parameters}", message)
+            why = contradiction(goal, write.normal, f"#{tool.parameters}")
+            raise Refused(f"#{tool.parameters}", message, str(why) if why else "")
         return write.value(goal)
 
     def _pattern(self, name: str, node: regex.Node) -> tree.Expr:

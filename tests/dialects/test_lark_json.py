@@ -129,7 +129,10 @@ b: "y"
         ("start: %json 5", "1:14: error: #: a schema is an object, true or false"),
         ('start: %json {\n "type": "objet"\n}', "2:10: error: #/type: there is no type 'objet'"),
         ('start: %json {"a": 1, "a": 1}', "1:23: error: #: the key 'a' occurs twice"),
-        ('start: %json {"type": "null", "const": 1}', "1:14: error: #: no value satisfies this"),
+        (
+            'start: %json {"type": "null", "const": 1}',
+            "1:23: error: #/type: no value satisfies this",
+        ),
         ('start: %json {"$ref": "#/$defs/a"}', "1:23: error: #/$ref: nothing is found"),
         (
             'start: "a" %json {"type": "array", "uniqueItems": true}',

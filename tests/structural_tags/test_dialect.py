@@ -87,8 +87,8 @@ REFUSED: list[tuple[Any, str, str]] = [
     ),
     (
         {"type": "json_schema", "json_schema": {"type": "object", "not": {}}, "style": "glm_xml"},
-        '{"type": "object", "',
-        "#/format/json_schema: no value satisfies this schema",
+        "{}",
+        "#/format/json_schema/not: no value satisfies this schema",
     ),
     (
         {**styled({}), "json_schema": {"type": "object", "minProperties": 1}},

@@ -1,8 +1,11 @@
 """The keywords of each draft, and what each has inside: schemas, or values."""
 
 from collections.abc import Iterator, Mapping
-from typing import TypeAlias
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 
+from ...diagnostics import closest
+from ..drafts import Draft
 from ..read import Json, escaped
 
 # The drafts, by numbers, that a keyword has a meaning in.
@@ -59,6 +62,52 @@ KEYWORDS: Mapping[str, _Drafts] = {
     **_NAMED,
     **_ONE,
 }
+
+
+_DRAFTS = {4: "4", 6: "6", 7: "7", 2019: "2019-09", 2020: "2020-12"}
+
+
+MISSPELT, OTHER_DRAFT = "misspelt-keyword", "other-draft"
+
+
+class Unread(NamedTuple):
+    """A keyword that asks nothing, though it looks as if it were meant to: the name of its lint
+    (``MISSPELT``, ``OTHER_DRAFT``), what is said of it, and how to mend it."""
+
+    lint: str
+    keyword: str
+    message: str
+    hint: str
+
+
+def unread(schema: Mapping[str, Json], draft: Draft) -> Iterator[Unread]:
+    """Keywords of another draft, and such as are nearly one."""
+    for keyword, value in schema.items():
+        drafts = KEYWORDS.get(keyword)
+        if drafts is None:
+            close = _nearly(keyword)
+            if close and close not in schema:
+                message = f"{keyword!r} is no keyword, and asks nothing"
+                yield Unread(MISSPELT, keyword, message, f"did you mean {close!r}?")
+        elif not draft.is_lenient and draft.number not in drafts:
+            message = f"{keyword!r} is no keyword of this draft, and may ask nothing"
+            known = ", ".join(_DRAFTS[each] for each in drafts)
+            hint = f"it is one of draft {known}; $schema says another"
+            yield Unread(OTHER_DRAFT, keyword, message, hint)
+        elif keyword == "nullable" and value is True and _wants_null(schema.get("type")):
+            message = "'nullable' is a keyword of OpenAPI, and asks nothing"
+            yield Unread(OTHER_DRAFT, keyword, message, "add 'null' to the types")
+
+
+def _wants_null(types: Json) -> bool:
+    """Whether null is none of the types that are named."""
+    return types != "null" if isinstance(types, str) else "null" not in (types or ["null"])
+
+
+@lru_cache(4096)
+def _nearly(keyword: str) -> str | None:
+    """The keyword that was probably meant."""
+    return closest(keyword, KEYWORDS, 0.8)
 
 
 def inside_of(keyword: str, value: Json) -> list[tuple[str, Json]] | None:

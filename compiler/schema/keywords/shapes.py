@@ -12,12 +12,15 @@ from urllib.parse import urlsplit
 from ...diagnostics import closest
 from ...limits import check_in_force
 from ..drafts import Draft
-from ..notes import Refused
+from ..notes import Notes, Refused
 from ..read import Json, escaped
-from .known import schemas_in
+from .known import schemas_in, unread
 
 # Of a value that is wrong: the steps to where, what it must be, and what helps.
 _Wrong: TypeAlias = Iterator[tuple[tuple[str | int, ...], str, str]]
+
+# The draft of a schema by its ``$schema``, else the one that is given; its pointer, for messages.
+DraftOf: TypeAlias = Callable[[Json, Draft, str], Draft]
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 
@@ -48,34 +51,50 @@ def unknown_type(name: str) -> tuple[str, str]:
     return f"there is no type {name!r}", hint
 
 
-def misshapen(
-    root: Json, of_root: Draft, draft_of: Callable[[Json, Draft], Draft], at: str = ""
-) -> list[Refused]:
-    """The keywords of a schema whose values cannot be theirs, the first ones of many.
-
-    ``of_root``: its draft. ``draft_of``: of a schema by its ``$schema``, else what is given.
-    ``at``: the pointer of ``root`` in its document. Raises ``Refused`` for a draft that is not
-    known.
-    """
+def misshapen(root: Json, of_root: Draft, draft_of: DraftOf, at: str = "") -> list[Refused]:
+    """The keywords of a schema whose values cannot be theirs, the first ones of many; the arguments
+    are those of ``with_drafts``. Raises ``Refused`` for a draft that is not known."""
     found: list[Refused] = []
-    # Schemas inside others that say a draft of their own: the pointers of all in them begin so.
-    own: list[tuple[str, Draft]] = []
-    for pointer, schema in schemas_in(root):
-        check_in_force("the schema's keywords")
-        draft = next((d for of, d in reversed(own) if f"{pointer}/".startswith(of)), of_root)
-        if pointer and "$schema" in schema:
-            draft = draft_of(schema, draft)
-            own.append((f"{pointer}/", draft))
+    for pointer, schema, draft in with_drafts(root, of_root, draft_of, at):
         for keyword, value in schema.items():
             check = _CHECKS.get(keyword)
             if check is None or (keyword in _VALIDATION and not draft.has_validation):
                 continue
             for steps, message, hint in check(value, draft):
                 inside = "".join(f"/{escaped(step)}" for step in (keyword, *steps))
-                found.append(Refused(f"#{at}{pointer}{inside}", message, hint))
+                found.append(Refused(f"#{pointer}{inside}", message, hint))
             if len(found) >= _MOST_ERRORS:
                 return found
     return found
+
+
+def note_unread(root: Json, of_root: Draft, draft_of: DraftOf, notes: Notes, at: str = "") -> None:
+    """Note the keywords of a schema that ask nothing, though they look as if they were meant to;
+    the arguments are those of ``with_drafts``."""
+    for pointer, schema, draft in with_drafts(root, of_root, draft_of, at):
+        for each in unread(schema, draft):
+            message = f"{each.message} [{each.lint}]"
+            notes.add(f"#{pointer}/{escaped(each.keyword)}", message, each.hint, is_of_key=True)
+
+
+def with_drafts(
+    root: Json, of_root: Draft, draft_of: DraftOf, at: str = ""
+) -> Iterator[tuple[str, Mapping[str, Json], Draft]]:
+    """All schemas in a schema with their pointers and drafts.
+
+    ``of_root``: its draft. ``draft_of``: of a schema by its ``$schema``, else what is given.
+    ``at``: the pointer of ``root`` in its document.
+    """
+    # Schemas inside others that say a draft of their own: the pointers of all in them begin so.
+    own: list[tuple[str, Draft]] = []
+    for inside, schema in schemas_in(root):
+        check_in_force("the schema's keywords")
+        pointer = f"{at}{inside}"
+        draft = next((d for of, d in reversed(own) if f"{pointer}/".startswith(of)), of_root)
+        if inside and "$schema" in schema:
+            draft = draft_of(schema, draft, f"#{pointer}")
+            own.append((f"{pointer}/", draft))
+        yield pointer, schema, draft
 
 
 def unreadable_uris(root: Json, at: str = "") -> list[Refused]:

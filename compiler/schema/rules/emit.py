@@ -20,7 +20,7 @@ from ...automata.thompson import thompson
 from ...diagnostics import Span
 from ...grammar import tree
 from .. import numbers, strings
-from ..formulas import Type
+from ..formulas import Conjunction, Contains, Some, Type
 from ..goals import ANYTHING, Goal, Goals
 from ..keywords.clauses import applied
 from ..normal import Normal
@@ -65,6 +65,8 @@ class Emitter(Writer):
         self.goals, self.normal = goals, normal
         self.options, self.notes, self.limits = goals.options, goals.notes, goals.limits
         self.rules: list[tree.Rule] = []
+        # Whether some rule may have no text.
+        self.may_be_empty = False
         self._names: dict[Goal, str] = {}
         self._taken: dict[str, int] = {}
         self._terminals: dict[Hashable, str] = {}
@@ -126,6 +128,7 @@ class Emitter(Writer):
 
     def choice(self, options: Sequence[tree.Expr]) -> tree.Expr:
         if not options:
+            self.may_be_empty = True
             return tree.Pattern(regex.NOTHING, "", self._span)
         return options[0] if len(options) == 1 else tree.Choice(tuple(options), self._span)
 
@@ -333,9 +336,20 @@ class Emitter(Writer):
         yield Type.BOOLEAN, [self.literal(word) for i, word in enumerate(words) if truths >> i & 1]
         yield Type.NUMBER, self._numbers(cast("Numbers", normal.scalars(goal, Type.NUMBER)))
         arrays = normal.conjunctions(goal, Type.ARRAY)
+        self._watch(arrays)
         yield Type.ARRAY, [one for each in arrays for one in array(each, normal, self)]
         objects = normal.conjunctions(goal, Type.OBJECT)
+        self._watch(objects)
         yield Type.OBJECT, [one for each in objects for one in object_(each, goal, normal, self)]
+
+    def _watch(self, found: Iterable[Conjunction]) -> None:
+        """Where some item or key of a set must be there, rules may have no way to their end."""
+        self.may_be_empty |= any(
+            isinstance(literal, Contains)
+            or (isinstance(literal, Some) and (literal.keys.texts or literal.keys.names[1:]))
+            for each in found
+            for literal in each.literals
+        )
 
     def _numbers(self, found: Numbers) -> list[tree.Expr]:
         is_plain = self.options.integer == PLAIN

@@ -1,0 +1,87 @@
+"""Rules of a tree that match some finite text, or the empty one: least fixed points."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from ..automata import regex_ir as regex
+from ..automata.folding import fold
+from .tree import (
+    Choice,
+    Expr,
+    Literal,
+    Part,
+    Pattern,
+    Permutation,
+    Reference,
+    Repetition,
+    Rule,
+    children,
+    references,
+)
+from .tree import Sequence as Concatenation
+
+
+def productive_rules(rules: Sequence[Rule]) -> set[str]:
+    """Rules that match some finite text."""
+    return _least(rules, _is_productive)
+
+
+def nullable_rules(rules: Sequence[Rule]) -> set[str]:
+    """Rules that match the empty text."""
+    return _least(rules, is_nullable)
+
+
+def _least(rules: Sequence[Rule], holds: Callable[[set[str], Expr, list[bool]], bool]) -> set[str]:
+    """The rules with a body of which ``holds`` is true, given those found so far."""
+    found: set[str] = set()
+    users: dict[str, list[Rule]] = {}
+    for rule in rules:
+        for use in references(rule.body):
+            users.setdefault(use.name, []).append(rule)
+    pending = list(rules)
+    for rule in pending:
+        if rule.name not in found and fold(rule.body, children, partial(holds, found)):
+            found.add(rule.name)
+            pending.extend(users.get(rule.name, ()))
+    return found
+
+
+def _is_productive(found: set[str], expr: Expr, inside: list[bool]) -> bool:
+    match expr:
+        case Reference():
+            return expr.name in found
+        case Choice():
+            return any(inside)
+        case Repetition():
+            return expr.min_times == 0 or inside[0]
+        case Pattern():
+            return not (isinstance(expr.node, regex.Alt) and not expr.node.options)
+        case Permutation():
+            return all(is_there for _, is_there in _required(expr, inside))
+        case _:
+            return all(inside)
+
+
+def is_nullable(found: set[str], expr: Expr, inside: list[bool]) -> bool:
+    """Whether an expression matches the empty text, where the rules in ``found`` do and of its
+    children those that are ``inside`` say so."""
+    match expr:
+        case Literal():
+            return not expr.data
+        case Reference():
+            return expr.name in found
+        case Concatenation():
+            return all(inside)
+        case Choice():
+            return any(inside)
+        case Repetition():
+            return expr.min_times == 0 or inside[0]
+        case Permutation():
+            return not expr.least and all(is_empty for _, is_empty in _required(expr, inside))
+        case _:
+            return False
+
+
+def _required(expr: Permutation, inside: list[bool]) -> Iterator[tuple[Part, bool]]:
+    """The parts that must be there, with what is known of each."""
+    return ((p, of) for p, of in zip(expr.parts, inside, strict=False) if p.is_required)
