@@ -7,7 +7,6 @@ from ..diagnostics import CheckError, Source
 from ..grammar.productive import productive_rules
 from ..grammar.tree import Grammar
 from ..limits import Limits
-from .contradictions import contradiction
 from .goals import NAME_THEM, TOO_DEEP, Goal, Goals
 from .keywords.shapes import misshapen, note_unread, unreadable_uris
 from .normal import Normal
@@ -15,6 +14,7 @@ from .notes import Notes, Refused
 from .options import ANY_ORDER, SchemaOptions
 from .places import Places
 from .read import Document, Json, read_json
+from .rules.contradictions import contradiction
 from .rules.emit import Emitter
 
 

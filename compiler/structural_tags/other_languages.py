@@ -81,8 +81,8 @@ def schemas(
     """The rules of JSON Schemas, each by its pointer and its style; those of each are used by the
     rule of the format around it. What is alike in them has the same rules. ``number``: of schemas
     that are read in other ways. Raises ``PartError``, ``LimitError``."""
-    from ..schema.contradictions import contradiction
     from ..schema.convert import grammar_around
+    from ..schema.rules.contradictions import contradiction
     from .xml_styles import XmlStyle
 
     options, excludes = reading

@@ -18,12 +18,12 @@ from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Source
 from ..grammar import tree
 from ..limits import Limits
-from ..schema.contradictions import contradiction
 from ..schema.convert import grammar_around
 from ..schema.goals import ANYTHING, Goal
 from ..schema.notes import Refused
 from ..schema.options import SchemaOptions
 from ..schema.read import Document, Json, read_json
+from ..schema.rules.contradictions import contradiction
 from ..schema.rules.emit import Emitter
 from .read import AUTO, NONE, Tool, Tools, tools_in
 

@@ -57,7 +57,7 @@ pytestmark = pytest.mark.quick
         (
             '{"required": ["a"], "type": "object", '
             '"properties": {"a": {"type": "null", "enum": [1]}}}',
-            "1:67: error: #/properties/a/type: no value satisfies this schema: this and #/pro",
+            "1:68: error: #/properties/a/type: no value satisfies this schema: this and #/pro",
         ),
         ("false", "1:1: error: #: no value satisfies this schema"),
         ('{"$schema": "http://json-schema.org/draft-03/schema#"}', "there is no grammar for"),

@@ -13,15 +13,15 @@ from typing import TypeAlias
 
 from constrain.artifacts.errors import ConstrainError
 
-from ..diagnostics import LimitError
-from ..grammar.productive import productive_rules
-from .drafts import Draft
-from .goals import ANYTHING, NOTHING, Goal
-from .normal import Normal
-from .notes import Refused
-from .places import Place
-from .read import Json
-from .rules.emit import Emitter
+from ...diagnostics import LimitError
+from ...grammar.productive import productive_rules
+from ..drafts import Draft
+from ..goals import ANYTHING, NOTHING, Goal
+from ..normal import Normal
+from ..notes import Refused
+from ..places import Place
+from ..read import Json
+from .emit import Emitter
 
 # A keyword, and where its members ask for something each, one of these.
 _Part: TypeAlias = tuple[str | int, ...]
