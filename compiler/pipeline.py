@@ -194,7 +194,12 @@ def _by_engine(
         return _of_lazy_states(recogniser, request, choice)
     if choice.is_canonical:
         assert tables is not None
-        return _of_canonical_tokens(recogniser, request, tables, progress)
+        try:
+            return _of_canonical_tokens(recogniser, request, tables, progress)
+        except TokenizerError as error:
+            if wanted.method != AUTO:
+                raise
+            choice = without_canonical(error, wanted)
     return _of_any_tokens(recogniser, request, choice)
 
 

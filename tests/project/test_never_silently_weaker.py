@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from support import tokenizer_of
+from support import tokenizer_json, tokenizer_of, written
 from support.cli import Cli
 from support.tokens import allowed, small_tokenizer
 
@@ -15,7 +15,7 @@ from constrain.artifacts import Artifact
 from constrain.artifacts.container.manifest import Manifest
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.read import load_bytes
-from constrain.compiler import Tokenizer, WeakerMasksWarning, compile_grammar
+from constrain.compiler import Tokenizer, WeakerMasksWarning, compile_grammar, load_tokenizer
 from constrain.compiler.tokenizers import default_path
 
 pytestmark = pytest.mark.quick
@@ -50,6 +50,55 @@ def test_maximal_munch_that_nests_is_weaker_and_says_so(default_tokenizer: Token
     text = 'start: "(" start ")" | /a+/\n%ignore " "'
     with pytest.warns(WeakerMasksWarning, match="maximal munch"):
         compile_grammar(text, dialect="lark", tokenizer=default_tokenizer)
+
+
+# As Falcon's tokenizer has them.
+STEPS = [
+    {"type": "Punctuation", "behavior": "Contiguous"},
+    {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
+    {"type": "Digits", "individual_digits": False},
+    {"type": "Split", "pattern": {"Regex": "[0-9]{3}"}, "behavior": "Isolated", "invert": False},
+]
+
+
+@pytest.fixture(params=["steps", "ties"])
+def not_followed(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A tokenizer that canonical masks cannot follow: by its steps, or because merges make tokens
+    from parts that later merges make, in more ways than are tried."""
+    found = tokenizer_json("ab0123456789()", ["aa a", "a a"], added=[(40, "<e>", True)])
+    if request.param == "steps":
+        found["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": STEPS}
+    else:
+        monkeypatch.setattr("constrain.compiler.bpe.forbidden_pairs.MAX_TIED_PAIRS", -1)
+    return written(tmp_path, found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['root ::= "ab" | "a" [0-9]+', 'root ::= "(" root ")" | "a"', 'root ::= ("a" | "b"){2,3000}'],
+    ids=["regular", "nesting", "counted"],
+)
+def test_a_tokenizer_that_cannot_be_followed_weakens_by_default(
+    text: str, not_followed: Path, cli: Cli
+) -> None:
+    """Whatever the grammar: with a note; where canonical masks are asked for it is an error."""
+    Path("g.gbnf").write_text(text)
+    found = cli("compile", "g.gbnf", "-t", str(not_followed), "--eos", "<e>", "--lazy")
+    assert 0 == found.code, found.err
+    assert "note: any token sequence that spells a member is allowed" in found.err
+    tokenizer = load_tokenizer(not_followed)
+    with pytest.warns(WeakerMasksWarning, match="not only the tokenizer's own"):
+        artifact = compile_grammar(
+            text, dialect="gbnf", tokenizer=tokenizer, eos=["<e>"], prewarm=0
+        )
+    assert "any" == artifact.manifest.tokenization
+    asked = ["--tokenization", "canonical", "-o", "other.cst"]
+    refused = cli("compile", "g.gbnf", "-t", str(not_followed), "--eos", "<e>", *asked)
+    assert 2 == refused.code
+    assert "--tokenization any" in refused.err
+    assert not Path("other.cst").exists()
 
 
 @pytest.mark.parametrize("text", [NESTING, REGULAR, 'root ::= "a"'])
