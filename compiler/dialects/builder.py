@@ -211,7 +211,9 @@ class Builder:
         self.notes: list[Diagnostic] = []
         self.schema: SchemaOptions | None = None
         # Where files lie that are imported; None where none may be.
+        # Where imports of this file begin, and those of the first file, which they do not leave.
         self.import_folder: Path | None = None
+        self.import_root: Path | None = None
         # Groups leave no node behind, so a rule that nothing ends asks where the last one ended.
         self.last_group_end = 0
 

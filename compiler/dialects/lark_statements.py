@@ -225,7 +225,7 @@ class StatementsBuilder(JsonBuilder):
             self.report(f"more than {_MOST_FILES_DEEP} files import each other in a row", span)
             return None
         try:
-            with regular(file).open("rb") as stream:
+            with regular(file, below=self.import_root).open("rb") as stream:
                 data = stream.read(MOST_GRAMMAR_BYTES + 1)
             text = data.decode("utf-8").removeprefix("\ufeff")
         except (OSError, UnicodeDecodeError) as error:
@@ -238,6 +238,7 @@ class StatementsBuilder(JsonBuilder):
             return None
         other = type(self)(Source(text, str(file), self.source.dialect), self.limits)
         other.import_folder, other.files = file.parent, (*self.files, real)
+        other.import_root = self.import_root
         other.known_files = self.known_files
         rules = {rule.name: rule for rule in parse(other)}
         return _File(rules, bool(other.embedded))

@@ -123,6 +123,7 @@ def _read(
         return grammar
     builder = row.builder(source, limits)
     builder.schema, builder.import_folder = schema, None if imports is None else Path(imports)
+    builder.import_root = builder.import_folder
     rules = parse(builder, recover=recover)
     names = [rule.name for rule in rules]
     if not rules:

@@ -19,7 +19,7 @@ from referencing import Registry
 from referencing.exceptions import NoSuchAnchor, Unresolvable
 from referencing.jsonschema import DynamicAnchor
 
-from constrain.artifacts.container.regular import is_stream
+from constrain.artifacts.container.regular import is_stream, regular
 
 from ..diagnostics import Source, Span, closest
 from ..limits import Limits
@@ -204,7 +204,8 @@ class Places:
                 if is_stream(path):
                     continue
                 name = path.relative_to(folder).as_posix()
-                text = path.read_text(encoding="utf-8", errors="surrogateescape")
+                inside = regular(path, below=folder)
+                text = inside.read_text(encoding="utf-8", errors="surrogateescape")
                 value = read_json(Source(text, str(path), "json-schema"), limits).value
                 if not isinstance(value, dict | bool):
                     continue
