@@ -480,8 +480,7 @@ class Shortest:
             case Repetition():
                 for times, number in enumerate(items.counts.get(id(expr), ())):
                     if number >= 0:
-                        most = max(times, expr.min_times) if times == 2 else times
-                        found = self.repeated(expr, most, with_text=must)
+                        found = self.repeated(expr, times, with_text=must)
                         if found is not None and (length(found) or not must):
                             yield number, found
             case Permutation():

@@ -12,7 +12,9 @@ from support.canonical import (
     check,
     finite_languages,
     machine_and_encode,
+    machine_over,
     masks_of,
+    members,
     pretokenizer_of,
 )
 from support.corpus.encodings import following
@@ -112,6 +114,21 @@ def test_masks_are_those_of_all_encodings(
     assert tokens > 1000
     assert calls > 5 or largest
     assert complete > 2
+
+
+def test_a_token_is_live_above_one_of_the_stacks_of_a_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Behind "bab" there are two: "aab" ends the one, "abba" the other."""
+    monkeypatch.setattr(networks, "INLINED_STATES", 0)
+    grammar = "start ::= y x 'ab' | x x 'bba'; x ::= y 'a'; y ::= z; z ::= 'b' | 'ab';"
+    names = {text: i for i, text in enumerate(["a", "b", "aa", "aab", "aaab", "aaaab"])}
+    tables = networks.network(nullable_lnf_of(grammar))
+    merges = [(0, 0, 2), (2, 1, 3), (0, 3, 4), (2, 3, 5)]
+    machine, encode, eos = machine_over(names, merges, "none", tables)
+    texts = [text.decode() for text in members(tables)]
+    assert len(texts) == 8
+    assert check(machine, following(map(encode, texts), [eos])) > 20
 
 
 @pytest.mark.parametrize("name", PIECES)

@@ -2,6 +2,8 @@
 
 # Tests here say `expected == actual`.
 
+from itertools import product
+
 import pytest
 
 from constrain.artifacts.counting_network import item_walk
@@ -56,11 +58,14 @@ class OneByOne(ItemWalk):
         return None
 
 
-@pytest.mark.parametrize("kind", ITEMS)
-@pytest.mark.parametrize("is_sparse", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "is_sparse", "most_read"),
+    [*product(ITEMS, [True, False], [8]), ("characters", True, 0)],
+)
 def test_levels_of_one_walk_are_those_found_one_by_one(
     kind: str,
     is_sparse: bool,
+    most_read: int,
     trie: tuple[Trie, int],
     default_tokenizer: Tokenizer,
     monkeypatch: pytest.MonkeyPatch,
@@ -72,7 +77,9 @@ def test_levels_of_one_walk_are_those_found_one_by_one(
     monkeypatch.setattr(item_walk, "_SPARSE", 0 if is_sparse else 1 << 40)
     # Tokens are listed, or each has a byte.
     monkeypatch.setattr(item_walk, "_FEW_TOKENS", 0 if is_sparse else 1 << 40)
-    walked, plain = (CountingSummaries(tables, lambda: trie[0], trie[1]) for _ in range(2))
+    # Of what is read behind more of the trie no levels are listed.
+    monkeypatch.setattr(item_walk, "_MOST_READ", most_read)
+    walked, lefts, plain = (CountingSummaries(tables, lambda: trie[0], trie[1]) for _ in range(3))
     monkeypatch.setattr(plain, "_item_walk", OneByOne(tables, *trie))
     counters = tables.some_counters
     compared = 0
@@ -88,6 +95,10 @@ def test_levels_of_one_walk_are_those_found_one_by_one(
             expected, still = plain.below(number, counter, begun)
             assert plain.rows[expected].tolist() == walked.rows[row].tolist()
             assert plain.sets[still].tolist() == walked.sets[left].tolist()
+            alone = lefts.left(
+                lefts.sets.number(walked.sets[suspended]), counters.frame(counter, begun)
+            )
+            assert plain.sets[still].tolist() == lefts.sets[alone].tolist()
             compared += 1
     assert compared
     assert is_walked == any(walked._walked.values())

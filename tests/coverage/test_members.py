@@ -6,6 +6,7 @@ import pytest
 
 from constrain.compiler.choose import engine_of
 from constrain.compiler.coverage.coverage import Coverage
+from constrain.compiler.coverage.items import REPETITION
 from constrain.compiler.coverage.report import report_of
 from constrain.compiler.dialects import dialect_of
 from constrain.compiler.explain.explainer import explainer_of_grammar
@@ -47,3 +48,23 @@ def test_suggested_members_are_members_and_cover_all(path: Path) -> None:
         assert explainer.verdict(member).status is Status.ACCEPTED, member
         assert coverage.add(member)
     assert report_of(coverage).percent == 100.0
+
+
+@pytest.mark.parametrize("least", range(5))
+@pytest.mark.parametrize("most", [None, 1, 2, 3, 5])
+def test_repetitions_of_all_bounds_are_covered(least: int, most: int | None) -> None:
+    """By members of as few and as many parts as there may be."""
+    if most is not None and most < least:
+        return
+    body = f"root ::= [ab]{{{least},{'' if most is None else most}}}"
+    options = CompileOptions(dialect="gbnf")
+    coverage = Coverage(read_checked(body, options, "g.gbnf"), Limits().started())
+    repeated = [line for line in coverage.lines() if line.item.kind == REPETITION]
+
+    counts = {"0 times": 0, "1 time": 1, "many times": max(least, 2)}
+    possible = {case for case, n in counts.items() if least <= n and (most is None or n <= most)}
+    # What all members do is nothing to cover.
+    chosen = possible if len(possible) > 1 else set()
+    assert chosen == {line.item.case for line in repeated if not line.is_unreachable}
+    for line in repeated:
+        assert line.is_unreachable or len(line.member) == counts[line.item.case]

@@ -30,6 +30,19 @@ def test_token_edges_are_what_the_masks_allow(
     assert f"{len(states)} states, {expected} transitions" in drawing.dot.replace("&#160;", " ")
 
 
+def test_states_that_are_left_out_are_counted(tmp_path: Path) -> None:
+    """Also where no masks are stored; states from which no tokens lead to the end are none."""
+    tokenizer = tokenizer_of(tmp_path, "abc", ["a b"], added=[(4, "<eos>", True)])
+    for prewarm in (0, None):
+        options = {"dialect": "regex", "eos": ["<eos>"]} | (
+            {} if prewarm is None else {"prewarm": 0}
+        )
+        artifact = compiled("(abc){1,40}|axx", tokenizer, "any", **options)
+        drawing = draw_tokens(artifact, title="t", size=Size(5, fits=False))
+        assert drawing.left_out is not None
+        assert "116 of 121 states" in drawing.left_out, prewarm
+
+
 def test_lifted_edges_follow_the_bytes(tmp_path: Path) -> None:
     """Under ``any`` a token leads to where its bytes lead."""
     tokenizer = tokenizer_of(tmp_path, "ab", ["a b"], added=[(3, "<eos>", True)])

@@ -1,6 +1,8 @@
 """--prefix: the way that a text takes through each drawing, against running the automaton."""
 
 import random
+import re
+from itertools import zip_longest
 
 import pytest
 from support import EXAMPLES
@@ -12,10 +14,10 @@ from constrain.compiler import Tokenizer
 from constrain.compiler.automata.nfa import Nfa
 from constrain.compiler.drawing.collapse import collapsed
 from constrain.compiler.drawing.dfa import dfa_graph
-from constrain.compiler.drawing.matrix import Classes, matrix_of
+from constrain.compiler.drawing.matrix import Classes, draw_matrix, matrix_of
 from constrain.compiler.drawing.network import network_graph
 from constrain.compiler.drawing.nfa import nfa_graph
-from constrain.compiler.drawing.picture import GREY, WAY
+from constrain.compiler.drawing.picture import GREY, WAY, Size
 from constrain.compiler.drawing.way import way_of
 from constrain.compiler.frontend import Parser
 from constrain.compiler.options import CompileOptions
@@ -162,6 +164,20 @@ def test_a_matrix_says_which_token_may_follow_which(
         may = [bool(matrix.may[state, column_of[following]]) for following in ids]
         assert may == (~forbidden[i]).tolist()
     assert matrix.may[0].all()
+
+
+def test_all_columns_of_a_matrix_are_named_below_it(compiled_date: Artifact) -> None:
+    """In three lists, one below the other in each, whatever their number is."""
+    pairs = compiled_date.runtime.forbidden_pairs  # type: ignore[attr-defined]
+    classes = Classes.of(compiled_date, pairs)
+    for states in range(1, min(classes.states, 9) + 1):
+        drawn = draw_matrix(classes, "h", Size(states, fits=False)).dot.replace("&#160;", " ")
+        _, below = drawn.split("next tokens, by column:")
+        rows = [re.findall(r">( *\d+)  ", row) for row in below.split("<tr>")]
+        lists = [[int(n) for n in column if n] for column in zip_longest(*filter(None, rows))]
+        columns = len(matrix_of(classes, range(states)).columns)
+        assert [*range(1, columns + 1)] == [n for column in lists for n in column]
+        assert all(len(column) == len(lists[0]) for column in lists[:-1])
 
 
 @pytest.fixture(scope="module")

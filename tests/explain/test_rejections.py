@@ -3,6 +3,7 @@
 # Tests here say `expected == actual`.
 
 import json
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -272,3 +273,16 @@ def test_a_long_text_is_read_once_and_has_the_same_place(monkeypatch: pytest.Mon
         assert alone.expected == alone.following
         assert alone.instance == whole.instance
         assert not (alone.path or alone.terminals)
+
+
+def test_repairs_leave_characters_whole() -> None:
+    """Of texts whose characters begin with the same bytes, and go on with the same."""
+    options = CompileOptions(dialect="regex")
+    made = explainer_of_grammar("((é|ê|€|₭)(a|è)😀?)+;", options, "g.regex")
+    rng = random.Random(5)
+    for _ in range(150):
+        text = "".join(rng.choice("éêè€₭a😀ꩩ;") for _ in range(rng.randrange(1, 7)))
+        repair = made.repair(text.encode())
+        assert repair is None or repair.applied(text.encode()).decode()
+        for edit in repair.edits if repair else ():
+            text.encode()[edit.start : edit.end].decode()

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import fields, replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -19,7 +20,14 @@ from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import CompileOptions, Tokenizer, compile_grammar
 from constrain.compiler.explain.report import Verdict
-from constrain.compiler.inspection.choices import Choice, Choices, Closure, Effort, GrowthStep
+from constrain.compiler.inspection.choices import (
+    Choice,
+    Choices,
+    Closure,
+    Effort,
+    GrowthStep,
+    effort_of,
+)
 from constrain.compiler.inspection.density import Density, MaskFacts
 from constrain.compiler.inspection.encoding import fewest_tokens, fewest_via_boundaries
 from constrain.compiler.inspection.inspection import (
@@ -34,6 +42,7 @@ from constrain.compiler.inspection.inspection import (
 from constrain.compiler.inspection.report import as_json, as_table
 from constrain.compiler.inspection.sizes import Section, Sizes
 from constrain.compiler.inspection.texts import Text, TextFacts
+from constrain.compiler.merge.direct_merge import CanonicalDfa, Growth
 from constrain.compiler.pipeline import build_artifact, build_engine
 
 DATE = "[12][0-9]{3}-(0[1-9]|1[0-2])-([0-2][0-9]|3[01])"
@@ -273,3 +282,19 @@ def test_each_field_is_documented() -> None:
     wanted = {field.name for part in PARTS for field in fields(part)}
 
     assert set() == wanted - named
+
+
+def test_the_growth_of_an_automaton_is_shown_evenly(default_tokenizer: Tokenizer) -> None:
+    """All of few steps; of many some twenty, the first, the last and the largest among them."""
+    options = CompileOptions(dialect="regex", method="direct")
+    compilation = build_artifact(build_engine("a", options), default_tokenizer, options)
+    assert isinstance(compilation.canonical, CanonicalDfa)
+    for count in (1, 2, 19, 20, 21, 45, 500):
+        growth = tuple(Growth(i, 1, i if i == count // 3 else -i) for i in range(count))
+        canonical = replace(compilation.canonical, growth=growth)
+        shown = [s.merges for s in effort_of(replace(compilation, canonical=canonical)).growth]
+
+        assert {0, count // 3, count - 1} <= set(shown)
+        assert shown == sorted(set(shown))
+        assert min(count, 20) <= len(shown) <= 42
+        assert all(after - before <= 1 + count // 20 for before, after in pairwise(shown))

@@ -72,6 +72,18 @@ def test_masks_with_next_to_no_caches_are_the_same(small: Artifact) -> None:
     assert np.array_equal(one.mask(), other.mask())
 
 
+def test_what_the_mask_has_and_no_other_token_is_taken(small: Artifact) -> None:
+    """Neither special tokens nor numbers beyond the vocabulary."""
+    machine = small.machine()
+    for text in ("", "a", "ab", "abbb"):
+        state = machine.start
+        for letter in text:
+            state = machine.take(state, "ab".index(letter))
+        allowed = set(tokenset.to_ids(machine.row(state)).tolist()) - set(small.manifest.eos)
+        taken = {t for t in range(-3, small.vocab_size + 3) if machine.take(state, t) is not None}
+        assert allowed == taken
+
+
 def test_tokens_are_taken_back_and_prompts_change_nothing(small: Artifact) -> None:
     matcher = small.matcher(after=[1, 1])
     first = matcher.mask()

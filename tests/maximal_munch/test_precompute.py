@@ -38,6 +38,8 @@ def test_all_masks_of_json_are_precomputed(default_tokenizer: Tokenizer) -> None
     """No text leads to a summary that is not there, however deep it nests."""
     reached = precompute(masks_with(default_tokenizer, JSON))
     assert reached.complete
+    kept = reached.summaries
+    assert max(len(kept.firsts), len(kept.feeds)) < reached.results <= reached.found
     masks = masks_with(default_tokenizer, JSON, stored=reached.summaries)
     summaries, visited = len(masks.summaries), masks.walks.visited
     deep = '[{"a":' * 20 + "[1, {}]" + "}]" * 20

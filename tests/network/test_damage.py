@@ -118,6 +118,8 @@ NETWORK_DAMAGE: list[tuple[str, Change]] = [
     ("network.call_returns", changed(0, 0)),
     ("network.call_returns", changed(0, 99)),
     ("network.entries", changed(0, 99)),
+    ("network.entries", lambda a, n: a[n][1:]),
+    ("network.entries", lambda a, n: np.append(a[n], a[n][:1])),
     ("memo.rows", changed((0, 0), 1)),
     ("memo.exit_offsets", changed(1, 1)),
     ("memo.exit_offsets", ends(99)),

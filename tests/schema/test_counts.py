@@ -4,10 +4,12 @@
 # ruff: noqa: SIM300
 
 import json
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from jsonschema import Draft202012Validator
 from support.schema import members
 
 from constrain.artifacts.artifact import Artifact
@@ -145,3 +147,16 @@ def test_lengths_beside_a_large_automaton_are_narrowed_to_what_fits() -> None:
     found = members(large)
 
     assert ["#/maxLength: texts of more than 655 characters are left out [narrowed]"] == found.notes
+
+
+@pytest.mark.parametrize("rest", [False, {"type": "integer"}, {"type": "string"}, {"minimum": 2}])
+@pytest.mark.parametrize(
+    "contained", [{"type": "string"}, {"maxLength": 1, "minimum": 2}, {"enum": [1, "a"]}]
+)
+def test_items_that_are_contained_are_evaluated(contained: Any, rest: Any) -> None:
+    """All arrays of up to two items, against a validator."""
+    schema = {"type": "array", "contains": contained, "unevaluatedItems": rest}
+    found, validator = members(schema), Draft202012Validator(schema)
+    for count in range(3):
+        for items in product([None, 1, 2, "a", "ab", []], repeat=count):
+            assert validator.is_valid(list(items)) == found.allows(list(items)), items

@@ -169,6 +169,7 @@ def test_keywords_of_another_draft_and_those_that_describe_may_have_any_value() 
     """What asks nothing is not looked at; several errors are said together."""
     any_value = {"title": 5, "examples": {}, "readOnly": "no", "deprecated": 1, "default": [5]}
     later = {"const": 1, "propertyNames": 5, "if": 5, "dependentRequired": 5, "$anchor": 5}
+    later["prefixItems"] = 5
 
     assert members({**any_value, "type": "null"}).accepts("null")
     assert members({**later, "$schema": "http://json-schema.org/draft-04/schema#"}).accepts("5")

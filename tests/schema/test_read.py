@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from constrain.compiler.diagnostics import DialectError, Source
+from constrain.compiler.schema.notes import Notes
 from constrain.compiler.schema.read import Document, read_json
 
 pytestmark = pytest.mark.quick
@@ -97,3 +98,14 @@ def test_the_json_suite_is_read_as_its_names_say(data: Callable[[str], Path]) ->
             wrong.append(path.name)
 
     assert ["y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json"] == wrong
+
+
+def test_findings_are_in_the_order_of_their_places_and_those_without_one_last() -> None:
+    """What stands in another document has no place in this one."""
+    found = read('{"a": 1, "b": {"c": 2}}')
+    notes = Notes()
+    for pointer in ("other.json#/b", "#/b/c", "#/a", "#", "#/b/missing"):
+        notes.add(pointer, "said")
+
+    said = [note.message.removesuffix(": said") for note in notes.placed(found.spans, found.keys)]
+    assert ["#", "#/a", "#/b/missing", "#/b/c", "other.json#/b"] == said

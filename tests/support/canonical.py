@@ -183,7 +183,13 @@ def machine_and_encode(
     rng: random.Random, name: str, tables: NetworkTables
 ) -> tuple[CanonicalMasks, Callable[[str], list[int]], int]:
     """A machine over random merges, the encoder that it should follow, and EOS."""
-    names, merges = random_table(rng, 9)
+    return machine_over(*random_table(rng, 9), name, tables)
+
+
+def machine_over(
+    names: dict[str, int], merges: list[tuple[int, int, int]], name: str, tables: NetworkTables
+) -> tuple[CanonicalMasks, Callable[[str], list[int]], int]:
+    """The same over some merges: tokens by their texts, and left, right and result of each."""
     found: Derivations = derived(names, merges)
     eos = len(names)
     texts = {i: text.encode() for text, i in names.items()}
