@@ -438,8 +438,7 @@ def _of_network(
         from .network.mask_tables import precompute
 
         masks = precompute(parser.network, terminals, request, size_of(sections), progress)
-        sections |= masks.arrays()
-        counts = masks.counts
+        sections, counts = sections | masks.arrays(), masks.counts
         notes += [] if masks.is_complete else [masks.note or PARTLY]
         is_lazy = not masks.is_complete or not len(masks.summaries.keys)
     if is_lazy:
@@ -477,8 +476,7 @@ def _over_lexemes(
     masks = precompute_within(parser.tables, request, size_of(sections), progress)
     artifact = assemble(parser, sections, masks, request)
     partly = request.options.prewarm != 0 and not masks.reached.complete
-    why = COUNTED if counts(parser) else PARTLY
-    why = OF_LAZY_LEXEMES if parser.tables.lexer.is_lazy else why
+    why = OF_LAZY_LEXEMES if parser.tables.lexer.is_lazy else COUNTED if counts(parser) else PARTLY
     notes = (*spelled, *choice.notes, DEAD_ENDS, *((why,) if partly else ()))
     return Compilation(parser, None, artifact, notes, closure=masks.reached, weakened=choice.note)
 
@@ -490,12 +488,9 @@ def _for_wordpiece(
     from .assemble.wordpiece import assemble, encode
     from .wordpiece.tokenizer_dfa import canonical_words
 
+    limits, keeps = request.limits, bool(request.options.keep_unknown)
     words = canonical_words(
-        automaton.dfa,
-        request.tokenizer,
-        request.vocab_size,
-        request.limits,
-        keep_unknown=bool(request.options.keep_unknown),
+        automaton.dfa, request.tokenizer, request.vocab_size, limits, keep_unknown=keeps
     )
     if words.is_empty:
         message = "the tokenizer can spell no member: each has a word that becomes unknown"
