@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support import encoded, tokenizer_of
+from support import encoded, tokenizer_json, tokenizer_of, written
 from support.cli import Cli, content
 from support.matcher import about_so_many, check_equal_of_short_tokens
 
@@ -20,7 +20,15 @@ from constrain.artifacts.network.counts import UNBOUNDED, Levels
 from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Tokenizer, choose, compile_grammar
+from constrain.compiler import (
+    CompileOptions,
+    Compiler,
+    Tokenizer,
+    choose,
+    compile_grammar,
+    load_tokenizer,
+)
+from constrain.compiler.canonical_network import settled_counts
 from constrain.compiler.compiler import WeakerMasksWarning
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
@@ -257,6 +265,19 @@ def test_long_counts_of_one_piece_are_weakened_or_refused(
     assert "count.items" in made.arrays
 
 
+def test_few_items_that_are_long_are_searched_to_the_end_of_the_last(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second of two is near the end of the piece; behind the second of three there is one."""
+    monkeypatch.setattr(choose, "CANONICAL_COPIED_STATES", 0)
+    monkeypatch.setattr(settled_counts, "MOST_UNSETTLED", 100)
+    compiler = Compiler(default_tokenizer, options=CompileOptions(dialect="gbnf", engine="network"))
+    two, three = (f'root ::= ([a-z]{{60}}){{{count}}} " a"' for count in (2, 3))
+    assert "count.items" in compiler.compile(two, tokenization="canonical").arrays
+    with pytest.raises(LimitError, match="no piece of the tokenizer ends"):
+        compiler.compile(three, tokenization="canonical")
+
+
 def test_counts_where_pieces_end_stay_counts(default_tokenizer: Tokenizer) -> None:
     """Also where so many items must follow."""
     with warnings.catch_warnings():
@@ -272,6 +293,24 @@ def test_counts_where_pieces_end_stay_counts(default_tokenizer: Tokenizer) -> No
     for token in default_tokenizer.encode("the cat sat on a mat and"):
         assert token in tokenset.to_ids(matcher.mask()).tolist()
         matcher.advance(token)
+
+
+def test_counts_where_pieces_end_stay_counts_whatever_stands_before_an_item(tmp_path: Path) -> None:
+    """Behind blanks in front of a line's end no item may begin where no line ends: that is no
+    reason to search all counts to their ends."""
+    value = tokenizer_json("ab \n", ["a b"], added=[(5, "<eos>", True)])
+    pattern = {"Regex": r"\s*\n+|\s+(?!\S)|\s+|\S+"}
+    split = {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
+    steps = [split, value["pre_tokenizer"]]
+    value["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": steps}
+    made = compile_grammar(
+        'root ::= [ab ]{20000} "a"',
+        dialect="gbnf",
+        tokenizer=load_tokenizer(written(tmp_path, value)),
+        tokenization="canonical",
+        eos=["<eos>"],
+    )
+    assert "count.items" in made.arrays
 
 
 def test_a_prefix_leaves_counters_as_they_are(real: Callable[[str], Tokenizer], full: bool) -> None:

@@ -7,11 +7,12 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import fields, replace
-from itertools import pairwise
+from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 import pytest
-from support import ROOT, tokenizer_of
+from support import ROOT, compiled, tokenizer_of
 from support.wordpiece import compiled as compiled_by_words
 from support.wordpiece import tokenizer_of as words_of
 
@@ -235,6 +236,21 @@ def test_the_fewest_tokens_are_those_of_the_boundaries(
         if artifact.is_canonical:
             assert default_tokenizer.encode(octets.decode()) == found
         assert fewest_tokens(artifact, octets[:-1] + b"!") is None
+
+
+def test_the_fewest_tokens_pass_places_where_the_text_may_end(tmp_path: Path) -> None:
+    """Of any tokens, by trying all sequences; also where a token of text ends texts."""
+    tokenizer = tokenizer_of(tmp_path, "abc", ["a b", "b a", "ab a"])
+    for ends in ("c", "b"):
+        artifact = compiled("[ab]*", tokenizer, "any", dialect="regex", eos=[ends])
+        tokens = artifact.vocabulary.tokens(range(6))
+        for octets in map(bytes, product(b"ab", repeat=4)):
+            tried = (ids for n in range(5) for ids in product(range(6), repeat=n))
+            taken = (ids for ids in tried if b"".join(tokens[i] for i in ids) == octets)
+            # What ends texts is read nowhere, as they may end anywhere.
+            fewest = next((ids for ids in taken if tokens.index(ends.encode()) not in ids), None)
+            found = fewest_tokens(artifact, octets)
+            assert (None if fewest is None else len(fewest)) == (found and len(found))
 
 
 def test_a_member_that_the_tokenizer_changes_is_refused(default_tokenizer: Tokenizer) -> None:

@@ -159,8 +159,10 @@ def test_unique_items_are_values_that_no_automaton_can_distinguish() -> None:
     """Finitely many values are; else the keyword is refused, or ignored with a note."""
     schema = {"type": "array", "uniqueItems": True}
     few = {**schema, "items": {"enum": ["a", "b", 1]}}
+    places = {**schema, "prefixItems": [{"enum": [1, 2]}, {"enum": [*range(12)]}], "maxItems": 2}
 
     assert "#/uniqueItems: uniqueItems of items without finitely many values" in refusal(schema)
+    assert "#/uniqueItems: uniqueItems of more than 10 values by places" in refusal(places)
     assert members(few).allows(["b", 1, "a"])
     assert not members(few).allows(["b", "b"])
     assert ["#/uniqueItems: equal items are not kept out"] == members(schema, unique="ignore").notes

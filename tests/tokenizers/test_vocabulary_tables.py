@@ -4,12 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support import tokenizer_of
 
+from constrain.artifacts import ArtifactError
 from constrain.artifacts.network import read_through, trie_index
 from constrain.artifacts.network.trie_index import walk_arrays
 from constrain.artifacts.tokens.subtrees import to_arrays
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Cache, Tokenizer, compile_grammar
+from constrain.compiler.tokenizers import vocabulary_tables
+from constrain.compiler.tokenizers.check_tables import check_vocabulary_tables
 from constrain.compiler.tokenizers.vocabulary_tables import VocabularyTables, token_tables
 
 pytestmark = pytest.mark.quick
@@ -75,3 +79,23 @@ def test_the_trie_is_made_once(
     matcher = artifact.matcher()
     matcher.mask()
     assert len(made) <= 1
+
+
+def test_what_is_known_of_the_trie_is_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the nodes in the order of texts no number can be another one."""
+    tokenizer, found = tokenizer_of(tmp_path, "abc", ["a b", "ab a", "b c", "bc a"]), []
+    monkeypatch.setattr(
+        vocabulary_tables, "check_vocabulary_tables", lambda *arguments: found.append(arguments)
+    )
+    for _ in range(2):
+        _ = VocabularyTables(tokenizer, Cache(tmp_path / "c"), lambda: "x").trie
+    ((arrays, size),) = found
+    check_vocabulary_tables(arrays, size)
+    for place in range(len(arrays["index.in_order"])):
+        for change in (1, -1, 1 << 32, -1 << 32):
+            changed = arrays["index.in_order"].copy()
+            changed[place] += change
+            with pytest.raises(ArtifactError, match=r"index\.in_order"):
+                check_vocabulary_tables({**arrays, "index.in_order": changed}, size)
