@@ -88,7 +88,8 @@ class CompileOptions:
       regular grammar are found; the masks are the same.
     - ``keep_unknown``, of WordPiece alone: keep members with a word that becomes the unknown token
       (by default not).
-    - ``eos``: ids or names of the tokens that end a text; by default the tokenizer's own.
+    - ``eos``: ids (numbers) or names (texts) of the tokens that end a text; by default the
+      tokenizer's own.
     - ``vocab_size``: bits of a mask; by default the tokenizer's highest id + 1.
 
     Of the work and the file:
@@ -263,7 +264,8 @@ def request_of(
 
 
 def eos_ids(tokenizer: AnyTokenizer, given: Sequence[int | str]) -> tuple[int, ...]:
-    """Ids of the tokens that end a text: those given, else the tokenizer's own.
+    """Ids of the tokens that end a text: those given, else the tokenizer's own. A text is the name
+    of an added token, else a number, else the text of another token.
 
     Raises ``TokenizerError``.
     """
@@ -276,14 +278,15 @@ def eos_ids(tokenizer: AnyTokenizer, given: Sequence[int | str]) -> tuple[int, .
     by_name = {name: i for i, name in tokenizer.added.items()}
     ids = []
     for wanted in given:
-        token_id = by_name.get(str(wanted))
-        if token_id is None and str(wanted).isdecimal() and len(str(wanted)) < 10:
-            token_id = int(wanted)
-        if token_id is None:
-            named = str(wanted).encode("utf-8", "surrogatepass")  # What is no UTF-8 is no token.
-            found = [i for i, octets in tokenizer.tokens.items() if octets == named]
-            token_id = found[0] if found else None
-        if token_id is None or token_id >= tokenizer.vocab_size:
+        token_id = by_name.get(wanted) if isinstance(wanted, str) else int(wanted)
+        if isinstance(wanted, str) and token_id is None:
+            if wanted.isdecimal() and len(wanted) < 10:
+                token_id = int(wanted)
+            else:
+                named = wanted.encode("utf-8", "surrogatepass")  # What is no UTF-8 is no token.
+                found = [i for i, octets in tokenizer.tokens.items() if octets == named]
+                token_id = found[0] if found else None
+        if token_id is None or not 0 <= token_id < tokenizer.vocab_size:
             raise TokenizerError(
                 f"{visible(tokenizer.name)}: there is no token {wanted!r} to end a text"
             )

@@ -19,6 +19,7 @@ from constrain.artifacts.kinds.check_tokenizer import check_pairs_of
 
 # Arrays: dtype and number of axes.
 _PRETOKENIZER = {
+    "changes": ("u1", 1),
     "classes": ("u1", 1),
     "dfa.final": ("u1", 1),
     "dfa.start": ("i4", 1),
@@ -74,8 +75,9 @@ def check_pretokenizer_tables(arrays: Arrays, vocab_size: int) -> None:
     require_range(arrays, "classes", 0, arrays["dfa.table"].shape[2])
     require(len(arrays["fallback"]) == 256, "fallback")
     require_range(arrays, "fallback", -1, vocab_size)
-    require(len(arrays["unless_begun"]) == 1, "unless_begun")
-    require_range(arrays, "unless_begun", 0, 2)
+    for name in ("changes", "unless_begun"):
+        require(len(arrays[name]) == 1, name)
+        require_range(arrays, name, 0, 2)
     whole, ends = arrays["whole"], arrays["whole_ends"]
     require_range(arrays, "whole", 0, vocab_size)
     require(bool((whole[1:] > whole[:-1]).all()), "whole")

@@ -24,14 +24,7 @@ from constrain.artifacts.errors import visible
 from ..diagnostics import TokenizerError
 from ..limits import check_in_force
 from ..pretokenizer.boundary_tables import PretokenizerTables, over_byte_classes
-from ..pretokenizer.marked_dfa import (
-    DEAD,
-    STAGE,
-    MarkedDfa,
-    intersected,
-    minimal,
-    subset_automaton,
-)
+from ..pretokenizer.marked_dfa import DEAD, STAGE, MarkedDfa, intersected, minimal, unmarked
 from ..tokenizers import Tokenizer
 from .derivations import derive, special_spelled, special_text
 from .forbidden_pairs import PairTables
@@ -63,8 +56,9 @@ def without_special_tokens(
     pieces = _pieces(pairs(), tables.dfa.table.shape[1], error)
     whole = replace(tables.dfa, table=tables.dfa.table[:, :, tables.classes])
     dfa, classes = over_byte_classes(intersected(whole, pieces))
-    texts = _texts_of(dfa, classes, tables.prefix if tables.unless_begun else b"")
-    return replace(tables, dfa=dfa, classes=classes, texts=intersected(tables.texts, texts))
+    texts = unmarked(dfa, int(classes[tables.prefix[0]]) if tables.unless_begun else None)
+    texts = intersected(tables.texts, replace(texts, table=texts.table[:, :, classes]))
+    return replace(tables, dfa=dfa, classes=classes, texts=texts)
 
 
 def _reached(tables: PretokenizerTables, tokenizer: Tokenizer) -> Iterator[int]:
@@ -165,22 +159,3 @@ class _Steps:
         if number not in self._forbidden:
             self._forbidden[number] = frozenset(self._rows.ids(token).tolist())
         return number if self._forbidden[number] else -1
-
-
-def _texts_of(dfa: MarkedDfa, classes: NDArray[np.uint8], optional: bytes) -> MarkedDfa:
-    """The texts of an automaton over classes of bytes, whatever their marks are, over bytes.
-
-    ``optional``: a space that is put before texts which do not begin with it, empty without.
-    """
-
-    def read(state: int, column: int) -> set[int]:
-        return {int(target) for target in dfa.table[state, :, column]} - {DEAD}
-
-    def successors(state: int, mark: int, column: int) -> set[int]:
-        if not optional or state != dfa.start or column == classes[optional[0]]:
-            return read(state, column)
-        return {t for begun in read(state, int(classes[optional[0]])) for t in read(begun, column)}
-
-    count = dfa.table.shape[2]
-    found = subset_automaton(dfa.start, successors, lambda state: bool(dfa.final[state]), count)
-    return replace(found, table=found.table[:, :, classes])

@@ -45,7 +45,7 @@ from .forbidden_pairs import ForbiddenPairTables, PairTables, build_pairs
 from .special_in_merges import without_special_tokens
 
 # Goes up with every change of what the tables hold or how they are computed.
-_VERSION = 9
+_VERSION = 10
 
 _CHARACTERS = ("classes", "combining", "second", "row", "seconds")
 
@@ -177,6 +177,7 @@ def _pretokenizer_arrays(tables: PretokenizerTables) -> dict[str, NDArray[Any]]:
         "fallback": tables.fallback,
         "prefix": np.frombuffer(tables.prefix, dtype=np.uint8),
         "unless_begun": np.array([tables.unless_begun], dtype=np.uint8),
+        "changes": np.array([tables.changes], dtype=np.uint8),
         "whole": tables.whole,
         "whole_bytes": np.frombuffer(b"".join(pieces), dtype=np.uint8),
         "whole_ends": np.cumsum([len(octets) for octets in pieces], dtype=np.int64),
@@ -195,6 +196,7 @@ def _pretokenizer_of(arrays: Tables) -> PretokenizerTables:
         _dfa_of("texts.", arrays),
         {token: data[low:high] for token, (low, high) in zip(ids, bounds, strict=True)},
         bool(arrays["unless_begun"][0]),
+        bool(arrays["changes"][0]),
     )
 
 

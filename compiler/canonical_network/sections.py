@@ -178,6 +178,8 @@ def merge(
         notes.append(
             f"members with characters that the tokenizer cannot spell, such as {one}, are left out"
         )
+    if tables.pretokenizer.changes:
+        notes.append("members of which the tokenizer would replace or remove a part are left out")
     if normal_form is not None:
         read = np.unique(normal_form.characters.classes[read_at_all])
         others = read[~normal_form.characters.is_inert[read]]

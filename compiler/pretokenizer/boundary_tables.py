@@ -21,13 +21,19 @@ from constrain.artifacts.errors import visible
 
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer
-from ..tokenizers.definition import AddedToken
+from ..tokenizers.definition import AddedToken, Behaviour
 from ..tokenizers.encoding.added_tokens import searched_tokens
 from .boundary_automaton import boundary_automaton, compile_program, sets_of
-from .character_classes import CODE_POINTS, alphabet_of, over_bytes, over_bytes_ignoring_marks
+from .character_classes import (
+    CODE_POINTS,
+    NO_CHARACTER,
+    alphabet_of,
+    over_bytes,
+    over_bytes_ignoring_marks,
+)
 from .fixed_points import unchanged, without_texts, without_tokens
 from .ignore_merges import whole_automaton, with_whole_marks
-from .marked_dfa import DEAD, MarkedDfa, composed, intersected, unsplit
+from .marked_dfa import DEAD, MarkedDfa, composed, intersected, unmarked, unsplit
 from .prefix_and_replacement import TextRewriting, text_rewriting, texts_behind
 
 
@@ -40,8 +46,9 @@ class PretokenizerTables:
     tokenizer puts before a text that is not empty; if ``unless_begun`` only before texts that do
     not begin with it. ``texts``: the same texts over bytes, (S, 2, 256), with the start of the text
     as its only mark, and behind ``text_prefix``. ``whole_pieces``: the tokens that stand for a
-    whole pre-token only, with their bytes. ``prompt``: the state of ``dfa`` before a prompt, 0 for
-    its start.
+    whole pre-token only, with their bytes. ``changes``: some texts are left out since a step would
+    replace or remove a part of them. ``prompt``: the state of ``dfa`` before a prompt, 0 for its
+    start.
     """
 
     dfa: MarkedDfa
@@ -51,6 +58,7 @@ class PretokenizerTables:
     texts: MarkedDfa
     whole_pieces: Mapping[int, bytes]
     unless_begun: bool = False
+    changes: bool = False
     prompt: int = DEAD
 
     @property
@@ -99,15 +107,32 @@ def build_pretokenizer_tables(
     dfa = _encodable(dfa, tokenizer, rewriting, prefixed=True)
     if whole_pieces and not beside:
         dfa = intersected(with_whole_marks(dfa), whole_automaton(whole_pieces.values()))
-    texts = over_bytes(unsplit(alphabet.count), alphabet, np.minimum(by_atom, 0))
+    kept = unsplit(alphabet.count)
+    if any(split.behaviour is Behaviour.REMOVED for split in splits):
+        optional = int(alphabet.atoms[ord(" ")]) if rewriting.unless_begun else None
+        kept = intersected(kept, unmarked(whole, optional))
+    changes = bool(rewriting.left_out or rewriting.changes or not _is_whole(kept))
+    texts = over_bytes(kept, alphabet, np.minimum(by_atom, 0))
     texts = _encodable(texts, tokenizer, rewriting, prefixed=not rewriting.unless_begun)
     if not dfa.table[dfa.start].any():
         # No token spells what is put before a text.
         only_empty = MarkedDfa(np.zeros((2, *texts.table.shape[1:]), np.int32), np.arange(2) > 0, 1)
         texts = intersected(texts, only_empty)
     return PretokenizerTables(
-        *over_byte_classes(dfa), fallback, prefix, texts, whole_pieces, rewriting.unless_begun
+        *over_byte_classes(dfa),
+        fallback,
+        prefix,
+        texts,
+        whole_pieces,
+        rewriting.unless_begun,
+        changes,
     )
+
+
+def _is_whole(texts: MarkedDfa) -> bool:
+    """Whether an automaton over atoms, of texts with a mark at their start, accepts all of them."""
+    live = texts.table[1:, :, NO_CHARACTER + 1 :] != DEAD
+    return bool(texts.final[1:].all() and live.any(axis=1).all())
 
 
 def unspelled_characters(tokenizer: Tokenizer) -> NDArray[np.bool_]:

@@ -10,6 +10,7 @@ there are two marks; over bytes there may be four, which say how the token of th
 
     subset_automaton    determinize an automaton that is given by its successors
     composed            split by one pre-tokenizer, then each pre-token by another
+    unmarked            the texts, whatever their marks are
     intersected         what two automata accept, by their synchronous product
     minimal, reaching   minimization (Moore), and co-accessible states
 """
@@ -128,6 +129,25 @@ def composed(first: MarkedDfa, second: MarkedDfa) -> MarkedDfa:
         lambda pair: bool(first.final[pair[0]] and second.final[pair[1]]),
         first.table.shape[2],
     )
+
+
+def unmarked(dfa: MarkedDfa, optional: int | None = None) -> MarkedDfa:
+    """The texts of an automaton, whatever their marks are.
+
+    ``optional``: a symbol that stands before each text that does not begin with it, and is no part
+    of those here; None for none.
+    """
+
+    def read(state: int, symbol: int) -> set[int]:
+        return {int(target) for target in dfa.table[state, :, symbol]} - {DEAD}
+
+    def successors(state: int, _: int, symbol: int) -> set[int]:
+        if optional is None or state != dfa.start or symbol == optional:
+            return read(state, symbol)
+        return {target for begun in read(state, optional) for target in read(begun, symbol)}
+
+    count = dfa.table.shape[2]
+    return subset_automaton(dfa.start, successors, lambda state: bool(dfa.final[state]), count)
 
 
 def intersected(first: MarkedDfa, second: MarkedDfa) -> MarkedDfa:

@@ -2,7 +2,7 @@
 
 import json
 import random
-import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise, product
 from pathlib import Path
@@ -10,26 +10,19 @@ from typing import Any
 
 import pytest
 from support import written
-from support.corpus.encodings import check_masks, following
-from support.corpus.engines import ENGINES
-from support.corpus.overlapping_tokens import LETTERS, found_by_name, overlapping_tokenizer
-from support.corpus.recorded import Language
+from support.corpus.overlapping_tokens import LETTERS, overlapping_tokenizer
+from support.corpus.own_encodings import OwnEncodings, compare_random
 from support.corpus.tokenizer_case import Case
 from support.library_steps import bpe
 from tokenizers import Tokenizer
 
-from constrain.artifacts import ArtifactError
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
-from constrain.compiler.diagnostics import CheckError, TokenizerError
+from constrain.compiler.diagnostics import TokenizerError
 from constrain.compiler.tokenizers import default_path, load_bpe
 
 Count = Callable[[str, object], None]
 
 WORDS = ["", "a", "b", "2", ".", "é", " ", "ab", "a2", " a", "2a", "aa", "b.", "bb", " 2", "a a"]
-BY_ENGINE = ["DirectMerge", "CartesianMerge", "canonical network", "canonical network, lazily"]
-
-# What the tokenizer is refused for, by name: nothing else may be.
-REFUSED = "it merges characters|no other order is exact|puts (a space )?before (a )?text"
 
 
 def cases(folder: Path, count: int) -> Iterator[tuple[random.Random, Case]]:
@@ -110,70 +103,14 @@ def test_merges_of_byte_tokens_are_refused(tmp_path: Path) -> None:
         assert here.tables.pairs
 
 
-class Own:
-    """What the library writes for texts in which it finds no added token and no special one."""
-
-    def __init__(self, here: Case) -> None:
-        self.here, self._finder = here, found_by_name(here.library)
-
-    def encode(self, text: str) -> list[int] | None:
-        """Its tokens, if they give the text back; None for other texts."""
-        ids, tokenizer = self.here.encode(text), self.here.tokenizer
-        if self._finder.encode(text).ids or not all(i in tokenizer.tokens for i in ids):
-            return None
-        spelled = tokenizer.decode_bytes(ids)
-        return ids if spelled in (text.encode(), b" " * bool(text) + text.encode()) else None
-
-    def behind(self, prompt: str, texts: list[str]) -> list[list[int]]:
-        """What it writes behind the prompt's tokens, wherever they stay as they are."""
-        before = self.encode(prompt)
-        wholes = [self.encode(prompt + text) for text in texts]
-        if before is None:
-            return []
-        kept = [ids for ids in wholes if ids is not None and ids[: len(before)] == before]
-        return [ids[len(before) :] for ids in kept]
-
-
 def test_masks_are_those_of_all_encodings(
     tmp_path: Path, full: bool, record_property: Count
 ) -> None:
     """Finite languages at the start of a text and behind prompts, by each kind of artifact."""
-    counts = dict.fromkeys((*BY_ENGINE, "without members", "refused", "prompts", "tokens"), 0)
+    counts: Counter[str] = Counter()
     for rng, here in cases(tmp_path, 300 if full else 4):
-        own = Own(here)
+        own = OwnEncodings(here)
         for _ in range(4 if full else 2):
-            parts = [rng.sample(WORDS, 4) for _ in range(3)]
-            texts = sorted({"".join(chosen) for chosen in product(*parts)})
-            found = {text: ids for text in texts if (ids := own.encode(text)) is not None}
-            kept = list(found.values())
-            regex = "".join(f"({'|'.join(part)})".replace(".", r"\.") for part in parts)
-            prompt = "".join(rng.choices(WORDS, k=2))
-            for engine in BY_ENGINE:
-                language = Language("language", regex, "regex")
-                try:
-                    artifact = ENGINES[engine].artifact(language, here)
-                except TokenizerError as error:
-                    assert re.search(REFUSED, str(error)), error
-                    counts["refused"] += 1
-                    continue
-                except CheckError as error:
-                    assert not kept, error
-                    counts["without members"] += 1
-                    continue
-                counts[engine] += 1
-                expected = following(kept, here.eos_ids)
-                counts["tokens"] += check_masks(artifact.matcher(), expected)
-                # A product leaves out the same members as without, a network what is lost there.
-                rest = own.behind(prompt, texts if "network" in engine else list(found))
-                before = own.encode(prompt)
-                if before is None or engine == "DirectMerge":
-                    continue
-                if not rest:
-                    with pytest.raises(ArtifactError):
-                        artifact.matcher(after=before)
-                    continue
-                counts["prompts"] += 1
-                expected = following(rest, here.eos_ids)
-                counts["tokens"] += check_masks(artifact.matcher(after=before), expected)
+            counts += compare_random(own, WORDS, rng)
     for kind, count in counts.items():
         record_property(kind, count)

@@ -3,19 +3,22 @@
 # Tests here say `expected == actual`.
 
 import json
+import random
 from collections import defaultdict
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 import tokenizers
-from support import tokenizer_json, written
+from support import tokenizer_json, tokenizer_of, written
 from support.cli import Cli
 from support.library_steps import bpe
 
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
 from constrain.compiler.diagnostics import TokenizerError
+from constrain.compiler.options import eos_ids
 
 pytestmark = pytest.mark.quick
 
@@ -90,3 +93,30 @@ def test_the_default_tokenizer_names_its_end_of_text(cli: Cli) -> None:
     """Nothing is guessed there."""
     Path("g.gbnf").write_text('root ::= "a"', encoding="utf-8")
     assert "end-of-text" not in cli("compile", "g.gbnf").err
+
+
+def test_what_ends_a_text_by_id_and_by_name(tmp_path: Path) -> None:
+    """A number is an id, whatever tokens are called; a text is the name of an added token first,
+    then a number, then the text of another token."""
+    rng = random.Random(2)
+    for _ in range(20):
+        letters = "".join(rng.sample("0123456789ab", 8))
+        names = rng.sample([*"0123456789", "12", "a b", "<eos>"], 4)
+        vocab = tokenizer_json(letters)["model"]["vocab"]
+        fresh = iter(range(len(vocab), 20))
+        added = {name: vocab.get(name, -1) for name in names}
+        added = {name: next(fresh) if i < 0 else i for name, i in added.items()}
+        listed = [(i, name, rng.random() < 0.5) for name, i in added.items()]
+        tokenizer = tokenizer_of(tmp_path, letters, added=listed)
+        size = tokenizer.vocab_size
+        for i in range(size):
+            assert (i,) == eos_ids(tokenizer, (i,)) == eos_ids(tokenizer, (np.int64(i),))
+            assert (added.get(str(i), i),) == eos_ids(tokenizer, (str(i),))
+        for name, i in added.items():
+            assert (i,) == eos_ids(tokenizer, (name,))
+        for name, i in vocab.items():
+            if not name.isdecimal():
+                assert (i,) == eos_ids(tokenizer, (name,))
+        for wanted in (-1, size, str(size + 100), "none"):
+            with pytest.raises(TokenizerError, match="to end a text"):
+                eos_ids(tokenizer, (wanted,))

@@ -1,10 +1,5 @@
-"""Random small tokenizers whose added tokens are also parts or results of merges.
+"""Random small tokenizers whose added tokens are also parts or results of merges."""
 
-overlapping_tokenizer(rng, file)    one of them, written as the library writes it
-found_by_name(library)              the library's own search for added tokens, and nothing else
-"""
-
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -90,10 +85,3 @@ def _byte_steps(rng: random.Random) -> Any:
     behaviour = rng.choice(["isolated", "merged_with_previous", "merged_with_next", "contiguous"])
     alphabet = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     return pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(cut), behaviour), alphabet])
-
-
-def found_by_name(library: Tokenizer) -> Tokenizer:
-    """The library's tokenizer of the same normalizer and added tokens that has no other token."""
-    value = json.loads(library.to_str())
-    value["model"] |= {"vocab": {}, "merges": [], "byte_fallback": False}
-    return Tokenizer.from_str(json.dumps(value))

@@ -1,0 +1,107 @@
+"""Random tokenizers with every way to cut a text, also those that remove parts of it, and random
+tokenizers of SentencePiece's kind: masks as their library encodes."""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.corpus.own_encodings import OwnEncodings, compare_random
+from support.corpus.tokenizer_case import Case
+from support.library_steps import BEHAVIOURS, bpe
+from tokenizers import Regex, Tokenizer, pre_tokenizers
+
+from constrain.compiler.tokenizers import byte_alphabet
+
+Count = Callable[[str, object], None]
+
+LETTERS = "aab12.  é▁"
+WORDS = ["", "a", "b", "1", "12", ".", "é", " ", "  ", "ab", "a1", " a", "aa", "b.", "a b", "▁"]
+PATTERNS = [r"\s", r"a+|\p{N}", r" ?\w+| ?[^\s\w]+|\s+(?!\S)|\s+", r"[ab]1?", r"\s+(?!\S)|b", "."]
+
+
+def cut(rng: random.Random, behaviour: str, invert: bool) -> Any:
+    """A step that cuts, most often one that may do so in that way."""
+    kind = rng.choice(["regex"] * 4 + ["text", "delimiter", "digits", "marks", "spaces", "words"])
+    match kind:
+        case "regex":
+            return pre_tokenizers.Split(Regex(rng.choice(PATTERNS)), behaviour, invert)
+        case "text":
+            return pre_tokenizers.Split(rng.choice(["a", " ", "ab"]), behaviour, invert)
+        case "marks":
+            return pre_tokenizers.Punctuation(behaviour)
+        case "delimiter":
+            return pre_tokenizers.CharDelimiterSplit(rng.choice("a1"))
+        case "digits":
+            return pre_tokenizers.Digits(individual_digits=invert)
+        case "spaces":
+            return pre_tokenizers.WhitespaceSplit()
+    return pre_tokenizers.Whitespace()
+
+
+def merges_of(rng: random.Random, letters: list[str]) -> list[tuple[str, str]]:
+    """Up to twelve pairs of letters and of earlier results."""
+    known, pairs = list(letters), dict[tuple[str, str], None]()
+    for _ in range(rng.randrange(13)):
+        pair = rng.choice(known), rng.choice(known)
+        pairs[pair] = None
+        known.append("".join(pair))
+    return list(pairs)
+
+
+def compared(library: Tokenizer, folder: Path, rng: random.Random, languages: int) -> Counter[str]:
+    """Compare the masks of so many random languages; what was counted."""
+    library.add_special_tokens(["</s>"])
+    library.save(str(folder / "tokenizer.json"))
+    own = OwnEncodings(Case(folder / "tokenizer.json"))
+    return sum((compare_random(own, WORDS, rng) for _ in range(languages)), Counter[str]())
+
+
+@pytest.mark.parametrize("invert", [False, True])
+@pytest.mark.parametrize("behaviour", BEHAVIOURS)
+def test_every_way_to_cut(
+    behaviour: str, invert: bool, tmp_path: Path, full: bool, record_property: Count
+) -> None:
+    """One or two steps behind each other, over bytes and over characters."""
+    rng = random.Random(f"{behaviour} {invert}")
+    counts: Counter[str] = Counter()
+    alphabet = byte_alphabet.characters()
+    for number in range(40 if full else 1):
+        bytewise = number % 3 < 2
+        letters = [alphabet[o] for o in LETTERS.encode()] if bytewise else list(LETTERS)
+        base = {char: i for i, char in enumerate(dict.fromkeys(letters)) if rng.random() < 0.95}
+        pairs = merges_of(rng, [char for char in letters if char in base])
+        vocab = {char: i for i, char in enumerate(base)}
+        library = Tokenizer(bpe(vocab, pairs))
+        steps = [cut(rng, behaviour, invert) for _ in range(rng.randrange(1, 3))]
+        if bytewise:
+            steps.append(pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False))
+        library.pre_tokenizer = pre_tokenizers.Sequence(steps)
+        counts += compared(library, tmp_path, rng, 3 if full else 1)
+    for kind, count in counts.items():
+        record_property(kind, count)
+
+
+def test_spaces_of_sentencepiece(tmp_path: Path, full: bool, record_property: Count) -> None:
+    """With and without a piece for spaces, single letters, byte fallback and an unknown token."""
+    rng = random.Random(5)
+    counts: Counter[str] = Counter()
+    for _ in range(200 if full else 8):
+        scheme, cuts = rng.choice(["always", "first", "never"]), rng.random() < 0.5
+        letters = [char for char in LETTERS.replace(" ", "▁") if rng.random() < 0.9]
+        if rng.random() < 0.5:
+            letters = [char for char in letters if char != "▁"]
+        fallback, unknown = rng.random() < 0.5, rng.random() < 0.3
+        vocab = {"<unk>": 0} if unknown else {}
+        names = [f"<0x{octet:02X}>" for octet in range(256)] * fallback + ["a", *letters]
+        for name in names:
+            vocab.setdefault(name, len(vocab))
+        pairs = merges_of(rng, ["a", *letters])
+        model = bpe(vocab, pairs, byte_fallback=fallback, unk_token="<unk>" if unknown else None)
+        library = Tokenizer(model)
+        library.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=cuts)
+        counts += compared(library, tmp_path, rng, 3 if full else 1)
+    for kind, count in counts.items():
+        record_property(kind, count)
