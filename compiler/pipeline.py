@@ -493,7 +493,7 @@ def _for_wordpiece(
         automaton.dfa, request.tokenizer, request.vocab_size, limits, keep_unknown=keeps
     )
     if words.is_empty:
-        message = "the tokenizer can spell no member: each has a word that becomes unknown"
+        message = "the tokenizer can spell no member: each has an unknown word or an added token"
         raise CheckError(automaton.grammar.source, [Diagnostic(message)])
     sections = encode(automaton, words, request)
     artifact = assemble(automaton, words, sections, request)

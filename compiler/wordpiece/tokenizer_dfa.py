@@ -7,7 +7,7 @@ Both factors are automata of moderate size. Their product is not, and is never b
 pairs of tokens do not decide here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -17,7 +17,11 @@ from numpy.typing import NDArray
 from constrain.artifacts.errors import visible
 from constrain.artifacts.wordpiece.trie import OTHER_BYTE
 
+from ..automata import regex_ir as regex
+from ..automata.boolean import difference
+from ..automata.determinize import determinize
 from ..automata.dfa import Dfa
+from ..automata.thompson import thompson
 from ..diagnostics import TokenizerError
 from ..limits import Limits
 from ..progress import Step
@@ -86,10 +90,12 @@ def canonical_words(
     *,
     keep_unknown: bool = False,
 ) -> CanonicalWords:
-    """Everything that the machine needs, for the members of ``dfa``.
+    """Everything that the machine needs, for the members of ``dfa``, which is trimmed, but for
+    those with the name of an added token.
 
     ``keep_unknown``: those with unknown words too, else without. Raises ``TokenizerError`` for
-    vocabularies in which a token could both begin and continue a word, and ``LimitError``.
+    vocabularies in which a token could both begin and continue a word, or a special one be a part
+    of words, and ``LimitError``.
     """
     mark = tokenizer.indicator
     if not mark or not is_punctuation(mark[0]):
@@ -97,9 +103,12 @@ def canonical_words(
             f"{visible(tokenizer.name)}: masks need a continuing_subword_prefix that begins with "
             f"punctuation, not {mark!r}: else a token may both begin and continue a word"
         )
+    names = sorted(name for name in tokenizer.added.values() if _is_read(dfa, name.encode("utf-8")))
+    dfa = _without(dfa, names, limits)
     text = canonical_text(dfa, image_table(tokenizer, keep_unknown=keep_unknown), limits)
     tables, longest, words = tokenizer.end_to_end, tokenizer.max_chars, text.dfa
     initial, suffixes = _spelled(words, tables.initial), _spelled(words, tables.suffixes)
+    _refuse_special(words, tokenizer, {**initial, **suffixes})
     if keep_unknown:
         initial[bytes([OTHER_BYTE])] = tokenizer.unknown
     tokens = lay_out(initial, suffixes, vocab_size)
@@ -114,7 +123,37 @@ def canonical_words(
         if keep_unknown
         else _left_out(text, tokenizer, initial, suffixes, ends.longest)
     )
+    if names:
+        shown = ", ".join(names[:_LISTED]) + ", …" * (len(names) > _LISTED)
+        notes = [f"members with the name of an added token are left out: {shown}", *notes]
     return CanonicalWords(words, tokens, ends, mark.encode("utf-8"), normalizer, tuple(notes))
+
+
+def _is_read(dfa: Dfa, text: bytes) -> bool:
+    """Whether some word of a trimmed DFA holds ``text``; false for the empty one."""
+    states = np.arange(1, dfa.states)
+    for octet in text:
+        states = np.unique(dfa.table[states, dfa.classes[octet]])
+    return bool(text) and bool(states.any())
+
+
+def _without(dfa: Dfa, names: Sequence[str], limits: Limits) -> Dfa:
+    """The words that hold none of ``names``. Raises ``LimitError``."""
+    if not names:
+        return dfa
+    some = regex.alt(*(regex.Lit(name.encode("utf-8")) for name in names))
+    held = thompson(regex.seq(regex.EVERYTHING, some, regex.EVERYTHING), limits)
+    return difference(dfa, determinize(held, limits), limits)
+
+
+def _refuse_special(words: Dfa, tokenizer: WordPieceTokenizer, tokens: Mapping[bytes, int]) -> None:
+    """No word of the text may have a special token, which stands for no text."""
+    for text, token in tokens.items():
+        if token in tokenizer.special and _is_read(words, text):
+            raise TokenizerError(
+                f"{visible(tokenizer.name)}: the special token {visible(tokenizer.added[token])!r} "
+                "is a part of words, too, which masks do not support"
+            )
 
 
 def _represented(words: Dfa, tokenizer: WordPieceTokenizer) -> list[str]:
