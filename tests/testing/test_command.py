@@ -104,6 +104,21 @@ def test_kinds_are_those_of_verdicts(cli: Cli, dates: Path) -> None:
         assert found == [(name, "passed" if name in wanted else "failed") for name in texts]
 
 
+@pytest.mark.parametrize(
+    "tokens", ["2024 - 29 - 02", "2024 - 02 - 29 -", "2024 - 02 -", "20 24 - 02 - 29"]
+)
+def test_other_tokens_than_those_of_the_text_are_a_failure(
+    tokens: str, cli: Cli, dates: Path
+) -> None:
+    """As many of them, more or fewer."""
+    dates.write_text(DATES.replace("2024 - 02 - 29", tokens))
+    result = cli("test", str(dates))
+
+    assert result.code == 1
+    said = f"8:9: error: a leap day: 'tokens' is 2024 - 02 - 29, not {tokens}\n"
+    assert said in result.out.decode()
+
+
 def test_attributes_say_what_is_run(cli: Cli, dates: Path) -> None:
     """Skipped ones are not, those to do may fail, and one may end the file."""
     names = ["skip why", "todo", "start month", "fail-fast"]
