@@ -385,6 +385,7 @@ def without_canonical(
     if options.tokenization == CANONICAL:
         raise error
     reason = error.diagnostics[0].message if isinstance(error, CheckError) else str(error)
+    reason = reason.removesuffix("; use --tokenization any")
     return TokenizationChoice(ANY, reason, f"{ANY_ALLOWED}{reason}")
 
 

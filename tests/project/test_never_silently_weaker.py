@@ -3,6 +3,7 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
+import json
 import warnings
 from pathlib import Path
 
@@ -61,17 +62,27 @@ STEPS = [
 ]
 
 
-@pytest.fixture(params=["steps", "ties"])
-def not_followed(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Path:
+@pytest.fixture(params=["steps", "steps on GPT-2's vocabulary", "ties"])
+def not_followed(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A tokenizer that canonical masks cannot follow: by its steps, or because merges make tokens
     from parts that later merges make, in more ways than are tried."""
-    found = tokenizer_json("ab0123456789()", ["aa a", "a a"], added=[(40, "<e>", True)])
-    if request.param == "steps":
+    letters = "".join(map(chr, range(0x21, 0x7F)))
+    found = tokenizer_json(letters, ["a b"], added=[(3000, "<e>", True)])
+    if "GPT-2" in request.param:
+        path = request.getfixturevalue("data")("tokenizers/gpt2/tokenizer.json")
+        found = json.loads(path.read_bytes())
+        end = {**found["added_tokens"][0], "id": len(found["model"]["vocab"]), "content": "<e>"}
+        found["added_tokens"].append(end)
+    if "steps" in request.param:
         found["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": STEPS}
     else:
-        monkeypatch.setattr("constrain.compiler.bpe.forbidden_pairs.MAX_TIED_PAIRS", -1)
+        # Before and behind the a's 493 parts each: 243,049 pairs.
+        others = letters.replace("a", "")
+        twos = [a + b for a in others[:20] for b in others[:20]]
+        merges = ["aa a", "a a", *(" ".join(word) for word in twos)]
+        merges += [f"{word} a" for word in (*others, *twos)]
+        merges += [f"a {word}" for word in (*others, *twos)]
+        found = tokenizer_json(letters, merges, added=[(3000, "<e>", True)])
     return written(tmp_path, found)
 
 
@@ -88,6 +99,7 @@ def test_a_tokenizer_that_cannot_be_followed_weakens_by_default(
     found = cli("compile", "g.gbnf", "-t", str(not_followed), "--eos", "<e>", "--lazy")
     assert 0 == found.code, found.err
     assert "note: any token sequence that spells a member is allowed" in found.err
+    assert "--tokenization any" not in found.err
     tokenizer = load_tokenizer(not_followed)
     with pytest.warns(WeakerMasksWarning, match="not only the tokenizer's own"):
         artifact = compile_grammar(
