@@ -171,8 +171,10 @@ def merge(
         )
     sections = tokenizer_sections(tables, request.vocab_size) | beside.sections
     sections["cuts.final"] = tables.pretokenizer.dfa.final.astype(np.uint8)
-    read_at_all, normal_form = read_characters(network), tables.normal_form
-    lost = np.flatnonzero(read_at_all & unspelled_characters(tokenizer))
+    unspelled, normal_form = unspelled_characters(tokenizer), tables.normal_form
+    matters = normal_form is not None or unspelled.any()
+    read_at_all = read_characters(network) if matters else unspelled
+    lost = np.flatnonzero(read_at_all & unspelled)
     if len(lost):
         one = visible(repr(chr(lost[0])))
         notes.append(
