@@ -56,6 +56,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     console.reset()
     global_options.forget()
+    if any("\0" in word for word in given):
+        console.error("an argument has a NUL, which no name and no text on a command line has")
+        return 2
     # Importing and describing all the others takes longer than a whole `mask`.
     command = _command(*_named(given))
     try:

@@ -43,14 +43,32 @@ class InputLimitError(ConstrainError):
 
 
 def read_bytes(path: str) -> bytes:
-    """The content of a file, or of standard input for ``-``. Raises ``InputLimitError``."""
+    """The content of a file, or of standard input for ``-``. Raises ``InputLimitError``, and
+    ``LimitError`` before more is read than the command may have in memory."""
     if path == STDIN and is_terminal(sys.stdin):
         status("reading from the terminal; end with Ctrl-D")
+    check_size(path)
+    parts, size = [], 0
     with _opened(path) as stream:
-        data = stream.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
+        while size <= _MOST_BYTES and (part := stream.read(_PART_BYTES)):
+            parts.append(part)
+            size += len(part)
+            _check(size, path)
+    if size > _MOST_BYTES:
         raise InputLimitError(path, _MOST_BYTES, "an input")
-    return data
+    return b"".join(parts)
+
+
+def check_size(path: str) -> None:
+    """Raise ``LimitError`` for a file that is larger than what the command may have in memory."""
+    if path != STDIN:
+        _check(Path(path).stat().st_size, path)
+
+
+def _check(size: int, path: str) -> None:
+    from constrain.compiler.limits import check_size_in_force
+
+    check_size_in_force(size, f"reading {visible(path)}")
 
 
 def artifact_or_text(path: str) -> "Artifact | str":
@@ -59,6 +77,7 @@ def artifact_or_text(path: str) -> "Artifact | str":
     if is_named and (path.endswith(SUFFIX) or is_artifact(path)):
         from constrain.artifacts.read import load
 
+        check_size(path)
         return load(path, verify=True)
     data = read_bytes(path)
     if path.endswith(SUFFIX) or looks_like_artifact(data[:HEAD_BYTES]) or b"\0" in data[:8]:

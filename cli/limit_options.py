@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 STATES, TRANSITIONS, NESTING = 200_000, 100_000_000, 100_000
 MEMORY, SECONDS, TABLE_SECONDS = 2_000_000_000, 60.0, 120.0
 
+# More than there is of anything, and a number to reckon with.
+ALL_THERE_IS = 1 << 60
+
 
 @dataclass(frozen=True, kw_only=True)
 class OfLimits:
@@ -78,10 +81,10 @@ class OfLimits:
                 option = f"--{name.replace('_', '-')}"
                 raise UsageError(f"{option} takes a number of seconds, not {seconds}")
         return Limits(
-            states=self.max_states,
-            transitions=self.max_transitions,
-            memory=self.max_memory,
-            seconds=self.max_seconds,
-            table_seconds=self.max_table_seconds,
-            nesting=self.max_nesting,
+            states=min(self.max_states, ALL_THERE_IS),
+            transitions=min(self.max_transitions, ALL_THERE_IS),
+            memory=min(self.max_memory, ALL_THERE_IS),
+            seconds=min(self.max_seconds, ALL_THERE_IS),
+            table_seconds=min(self.max_table_seconds, ALL_THERE_IS),
+            nesting=min(self.max_nesting, ALL_THERE_IS),
         )

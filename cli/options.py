@@ -21,7 +21,7 @@ from .configuration.current import choice
 from .console import UsageError
 from .everywhere import panels
 from .inputs import beside, dialect_for
-from .limit_options import OfLimits
+from .limit_options import ALL_THERE_IS, OfLimits
 from .schema_options import SCHEMA, OfSchemas, plain
 from .watch import Watch
 
@@ -343,6 +343,7 @@ class Given(OfLimits, OfSchemas):
         named = {field.name for field in fields(CompileOptions)}
         said = {field.name: getattr(self, field.name) for field in fields(self)}
         said |= {"prewarm": 0} if self.lazy else {}
+        said |= {"max_artifact_bytes": min(self.max_artifact_bytes, ALL_THERE_IS)}
         said |= {"dialect": dialect_for(path, self.dialect, self.extended)}
         said |= {"schema": self.schema_options(said["dialect"], path)}
         said |= {"imports": beside(path)} if said["dialect"] == "lark" else {}
@@ -403,16 +404,20 @@ def _is_said(context: typer.Context | None, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def compile_options(*names: str) -> Callable[[Callable[..., R]], Callable[..., R]]:
+def compile_options(
+    *names: str, of_each: bool = False
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Give a command the options of ``Given`` that have these names, behind its own.
 
     The command receives them as ``given``, with what the project file says of its GRAMMAR or
     SUBJECT; a command of several grammars asks for each (``Given.of``). Options come in the order
-    of the fields.
+    of the fields. Limits among them hold from here on, before anything is read, but where they are
+    ``of_each`` job alone.
     """
     shared = [field for field in fields(Given) if field.name in names]
     assert len(shared) == len(names)
     takes = frozenset(names)
+    is_limited = takes.issuperset(LIMITS) and not of_each
 
     def decorate(command: Callable[..., R]) -> Callable[..., R]:
         @wraps(command)
@@ -423,6 +428,9 @@ def compile_options(*names: str) -> Callable[[Callable[..., R]], Callable[..., R
                 given = replace(given, watch=watch)
                 if not takes_several:
                     given = given.of(next((values[n] for n in _SUBJECTS if n in values), None))
+                if is_limited:
+                    own = given.of(None) if takes_several else given
+                    own.limits().check_resources("the command")
                 return command(given=given, **values)
 
         listed = signature(command).parameters.values()

@@ -29,7 +29,7 @@ class Watch:
     def __init__(self) -> None:
         self._begun = time.thread_time()
         self._stack = ExitStack()
-        self._meter: Meter | None = None
+        self._limits: Limits | None = None
         self._quiet_until = 0.0
         self._before: Any = None
 
@@ -37,17 +37,30 @@ class Watch:
         return self
 
     def over(self, limits: "Limits") -> "Limits":
-        """The limits with the command's clock, in force from here on; the timer runs."""
-        if self._meter is None:
-            from constrain.compiler.limits import in_force
+        """The limits with the command's clock, in force from here on; the timer runs.
 
-            limits = limits.started(self._begun)
-            self._meter = limits.meter
-            self._stack.enter_context(in_force(limits))
-            self._start(limits)
-        return replace(limits, meter=self._meter)
+        Others take the place of those before, as of the next grammar in the project file.
+        """
+        from constrain.compiler.limits import in_force
 
-    def _start(self, limits: "Limits") -> None:
+        before, meter = self._limits, self._meter
+        if before == limits:
+            return before
+        if before is None or meter is None:
+            self._limits = limits.started(self._begun)
+            self._start()
+        else:
+            meter.clock.spend(before.seconds - limits.seconds)
+            self._limits = replace(limits, meter=meter)
+        self._stack.close()
+        self._stack.enter_context(in_force(self._limits))
+        return self._limits
+
+    @property
+    def _meter(self) -> "Meter | None":
+        return None if self._limits is None else self._limits.meter
+
+    def _start(self) -> None:
         from constrain.compiler.limits import in_force_or
 
         is_main = threading.current_thread() is threading.main_thread()
@@ -58,7 +71,8 @@ class Watch:
             now = time.monotonic()
             if now >= self._quiet_until:
                 self._quiet_until = now + _BETWEEN_ERRORS
-                in_force_or(limits).check_overrun()
+                if self._limits is not None:
+                    in_force_or(self._limits).check_overrun()
                 self._quiet_until = 0.0
 
         self._before = signal.signal(signal.SIGALRM, look)
@@ -69,8 +83,9 @@ class Watch:
         if self._before is not None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._before)
-        if self._meter is not None and self._meter.blamed:
+        meter = self._meter
+        if meter is not None and meter.blamed:
             from constrain.compiler.diagnostics import LimitError
 
             if isinstance(error, LimitError) and not error.rules:
-                raise error.blaming(self._meter.blamed) from None
+                raise error.blaming(meter.blamed) from None

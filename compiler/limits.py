@@ -331,6 +331,14 @@ def check_in_force(stage: str) -> None:
         limits.check_resources(stage)
 
 
+def check_size_in_force(size: int, stage: str) -> None:
+    """``check_allocation`` of the limits that are in force, if any are: for a file of so many bytes
+    that is about to be read."""
+    limits = _in_force.get()
+    if limits is not None:
+        limits.check_allocation(size, stage)
+
+
 def resident_bytes() -> int:
     """Bytes of the process that are in memory now; 0 where the system does not tell (only Linux
     does)."""

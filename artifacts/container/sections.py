@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArtifactError
+from .json_text import MOST_VALUES, object_of, values_of
 from .sparse import filled_cells, sparse_names, whole_tables
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
@@ -174,6 +175,9 @@ _MAX_AXES = 8
 # objects it takes up to some twenty times as much.
 _MAX_HEADER_BYTES = 40_000_000
 
+# A file has a hundred sections or two; each is described by nine values of JSON.
+_MOST_SECTIONS, _VALUES_OF_A_SECTION = 4096, 16
+
 # The header is padded to a multiple of it, so that all sections are aligned.
 _ALIGNMENT = 8
 
@@ -197,7 +201,7 @@ def encode(
 
     ``manifest`` is JSON-serialisable; the checksums of all sections are added to it. ``shared``:
     what it says of sections in another file (``thin``). Raises ``ArtifactError`` for a manifest of
-    more than 40 MB, which no reader would take.
+    more than 40 MB, or of more values than ``MOST_VALUES``, which no reader would take.
     """
     written = dict(arrays)
     for name in sparse_names(arrays):
@@ -237,6 +241,11 @@ def encode(
             f"the artifact's header has {len(header_bytes):,} bytes, and {_MAX_HEADER_BYTES:,} are "
             f"the most: leave out the grammar's source"
         )
+    if values_of(text, MOST_VALUES) > MOST_VALUES:
+        raise ArtifactError(
+            f"the artifact's manifest has more than {MOST_VALUES:,} values, the most: the grammar "
+            "has too many rules"
+        )
     return [len(header_bytes).to_bytes(8, "little"), header_bytes, *chunks]
 
 
@@ -253,7 +262,7 @@ def decode(buffer: bytes | memoryview, *, verify: bool) -> Sections:
     if not isinstance(metadata, dict) or not isinstance(metadata.get("constrain"), str):
         raise ArtifactError("it is a safetensors file of something else, not a compiled grammar")
     text = metadata["constrain"]
-    manifest = _parse_object(text, "manifest")
+    manifest = object_of(text, "manifest", MOST_VALUES)
     _check_version(manifest.get("format"))
     digest = _header_digest(text, header)
     if metadata.get("header_sha256") != digest:
@@ -283,37 +292,7 @@ def _split(data: memoryview) -> tuple[dict[str, Any], memoryview]:
         text = str(data[8 : 8 + length], "utf-8")
     except UnicodeDecodeError:
         raise ArtifactError("this is not a compiled grammar (header is not UTF-8)") from None
-    return _parse_object(text, "header"), data[8 + length :]
-
-
-def _parse_object(text: str, what: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_number)
-        if _HALF_CHARACTER in text.lower():
-            # Halves of characters stand for one in pairs alone: nothing could print a lone one.
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except (ValueError, RecursionError):
-        raise ArtifactError(f"the {what} is damaged: it is not valid JSON") from None
-    if not isinstance(value, dict):
-        raise ArtifactError(f"the {what} is damaged: it is not a JSON object")
-    return value
-
-
-# How the escape of half a character begins in JSON.
-_HALF_CHARACTER = "\\ud"
-
-
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object none of whose keys stands twice: readers would not agree on what it says."""
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        raise ValueError
-    return value
-
-
-def _no_number(name: str) -> None:
-    """``NaN`` and ``Infinity`` are no JSON."""
-    raise ValueError(name)
+    return object_of(text, "header", _MOST_SECTIONS * _VALUES_OF_A_SECTION), data[8 + length :]
 
 
 def _check_version(version: object) -> None:

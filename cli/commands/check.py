@@ -73,7 +73,6 @@ def check(
         # A name that does not exist is no file's fault.
         dialect_for(STDIN, given.dialect, given.extended)
     paths = files or listed_grammars(options.project())
-    given.of(None).limits()  # The clock is that of the whole command.
     added = _AddedTokens()
     found, code = list[report.Item](), 0
     for place, path in enumerate(paths):

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 _SHARD = re.compile(r"(\d{1,9})/(\d{1,9})")
 
 
-@options.compile_options(*(n for n in options.ALL if n not in ("tokenizer", "thin", "no_cache")))
+@options.compile_options(
+    *(n for n in options.ALL if n not in ("tokenizer", "thin", "no_cache")), of_each=True
+)
 def compile_many(
     given: options.Given,
     files: Annotated[

@@ -22,7 +22,7 @@ from referencing.jsonschema import DynamicAnchor
 from constrain.artifacts.container.regular import is_stream, regular
 
 from ..diagnostics import Source, Span, closest
-from ..limits import Limits
+from ..limits import Limits, check_size_in_force
 from .alike import Alike
 from .drafts import METASCHEMAS, NEWEST, Draft
 from .keywords.known import schemas_in
@@ -205,6 +205,7 @@ class Places:
                     continue
                 name = path.relative_to(folder).as_posix()
                 inside = regular(path, below=folder)
+                check_size_in_force(inside.stat().st_size, f"reading {path}")
                 text = inside.read_text(encoding="utf-8", errors="surrogateescape")
                 value = read_json(Source(text, str(path), "json-schema"), limits).value
                 if not isinstance(value, dict | bool):

@@ -15,6 +15,7 @@ from constrain.artifacts.errors import ConstrainError, visible
 
 from ..diagnostics import Diagnostic, Source, Span
 from ..dialects import dialect_of
+from ..limits import check_size_in_force
 from .cases import Case, CaseFile, CaseFileError, Kind
 from .format import parse
 from .schema_cases import is_schema_file, schema_files
@@ -183,6 +184,7 @@ def _of_one(path: Path, folder: Path, kind: Kind) -> Case:
 
 
 def _read(place: Path, path: str) -> bytes:
+    check_size_in_force(place.stat().st_size, f"reading {visible(path)}")
     with place.open("rb") as file:
         data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
@@ -196,6 +198,6 @@ def _is_schema_file(path: Path) -> bool:
     if path.suffix != ".json" or dialect_of(path.name) or not path.is_file():
         return False
     try:
-        return is_schema_file(path.read_text(encoding="utf-8-sig"))
+        return is_schema_file(_read(path, str(path)).decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError):
         return False
