@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from constrain.artifacts.container.regular import is_stream
+from constrain.artifacts.container.regular import is_stream, regular
 from constrain.artifacts.container.signature import HEAD_BYTES, SUFFIX, looks_like_artifact
 from constrain.artifacts.errors import ConstrainError, visible
 
@@ -104,7 +104,7 @@ def grammar_files(path: str) -> list[str]:
     """The path itself, or if it is a folder all grammar files in it, at any depth, by name.
 
     What a file is goes by its suffix; hidden files and folders are left out. Raises ``UsageError``
-    for a folder without a grammar.
+    for a folder without a grammar, and ``OSError`` for a link that leads out of it.
     """
     from constrain.compiler.dialects import DIALECTS, dialect_of
 
@@ -115,7 +115,7 @@ def grammar_files(path: str) -> list[str]:
         inner[:] = sorted(name for name in inner if not name.startswith("."))
         files = (name for name in sorted(names) if not name.startswith(".") and dialect_of(name))
         paths = (str(Path(folder) / name) for name in files)
-        found += [file for file in paths if not is_stream(file)]
+        found += [str(regular(file, below=path)) for file in paths if not is_stream(file)]
     if not found:
         suffixes = ", ".join(suffix for row in DIALECTS.values() for suffix in row.suffixes)
         raise UsageError(

@@ -151,7 +151,8 @@ class Project:
 
     def files(self, pattern: str, *, grammars: bool = False) -> Iterator[str]:
         """The files that a pattern means, hidden ones only if it names them; a folder is itself,
-        or with ``grammars`` the grammars in it."""
+        or with ``grammars`` the grammars in it. Raises ``UsageError``, and ``OSError`` for what a
+        name does not say and a link does: files that are found lead nowhere outside."""
         whole = self.folder / pattern
         if not any(char in pattern for char in "*?["):
             if whole.is_dir() and grammars:
@@ -170,7 +171,7 @@ class Project:
         for path in paths:
             name = path.relative_to(self.folder).as_posix()
             if path.is_file() and (is_hidden.search(pattern) or not is_hidden.search(name)):
-                yield shown(path)
+                yield shown(regular(path, below=self.folder))
 
     def tokenizer(self, name: str | None) -> str | None:
         """The tokenizer of this name, or what is not a name of this file as it is."""

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from constrain.artifacts.container.regular import is_stream
+from constrain.artifacts.container.regular import is_stream, regular
 from constrain.artifacts.errors import ConstrainError, visible
 
 from ..diagnostics import Diagnostic, Source, Span
@@ -47,7 +47,7 @@ def is_cases(path: str) -> bool:
 
 def collected(path: str) -> Iterator[CaseFile | CaseFileError]:
     """The case files at a path, by name; those that cannot be read as errors. Raises ``OSError``,
-    and ``CollectError`` for a folder without cases."""
+    also for a link that leads out of a folder, and ``CollectError`` for one without cases."""
     place = Path(path)
     if not place.is_dir():
         yield from _of_file(place, path)
@@ -67,6 +67,8 @@ def collected(path: str) -> Iterator[CaseFile | CaseFileError]:
             file = here / name
             if name.startswith(".") or is_stream(file):
                 continue
+            if file.suffix in (SUFFIX, ".json"):
+                regular(file, below=place)
             if name.endswith(SUFFIX) or _is_schema_file(file):
                 found = True
                 yield from _of_file(file, str(file))
@@ -83,7 +85,7 @@ def beside(path: str) -> str | None:
     for stem in _stems(place):
         for found in (place.with_name(stem + SUFFIX), place.with_name(stem)):
             if found.exists() and not is_stream(found) and found != place:
-                return str(found)
+                return str(regular(found, below=place.parent))
     return None
 
 
@@ -108,7 +110,7 @@ def grammar_of(file: CaseFile) -> str | None:
         raise CollectError(
             f"{visible(file.path)}: {visible(names)} are grammars; say which on the command line"
         )
-    return str(found[0]) if found else None
+    return str(regular(found[0], below=folder)) if found else None
 
 
 def _stems(path: Path) -> list[str]:
@@ -163,7 +165,8 @@ def _of_folder(folder: Path, kinds: list[Path]) -> CaseFile:
             for name in sorted(files):
                 file = Path(inner) / name
                 if not name.startswith(".") and not is_stream(file):
-                    cases.append(_of_one(file, folder, Kind(kind.name)))
+                    inside = regular(file, below=folder)
+                    cases.append(_of_one(inside, folder, Kind(kind.name)))
     return CaseFile(Source("", str(folder), ""), tuple(cases))
 
 

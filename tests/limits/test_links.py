@@ -1,4 +1,5 @@
-"""Files that a grammar or a schema names lie in the folder that its user named, whatever links say.
+"""Files that a grammar or a schema names, or that are found in a folder, lie in the folder that was
+named, whatever links say.
 
 Each reader of such files, by each way out of the folder: a link to a file, a link to a folder, a
 link beside a file that is imported, and a path with ``..``.
@@ -117,3 +118,105 @@ def test_links_inside_are_followed(
 
     found = cli("sample", "inside/g.lark", "--shortest")
     assert (found.code, found.out.strip()) == (0, b"a"), found.err
+
+
+@pytest.mark.parametrize(
+    "name",
+    [".{}", "..{}", "../outside/{}", "{folder}/{}", "file://{folder}/{}", "%2e%2e/outside/{}"],
+)
+@pytest.mark.parametrize("reader", OUTSIDE)
+def test_no_name_leads_out(reader: str, name: str, cli: Cli, tmp_path: Path) -> None:
+    """Neither by ``..`` nor from the root."""
+    (tmp_path / "inside" / "schemas").mkdir(parents=True)
+    (tmp_path / "outside").mkdir()
+    file, text = OUTSIDE[reader]
+    content(tmp_path / "outside" / file, text)
+    if reader.startswith("lark"):
+        path = name.format("pw", folder=tmp_path / "outside")
+        grammar = content(tmp_path / "inside" / "g.lark", f"%import {path}.A\nstart: A\n")
+        found = cli("sample", grammar, "--shortest")
+    else:
+        reference = {"$ref": name.format(file, folder=tmp_path / "outside")}
+        schema = content(tmp_path / "inside" / "g.schema.json", json.dumps(reference))
+        found = cli("sample", schema, "--shortest", "--schemas", "inside/schemas")
+
+    assert (found.code, SECRET in found.out.decode() + found.err) == (2, False), found
+
+
+GRAMMAR, CASES = f'a ::= "{SECRET}" b;\n', f"===\n{SECRET}\n=\n"
+
+# What finds files in a folder ``inside``: the name and text of one outside, whose messages would
+# show it, and the command.
+FINDERS = {
+    "grammars": ("pw.kbnf", GRAMMAR, ["check", "inside"]),
+    "jobs": ("pw.kbnf", GRAMMAR, ["compile-many", "inside", "--store", "s", "-j", "1"]),
+    "a project's folder": ("pw.kbnf", GRAMMAR, ["check"]),
+    "a project's pattern": ("pw.kbnf", GRAMMAR, ["check"]),
+    "a project's cases": ("pw.test", CASES, ["test"]),
+    "cases": ("pw.test", CASES, ["test", "g.kbnf", "inside"]),
+    "cases of schemas": (
+        "pw.json",
+        f'{{"schema": "{SECRET}", "tests": [{{}}]}}',
+        ["test", "inside"],
+    ),
+    "texts": ("accept", SECRET, ["test", "g.kbnf", "inside"]),
+    "cases beside": ("g.test", CASES, ["test", "inside/g.kbnf"]),
+    "grammar beside": ("c.kbnf", GRAMMAR, ["test", "inside/c.test"]),
+}
+PROJECTS = {
+    "a project's folder": 'grammars = ["inside"]',
+    "a project's pattern": 'grammars = ["inside/*.kbnf"]',
+    "a project's cases": 'grammars = ["g.kbnf"]\ntests = ["inside/*.test"]',
+}
+# Folders are not searched by way of links to folders, but a pattern names what is in them, and so
+# does a folder of texts by its name.
+SEARCHED = {"a project's pattern", "a project's cases", "texts"}
+BESIDE = {"cases beside", "grammar beside"}
+
+
+@pytest.mark.parametrize(
+    ("finder", "way"),
+    [
+        pytest.param(finder, way, id=f"{finder}-{way.__name__}")
+        for finder in FINDERS
+        for way in WAYS
+        if finder not in BESIDE or way not in (in_a_folder, by_a_folder)
+    ],
+)
+def test_nothing_outside_is_found(
+    finder: str,
+    way: Callable[[Path, Path, str], str],
+    cli: Cli,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Among files of a folder, of a pattern, and beside others."""
+    here, outside = tmp_path / "project", tmp_path / "outside"
+    inside = here / "inside"
+    inside.mkdir(parents=True)
+    monkeypatch.chdir(here)
+    name, text, arguments = FINDERS[finder]
+    if finder == "texts":
+        name = "accept/pw"
+    (outside / name).parent.mkdir(parents=True)
+    content(outside / name, text)
+    if finder == "texts" and way is by_a_folder:
+        link(inside / "accept", outside / "accept")
+    elif finder == "texts":
+        way(inside / "accept", outside / "accept", "pw")
+    else:
+        way(inside, outside, name)
+    content(here / "g.kbnf", 'a ::= "x";\n')
+    content(inside / "g.kbnf", 'a ::= "x";\n')
+    content(inside / "one.test", "===\none\n===\nx\n---\n")
+    if finder == "grammar beside":
+        content(inside / "c.test", "===\none\n===\nx\n---\n")
+    if finder in PROJECTS:
+        below = "inside/more/*" if way in (in_a_folder, by_a_folder) else "inside/*"
+        content(here / "constrain.toml", PROJECTS[finder].replace("inside/*", below))
+    found = cli(*arguments)
+
+    assert SECRET not in found.out.decode() + found.err
+    if way is not by_a_folder or finder in SEARCHED:
+        assert found.code == 2, found
+        assert "leads out of the folder" in found.out.decode() + found.err, found
