@@ -160,7 +160,8 @@ def walked(
 def test_engines(length: int, tmp_path: Path, full: bool, record_property: Count) -> None:
     """Of each language, by each engine that takes it."""
     case = case_of(length, tmp_path)
-    runs = list(product(ENGINES, LANGUAGES))
+    # Two languages by each engine: neighbours leave out others.
+    runs = [run for i, run in enumerate(product(ENGINES, LANGUAGES)) if (i + i // 3 + length) % 3]
     if not full:
         runs = random.Random(length).sample(runs, len(runs) // SHARE)
     found = {(name, given.name): list(offences(name, case, given)) for name, given in runs}
