@@ -148,5 +148,8 @@ def compilation_of(
     for message in compilation.notes:
         note(message)
     for found in compilation.findings:
-        status(found.render(recogniser.grammar.source, "warning"), in_colour=True)
+        if found.span is None:
+            note(found.in_a_line(recogniser.grammar.source))
+        else:
+            status(found.render(recogniser.grammar.source, "warning"), in_colour=True)
     return compilation

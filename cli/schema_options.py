@@ -39,6 +39,14 @@ class Integer(StrEnum):
     DECIMAL = "decimal"
 
 
+class Escapes(StrEnum):
+    """Which escapes texts may have where JSON needs none."""
+
+    USUAL = "usual"
+    ANY = "any"
+    SHORTEST = "shortest"
+
+
 class Formats(StrEnum):
     """What ``format`` asks of a text."""
 
@@ -109,6 +117,14 @@ class OfSchemas:
             show_default=False,
             rich_help_panel=panels.SCHEMA,
             help="Write what is not ASCII as \\uXXXX.",
+        ),
+    ] = None
+    escapes: Annotated[
+        Escapes | None,
+        typer.Option(
+            rich_help_panel=panels.SCHEMA,
+            help="Of texts that the schema asks something of. usual: characters beyond ASCII and / "
+            "may be escaped; any: all; shortest: none that need not be.  [default: usual]",
         ),
     ] = None
     formats: Annotated[
@@ -200,6 +216,7 @@ SCHEMA = (
     "whitespace",
     "integer",
     "ascii",
+    "escapes",
     "formats",
     "unique",
     "max_count",

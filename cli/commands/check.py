@@ -138,6 +138,7 @@ def _findings(
     from constrain.compiler.grammar.expand_permutations import in_one_order
     from constrain.compiler.limits import blaming
     from constrain.compiler.lints import NOTES, lint, of_notes
+    from constrain.compiler.schema.notes import SPELLINGS
 
     errors: GrammarError | None = None
     try:
@@ -184,8 +185,8 @@ def _findings(
         for f in found
     ]
     for note in grammar.notes:
-        if any(of_notes([note])):
-            # A finding, if it is not silenced.
+        if any(of_notes([note])) or note.message.startswith(SPELLINGS):
+            # A finding, if it is not silenced; or about no place.
             continue
         message = note.message.removesuffix(" [narrowed]")
         name = "ignored-keyword" if message == note.message else "narrowed"

@@ -133,6 +133,7 @@ class JsonBuilder(EbnfBuilder):
     def _rules_of_schema(self, name: str, place: int) -> list[Rule]:
         from ..schema import SchemaOptions
         from ..schema.convert import grammar_of_document
+        from ..schema.notes import together
 
         document = self.documents[place]
         options = self.schema or SchemaOptions()
@@ -147,7 +148,7 @@ class JsonBuilder(EbnfBuilder):
         own = Rule(name, keyword, Reference(names[grammar.start], span), keyword)
         text = self.source.text[place : span.end]
         self.embedded.append(Embedded(name, text, span, frozenset([name, *names.values()])))
-        self.notes += grammar.notes
+        self.notes[:] = together([*self.notes, *grammar.notes])
         return [own, *inside]
 
 

@@ -1,6 +1,6 @@
 """What a schema's grammar leaves out, and what is refused: each by its JSON pointer."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from constrain.artifacts.errors import visible
@@ -9,6 +9,15 @@ from ..diagnostics import Diagnostic, Span
 
 # The end of a note about what is left out.
 _NARROWED = "[narrowed]"
+
+# Spellings of a value that grammars may do without: how a note calls them.
+ORDER = "keys in another order (--order any)"
+ESCAPED = "needless escapes, as \\u0061 for a (--escapes any)"
+NUMBERS = "1.0 and 1e0 for 1 (--integer decimal: 1.0)"
+EXPONENTS = "1e0 for 1"
+
+# The beginning of the note about spellings, which are no values.
+SPELLINGS = "other spellings of the same values are left out: "
 
 
 class Refused(Exception):  # noqa: N818
@@ -37,11 +46,16 @@ class Notes:
     narrowings: int = 0
     # By pointer and message: what helps, and whether it is about a key, not about its value.
     _found: dict[tuple[str, str], tuple[str, bool]] = field(default_factory=dict)
+    _spellings: set[str] = field(default_factory=set)
 
     def narrowed(self, pointer: str, message: str, hint: str = "") -> None:
         """Valid instances are left out at a pointer."""
         self.narrowings += 1
         self.add(pointer, f"{message} {_NARROWED}", hint)
+
+    def respelled(self, kind: str) -> None:
+        """Spellings are left out of values that have another one: ``ORDER`` and the like."""
+        self._spellings.add(kind)
 
     def left_out(self) -> Iterator[tuple[str, str]]:
         """What is left out, each with its pointer."""
@@ -61,7 +75,18 @@ class Notes:
             placed(*each, hint, keys if is_of_key else spans)
             for each, (hint, is_of_key) in self._found.items()
         ]
-        return tuple(sorted(found, key=lambda d: d.span or nowhere))
+        found.sort(key=lambda d: d.span or nowhere)
+        return together([*found, *(Diagnostic(SPELLINGS + kind) for kind in self._spellings)])
+
+
+def together(found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Notes, with one about spellings for all that there are, behind the others."""
+    rest = [each for each in found if not each.message.startswith(SPELLINGS)]
+    about = [each.message for each in found if each.message.startswith(SPELLINGS)]
+    kinds = [kind for kind in (ORDER, ESCAPED, NUMBERS) if any(kind in each for each in about)]
+    if NUMBERS not in kinds and any(EXPONENTS in each for each in about):
+        kinds.append(EXPONENTS)
+    return (*rest, *([Diagnostic(SPELLINGS + ", ".join(kinds))] if kinds else ()))
 
 
 def placed(pointer: str, message: str, hint: str, spans: Mapping[str, Span]) -> Diagnostic:

@@ -12,6 +12,7 @@ DRAFTS = {"4": 4, "6": 6, "7": 7, "2019-09": 2019, "2020-12": 2020}
 FIXED, ANY_ORDER = "fixed", "any"
 FLEXIBLE, COMPACT, PYTHON, ONE = "flexible", "compact", "python", "one"
 PLAIN, DECIMAL = "plain", "decimal"
+USUAL, ANY_ESCAPES, SHORTEST = "usual", "any", "shortest"
 ASSERT, IGNORE, REFUSE_UNKNOWN = "assert", "ignore", "refuse-unknown"
 REFUSE = "refuse"
 
@@ -40,6 +41,11 @@ class SchemaOptions:
       of texts that draft 7 names, and no other draft.
     - ``unique``: ``refuse`` a ``uniqueItems`` that no automaton decides, or ``ignore`` it.
     - ``ascii``: write what is not ASCII as escapes.
+    - ``escapes``: which ones texts may have that the schema asks something of (constants, keys,
+      patterns, formats) where JSON needs none. ``usual``: those of characters beyond ASCII, which
+      many writers have, and of "/" where the schema does not say the text itself; ``any``: of all
+      characters; ``shortest``: none. Texts of which nothing is asked, and those of a length, may
+      always have any.
     - ``max_count``: the longest text or array that is counted; greater bounds are narrowed to it.
       By default any bound where counts are kept while decoding, and 2,000 where they are copies.
     - ``keeps_counts``: counts are kept while decoding, as networks do under any tokenization.
@@ -59,6 +65,7 @@ class SchemaOptions:
     formats: str = ASSERT
     unique: str = REFUSE
     ascii: bool = False
+    escapes: str = USUAL
     max_count: int | None = None
     keeps_counts: bool = False
     lazy_from: int | None = None
@@ -71,6 +78,7 @@ class SchemaOptions:
             "order": (FIXED, ANY_ORDER),
             "integer": (PLAIN, DECIMAL),
             "formats": (ASSERT, IGNORE, REFUSE_UNKNOWN),
+            "escapes": (USUAL, ANY_ESCAPES, SHORTEST),
             "unique": (REFUSE, IGNORE),
         }
         for name, known in choices.items():
@@ -114,6 +122,7 @@ class SchemaOptions:
             "formats": self.formats,
             "unique": self.unique,
             "ascii": str(self.ascii).lower(),
+            "escapes": self.escapes,
             "max-conj": str(self.max_conj),
         }
         counts = {"draft": self.draft, "max-count": self.max_count, "any-limit": self.any_limit}
@@ -129,7 +138,7 @@ class SchemaOptions:
         found: dict[str, Any] = {
             name: said[name] for name in ("draft", "order", "whitespace", "integer") if name in said
         }
-        found |= {name: said[name] for name in ("formats", "unique") if name in said}
+        found |= {name: said[name] for name in ("formats", "unique", "escapes") if name in said}
         for name in ("max-conj", "max-count", "any-limit"):
             if name in said:
                 found[name.replace("-", "_")] = int(said[name])

@@ -5,8 +5,8 @@
     character, free             any character, any string, with any escape
 
 Decoded languages are what Boolean operations are about; JSON has several spellings of a text. A
-character is written as itself where JSON allows that, and else by an escape; ``\\/`` may be written
-for ``/``. Only ``character`` and ``free`` have all escapes ``\\uXXXX``, without lone surrogates.
+character is written as itself where JSON allows that, or by an escape as far as ``SchemaOptions``'
+``escapes`` has them. ``character`` and ``free`` have all escapes, without lone surrogates.
 """
 
 from collections.abc import Sequence
@@ -24,9 +24,11 @@ from ..automata.minimize import minimal
 from ..automata.thompson import thompson
 from ..limits import Limits
 from ..unicode.utf8 import ANY, complement, intersection
+from .options import ANY_ESCAPES, SHORTEST, USUAL
 
 # States, or edges to them, of any shape; 0 is dead.
 _States: TypeAlias = NDArray[np.int32]
+_Numbers: TypeAlias = _States | NDArray[np.intp]
 
 _STAGE = "the automaton of a string"
 
@@ -169,25 +171,32 @@ def _character(is_ascii: bool) -> ir.Node:
 
 
 @lru_cache(_KEPT)
-def as_json(dfa: Dfa, ascii: bool = False, limits: Limits | None = None) -> Dfa:  # noqa: A002
-    """The JSON strings, quotes included, of decoded texts (UTF-8): each in all spellings that
-    follow the head of this file.
+def as_json(
+    dfa: Dfa,
+    ascii: bool = False,  # noqa: A002
+    escapes: str = USUAL,
+    limits: Limits | None = None,
+    *,
+    is_fixed: bool = False,
+) -> Dfa:
+    """The JSON strings, quotes included, of decoded texts (UTF-8): each in all spellings that the
+    options of these names allow.
 
-    ``ascii``: characters beyond ASCII are written by ``\\uXXXX``, those beyond U+FFFF by two of
-    them; DEL may be. Minimal if ``dfa`` is. Raises ``LimitError``.
+    ``ascii``: characters beyond ASCII are written by ``\\uXXXX`` alone, those beyond U+FFFF by two
+    of them. ``is_fixed``: the schema says these texts one by one, so that a choice of spellings is
+    one that nobody else has. Minimal if ``dfa`` is. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
     if dfa.is_empty:
         return dfa
-    written = _Written(dfa, ascii)
+    written = _Written(dfa, ascii, escapes, is_fixed=is_fixed)
     limits.check_allocation(dfa.states * len(written.first_bytes) * 8, _STAGE)
-    if ascii:
-        limits.check_allocation(dfa.states * _ASCII_BYTES, _STAGE)
+    limits.check_allocation(len(written.escaped) * _ESCAPED_BYTES, _STAGE)
     return written.automaton(limits)
 
 
-# What the edges of one state take where all escapes are looked at.
-_ASCII_BYTES = 4 * 64 * 40
+# What the escapes behind one state take.
+_ESCAPED_BYTES = 4 * 64 * 40
 
 
 class _Trie:
@@ -294,13 +303,20 @@ class _Written:
     """Makes the automaton of the JSON strings that write the texts of another.
 
     States 0 to S - 1 are those of the texts, between two characters or, without ``ascii``, inside
-    one; the others are inside an escape.
+    one; the others are inside an escape. ``escaped``: the states behind which a character may stand
+    that is written by ``\\uXXXX``.
     """
 
-    def __init__(self, dfa: Dfa, is_ascii: bool) -> None:
+    def __init__(self, dfa: Dfa, is_ascii: bool, escapes: str, *, is_fixed: bool) -> None:
         self._dfa = dfa
-        self._is_ascii = is_ascii
         self._rows = _Rows(dfa.states)
+        has_slash = escapes == ANY_ESCAPES or (escapes == USUAL and not is_fixed)
+        self._letters = _LETTERS if has_slash else _LETTERS.replace(b"/", b"")
+        self._is_beyond = is_ascii or escapes != SHORTEST
+        coded = bytes(range(0x20)) + (b"\x7f" if self._is_beyond else b"")
+        self._coded = _marked(bytes(range(0x80)) if escapes == ANY_ESCAPES else coded)
+        firsts = [*np.flatnonzero(self._coded), *(range(0xC2, 0xF5) if self._is_beyond else ())]
+        self.escaped = np.flatnonzero(dfa.table[:, np.unique(dfa.classes[firsts])].any(axis=1))
         raw = _RAW_ASCII if is_ascii else _RAW
         # Columns: bytes that the texts do not distinguish, nor the escapes.
         keys = np.where(raw, dfa.classes + 1, 0).astype(np.int32) * 256 + _SPECIAL
@@ -331,38 +347,36 @@ class _Written:
         origins = (frozenset[int](),) * len(table)
         return trimmed(_merged(Dfa(table, classes, accepting, start, origins)), limits)
 
-    def _after(self, octets: Sequence[int]) -> _States:
-        """Where each byte leads from each state, int32 (S, bytes)."""
+    def _after(self, states: _Numbers, octets: Sequence[int]) -> _States:
+        """Where each byte leads from each of some states (...), int32 (..., bytes)."""
         columns = self._dfa.classes[list(octets)]
-        return self._dfa.table[:, columns]
+        found: _States = self._dfa.table[states[..., None], columns]
+        return found
 
     def _escapes(self) -> _States:
         """The state behind a backslash of each state, int32 (S,)."""
-        states_of = self._rows.states_of
-        controls = self._after(range(0x20)).reshape(-1, 2, 16)
-        last_digits = states_of(controls, _HEX)
-        if self._is_ascii:
-            units = self._units(last_digits)
-        else:
-            units = last_digits
-            for digits in (_HEX[:2], _HEX[:1], _HEX[:1]):
-                units = states_of(units, digits)[:, None]
-        letters = [frozenset([letter]) for letter in (*_LETTERS, ord("u"))]
-        return states_of(np.column_stack([self._after(_MEANT), units]), letters)
+        every = np.arange(self._dfa.states)
+        units = np.zeros((len(every), 1), dtype=np.int32)
+        units[self.escaped, 0] = self._units(self.escaped)
+        letters = [frozenset([letter]) for letter in (*self._letters, ord("u"))]
+        meant = [_MEANT[_LETTERS.index(letter)] for letter in self._letters]
+        return self._rows.states_of(np.column_stack([self._after(every, meant), units]), letters)
 
-    def _units(self, controls: _States) -> _States:
-        """The state behind ``\\u`` of each state, int32 (S, 1).
+    def _units(self, states: _Numbers) -> _States:
+        """The state behind ``\\u`` of each of n states, int32 (n,).
 
         Of a code point in hexadecimal digits, the last and two bits of the one before are the last
-        byte, and so on. ``controls``: the states in front of the last digit of control characters,
-        (S, 2).
+        byte, and so on.
         """
         states_of = self._rows.states_of
         digits = np.arange(16)
         high, low = digits >> 2, digits & 3
-        continuing = self._after(range(0x80, 0xC0))
         # In front of the last digit: behind which state, and the two bits before.
-        last = states_of(continuing.reshape(-1, 4, 16), _HEX)
+        last = np.zeros((self._dfa.states, 4), dtype=np.int32)
+        if self._is_beyond:
+            continuing = self._dfa.table[:, np.unique(self._dfa.classes[0x80:0xC0])]
+            inside = np.flatnonzero(continuing.any(axis=1))
+            last[inside] = states_of(self._continuing(inside).reshape(-1, 4, 16), _HEX)
 
         def pairs(before: _States) -> _States:
             """In front of the last two digits, from the states behind the four bytes that the
@@ -370,41 +384,46 @@ class _Written:
             found: _States = last[before[..., high], low]
             return found
 
-        two_bytes = self._after(range(0xC0, 0xE0)).reshape(-1, 8, 4)
-        below = pairs(two_bytes)
-        below[:, 0, :2] = controls
-        # DEL, which some writers escape.
-        delete = np.zeros((self._dfa.states, 16), dtype=np.int32)
-        delete[:, 15] = self._after([0x7F])[:, 0]
-        below[:, 0, 7] = states_of(delete, _HEX)
-        leads = self._after(range(0xE0, 0xF0))
-        inside = np.unique(leads)
-        of_inside = np.zeros((self._dfa.states, 16), dtype=np.int32)
-        of_inside[inside] = states_of(pairs(continuing[inside].reshape(-1, 16, 4)), _HEX)
-        third = of_inside[leads]
+        # Of U+0000 to U+07FF, in front of the last digit: by the two before.
+        below = pairs(self._after(states, range(0xC0, 0xE0)).reshape(-1, 8, 4))
+        coded = np.where(self._coded[:0x80], self._after(states, range(0x80)), DEAD)
+        below[:, 0, :8] = states_of(coded.reshape(-1, 8, 16), _HEX)
+        third = np.zeros((len(states), 16, 16), dtype=np.int32)
+        if self._is_beyond:
+            leads = self._after(states, range(0xE0, 0xF0))
+            inside = np.unique(leads)
+            of_inside = np.zeros((self._dfa.states, 16), dtype=np.int32)
+            of_inside[inside] = states_of(pairs(self._continuing(inside).reshape(-1, 16, 4)), _HEX)
+            third = of_inside[leads]
+            third[:, 13, 8:12] = self._surrogates(states, last)
         third[:, 0, :8] = states_of(below, _HEX)
-        third[:, 13, 8:12] = self._surrogates(last, continuing)
-        return states_of(states_of(third, _HEX), _HEX)[:, None]
+        return states_of(states_of(third, _HEX), _HEX)
 
-    def _surrogates(self, last: _States, continuing: _States) -> _States:
-        """The states behind ``\\uD8`` to ``\\uDB`` of each state, int32 (S, 4).
+    def _continuing(self, states: _Numbers) -> _States:
+        """Where the bytes inside a character lead from each of n states, int32 (n, 64)."""
+        return self._after(states, range(0x80, 0xC0))
+
+    def _surrogates(self, states: _Numbers, last: _States) -> _States:
+        """The states behind ``\\uD8`` to ``\\uDB`` of each of n states, int32 (n, 4); ``last``: in
+        front of the last digit of all states, by the two bits before, (S, 4).
 
         Of the code point less 0x10000 the first unit has the upper ten bits, the second the lower.
         """
         states_of = self._rows.states_of
         digits = np.arange(16)
-        leads = self._after(range(0xF0, 0xF5))
+        leads = self._after(states, range(0xF0, 0xF5))
         heads = np.flatnonzero(leads.any(axis=1))
-        found = np.zeros((self._dfa.states, 4), dtype=np.int32)
+        found = np.zeros((len(states), 4), dtype=np.int32)
         if not len(heads):
             return found
         # Behind the first two bytes: by the state before and the upper eight bits.
         upper = np.arange(0x10, 0x110)
-        behind = continuing[leads[heads][:, upper >> 6], upper & 0x3F]
+        columns = self._dfa.classes[0x80 + (upper & 0x3F)]
+        behind = self._dfa.table[leads[heads][:, upper >> 6], columns]
         inside = np.unique(behind)
         # Behind the first unit: by the state behind two bytes and the two bits of the third byte
         # that belong to that unit.
-        third = continuing[inside].reshape(-1, 4, 4, 4)
+        third = self._continuing(inside).reshape(-1, 4, 4, 4)
         second = states_of(last[third[..., digits >> 2], digits & 3], _HEX)
         unit = states_of(second, _HEX[12:])
         for octets in (_HEX[13], frozenset(b"u"), frozenset(b"\\")):

@@ -10,7 +10,7 @@ from ..automata.boolean import embedded
 from ..diagnostics import Diagnostic, Span
 from ..grammar import tree
 from ..limits import Limits
-from ..schema.notes import Refused
+from ..schema.notes import Refused, together
 from ..schema.options import SchemaOptions
 from ..schema.read import Document, Json
 from .free_text import texts_without
@@ -147,7 +147,7 @@ class Writing(ABC):
 
     def _take(self, part: Part) -> None:
         self.rules += part.rules
-        self.notes += part.notes
+        self.notes[:] = together([*self.notes, *part.notes])
         self.embedded += part.embedded
 
     def note(self, pointer: str, message: str) -> None:

@@ -27,7 +27,7 @@ from .notation import NotationError, escaped, from_hex, tokens_of, unescaped
 OPTIONS = (
     *("dialect", "extended", "start", "meaning", "max-depth", "tokenizer", "tokenization"),
     *("engine", "unk", "eos", "vocab-size", "draft", "order", "any-limit", "whitespace", "integer"),
-    *("ascii", "formats", "unique", "max-count", "max-conj", "schemas"),
+    *("ascii", "escapes", "formats", "unique", "max-count", "max-conj", "schemas"),
 )
 SETTINGS = ("grammar", *OPTIONS)
 

@@ -38,7 +38,8 @@ def test_every_keyword_with_one_wrong_letter_is_noted(full: bool) -> None:
     for misspelt, keyword in wrong:
         found = members({"type": "object", "properties": {"a": {misspelt: 5}}}).grammar
         assert found is not None
-        (note,) = found.notes
+        note, spellings = found.notes
+        assert spellings.span is None
 
         message = f"#/properties/a/{misspelt}: {misspelt!r} is no keyword, and asks nothing"
         assert note.message == f"{message} [misspelt-keyword]"

@@ -1,5 +1,6 @@
 """Automata of strings, against Python's UTF-8 and its JSON reader."""
 
+import itertools
 import json
 import random
 from dataclasses import replace
@@ -11,10 +12,13 @@ from constrain.compiler.automata.boolean import difference, union
 from constrain.compiler.automata.compare import are_equal, is_included
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.automata.members import Members
-from constrain.compiler.automata.minimize import minimize
+from constrain.compiler.automata.minimize import minimal, minimize
+from constrain.compiler.automata.regex_ir import Lit
+from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
 from constrain.compiler.schema import strings
+from constrain.compiler.schema.rules.fixed_text import fixed_text
 
 # One of each length, the ends of each range of UTF-8, and what JSON escapes.
 CHARACTERS = 'a/\\"\b\f\n\r\t\0\x1f\x7f\x80éß\u07ff\u0800\ud7ff\ue000\uffff\U00010000🎉\U0010ffff'
@@ -25,18 +29,44 @@ def text_of(rng: random.Random, longest: int = 6) -> str:
     return "".join(rng.choice(CHARACTERS) for _ in range(rng.randint(0, longest)))
 
 
-def spelling_of(rng: random.Random, text: str, is_ascii: bool) -> str:
-    """One of the spellings that ``as_json`` allows."""
-    written = []
-    for char in text:
-        plain = json.dumps(char, ensure_ascii=is_ascii)[1:-1]
-        options = [plain, "\\/"] if char == "/" else [plain]
-        if char < " ":
-            options += [f"\\u{ord(char):04x}", f"\\u{ord(char):04X}"]
-        if is_ascii and char >= "\x80":
-            options += ["".join("\\u" + unit.upper() for unit in plain.split("\\u")[1:])]
-        written.append(rng.choice(options))
-    return f'"{"".join(written)}"'
+ESCAPES = ("usual", "any", "shortest")
+
+
+def spellings_of(char: str) -> dict[str, set[str]]:
+    """All that JSON may write for a character, by the options that allow it: ``raw`` those that
+    keep it, ``needed`` all of them."""
+    octets = char.encode("utf-16-be")
+    units = [f"{octets[i]:02x}{octets[i + 1]:02x}" for i in range(0, len(octets), 2)]
+    coded = {"".join(f"\\u{unit}" for unit in units)}
+    coded |= {"".join(f"\\u{unit.upper()}" for unit in units)}
+    short = {'"': '\\"', "\\": "\\\\", "/": "\\/"}
+    short |= {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    raw = {char} if char >= " " and char not in '"\\' else set()
+    found = {"any": raw | coded | ({short[char]} if char in short else set())}
+    found["usual"] = found["any"] - (coded if " " <= char <= "~" else set())
+    found["shortest"] = raw or found["usual"]
+    return found
+
+
+def spelling_of(rng: random.Random, text: str, escapes: str) -> str:
+    """One of the spellings of a text."""
+    return "".join(rng.choice(sorted(spellings_of(char)[escapes])) for char in text)
+
+
+def is_allowed(spelling: str, text: str, is_ascii: bool, escapes: str) -> bool:
+    """Whether ``as_json`` has a spelling of a text, by the characters one after the other."""
+    if not text:
+        return not spelling
+    for one in spellings_of(text[0])["any"]:
+        if spelling.startswith(one):
+            allowed = spellings_of(text[0])[escapes]
+            if is_ascii and text[0] > "~":
+                # What is ASCII alone may be escaped, and what is beyond must be.
+                allowed = spellings_of(text[0])["usual"] - (
+                    {text[0]} if text[0] > "\x7f" else set()
+                )
+            return one in allowed and is_allowed(spelling[len(one) :], text[1:], is_ascii, escapes)
+    raise AssertionError(spelling)
 
 
 def unnumbered(dfa: Dfa) -> Dfa:
@@ -110,31 +140,54 @@ def test_ten_thousand_texts_are_one_automaton() -> None:
         strings.one_of(long, Limits(states=1000))
 
 
+@pytest.mark.parametrize("escapes", ESCAPES)
 @pytest.mark.parametrize("is_ascii", [False, True])
-def test_json_strings_are_the_spellings_of_their_texts(is_ascii: bool, full: bool) -> None:
+def test_json_strings_are_the_spellings_of_their_texts(
+    is_ascii: bool, escapes: str, full: bool
+) -> None:
     """Spellings of members are accepted, those of other texts are not, whatever the escapes."""
     rng = random.Random(4)
-    for _ in range(200 if full else 25):
+    for _ in range(200 if full else 12):
         texts = [text_of(rng, 3) for _ in range(rng.randint(1, 4))]
         dfa = strings.literal(texts[0])
         for text in texts[1:]:
             dfa = union(dfa, strings.literal(text))
         if rng.random() < 0.3:
             dfa = difference(strings.lengths(0, 4), dfa)
-        written = strings.as_json(dfa, is_ascii)
+        written = strings.as_json(dfa, is_ascii, escapes)
         assert is_same(minimize(unnumbered(written)), written)
         for text in [*texts, *(text_of(rng, 5) for _ in range(20))]:
-            expected = dfa.accepts(text.encode())
-            spelling = spelling_of(rng, text, is_ascii)
-            assert text == json.loads(spelling)
-            assert expected == written.accepts(spelling.encode()), (texts, spelling)
+            for form in ESCAPES:
+                spelling = spelling_of(rng, text, form)
+                expected = dfa.accepts(text.encode())
+                expected = expected and is_allowed(spelling, text, is_ascii, escapes)
+                assert text == json.loads(f'"{spelling}"')
+                assert expected == written.accepts(f'"{spelling}"'.encode()), (texts, spelling)
 
 
+@pytest.mark.parametrize("escapes", ESCAPES)
 @pytest.mark.parametrize("is_ascii", [False, True])
-def test_drawn_json_strings_are_read_as_members(is_ascii: bool) -> None:
+def test_texts_that_are_fixed_are_written_as_their_automata_are(
+    is_ascii: bool, escapes: str
+) -> None:
+    """As an expression, which is a literal where there is one spelling: that of Python."""
+    rng = random.Random(7)
+    for text in ["", *CHARACTERS, "ab", *(text_of(rng, 5) for _ in range(60))]:
+        written = strings.as_json(strings.literal(text), is_ascii, escapes, is_fixed=True)
+        node = fixed_text(text, is_ascii, escapes)
+        found = [bytes(word) for word in itertools.islice(written.members(70), 2)]
+
+        assert is_same(minimal(thompson(node)), written)
+        assert isinstance(node, Lit) == (len(found) == 1)
+        assert json.dumps(text, ensure_ascii=is_ascii).encode() in found or len(found) > 1
+
+
+@pytest.mark.parametrize("escapes", ESCAPES)
+@pytest.mark.parametrize("is_ascii", [False, True])
+def test_drawn_json_strings_are_read_as_members(is_ascii: bool, escapes: str) -> None:
     """What the automaton accepts, a JSON reader reads as a member of the decoded language."""
     dfa = difference(strings.lengths(1, 5), strings.literal("a"))
-    written = strings.as_json(dfa, is_ascii)
+    written = strings.as_json(dfa, is_ascii, escapes)
     for drawn in Members(written).draws(300, at_most=30, seed=5):
         text = json.loads(drawn)
         assert dfa.accepts(text.encode())
@@ -170,9 +223,13 @@ def test_strings_of_nothing_and_of_everything() -> None:
     assert strings.as_json(nothing).is_empty
     empty = strings.as_json(strings.literal(""))
     assert list(empty.members(9)) == [tuple(b'""')]
-    everything = strings.as_json(strings.lengths(0, None))
-    assert not are_equal(everything, strings.free())
-    assert everything.states < 20
+    everything = strings.lengths(0, None)
+    for is_ascii in (False, True):
+        free = strings.free(is_ascii)
+        assert are_equal(strings.as_json(everything, is_ascii, "any"), free)
+        for escapes in ("usual", "shortest"):
+            assert not are_equal(strings.as_json(everything, is_ascii, escapes), free)
+    assert strings.as_json(everything, escapes="shortest").states < 20
 
 
 def test_lengths_and_json_strings_stay_within_limits() -> None:

@@ -8,6 +8,7 @@ are named by the pointer of the schema that they are made of.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import cast
 
@@ -24,8 +25,8 @@ from ..formulas import Conjunction, Contains, Some, Type
 from ..goals import ANYTHING, Goal, Goals
 from ..keywords.clauses import applied
 from ..normal import Normal
-from ..notes import Refused
-from ..options import COMPACT, FLEXIBLE, ONE, PLAIN, PYTHON
+from ..notes import ESCAPED, EXPONENTS, NUMBERS, Refused
+from ..options import ANY_ESCAPES, COMPACT, FLEXIBLE, ONE, PLAIN, PYTHON
 from ..places import Place
 from ..sets import (
     Ends,
@@ -39,6 +40,7 @@ from ..sets import (
     quoted,
     spelled,
 )
+from .fixed_text import fixed_text
 from .items import array
 from .members import object_
 from .writer import Writer
@@ -186,9 +188,33 @@ class Emitter(Writer):
         return self.sequence(self.literal(first), space, inside, space, self.literal(last))
 
     def text(self, text: str) -> tree.Expr:
-        written = quoted(text, self.options.ascii)
-        is_out = any(each in written[1:-1] for each in self.without)
-        return self.choice([]) if is_out else self.literal(written)
+        options = self.options
+        written = quoted(text, options.ascii)
+        if options.escapes != ANY_ESCAPES or self.without:
+            self.notes.respelled(ESCAPED)
+        if self.without:
+            is_out = any(each in written[1:-1] for each in self.without)
+            return self.choice([]) if is_out else self.literal(written)
+        node = fixed_text(text, options.ascii, options.escapes)
+        if isinstance(node, regex.Lit):
+            return self.literal(node.data)
+        return self._terminal(("text", text), written, lambda: node)
+
+    def number(self, value: Fraction) -> tree.Expr:
+        is_plain = self.options.integer == PLAIN
+        self.notes.respelled(NUMBERS if is_plain else EXPONENTS)
+        if is_plain:
+            return self.literal(decimal_text(value))
+        return tree.Pattern(spelled(value), "", self._span)
+
+    def _written_texts(self, dfa: Dfa, *, is_fixed: bool = False) -> regex.Node:
+        """The JSON strings of decoded texts."""
+        options, limits = self.options, self.limits
+        if options.escapes != ANY_ESCAPES:
+            self.notes.respelled(ESCAPED)
+        return _embedded(
+            strings.as_json(dfa, options.ascii, options.escapes, limits, is_fixed=is_fixed)
+        )
 
     def texts(self, texts: Texts) -> tree.Expr:
         if self.without:
@@ -200,10 +226,12 @@ class Emitter(Writer):
         if isinstance(texts, Names):
             if len(texts.texts) <= _LISTED:
                 return self.choice([self.text(text) for text in texts.texts])
-            listed = frozenset(quoted(text, self.options.ascii) for text in texts.texts)
+            listed = frozenset(texts.texts)
             name = f"{self._name} string"
             return self._terminal(
-                texts, name, lambda: _embedded(strings.one_of(listed, self.limits))
+                texts,
+                name,
+                lambda: self._written_texts(strings.one_of(listed, self.limits), is_fixed=True),
             )
         if isinstance(texts, Lengths):
             return self._counted(texts)
@@ -213,11 +241,7 @@ class Emitter(Writer):
         # The automaton is kept, so that no other one gets its ``id``.
         self._keep.append(dfa)
         name = f"{self._name} string"
-
-        def written() -> regex.Node:
-            return _embedded(strings.as_json(dfa, self.options.ascii))
-
-        return self._terminal(("texts", id(dfa)), name, written)
+        return self._terminal(("texts", id(dfa)), name, lambda: self._written_texts(dfa))
 
     def _excluding(self, texts: Texts) -> tree.Expr:
         """The same without strings that contain what none may contain."""
@@ -226,12 +250,14 @@ class Emitter(Writer):
         if isinstance(texts, Lengths) and max(texts.least, texts.most or 0) > _COUNTED_BESIDE:
             message = f"lengths beyond {_COUNTED_BESIDE} are not counted beside excluded texts"
             raise Refused(self._name, message, "leave one of the two out")
-        is_ascii = self.options.ascii
+        options = self.options
 
         def written() -> regex.Node:
-            every = strings.free(is_ascii)
+            every = strings.free(options.ascii)
             if texts is not Ends.ALL:
-                every = strings.as_json(self.normal.texts.dfa(texts), is_ascii, self.limits)
+                self.notes.respelled(ESCAPED)
+                dfa = self.normal.texts.dfa(texts)
+                every = strings.as_json(dfa, options.ascii, options.escapes, self.limits)
             quote = regex.lit(b'"')
             listed = regex.alt(*(regex.lit(each.encode("utf-8")) for each in self.without))
             parts = (quote, regex.EVERYTHING, listed, regex.EVERYTHING, quote)
@@ -251,7 +277,7 @@ class Emitter(Writer):
         def written() -> regex.Node:
             one, quote = _embedded(strings.character()), regex.lit(b'"')
             characters = regex.repeat(one, texts.least, texts.most)
-            whole = _embedded(strings.as_json(texts.dfa, False))
+            whole = self._written_texts(texts.dfa)
             return regex.intersection(whole, regex.seq(quote, characters, quote))
 
         return self._terminal(("texts", texts), f"{self._name} string", written)
@@ -359,10 +385,8 @@ class Emitter(Writer):
             case Ends.ALL:
                 numeral = self._terminal("numbers", "number", lambda: _embedded(numbers.numbers()))
                 return [numeral]
-            case Values(values) if is_plain:
-                return [self.literal(decimal_text(value)) for value in values]
             case Values(values):
-                return [tree.Pattern(spelled(value), "", self._span) for value in values]
+                return [self.number(value) for value in values]
             case Dfa():
                 is_integer = found in (numbers.integers(True), numbers.integers(False))
                 self._keep.append(found)
@@ -374,10 +398,11 @@ class Emitter(Writer):
     def _written(self, found: Dfa) -> Dfa:
         """Numbers as the option wants integers written; what has others, too, stays as it is."""
         integers = numbers.integers(True)
-        if self.options.integer != PLAIN:
+        is_plain = self.options.integer == PLAIN
+        if not is_plain or not boolean.difference(found, integers, self.limits).is_empty:
+            self.notes.respelled(EXPONENTS)
             return found
+        self.notes.respelled(NUMBERS)
         if found is integers:
             return numbers.integers(False)
-        if not boolean.difference(found, integers, self.limits).is_empty:
-            return found
         return boolean.common(found, numbers.integers(False), self.limits)

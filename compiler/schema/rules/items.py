@@ -6,7 +6,8 @@ Counts of what an array contains are states: each item satisfies a goal and is c
 not counted, and fails the goal where there is a bound above.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import product
 
 from ...grammar import tree
@@ -52,6 +53,8 @@ class _Array:
                 if literal.most is not None:
                     most = literal.most
                     self.most = most if self.most is None else min(self.most, most)
+        # How the values are written that are told apart, by their JSON.
+        self.written: dict[str, Callable[[], tree.Expr]] = {}
         # From here on all items are alike.
         self.alike = max(
             [item.index + 1 for item in self.items] + [rest.first for rest in self.rests] + [0]
@@ -227,7 +230,7 @@ class _Array:
         if len(values) == 1 and len(distinct) <= self._most_permuted:
             if most < self.least:
                 return self.writer.choice([])
-            parts = [tree.Part(self.writer.literal(value), is_required=False) for value in distinct]
+            parts = [tree.Part(self.written[value](), is_required=False) for value in distinct]
             return self.writer.permutation(parts, self.writer.comma(), self.least, most)
         if len(values) == 1:
             self.writer.notes.narrowed(pointer, "the values come in the order of the schema")
@@ -241,20 +244,26 @@ class _Array:
         normal = self.normal
         if normal.conjunctions(goal, Type.ARRAY) or normal.conjunctions(goal, Type.OBJECT):
             return None
-        found = ["null"] if normal.scalars(goal, Type.NULL) else []
         truths = normal.scalars(goal, Type.BOOLEAN)
         assert isinstance(truths, int)
-        found += [word for i, word in enumerate(("false", "true")) if truths >> i & 1]
+        words = ["null"] if normal.scalars(goal, Type.NULL) else []
+        words += [word for i, word in enumerate(("false", "true")) if truths >> i & 1]
+        found: dict[str, Callable[[], tree.Expr]] = {
+            word: partial(self.writer.literal, word) for word in words
+        }
         numbers, texts = normal.scalars(goal, Type.NUMBER), normal.texts_of(goal)
         if isinstance(numbers, Values):
-            found += [decimal_text(value) for value in numbers.values]
+            for value in numbers.values:
+                found[decimal_text(value)] = partial(self.writer.number, value)
         elif numbers is not Ends.NONE:
             return None
         if isinstance(texts, Names):
-            found += [quoted(text, self.writer.options.ascii) for text in texts.texts]
+            for text in texts.texts:
+                found[quoted(text, ascii=False)] = partial(self.writer.text, text)
         elif texts is not Ends.NONE:
             return None
-        return found if len(found) <= max(_IN_ORDER, self._most_permuted) else None
+        self.written |= found
+        return list(found) if len(found) <= max(_IN_ORDER, self._most_permuted) else None
 
     @property
     def _most_permuted(self) -> int:
@@ -289,7 +298,7 @@ class _Array:
                     options.append(
                         self.writer.sequence(
                             self.writer.comma() if written else self.writer.literal(b""),
-                            self.writer.literal(value),
+                            self.written[value](),
                             self.writer.reference(name_of(count + 1, written | bit)),
                         )
                     )
@@ -318,7 +327,7 @@ class _Array:
                     options.append(
                         self.writer.sequence(
                             self.writer.comma() if count else self.writer.literal(b""),
-                            self.writer.literal(values[place]),
+                            self.written[values[place]](),
                             self.writer.reference(name_of(place + 1, min(count + 1, top))),
                         )
                     )

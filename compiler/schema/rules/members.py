@@ -17,7 +17,7 @@ from ..formulas import BY_PROPERTIES, Conjunction, Every, Keys, Order, Size, Som
 from ..goals import Goal
 from ..keywords.objects import is_among
 from ..normal import Normal
-from ..notes import Refused
+from ..notes import ORDER, Refused
 from ..options import ANY_ORDER, PERMUTED
 from ..sets import Ends, Names, Texts
 from .key_parts import is_one_key, key_parts, label
@@ -248,6 +248,8 @@ class _Object:
                 f"{len(self.named)} keys come in the order of the schema",
                 "--any-limit allows more, with twice the states for each",
             )
+        if not self._is_any_order and len(self.named) + bool(self.cells) > 1:
+            self.writer.notes.respelled(ORDER)
         if self._is_any_order and self._is_permutation and self.named:
             return self._permuted()
         if not (self._is_any_order or self._is_counting or self.open):

@@ -1,6 +1,7 @@
 """What the rules of members and items are written with."""
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import Protocol
 
 from ...grammar import tree
@@ -59,6 +60,9 @@ class Writer(Protocol):
 
     def text(self, text: str) -> tree.Expr:
         """One string."""
+
+    def number(self, value: Fraction) -> tree.Expr:
+        """One number."""
 
     def texts(self, texts: Texts) -> tree.Expr:
         """The strings of a set."""

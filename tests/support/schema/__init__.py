@@ -13,6 +13,7 @@ from constrain.compiler.grammar.tree import Grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.network.build import network
 from constrain.compiler.schema import SchemaOptions, schema_grammar
+from constrain.compiler.schema.notes import SPELLINGS
 
 # How the suite is read, so that what it says of 1.0 and of texts as Python writes them holds.
 SUITE = {"integer": "decimal", "whitespace": "python"}
@@ -51,8 +52,15 @@ class Members:
 
     @property
     def notes(self) -> list[str]:
-        """What was left out, and where."""
-        return [note.message for note in self.grammar.notes] if self.grammar else []
+        """What was left out, and where; spellings of what is there apart."""
+        found = self.grammar.notes if self.grammar else ()
+        return [note.message for note in found if not note.message.startswith(SPELLINGS)]
+
+    @property
+    def spellings(self) -> str:
+        """What is said of spellings that were left out."""
+        found = self.grammar.notes if self.grammar else ()
+        return "".join(note.message for note in found if note.message.startswith(SPELLINGS))
 
 
 def members(schema: Any, *, seconds: float = 60, **options: Any) -> Members:
