@@ -70,7 +70,9 @@ class Emitter(Writer):
         # Whether some rule may have no text.
         self.may_be_empty = False
         self._names: dict[Goal, str] = {}
-        self._taken: dict[str, int] = {}
+        # How often each name was wanted, and those that rules have.
+        self._wanted: dict[str, int] = {}
+        self._taken: set[str] = set()
         self._terminals: dict[Hashable, str] = {}
         self._pending: list[Goal] = []
         # Commas and colons with their white space, which are the same expression everywhere.
@@ -325,11 +327,20 @@ class Emitter(Writer):
     # --- goals
 
     def _fresh(self, wanted: str) -> str:
-        count = self._taken.get(wanted, 0) + 1
-        self._taken[wanted] = count
-        if wanted.endswith(" "):
-            return f"{wanted}{count}"
-        return wanted if count == 1 else self._fresh(f"{wanted} ")
+        """The name itself, if it does not end with a space and no rule has it, else a number behind
+        it. A key of the schema may end as names of rules do."""
+        count = self._wanted.get(wanted, 0) + 1
+        self._wanted[wanted] = count
+        if not wanted.endswith(" "):
+            if count > 1 or wanted in self._taken:
+                return self._fresh(f"{wanted} ")
+            found = wanted
+        else:
+            found = f"{wanted}{count}"
+            if found in self._taken:
+                return self._fresh(wanted)
+        self._taken.add(found)
+        return found
 
     def _terminal(self, key: Hashable, name: str, node: Callable[[], regex.Node]) -> tree.Reference:
         known = self._terminals.get(key)
