@@ -12,7 +12,7 @@ from .keywords.known import inside_of
 from .read import Json
 
 # Keywords that ask nothing of a value, and that nothing refers to.
-_DESCRIBE = {
+DESCRIBE = {
     *("$comment", "default", "deprecated", "description", "example", "examples", "externalDocs"),
     *("readOnly", "title", "writeOnly", "xml"),
 }
@@ -48,7 +48,7 @@ class Alike:
         if levels and not _PLACED & schema.keys():
             parts = []
             for keyword, value in schema.items():
-                if keyword not in _DESCRIBE:
+                if keyword not in DESCRIBE:
                     said = self._of_keyword(keyword, value, levels)
                     if said is None:
                         break

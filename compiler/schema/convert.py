@@ -8,6 +8,7 @@ from ..grammar.productive import productive_rules
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from .goals import NAME_THEM, TOO_DEEP, Goal, Goals
+from .keywords.plain import are_plain
 from .keywords.shapes import misshapen, note_unread, unreadable_uris
 from .normal import Normal
 from .notes import Notes, Refused
@@ -15,6 +16,7 @@ from .options import ANY_ORDER, SchemaOptions
 from .places import Places
 from .read import Document, Json, read_json
 from .rules.contradictions import contradiction
+from .rules.deferred import Deferred
 from .rules.emit import Emitter
 
 
@@ -60,10 +62,7 @@ def _grammar(
     if wrong:
         raise CheckError(document.source, [each.placed(document.spans) for each in wrong])
     note_unread(document.value, places.draft, places.draft_of, notes)
-    if options.order == ANY_ORDER or _counts_much(document.value):
-        # Counts of items and sets of keys are kept by networks of another kind.
-        options = replace(options, lazy_from=None)
-    goals = Goals(places, options, notes, limits)
+    goals = Goals(places, _as_counted(options, document.value), notes, limits)
     normal = Normal(goals)
     goal = goals.at(start)
     if normal.is_surely_empty(goal):
@@ -73,6 +72,28 @@ def _grammar(
     if emitter.may_be_empty and name not in productive_rules(rules):
         raise contradiction(goal, normal, start) or _all_left_out(notes, start)
     return Grammar(document.source, rules, name, notes=notes.placed(document.spans, document.keys))
+
+
+def deferred_grammar(
+    source: Source, options: SchemaOptions, limits: Limits | None = None, start: str = "#"
+) -> Deferred | Grammar:
+    """The grammar of a schema, as ``grammar_of`` has it; where that surely raises nothing
+    (``keywords.plain``), its rules are made when they are asked for. Raises as ``grammar_of``."""
+    limits = (limits or Limits()).started()
+    document = read_json(source, limits)
+    if start != "#" or not are_plain([document.value], options, limits):
+        return grammar_of_document(document, options, limits, start)
+
+    def begin(limits: Limits) -> tuple[Emitter, str]:
+        places = Places(document, options, Notes(), limits, are_plain=True)
+        goals = Goals(places, _as_counted(options, document.value), places.notes, limits)
+        emitter = Emitter(goals, Normal(goals), is_lazy=True)
+        return emitter, emitter.value(goals.at(start)).name
+
+    def whole(limits: Limits) -> Grammar:
+        return grammar_of_document(document, options, limits, start)
+
+    return Deferred(source, limits, begin, whole)
 
 
 def grammar_around(
@@ -111,8 +132,43 @@ def grammar_around(
     return Grammar(document.source, rules, name, notes=notes.placed(document.spans, document.keys))
 
 
+def deferred_around(
+    document: Document,
+    roots: Sequence[str],
+    options: SchemaOptions,
+    limits: Limits,
+    around: Callable[[Emitter, Sequence[Goal]], str],
+    finish: Callable[[Grammar], Grammar],
+) -> Deferred | None:
+    """As ``grammar_around``, but rules are made when they are asked for; None where that might
+    raise something, or where values of a schema are no objects. ``finish``: of the grammar, once it
+    is complete."""
+    values = [document.at(root) for root in roots]
+    if not are_plain(values, options, limits, of_objects=True):
+        return None
+
+    def begin(limits: Limits) -> tuple[Emitter, str]:
+        places = Places(document, options, Notes(), limits, roots, are_plain=True)
+        goals = Goals(places, options, places.notes, limits)
+        emitter = Emitter(goals, Normal(goals), is_lazy=True)
+        return emitter, around(emitter, [goals.of_root(root) for root in places.roots])
+
+    def whole(limits: Limits) -> Grammar:
+        return finish(grammar_around(document, roots, options, limits, around))
+
+    return Deferred(document.source, limits, begin, whole)
+
+
 # Items and members that are counted by copies of them.
 _FEW = 50
+
+
+def _as_counted(options: SchemaOptions, value: Json) -> SchemaOptions:
+    """The options for a schema: counts of items and sets of keys are kept by networks that leave no
+    states of strings to be made while decoding."""
+    if options.order == ANY_ORDER or _counts_much(value):
+        return replace(options, lazy_from=None)
+    return options
 
 
 def _counts_much(value: Json) -> bool:

@@ -72,8 +72,16 @@ class Goals:
         self.texts, self.numbers = TextAlgebra(limits), NumberAlgebra(limits)
         self._of_place: dict[Place | Alternatives, int] = {}
         self.members: list[Place | Alternatives] = []
+        # Whether it is known that each schema has a value (``keywords.plain``).
+        self.are_plain = places.are_plain
         # The pointers of the keywords that bound lengths, by the bound.
         self.bounds: dict[int, str] = {}
+
+    def go_on_within(self, limits: Limits) -> None:
+        """Keep to these limits from here on, the same ones by another clock."""
+        self.limits = limits
+        self.texts.go_on_within(limits)
+        self.numbers.go_on_within(limits)
 
     def at(self, pointer: str) -> Goal:
         """That the schema at a pointer holds; ``#`` is the whole."""

@@ -37,6 +37,7 @@ from .formulas import (
 from .goals import ANYTHING, NOTHING, Alternatives, Goal, Goals
 from .keywords.annotations import all_others, some_other_fails, unevaluated
 from .keywords.clauses import clauses_of, excludes
+from .places import Place
 from .scalar_forms import ScalarForms, UndecidedError
 from .sets import Ends, Names, TextAlgebra, Texts
 
@@ -347,9 +348,15 @@ class Normal(ScalarForms):
         is_empty, is_exact = self._emptiness(goal)
         return is_empty and is_exact
 
+    def _is_place(self, goal: Goal) -> bool:
+        """Whether a goal is that a place holds."""
+        return len(goal) == 1 and not goal[0] % 2 and isinstance(self.goals.member(goal[0]), Place)
+
     def _emptiness(self, goal: Goal) -> tuple[bool, bool]:
         if goal in (ANYTHING, NOTHING):
             return goal == NOTHING, True
+        if self.goals.are_plain and self._is_place(goal):
+            return False, True
         known = self._empty.get(goal)
         if known is not None:
             return known

@@ -37,7 +37,7 @@ from .keywords.shapes import (
 )
 from .notes import Notes, Refused
 from .options import DRAFTS, SchemaOptions
-from .read import Document, Json, escaped, read_json
+from .read import Document, Json, escaped, read_json, value_at
 
 if TYPE_CHECKING:
     from referencing.jsonschema import SchemaRegistry
@@ -140,7 +140,8 @@ class Places:
     """All places of a document and of those that it refers to, each once.
 
     ``roots``: the pointers of the schemas in it, if it is none itself; what in them is alike has
-    one place then, the first.
+    one place then, the first. ``are_plain``: it is known that all of them are (``keywords.plain``),
+    so that references lead to places by their pointers.
     """
 
     def __init__(
@@ -150,23 +151,28 @@ class Places:
         notes: Notes,
         limits: Limits,
         roots: Sequence[str] | None = None,
+        *,
+        are_plain: bool = False,
     ) -> None:
-        self.document, self.notes = document, notes
+        self.document, self.notes, self.are_plain = document, notes, are_plain
         self._alike = None if roots is None else Alike()
         self._places: dict[tuple[int, str, tuple[str, ...], Draft], Place] = {}
         # Keeps what was made here alive, so that no other object gets its ``id``.
         self._made: dict[str, Json] = {}
         unsaid = Draft(NEWEST, is_lenient=True)
         self._unsaid = Draft(DRAFTS[options.draft]) if options.draft else unsaid
-        self._registry: SchemaRegistry = REGISTRY.combine(Registry())
-        self._add_folders(options, limits)
+        if not are_plain:
+            self._registry: SchemaRegistry = REGISTRY.combine(Registry())
+            self._add_folders(options, limits)
         if roots is None:
             self.roots = [self._root("", document.value, _BASE)]
         else:
             values = map(document.at, roots)
             bases = (f"{_BASE}{i}/" for i in range(len(roots)))
             self.roots = list(map(self._root, roots, values, bases))
-        self._register()
+        if not are_plain:
+            self._register()
+        self._by_base = {root.base: root.schema for root in self.roots}
         self.draft = self.roots[0].draft if self.roots else self._unsaid
         self.base = self.roots[0].base if self.roots else _BASE
         text = document.source.text
@@ -268,6 +274,8 @@ class Places:
         reference = near.schema[keyword]
         if not isinstance(reference, str):
             raise near.refused(NO_REFERENCE, "", keyword)
+        if self.are_plain:
+            return self._plainly_referred(near, reference)
         try:
             found = self._registry.resolver(near.base).lookup(reference)
         except (Unresolvable, ValueError) as error:
@@ -293,6 +301,14 @@ class Places:
         if base != near.base:
             draft = self._draft_at(base, draft)
         return self._of(contents, pointer, base, scope, draft, near.span, True)
+
+    def _plainly_referred(self, near: Place, reference: str) -> Place | bool:
+        """The place that a pointer into the same schema leads to, which is there."""
+        pointer, scope = f"{near.base}{reference}", near.scope
+        contents = value_at(self._by_base[near.base], reference.removeprefix("#"))
+        if self._is_dynamic and near.base not in scope:
+            scope = (*scope, near.base)
+        return self._of(contents, pointer, near.base, scope, near.draft, near.span, True)
 
     def _meant(self, reference: str, near: Place) -> str | None:
         """The reference that was probably meant: to a schema of that name at another place, or to

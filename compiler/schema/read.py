@@ -60,11 +60,15 @@ class Document:
 
     def at(self, pointer: str) -> Json:
         """The value at a pointer, which is there."""
-        value = self.value
-        for step in pointer.split("/")[1:]:
-            name = step.replace("~1", "/").replace("~0", "~")
-            value = value[int(name)] if isinstance(value, list) else value[name]
-        return value
+        return value_at(self.value, pointer)
+
+
+def value_at(value: Json, pointer: str) -> Json:
+    """What stands in a value at a pointer, which is there."""
+    for step in pointer.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        value = value[int(name)] if isinstance(value, list) else value[name]
+    return value
 
 
 def escaped(key: str | int) -> str:

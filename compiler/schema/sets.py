@@ -2,8 +2,8 @@
 
 null, booleans     a bit for each value
 numbers            all, none, finitely many values, or an automaton over texts without an exponent
-strings            all, none, finitely many texts, a range of lengths, or an automaton over
-                   decoded texts (UTF-8)
+strings            all, none, finitely many texts or all but these, a range of lengths, or an
+                   automaton over decoded texts (UTF-8)
 
 All is not the same as the automaton of all: numbers about which nothing is asked may have an
 exponent, and those that are compared with something may not. So a complement is one among texts
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -36,6 +36,9 @@ from . import numbers, strings
 # States of a product of two languages.
 _MOST_STATES = 100_000
 
+# Automata that are kept for other schemas.
+_KEPT = 512
+
 
 class Ends(Enum):
     """The two sets that need no automaton."""
@@ -47,6 +50,13 @@ class Ends(Enum):
 @dataclass(frozen=True, slots=True)
 class Names:
     """Finitely many texts, in the order of the schema."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """All texts but finitely many, whose automaton is made where it is needed: of keys alone."""
 
     texts: tuple[str, ...]
 
@@ -76,20 +86,24 @@ class Values:
     values: tuple[Fraction, ...]
 
 
-Texts: TypeAlias = Ends | Names | Lengths | Within | Dfa
+Texts: TypeAlias = Ends | Names | Others | Lengths | Within | Dfa
 Numbers: TypeAlias = Ends | Values | Dfa
 # Of null and booleans: bit i is set if value i is in it.
 Scalar: TypeAlias = Texts | Numbers | int
 
-S = TypeVar("S", bound=Names | Lengths | Within | Values)
+S = TypeVar("S", bound=Names | Others | Lengths | Within | Values)
 
 
 class _Algebra(ABC, Generic[S]):
     """Meets, joins and complements of sets, each computed once."""
 
     def __init__(self, limits: Limits) -> None:
-        self.limits = limits.within(_MOST_STATES)
+        self.go_on_within(limits)
         self._known: dict[tuple[str, Ends | S | Dfa, Ends | S | Dfa], Ends | S | Dfa] = {}
+
+    def go_on_within(self, limits: Limits) -> None:
+        """Keep to these limits from here on, and to what products may take."""
+        self.limits = limits.within(_MOST_STATES)
 
     def meet(self, left: "Ends | S | Dfa", right: "Ends | S | Dfa") -> "Ends | S | Dfa":
         """What is in both."""
@@ -161,7 +175,7 @@ class Bits:
         return left | right
 
 
-class TextAlgebra(_Algebra[Names | Lengths | Within]):
+class TextAlgebra(_Algebra[Names | Others | Lengths | Within]):
     """The algebra of sets of decoded texts."""
 
     def holds(self, texts: Texts, text: str) -> bool:
@@ -171,6 +185,8 @@ class TextAlgebra(_Algebra[Names | Lengths | Within]):
                 return texts is Ends.ALL
             case Names():
                 return text in texts.texts
+            case Others():
+                return text not in texts.texts
             case Lengths():
                 return texts.least <= len(text) and (texts.most is None or len(text) <= texts.most)
             case Within(dfa, least, most):
@@ -222,18 +238,28 @@ class TextAlgebra(_Algebra[Names | Lengths | Within]):
                 return lengths(0, of.least - 1)
             if of.least == 0:
                 return lengths(of.most + 1, None)
+        if isinstance(of, Names):
+            return _others(frozenset(of.texts), self.limits)
         return super()._complement(of)
 
-    def _dfa(self, of: Ends | Names | Lengths | Within) -> Dfa:
+    def _dfa(self, of: Ends | Names | Others | Lengths | Within) -> Dfa:
         match of:
             case Names():
                 return strings.one_of(frozenset(of.texts), self.limits)
+            case Others():
+                return _others(frozenset(of.texts), self.limits)
             case Lengths():
                 return strings.lengths(of.least, of.most, self.limits)
             case Within(dfa, least, most):
                 return boolean.common(dfa, strings.lengths(least, most), self.limits)
             case _:
                 return strings.lengths(0, None)
+
+
+@lru_cache(_KEPT)
+def _others(texts: frozenset[str], limits: Limits) -> Dfa:
+    """The automaton of all texts but these."""
+    return boolean.difference(strings.lengths(0, None), strings.one_of(texts, limits), limits)
 
 
 class NumberAlgebra(_Algebra[Values]):

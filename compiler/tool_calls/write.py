@@ -7,7 +7,7 @@ texts ::= calls                     required
 call  ::= "{" "\\"name\\"" ":" ("\\"f\\"" "," "\\"arguments\\"" ":" schema of f | …) "}"
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..automata import regex_ir as regex
@@ -18,12 +18,13 @@ from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Source
 from ..grammar import tree
 from ..limits import Limits
-from ..schema.convert import grammar_around
+from ..schema.convert import deferred_around, grammar_around
 from ..schema.goals import ANYTHING, Goal
 from ..schema.notes import Refused
 from ..schema.options import SchemaOptions
 from ..schema.read import Document, Json, read_json
 from ..schema.rules.contradictions import contradiction
+from ..schema.rules.deferred import Deferred
 from ..schema.rules.emit import Emitter
 from .read import AUTO, NONE, Tool, Tools, tools_in
 
@@ -36,10 +37,35 @@ _SPACE, _CALLING = " \t\n\r", "{["
 def grammar_of(source: Source, options: SchemaOptions, limits: Limits) -> tree.Grammar:
     """The grammar, as ``tools_grammar`` says."""
     document = read_json(source, limits)
+    roots, around = _schemas_and_calls(document)
+    return _with_tokens(grammar_around(document, roots, options, limits, around))
+
+
+def deferred_grammar(
+    source: Source, options: SchemaOptions, limits: Limits | None = None
+) -> Deferred | tree.Grammar:
+    """The same; where that surely raises nothing, rules are made when they are asked for."""
+    limits = (limits or Limits()).started()
+    document = read_json(source, limits)
+    roots, around = _schemas_and_calls(document)
+    found = deferred_around(document, roots, options, limits, around, _with_tokens)
+    return found or _with_tokens(grammar_around(document, roots, options, limits, around))
+
+
+def _with_tokens(grammar: tree.Grammar) -> tree.Grammar:
+    tokens = tree.distinct_tokens(grammar.rules)
+    return replace(grammar, tokens=tokens) if tokens else grammar
+
+
+def _schemas_and_calls(
+    document: Document,
+) -> tuple[list[str], Callable[[Emitter, Sequence[Goal]], str]]:
+    """The pointers of the schemas of arguments, and what writes the rules around them. Raises
+    ``CheckError``."""
     try:
         tools = tools_in(document)
     except Refused as error:
-        raise CheckError(source, [error.placed(document.spans)]) from None
+        raise CheckError(document.source, [error.placed(document.spans)]) from None
     called = tools.tools if tools.mode != NONE else ()
     roots = [tool.parameters for tool in called if tool.parameters is not None]
 
@@ -47,10 +73,7 @@ def grammar_of(source: Source, options: SchemaOptions, limits: Limits) -> tree.G
         writer = _Calls(emitter, tools, document, dict(zip(roots, goals, strict=True)))
         return writer.texts()
 
-    grammar = grammar_around(document, roots, options, limits, around)
-    if tools.style.marks is None:
-        return grammar
-    return replace(grammar, tokens=tree.distinct_tokens(grammar.rules))
+    return roots, around
 
 
 class _Calls:

@@ -294,3 +294,6 @@ _CHECKS: Mapping[str, Callable[[Json, Draft], _Wrong]] = {
     "items": _items,
     "prefixItems": _prefix,
 }
+
+# Keywords whose values are looked at.
+CHECKED = frozenset(_CHECKS)

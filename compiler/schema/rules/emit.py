@@ -20,6 +20,7 @@ from ...automata.minimize import minimal
 from ...automata.thompson import thompson
 from ...diagnostics import Span
 from ...grammar import tree
+from ...limits import Limits
 from .. import numbers, strings
 from ..formulas import Conjunction, Contains, Some, Type
 from ..goals import ANYTHING, Goal, Goals
@@ -33,6 +34,7 @@ from ..sets import (
     Lengths,
     Names,
     Numbers,
+    Others,
     Texts,
     Values,
     Within,
@@ -61,9 +63,10 @@ def _embedded(dfa: Dfa) -> regex.Node:
 
 
 class Emitter(Writer):
-    """Writes the rules of goals, each once."""
+    """Writes the rules of goals, each once: all that are named (``all_rules``), or if it
+    ``is_lazy`` those that are asked for (``write``), and automata of terminals when they are."""
 
-    def __init__(self, goals: Goals, normal: Normal) -> None:
+    def __init__(self, goals: Goals, normal: Normal, *, is_lazy: bool = False) -> None:
         self.goals, self.normal = goals, normal
         self.options, self.notes, self.limits = goals.options, goals.notes, goals.limits
         self.rules: list[tree.Rule] = []
@@ -74,7 +77,11 @@ class Emitter(Writer):
         self._wanted: dict[str, int] = {}
         self._taken: set[str] = set()
         self._terminals: dict[Hashable, str] = {}
-        self._pending: list[Goal] = []
+        # By name the goals without a rule so far; the terminals, if they are made when asked for.
+        self._pending: dict[str, Goal] = {}
+        self._is_lazy = is_lazy
+        self._later: dict[str, Callable[[], None]] = {}
+        self._by_name: dict[str, tree.Rule] = {}
         # Commas and colons with their white space, which are the same expression everywhere.
         self._marks: dict[str, tree.Expr] = {}
         self._keep: list[Dfa] = []
@@ -105,10 +112,33 @@ class Emitter(Writer):
     def all_rules(self) -> tuple[tree.Rule, ...]:
         """The rules so far, and those of all goals that they name. Raises as ``grammar_of``."""
         while self._pending:
-            self._goal(self._pending.pop())
+            self._goal(self._pending.popitem()[1])
             self.limits.check_resources(_STAGE, [self._name])
             self.limits.check_states(len(self.rules), _STAGE, [self._name])
         return tuple(self.rules)
+
+    def written(self, name: str) -> tree.Rule | None:
+        """The rule of a name, None if it was not written so far."""
+        known = self._by_name
+        for rule in self.rules[len(known) :]:
+            known[rule.name] = rule
+        return known.get(name)
+
+    def write(self, name: str, limits: Limits) -> tree.Rule:
+        """Write the rule of a name that another one says, with those that it alone needs. Raises
+        ``LimitError``, ``Refused``, and ``KeyError`` for any other name."""
+        self.limits = limits
+        self.goals.go_on_within(limits)
+        if name in self._pending:
+            self._goal(self._pending[name])
+            del self._pending[name]
+        elif name in self._later:
+            self._later[name]()
+            del self._later[name]
+        found = self.written(name)
+        if found is None:
+            raise KeyError(name)
+        return found
 
     # --- what members and items are written with
 
@@ -118,7 +148,7 @@ class Emitter(Writer):
             place = self.goals.nearest(goal)
             name = self._fresh("value" if goal == ANYTHING else place.pointer if place else "none")
             self._names[goal] = name
-            self._pending.append(goal)
+            self._pending[name] = goal
         return tree.Reference(name, self._span)
 
     def literal(self, data: str | bytes) -> tree.Literal:
@@ -239,6 +269,9 @@ class Emitter(Writer):
             return self._counted(texts)
         if isinstance(texts, Within):
             return self._within(texts)
+        if isinstance(texts, Others):
+            algebra, name = self.normal.texts, f"{self._name} string"
+            return self._terminal(texts, name, lambda: self._written_texts(algebra.dfa(texts)))
         dfa = self.normal.texts.dfa(texts)
         # The automaton is kept, so that no other one gets its ``id``.
         self._keep.append(dfa)
@@ -347,8 +380,16 @@ class Emitter(Writer):
         if known is None:
             known = self._fresh(name)
             self._terminals[key] = known
-            body = tree.Pattern(node(), "", self._span)
-            self.rules.append(tree.Rule(known, self._span, body, self._span, terminal=True))
+            span = self._span
+
+            def write() -> None:
+                body = tree.Pattern(node(), "", span)
+                self.rules.append(tree.Rule(known, span, body, span, terminal=True))
+
+            if self._is_lazy:
+                self._later[known] = write
+            else:
+                write()
         return tree.Reference(known, self._span)
 
     def _goal(self, goal: Goal) -> None:

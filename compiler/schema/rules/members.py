@@ -19,7 +19,7 @@ from ..keywords.objects import is_among
 from ..normal import Normal
 from ..notes import ORDER, Refused
 from ..options import ANY_ORDER, PERMUTED
-from ..sets import Ends, Names, Texts
+from ..sets import Ends, Others, Texts
 from .key_parts import is_one_key, key_parts, label
 from .writer import Writer
 
@@ -153,7 +153,7 @@ class _Object:
         if self.normal.is_surely_empty(self._goal_inside((Ends.ALL,))):
             # Nothing may be in any of them.
             return
-        rest = algebra.complement(Names(tuple(sorted(names)))) if names else Ends.ALL
+        rest: Texts = Others(tuple(sorted(names))) if names else Ends.ALL
         sets: dict[Texts, None] = {}
         for literal in self.literals:
             if isinstance(literal, Every | Some) and literal.keys.texts is not None:

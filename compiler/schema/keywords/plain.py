@@ -1,0 +1,387 @@
+"""Schemas that surely have a grammar, so that its rules may be written when they are needed.
+
+    {"type": "object", "properties": {"n": {"type": "integer", "minimum": 0}}}     plain
+    {"type": "integer", "minimum": 2, "maximum": 1}                                not: no value
+    {"type": "string", "pattern": "^a", "maxLength": 9}                            not: no telling
+
+Of a plain schema it is proved, by one pass over its text, that all of its keywords have values that
+are theirs, that each schema in it has a value, that nothing refers to itself for one and the same
+value, and that no automaton of it reaches a limit. What this says nothing of is no plain one,
+though it may have a grammar; so it is for the caller to write all rules of what is not plain.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from math import ceil, floor
+
+from ...diagnostics import LimitError
+from ...limits import Limits
+from ..alike import DESCRIBE
+from ..drafts import METASCHEMAS
+from ..formats import language
+from ..options import DRAFTS, FIXED, IGNORE, REFUSE_UNKNOWN, SchemaOptions
+from ..patterns import PatternError, search
+from ..read import Json
+from .known import KEYWORDS
+from .shapes import CHECKED, TYPES
+
+_BOUNDS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
+_COUNTS = ("minLength", "maxLength", "minItems", "maxItems")
+_VALUES = ("enum", "const")
+_DEFINITIONS = ("$defs", "definitions")
+
+# Keywords that nothing else may stand beside but what describes.
+_ALONE = ("$ref", "allOf", "anyOf")
+
+_READ = frozenset(
+    [
+        *(*_ALONE, *_VALUES, *_DEFINITIONS, *_BOUNDS, *_COUNTS),
+        *("additionalProperties", "format", "items", "pattern", "prefixItems", "properties"),
+        *("required", "type", "uniqueItems"),
+    ]
+)
+_ASKING = _READ - set(_DEFINITIONS)
+
+# Keywords that ask something else, or that give names; any others ask nothing.
+_NOT_READ = CHECKED.union(KEYWORDS) - _READ - DESCRIBE - {"$schema", "discriminator", "nullable"}
+
+# Schemas for one and the same value inside each other, and passes over those that wait for others.
+_MOST_LEVELS, _MOST_PASSES = 6, 20
+
+# Digits of a number before the point and behind it.
+_MOST_DIGITS = 30
+
+# Bytes of texts that one automaton is made of, with up to six states for each, those of escapes
+# among them; and states of a pattern.
+_MOST_BYTES, _STATES_OF_PATTERN = 25_000, 4_000
+
+
+def are_plain(
+    roots: Sequence[Json], options: SchemaOptions, limits: Limits, *, of_objects: bool = False
+) -> bool:
+    """Whether schemas are plain, each a document of its own; ``of_objects``: and ask for objects.
+
+    Then making their rules raises nothing but ``LimitError`` for time and memory, and all rules
+    have a text.
+    """
+    is_usual = options.order == FIXED and not options.schemas
+    default = Limits()
+    if not is_usual or limits.states < default.states or limits.memory < default.memory:
+        return False
+    return all(
+        _Scan(root, options, limits).is_plain()
+        and (not of_objects or ("$ref" not in root and root.get("type") == "object"))
+        for root in roots
+    )
+
+
+class _NotPlainError(Exception):
+    """A schema is not plain."""
+
+
+class _Scan:
+    """One document. Schemas in it are numbered as they are met."""
+
+    def __init__(self, root: Json, options: SchemaOptions, limits: Limits) -> None:
+        self.root, self.options, self.limits = root, options, limits
+        self._numbers: dict[int, int] = {}
+        self._pending: list[Mapping[str, Json]] = []
+        # Of each schema others for the same value, one of which is enough or not, and those of
+        # members and items that must be there.
+        self._same: list[tuple[int, ...]] = []
+        self._is_choice: list[bool] = []
+        self._needed: list[tuple[int, ...]] = []
+
+    def is_plain(self) -> bool:
+        """Whether all of it is."""
+        root = self.root
+        if type(root) is not dict:
+            return False
+        if not self._has_plain_draft(root):
+            return False
+        try:
+            self._number(root)
+            while self._pending:
+                schema = self._pending.pop()
+                if "$schema" in schema and schema is not root:
+                    return False
+                number = self._numbers[id(schema)]
+                self._same[number], self._needed[number] = self._parts(schema)
+                self._is_choice[number] = "anyOf" in schema
+        except _NotPlainError:
+            return False
+        levels = [0] * len(self._same)
+        return self._settle(self._has_end(levels)) and self._settle(self._has_value())
+
+    def _has_plain_draft(self, root: Mapping[str, Json]) -> bool:
+        """Whether the draft is one that is looked at here, or none is said."""
+        number = DRAFTS[self.options.draft or "2020-12"]
+        if "$schema" in root:
+            said = root["$schema"]
+            name = said.rstrip("#").rpartition("://")[2] if _is_text(said) else ""
+            number = METASCHEMAS.get(name, 0)
+        self._has_prefixes = number >= 2020
+        return number > 4
+
+    # --- what schemas need of each other
+
+    def _settle(self, is_settled: Callable[[int], bool]) -> bool:
+        """Whether all schemas are settled in the end; a few passes are enough where they are
+        written as usual."""
+        waiting: Sequence[int] = range(len(self._same) - 1, -1, -1)
+        for _ in range(_MOST_PASSES):
+            waiting = [number for number in waiting if not is_settled(number)]
+            if not waiting:
+                return True
+        return False
+
+    def _has_end(self, levels: list[int]) -> Callable[[int], bool]:
+        """That what stands for the same value comes to an end."""
+
+        def is_settled(number: int) -> bool:
+            inside = [levels[each] for each in self._same[number]]
+            if all(inside):
+                levels[number] = max(inside, default=0) + 1
+                if levels[number] > _MOST_LEVELS:
+                    levels[number] = 0
+            return levels[number] > 0
+
+        return is_settled
+
+    def _has_value(self) -> Callable[[int], bool]:
+        """That there is a value, of finitely many members and items."""
+        found = [False] * len(self._same)
+
+        def is_settled(number: int) -> bool:
+            same = [found[each] for each in self._same[number]]
+            is_one = (any(same) if self._is_choice[number] else all(same)) or not same
+            found[number] = is_one and all(found[each] for each in self._needed[number])
+            return found[number]
+
+        return is_settled
+
+    def _number(self, schema: Json) -> int:
+        """The number of a schema, which is looked at if it is new. ``true`` is none, of which
+        nothing is needed."""
+        found = self._numbers.get(id(schema))
+        if found is None:
+            if type(schema) is not dict:
+                raise _NotPlainError
+            found = self._numbers[id(schema)] = len(self._same)
+            self._same.append(())
+            self._needed.append(())
+            self._is_choice.append(False)
+            self._pending.append(schema)
+        return found
+
+    def _numbers_of(self, schemas: Sequence[Json]) -> tuple[int, ...]:
+        return tuple(self._number(each) for each in schemas if each is not True)
+
+    # --- one schema
+
+    def _parts(self, schema: Mapping[str, Json]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The numbers of the schemas in it for the same value, and of those of what must be there.
+        Raises ``_NotPlainError``."""
+        asked = _ASKING & schema.keys()
+        if not _NOT_READ.isdisjoint(schema):
+            raise _NotPlainError
+        for keyword in _DEFINITIONS:
+            if keyword in schema:
+                self._numbers_of(tuple(_mapping(schema[keyword]).values()))
+        for keyword in _ALONE:
+            if keyword in asked:
+                if len(asked) > 1:
+                    raise _NotPlainError
+                return self._numbers_of(self._inside(keyword, schema[keyword])), ()
+        types = self._types(schema)
+        if not asked.isdisjoint(_VALUES):
+            self._check_values(asked, schema, types)
+            return (), ()
+        if not asked.isdisjoint(_BOUNDS):
+            self._check_numbers(schema, types)
+        self._check_texts(schema)
+        return (), self._of_items(asked, schema) + self._of_members(asked, schema)
+
+    def _inside(self, keyword: str, value: Json) -> Sequence[Json]:
+        if keyword == "$ref":
+            return (self._referred(value),)
+        # More than one of ``allOf`` may contradict each other.
+        if type(value) is not list or not value or (keyword == "allOf" and len(value) > 1):
+            raise _NotPlainError
+        return value
+
+    def _referred(self, reference: Json) -> Json:
+        """What a reference to a place in the document leads to."""
+        if not _is_text(reference) or "%" in reference or not reference.isprintable():
+            raise _NotPlainError
+        found = self.root
+        first, *steps = reference.split("/")
+        if first != "#":
+            raise _NotPlainError
+        for step in steps:
+            name = step.replace("~1", "/").replace("~0", "~")
+            if type(found) is not dict or name not in found:
+                raise _NotPlainError
+            found = found[name]
+        return found
+
+    @staticmethod
+    def _types(schema: Mapping[str, Json]) -> Sequence[str]:
+        given = schema.get("type", TYPES)
+        named = given if isinstance(given, list | tuple) else (given,)
+        if not named or not all(_is_text(name) and name in TYPES for name in named):
+            raise _NotPlainError
+        return named
+
+    def _check_values(
+        self, asked: frozenset[str], schema: Mapping[str, Json], types: Sequence[str]
+    ) -> None:
+        """``enum`` or ``const``: scalars, of which one at least is of a type that is asked for."""
+        if len(asked - {"type"}) > 1:
+            raise _NotPlainError
+        values = schema["enum"] if "enum" in asked else [schema["const"]]
+        if type(values) is not list:
+            raise _NotPlainError
+        kinds = {_type_of(value) for value in values}
+        if kinds.isdisjoint(types) and not ("integer" in kinds and "number" in types):
+            raise _NotPlainError
+        self._check_size([value for value in values if _is_text(value)])
+
+    @staticmethod
+    def _check_size(texts: Sequence[str]) -> None:
+        """That an automaton of texts is small."""
+        is_surely_small = sum(map(len, texts)) * 4 <= _MOST_BYTES
+        if not is_surely_small and sum(len(each.encode()) for each in texts) > _MOST_BYTES:
+            raise _NotPlainError
+
+    @staticmethod
+    def _check_numbers(schema: Mapping[str, Json], types: Sequence[str]) -> None:
+        """Bounds in order, with an integer between them where these may be asked for."""
+        found = {keyword: schema[keyword] for keyword in _BOUNDS if keyword in schema}
+        if not all(map(_is_number, found.values())):
+            raise _NotPlainError
+        lows = [found[keyword] for keyword in _BOUNDS[:2] if keyword in found]
+        highs = [found[keyword] for keyword in _BOUNDS[2:] if keyword in found]
+        if not lows or not highs:
+            return
+        least, most = max(lows), min(highs)
+        is_above = found.get("exclusiveMinimum") == least
+        is_below = found.get("exclusiveMaximum") == most
+        if "integer" in types:
+            first = floor(least) + 1 if is_above else ceil(least)
+            last = ceil(most) - 1 if is_below else floor(most)
+            is_none = first > last
+        else:
+            is_none = least > most or (least == most and (is_above or is_below))
+        if is_none:
+            raise _NotPlainError
+
+    def _check_texts(self, schema: Mapping[str, Json]) -> None:
+        """A pattern, a format or lengths: of two of these there may be no text."""
+        name, pattern = schema.get("format"), schema.get("pattern")
+        least, most = self._counts("minLength", "maxLength", schema)
+        if "format" in schema:
+            if not _is_text(name):
+                raise _NotPlainError
+            if self.options.formats == REFUSE_UNKNOWN and language(name) is None:
+                raise _NotPlainError
+        is_format = "format" in schema and self.options.formats != IGNORE
+        if is_format + ("pattern" in schema) + (least > 0 or most is not None) > 1:
+            raise _NotPlainError
+        if "pattern" in schema:
+            try:
+                found = search(pattern, self.limits) if _is_text(pattern) else None
+            except (PatternError, LimitError, RecursionError):
+                # It is looked at again where it is told.
+                raise _NotPlainError from None
+            if found is None or found.is_empty or found.states > _STATES_OF_PATTERN:
+                raise _NotPlainError
+
+    def _counts(self, first: str, last: str, schema: Mapping[str, Json]) -> tuple[int, int | None]:
+        """Bounds of a count, in order and such that nothing is narrowed to less."""
+        least, most = schema.get(first, 0), schema.get(last)
+        longest = self.options.longest
+        for keyword, value in ((first, least), (last, most)):
+            if keyword in schema and (type(value) is not int or value < 0):
+                raise _NotPlainError
+            if longest is not None and value is not None and value > longest:
+                raise _NotPlainError
+        if most is not None and most < least:
+            raise _NotPlainError
+        return least, most
+
+    def _of_items(self, asked: frozenset[str], schema: Mapping[str, Json]) -> tuple[int, ...]:
+        """The schemas of items that must be there."""
+        least, most = self._counts("minItems", "maxItems", schema)
+        if schema.get("uniqueItems", False) is not False:
+            raise _NotPlainError
+        first: Sequence[Json] = ()
+        if "prefixItems" in asked:
+            first = schema["prefixItems"]
+            if not self._has_prefixes or type(first) is not list or not first:
+                raise _NotPlainError
+        every = self._numbers_of(first)
+        rest = self._numbers_of([schema["items"]]) if "items" in asked else ()
+        if most == 0 or not least:
+            return ()
+        return every + (rest if least > len(first) else ())
+
+    def _of_members(self, asked: frozenset[str], schema: Mapping[str, Json]) -> tuple[int, ...]:
+        """The schemas of members that must be there."""
+        known = _mapping(schema["properties"]) if "properties" in asked else {}
+        required = schema["required"] if "required" in asked else []
+        rest = schema.get("additionalProperties", True)
+        if type(required) is not list or not all(map(_is_text, required)):
+            raise _NotPlainError
+        for inside in known.values():
+            if inside is not True:
+                self._number(inside)
+        others: Sequence[int] = ()
+        if rest is False:
+            if not known.keys() >= set(required):
+                raise _NotPlainError
+        else:
+            others = self._numbers_of([rest])
+            self._check_size([*known, *required])
+        needed = [known[name] for name in required if name in known]
+        has_others = any(name not in known for name in required)
+        return self._numbers_of(needed) + (tuple(others) if has_others else ())
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    if type(value) is not dict:
+        raise _NotPlainError
+    return value
+
+
+def _is_text(value: Json) -> bool:
+    return type(value) is str
+
+
+def _is_number(value: Json) -> bool:
+    """Whether a value is a number of few digits."""
+    if type(value) is int:
+        return value.bit_length() < 3 * _MOST_DIGITS
+    return type(value) is Decimal and _has_few_digits(value)
+
+
+def _has_few_digits(value: Decimal) -> bool:
+    _, digits, exponent = value.as_tuple()
+    return (
+        isinstance(exponent, int)
+        and len(digits) <= _MOST_DIGITS
+        and -_MOST_DIGITS <= exponent <= _MOST_DIGITS
+    )
+
+
+def _type_of(value: Json) -> str:
+    """The type of a scalar. Raises ``_NotPlainError`` for other values."""
+    if type(value) is str:
+        return "string"
+    if value is None:
+        return "null"
+    if type(value) is bool:
+        return "boolean"
+    if not _is_number(value):
+        raise _NotPlainError
+    return "integer" if type(value) is int else "number"
