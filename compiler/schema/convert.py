@@ -14,7 +14,7 @@ from .normal import Normal
 from .notes import Notes, Refused
 from .options import ANY_ORDER, SchemaOptions
 from .places import Places
-from .read import Document, Json, read_json
+from .read import Document, Json, read_json, value_at, value_of
 from .rules.contradictions import contradiction
 from .rules.deferred import Deferred
 from .rules.emit import Emitter
@@ -55,9 +55,11 @@ def opened(source: Source, limits: Limits) -> tuple[Document, Goals, Normal]:
 def _grammar(
     document: Document, options: SchemaOptions, notes: Notes, limits: Limits, start: str
 ) -> Grammar:
-    wrong = unreadable_uris(document.value)
+    is_plain = start == "#" and are_plain([document.value], options, limits)
+    wrong = [] if is_plain else unreadable_uris(document.value)
     if not wrong:
-        places = Places(document, options, notes, limits)
+        places = Places(document, options, notes, limits, are_plain=is_plain)
+    if not (wrong or is_plain):
         wrong = misshapen(document.value, places.draft, places.draft_of)
     if wrong:
         raise CheckError(document.source, [each.placed(document.spans) for each in wrong])
@@ -80,20 +82,33 @@ def deferred_grammar(
     """The grammar of a schema, as ``grammar_of`` has it; where that surely raises nothing
     (``keywords.plain``), its rules are made when they are asked for. Raises as ``grammar_of``."""
     limits = (limits or Limits()).started()
-    document = read_json(source, limits)
-    if start != "#" or not are_plain([document.value], options, limits):
-        return grammar_of_document(document, options, limits, start)
+    value = value_of(source.text, limits) if start == "#" else None
+    if not are_plain([value], options, limits):
+        return grammar_of(source, options, limits, start)
 
     def begin(limits: Limits) -> tuple[Emitter, str]:
-        places = Places(document, options, Notes(), limits, are_plain=True)
-        goals = Goals(places, _as_counted(options, document.value), places.notes, limits)
-        emitter = Emitter(goals, Normal(goals), is_lazy=True)
-        return emitter, emitter.value(goals.at(start)).name
+        emitter = _lazy_emitter(source, value, options, limits)
+        return emitter, emitter.value(emitter.goals.at(start)).name
 
     def whole(limits: Limits) -> Grammar:
-        return grammar_of_document(document, options, limits, start)
+        return grammar_of(source, options, limits, start)
 
     return Deferred(source, limits, begin, whole)
+
+
+def _lazy_emitter(
+    source: Source,
+    value: Json,
+    options: SchemaOptions,
+    limits: Limits,
+    roots: Sequence[str] | None = None,
+) -> Emitter:
+    """What writes rules of plain schemas when they are read, without their places in the text."""
+    document = Document(source, value, {}, {}, {})
+    places = Places(document, options, Notes(), limits, roots, are_plain=True)
+    counted = _as_counted(options, value) if roots is None else options
+    goals = Goals(places, counted, places.notes, limits)
+    return Emitter(goals, Normal(goals), is_lazy=True)
 
 
 def grammar_around(
@@ -133,30 +148,27 @@ def grammar_around(
 
 
 def deferred_around(
-    document: Document,
+    source: Source,
+    value: Json,
     roots: Sequence[str],
     options: SchemaOptions,
     limits: Limits,
     around: Callable[[Emitter, Sequence[Goal]], str],
-    finish: Callable[[Grammar], Grammar],
+    whole: Callable[[Limits], Grammar],
 ) -> Deferred | None:
-    """As ``grammar_around``, but rules are made when they are asked for; None where that might
-    raise something, or where values of a schema are no objects. ``finish``: of the grammar, once it
-    is complete."""
-    values = [document.at(root) for root in roots]
-    if not are_plain(values, options, limits, of_objects=True):
+    """As ``grammar_around`` of the ``value`` of a text, but rules are made when they are read; None
+    where that might raise something, or where values of a schema are no objects. ``whole``: the
+    grammar, all at once."""
+    schemas = [value_at(value, root) for root in roots]
+    if not are_plain(schemas, options, limits, of_objects=True):
         return None
 
     def begin(limits: Limits) -> tuple[Emitter, str]:
-        places = Places(document, options, Notes(), limits, roots, are_plain=True)
-        goals = Goals(places, options, places.notes, limits)
-        emitter = Emitter(goals, Normal(goals), is_lazy=True)
-        return emitter, around(emitter, [goals.of_root(root) for root in places.roots])
+        emitter = _lazy_emitter(source, value, options, limits, roots)
+        goals = emitter.goals
+        return emitter, around(emitter, [goals.of_root(root) for root in goals.places.roots])
 
-    def whole(limits: Limits) -> Grammar:
-        return finish(grammar_around(document, roots, options, limits, around))
-
-    return Deferred(document.source, limits, begin, whole)
+    return Deferred(source, limits, begin, whole)
 
 
 # Items and members that are counted by copies of them.

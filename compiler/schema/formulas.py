@@ -173,6 +173,8 @@ class Conjunction:
         """Both hold."""
         if not (other.literals or other.marks or other.orders):
             return self
+        if not (self.literals or self.marks or self.orders):
+            return other
         return Conjunction(
             tuple(dict.fromkeys(self.literals + other.literals)),
             tuple(dict.fromkeys(self.marks + other.marks)),

@@ -79,6 +79,8 @@ class Goals:
 
     def go_on_within(self, limits: Limits) -> None:
         """Keep to these limits from here on, the same ones by another clock."""
+        if limits.meter is self.limits.meter:
+            return
         self.limits = limits
         self.texts.go_on_within(limits)
         self.numbers.go_on_within(limits)
@@ -131,6 +133,8 @@ class Goals:
     @staticmethod
     def both(*goals: Goal) -> Goal:
         """That all of them hold; ``NOTHING`` where that is plain to see."""
+        if len(goals) == 1:
+            return goals[0]
         joined = {literal for goal in goals for literal in goal}
         if -1 in joined or any(literal ^ 1 in joined for literal in joined):
             return NOTHING

@@ -14,8 +14,10 @@ from itertools import combinations
 from typing import cast
 
 from .formulas import (
+    FALSE,
     SCALARS,
     STRUCTURES,
+    TRUE,
     All,
     Any,
     AnyOf,
@@ -93,6 +95,9 @@ class Normal(ScalarForms):
 
     def conjunctions(self, goal: Goal, type_: Type, marks: Marks = Marks.NONE) -> list[Conjunction]:
         """The conjunctions of which a value that satisfies the goal satisfies one."""
+        if self.goals.are_plain and self._is_place(goal):
+            # None of them contradicts itself.
+            return self._form(goal[0], type_, marks)
         return self._product([self._form(literal, type_, marks) for literal in goal])
 
     def _form(self, literal: int, type_: Type, marks: Marks) -> list[Conjunction]:
@@ -120,7 +125,8 @@ class Normal(ScalarForms):
         clauses = clauses_of(member, self.goals, type_)
         if is_positive:
             inner = Marks.LEAST if rest is not None and marks is Marks.NONE else marks
-            found = self._all_of([c.positive() for c in clauses], type_, inner)
+            formulas = [c.positive() for c in clauses]
+            found = self._plainly(formulas) or self._all_of(formulas, type_, inner)
             if rest is not None:
                 found = all_others(found, rest, type_, self.goals, self.texts)
                 found = [each for each in found if not self._contradicts(each)]
@@ -131,6 +137,16 @@ class Normal(ScalarForms):
             failing = some_other_fails(found, rest, type_, self.goals, self.texts)
             options.append([each for each in failing if not self._contradicts(each)])
         return distinct(each for option in options for each in option)
+
+    def _plainly(self, parts: Sequence[Formula]) -> list[Conjunction]:
+        """The one conjunction that a plain place asks for; none where it may be another one."""
+        found = Conjunction()
+        for part in parts if self.goals.are_plain else (FALSE,):
+            if isinstance(part, Conjunction):
+                found = found.joined(part)
+            elif part != TRUE:
+                return []
+        return [found]
 
     def _all_of(self, parts: Sequence[Formula], type_: Type, marks: Marks) -> list[Conjunction]:
         forms = []
@@ -348,6 +364,11 @@ class Normal(ScalarForms):
         is_empty, is_exact = self._emptiness(goal)
         return is_empty and is_exact
 
+    def lacks(self, goal: Goal, type_: Type) -> bool:
+        """Whether ``type`` alone leaves a goal no values of a type."""
+        places = (self.goals.member(literal) for literal in goal if literal % 2 == 0)
+        return any(isinstance(each, Place) and excludes(each, type_) for each in places)
+
     def _is_place(self, goal: Goal) -> bool:
         """Whether a goal is that a place holds."""
         return len(goal) == 1 and not goal[0] % 2 and isinstance(self.goals.member(goal[0]), Place)
@@ -379,7 +400,8 @@ class Normal(ScalarForms):
 
 def distinct(found: Iterable[Conjunction]) -> list[Conjunction]:
     """Each once, in order."""
-    return list(dict.fromkeys(found))
+    listed = list(found)
+    return listed if len(listed) < 2 else list(dict.fromkeys(listed))
 
 
 def unmarked(found: Iterable[Conjunction]) -> list[Conjunction]:

@@ -172,7 +172,7 @@ class Places:
             self.roots = list(map(self._root, roots, values, bases))
         if not are_plain:
             self._register()
-        self._by_base = {root.base: root.schema for root in self.roots}
+        self._by_base = {root.base: root for root in self.roots}
         self.draft = self.roots[0].draft if self.roots else self._unsaid
         self.base = self.roots[0].base if self.roots else _BASE
         text = document.source.text
@@ -304,8 +304,8 @@ class Places:
 
     def _plainly_referred(self, near: Place, reference: str) -> Place | bool:
         """The place that a pointer into the same schema leads to, which is there."""
-        pointer, scope = f"{near.base}{reference}", near.scope
-        contents = value_at(self._by_base[near.base], reference.removeprefix("#"))
+        root, inside, scope = self._by_base[near.base], reference.removeprefix("#"), near.scope
+        pointer, contents = f"#{root.pointer}{inside}", value_at(root.schema, inside)
         if self._is_dynamic and near.base not in scope:
             scope = (*scope, near.base)
         return self._of(contents, pointer, near.base, scope, near.draft, near.span, True)

@@ -32,6 +32,7 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 _STRAY = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\.)*+|[\w.+-]+|.', re.DOTALL)
 _WORDS = {"true": True, "false": False, "null": None}
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 # Digits of a number: more of them are no number that a schema needs.
 _MOST_DIGITS = 4_000
@@ -85,6 +86,55 @@ def read_value(source: Source, place: int, limits: Limits) -> Document:
     """The JSON value that begins at a place of a text, whatever stands behind it. Raises as
     ``read_json`` does."""
     return _Reader(source, limits, "json-schema").read(place)
+
+
+def value_of(text: str, limits: Limits) -> Json | None:
+    """The value of a text as ``read_json`` reads it, in a tenth of the time, without the places of
+    its parts; None where that raises something, where it might, and for null."""
+    if not text.isascii() and _SURROGATE.search(text):
+        return None
+    try:
+        found = _DECODER.decode(text)
+        if _ESCAPED_SURROGATE.search(text):
+            # Raises for one that is alone.
+            json.dumps(found, ensure_ascii=False, default=str).encode("utf-8")
+    except (ValueError, RecursionError):
+        return None
+    most = min(_MOST_LEVELS, limits.nesting)
+    if text.count("{") + text.count("[") > most:
+        level, depth = [found], 0
+        while level:
+            depth += 1
+            parts = (each.values() if isinstance(each, dict) else each for each in level)
+            level = [x for inside in parts for x in inside if isinstance(x, dict | list)]
+        if depth > most:
+            return None
+    return found
+
+
+def _distinct(members: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(members)
+    if len(found) < len(members):
+        raise ValueError("a key occurs twice")
+    return found
+
+
+def _number_of(text: str) -> int | Decimal:
+    if len(text) > _MOST_DIGITS:
+        raise ValueError("a number of too many digits")
+    return int(text) if text.lstrip("-").isdecimal() else Decimal(text)
+
+
+def _refused(constant: str) -> Json:
+    raise ValueError(f"{constant} is no JSON")
+
+
+_DECODER = json.JSONDecoder(
+    parse_int=_number_of,
+    parse_float=_number_of,
+    parse_constant=_refused,
+    object_pairs_hook=_distinct,
+)
 
 
 class _Reader:
@@ -247,7 +297,7 @@ class _Reader:
         if len(text) > _MOST_DIGITS:
             message = f"a number of more than {_MOST_DIGITS:,} digits"
             raise self._error(pointer, message, Span(start, start + len(text)))
-        return int(text) if text.lstrip("-").isdecimal() else Decimal(text)
+        return _number_of(text)
 
     def _unexpected(self, place: int, expected: str, pointer: str | None = None) -> DialectError:
         text = self.source.text

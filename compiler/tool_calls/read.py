@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ..schema.notes import Refused
-from ..schema.read import Document, Json, escaped
+from ..schema.read import Json, escaped
 from .styles import STYLES, Style
 
 AUTO, NONE, REQUIRED = "auto", "none", "required"
@@ -41,12 +41,11 @@ class Tools:
     style: Style
 
 
-def tools_in(document: Document) -> Tools:
-    """What a text says of tools. A list alone is one of which a tool must be called.
+def tools_in(value: Json) -> Tools:
+    """What the value of a text says of tools. A list alone is one of which a tool must be called.
 
     Raises ``Refused`` for what is no such text.
     """
-    value = document.value
     if isinstance(value, list):
         return Tools(_listed(value, ""), REQUIRED, True, STYLES["json"])
     if not isinstance(value, dict) or "tools" not in value:

@@ -9,20 +9,21 @@ call  ::= "{" "\\"name\\"" ":" ("\\"f\\"" "," "\\"arguments\\"" ":" schema of f 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from ..automata import regex_ir as regex
 from ..automata.boolean import complement, embedded, shortest_matches
 from ..automata.dfa import Dfa
 from ..automata.minimize import minimal
 from ..automata.thompson import thompson
-from ..diagnostics import CheckError, Source
+from ..diagnostics import CheckError, Source, Span
 from ..grammar import tree
 from ..limits import Limits
 from ..schema.convert import deferred_around, grammar_around
 from ..schema.goals import ANYTHING, Goal
 from ..schema.notes import Refused
 from ..schema.options import SchemaOptions
-from ..schema.read import Document, Json, read_json
+from ..schema.read import Document, Json, read_json, value_of
 from ..schema.rules.contradictions import contradiction
 from ..schema.rules.deferred import Deferred
 from ..schema.rules.emit import Emitter
@@ -37,35 +38,37 @@ _SPACE, _CALLING = " \t\n\r", "{["
 def grammar_of(source: Source, options: SchemaOptions, limits: Limits) -> tree.Grammar:
     """The grammar, as ``tools_grammar`` says."""
     document = read_json(source, limits)
-    roots, around = _schemas_and_calls(document)
-    return _with_tokens(grammar_around(document, roots, options, limits, around))
+    try:
+        tools = tools_in(document.value)
+    except Refused as error:
+        raise CheckError(source, [error.placed(document.spans)]) from None
+    roots, around = _schemas_and_calls(tools, document)
+    grammar = grammar_around(document, roots, options, limits, around)
+    if tools.style.marks is None:
+        return grammar
+    return replace(grammar, tokens=tree.distinct_tokens(grammar.rules))
 
 
 def deferred_grammar(
     source: Source, options: SchemaOptions, limits: Limits | None = None
 ) -> Deferred | tree.Grammar:
-    """The same; where that surely raises nothing, rules are made when they are asked for."""
+    """The same; where that surely raises nothing, rules are made when they are read."""
     limits = (limits or Limits()).started()
-    document = read_json(source, limits)
-    roots, around = _schemas_and_calls(document)
-    found = deferred_around(document, roots, options, limits, around, _with_tokens)
-    return found or _with_tokens(grammar_around(document, roots, options, limits, around))
-
-
-def _with_tokens(grammar: tree.Grammar) -> tree.Grammar:
-    tokens = tree.distinct_tokens(grammar.rules)
-    return replace(grammar, tokens=tokens) if tokens else grammar
+    value = value_of(source.text, limits)
+    try:
+        tools = tools_in(value)
+    except Refused:
+        return grammar_of(source, options, limits)
+    roots, around = _schemas_and_calls(tools, Document(source, value, {}, {}, {}))
+    whole = partial(grammar_of, source, options)
+    found = deferred_around(source, value, roots, options, limits, around, whole)
+    return found or grammar_of(source, options, limits)
 
 
 def _schemas_and_calls(
-    document: Document,
+    tools: Tools, document: Document
 ) -> tuple[list[str], Callable[[Emitter, Sequence[Goal]], str]]:
-    """The pointers of the schemas of arguments, and what writes the rules around them. Raises
-    ``CheckError``."""
-    try:
-        tools = tools_in(document)
-    except Refused as error:
-        raise CheckError(document.source, [error.placed(document.spans)]) from None
+    """The pointers of the schemas of arguments, and what writes the rules around them."""
     called = tools.tools if tools.mode != NONE else ()
     roots = [tool.parameters for tool in called if tool.parameters is not None]
 
@@ -84,7 +87,11 @@ class _Calls:
     ) -> None:
         self.emitter, self.tools, self.document = emitter, tools, document
         self.style, self.goals = tools.style, goals
-        self.span = document.spans[""]
+        self.span = self._place("")
+
+    def _place(self, pointer: str) -> Span:
+        """Where a value stands, as far as that is known."""
+        return self.document.spans.get(pointer, Span(0, 0))
 
     def texts(self) -> str:
         """The rule of whole texts, and all others that it needs."""
@@ -159,7 +166,7 @@ class _Calls:
     def _of_tool(self, tool: Tool) -> tree.Expr:
         """Its name and its arguments."""
         write, style = self.emitter, self.style
-        write.begin(f"call of {tool.name}", self.document.spans[tool.pointer])
+        write.begin(f"call of {tool.name}", self._place(tool.pointer))
         arguments = self._arguments(tool)
         if style.arguments is None:
             return write.sequence(write.literal(tool.name + style.behind_name), arguments)

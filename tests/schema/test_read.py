@@ -4,15 +4,19 @@
 # ruff: noqa: SIM300
 
 import json
+import random
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
+from support.schema.random_schemas import instance
 
 from constrain.compiler.diagnostics import DialectError, Source
+from constrain.compiler.limits import Limits
 from constrain.compiler.schema.notes import Notes
-from constrain.compiler.schema.read import Document, read_json
+from constrain.compiler.schema.read import Document, read_json, value_of
 
 pytestmark = pytest.mark.quick
 
@@ -78,6 +82,37 @@ def test_values_nest_a_thousand_deep_and_no_deeper(deep: int) -> None:
         read("[" * deep + "]" * deep)
 
 
+def test_values_alone_are_those_that_are_read_with_their_places(full: bool) -> None:
+    """Of random texts and such with a change; none where one is refused."""
+    ways: list[dict[str, Any]] = [{}, {"ensure_ascii": False}, {"indent": 1}]
+    odd = [*'"{]0-x', ".5", "e9", "\\ud800", "\\udc00", "NaN", "\ufeff", "\n"]
+    for number in range(20_000 if full else 1_000):
+        rng = random.Random(number)
+        text = json.dumps(instance(rng, 3), **rng.choice(ways))
+        for _ in range(rng.choice((0, 0, 1, 1, 2))):
+            begin = rng.randrange(len(text) + 1)
+            text = text[:begin] + rng.choice(odd) + text[begin + rng.randrange(2) :]
+        found = value_of(text, Limits())
+        try:
+            value = read(text).value
+        except DialectError:
+            value = None
+        assert repr(value) == repr(found), text
+
+
+@pytest.mark.parametrize("depth", [999, 1000, 1001, 1100])
+def test_values_alone_are_none_where_they_are_too_deep_or_too_long(depth: int) -> None:
+    """Whatever Python's own reader takes; beside many that are not deep, too."""
+    nested = '{"a":' * (depth // 2) + "[" * (depth - depth // 2) + "]" * (depth - depth // 2)
+    text = f"[{'[],' * 1_000}{nested + '}' * (depth // 2)}]"
+    for each in (text, text[1 + 3_000 : -1], "1" * 4 * depth, "1." + "0" * 4 * depth):
+        try:
+            value = read(each).value
+        except DialectError:
+            value = None
+        assert value_of(each, Limits()) in (value, None)
+
+
 def test_the_json_suite_is_read_as_its_names_say(data: Callable[[str], Path]) -> None:
     """Texts of JSONTestSuite that are JSON are read, the others are not; but for duplicates, which
     are errors here."""
@@ -94,6 +129,7 @@ def test_the_json_suite_is_read_as_its_names_say(data: Callable[[str], Path]) ->
         else:
             expected = "y"
             assert json.loads(text, parse_float=Decimal) == found.value
+            assert value_of(text, Limits()) == found.value
         if expected != path.name[0]:
             wrong.append(path.name)
 

@@ -83,18 +83,15 @@ def _of_members(place: Place, goals: Goals) -> Iterator[Clause]:
         members.append((others, goals.inside(place, "additionalProperties")))
     if members:
         orders = [Order(BY_PROPERTIES, place.number, tuple(names))] if names else []
-        yield clause(
-            conjunction(
-                *(Every(keys, goal) for keys, goal in members if goal != ANYTHING),
+        asked = [each for each in members if each[1] != ANYTHING]
+        yield Clause(
+            lambda: conjunction(
+                *(Every(keys, goal) for keys, goal in asked),
                 marks=[Evaluated(keys) for keys, _ in members],
                 orders=orders,
             ),
-            Any(
-                tuple(
-                    conjunction(Some(keys, goals.negated(goal)))
-                    for keys, goal in members
-                    if goal != ANYTHING
-                )
+            lambda: Any(
+                tuple(conjunction(Some(keys, goals.negated(goal))) for keys, goal in asked)
             ),
         )
 
@@ -102,12 +99,12 @@ def _of_members(place: Place, goals: Goals) -> Iterator[Clause]:
 def _of_required(place: Place, goals: Goals) -> Iterator[Clause]:
     names = place.strings("required") if "required" in place.schema else []
     if names:
-        yield clause(
-            conjunction(
+        yield Clause(
+            lambda: conjunction(
                 *(Some(named(name), ANYTHING) for name in names),
                 orders=[Order(BY_REQUIRED, place.number, tuple(names))],
             ),
-            Any(tuple(_without(name) for name in names)),
+            lambda: Any(tuple(_without(name) for name in names)),
         )
 
 

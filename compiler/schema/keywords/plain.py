@@ -26,24 +26,20 @@ from .known import KEYWORDS
 from .shapes import CHECKED, TYPES
 
 _BOUNDS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
-_COUNTS = ("minLength", "maxLength", "minItems", "maxItems")
+_OF_TEXTS = ("format", "maxLength", "minLength", "pattern")
+_OF_ITEMS = ("items", "maxItems", "minItems", "prefixItems", "uniqueItems")
+_OF_MEMBERS = ("additionalProperties", "properties", "required")
 _VALUES = ("enum", "const")
 _DEFINITIONS = ("$defs", "definitions")
 
 # Keywords that nothing else may stand beside but what describes.
 _ALONE = ("$ref", "allOf", "anyOf")
 
-_READ = frozenset(
-    [
-        *(*_ALONE, *_VALUES, *_DEFINITIONS, *_BOUNDS, *_COUNTS),
-        *("additionalProperties", "format", "items", "pattern", "prefixItems", "properties"),
-        *("required", "type", "uniqueItems"),
-    ]
-)
-_ASKING = _READ - set(_DEFINITIONS)
+_ASKING = frozenset(["type", *_ALONE, *_VALUES, *_BOUNDS, *_OF_TEXTS, *_OF_ITEMS, *_OF_MEMBERS])
 
 # Keywords that ask something else, or that give names; any others ask nothing.
-_NOT_READ = CHECKED.union(KEYWORDS) - _READ - DESCRIBE - {"$schema", "discriminator", "nullable"}
+_NOT_READ = CHECKED.union(KEYWORDS) - _ASKING - DESCRIBE
+_NOT_READ -= {"$schema", "discriminator", "nullable", *_DEFINITIONS}
 
 # Schemas for one and the same value inside each other, and passes over those that wait for others.
 _MOST_LEVELS, _MOST_PASSES = 6, 20
@@ -110,8 +106,7 @@ class _Scan:
                 self._is_choice[number] = "anyOf" in schema
         except _NotPlainError:
             return False
-        levels = [0] * len(self._same)
-        return self._settle(self._has_end(levels)) and self._settle(self._has_value())
+        return self._come_to_an_end() and self._have_values()
 
     def _has_plain_draft(self, root: Mapping[str, Json]) -> bool:
         """Whether the draft is one that is looked at here, or none is said."""
@@ -125,32 +120,21 @@ class _Scan:
 
     # --- what schemas need of each other
 
-    def _settle(self, is_settled: Callable[[int], bool]) -> bool:
-        """Whether all schemas are settled in the end; a few passes are enough where they are
-        written as usual."""
-        waiting: Sequence[int] = range(len(self._same) - 1, -1, -1)
-        for _ in range(_MOST_PASSES):
-            waiting = [number for number in waiting if not is_settled(number)]
-            if not waiting:
-                return True
-        return False
-
-    def _has_end(self, levels: list[int]) -> Callable[[int], bool]:
-        """That what stands for the same value comes to an end."""
+    def _come_to_an_end(self) -> bool:
+        """Whether schemas for one and the same value are not inside themselves, nor too deep."""
+        levels = [0 if same else 1 for same in self._same]
 
         def is_settled(number: int) -> bool:
             inside = [levels[each] for each in self._same[number]]
-            if all(inside):
-                levels[number] = max(inside, default=0) + 1
-                if levels[number] > _MOST_LEVELS:
-                    levels[number] = 0
+            if all(inside) and max(inside) < _MOST_LEVELS:
+                levels[number] = max(inside) + 1
             return levels[number] > 0
 
-        return is_settled
+        return _settle([i for i, level in enumerate(levels) if not level], is_settled)
 
-    def _has_value(self) -> Callable[[int], bool]:
-        """That there is a value, of finitely many members and items."""
-        found = [False] * len(self._same)
+    def _have_values(self) -> bool:
+        """Whether each schema has a value, of finitely many members and items."""
+        found = [not (self._same[i] or self._needed[i]) for i in range(len(self._same))]
 
         def is_settled(number: int) -> bool:
             same = [found[each] for each in self._same[number]]
@@ -158,7 +142,7 @@ class _Scan:
             found[number] = is_one and all(found[each] for each in self._needed[number])
             return found[number]
 
-        return is_settled
+        return _settle([i for i, is_found in enumerate(found) if not is_found], is_settled)
 
     def _number(self, schema: Json) -> int:
         """The number of a schema, which is looked at if it is new. ``true`` is none, of which
@@ -199,8 +183,14 @@ class _Scan:
             return (), ()
         if not asked.isdisjoint(_BOUNDS):
             self._check_numbers(schema, types)
-        self._check_texts(schema)
-        return (), self._of_items(asked, schema) + self._of_members(asked, schema)
+        if not asked.isdisjoint(_OF_TEXTS):
+            self._check_texts(schema)
+        needed: tuple[int, ...] = ()
+        if not asked.isdisjoint(_OF_ITEMS):
+            needed = self._of_items(asked, schema)
+        if not asked.isdisjoint(_OF_MEMBERS):
+            needed += self._of_members(asked, schema)
+        return (), needed
 
     def _inside(self, keyword: str, value: Json) -> Sequence[Json]:
         if keyword == "$ref":
@@ -228,6 +218,8 @@ class _Scan:
     @staticmethod
     def _types(schema: Mapping[str, Json]) -> Sequence[str]:
         given = schema.get("type", TYPES)
+        if _is_text(given) and given in TYPES:
+            return (given,)
         named = given if isinstance(given, list | tuple) else (given,)
         if not named or not all(_is_text(name) and name in TYPES for name in named):
             raise _NotPlainError
@@ -346,6 +338,16 @@ class _Scan:
         needed = [known[name] for name in required if name in known]
         has_others = any(name not in known for name in required)
         return self._numbers_of(needed) + (tuple(others) if has_others else ())
+
+
+def _settle(waiting: Sequence[int], is_settled: Callable[[int], bool]) -> bool:
+    """Whether all are settled in the end; a few passes are enough where schemas are written as
+    usual, as what is inside has the larger number."""
+    for _ in range(_MOST_PASSES):
+        waiting = [number for number in reversed(waiting) if not is_settled(number)][::-1]
+        if not waiting:
+            return True
+    return False
 
 
 def _mapping(value: Json) -> Mapping[str, Json]:

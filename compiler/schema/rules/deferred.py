@@ -6,10 +6,12 @@
 
 Of a schema that has one it is proved (``keywords.plain``) that making rules raises nothing but
 ``LimitError`` for time and memory, and that each rule has a text. Rules are numbered as they are
-made, where names need a number, so names of the complete grammar may be others.
+made, where names need a number, so names of the complete grammar may be others; and of places in
+the text those of the complete grammar are known alone.
 """
 
 from collections.abc import Callable
+from functools import cached_property
 
 from ...diagnostics import Source
 from ...grammar.tree import Grammar, Rule, Token, distinct_tokens
@@ -36,12 +38,12 @@ class Deferred:
         self._limits, self._whole = limits, whole
         self._found: Grammar | None = None
         self._emitter, self.start = begin(limits)
-        self._tokens = distinct_tokens(self._emitter.rules)
+        self._first = tuple(self._emitter.rules)
 
-    @property
+    @cached_property
     def tokens(self) -> tuple[Token, ...]:
         """The token terminals, as ``Grammar`` has them: rules that are made later have none."""
-        return self._tokens
+        return distinct_tokens(self._first)
 
     def rule(self, name: str) -> Rule:
         """The rule of a name, that of the start or one that a rule has said; there is one of each.

@@ -399,26 +399,43 @@ class Emitter(Writer):
         options: list[tree.Expr] = []
         for type_, written in self.by_type(goal):
             options += written
-            if type_ is Type.NUMBER:
+            if type_ is Type.NUMBER and not self.normal.lacks(goal, Type.STRING):
                 texts = self.normal.texts_of(goal)
                 options += [] if texts is Ends.NONE else [self.texts(texts)]
         self.rule(self._name, options)
 
     def by_type(self, goal: Goal) -> Iterator[tuple[Type, list[tree.Expr]]]:
         """How the values of each type but strings are written that satisfy a goal."""
-        normal = self.normal
-        yield Type.NULL, [self.literal("null")] if normal.scalars(goal, Type.NULL) else []
-        truths = normal.scalars(goal, Type.BOOLEAN)
+        for type_, write in (
+            (Type.NULL, self._nulls),
+            (Type.BOOLEAN, self._truths),
+            (Type.NUMBER, self._numbers_of),
+            (Type.ARRAY, self._arrays),
+            (Type.OBJECT, self._objects),
+        ):
+            yield type_, [] if self.normal.lacks(goal, type_) else write(goal)
+
+    def _nulls(self, goal: Goal) -> list[tree.Expr]:
+        return [self.literal("null")] if self.normal.scalars(goal, Type.NULL) else []
+
+    def _truths(self, goal: Goal) -> list[tree.Expr]:
+        truths = self.normal.scalars(goal, Type.BOOLEAN)
         assert isinstance(truths, int)
         words = ("false", "true")
-        yield Type.BOOLEAN, [self.literal(word) for i, word in enumerate(words) if truths >> i & 1]
-        yield Type.NUMBER, self._numbers(cast("Numbers", normal.scalars(goal, Type.NUMBER)))
-        arrays = normal.conjunctions(goal, Type.ARRAY)
-        self._watch(arrays)
-        yield Type.ARRAY, [one for each in arrays for one in array(each, normal, self)]
-        objects = normal.conjunctions(goal, Type.OBJECT)
-        self._watch(objects)
-        yield Type.OBJECT, [one for each in objects for one in object_(each, goal, normal, self)]
+        return [self.literal(word) for i, word in enumerate(words) if truths >> i & 1]
+
+    def _numbers_of(self, goal: Goal) -> list[tree.Expr]:
+        return self._numbers(cast("Numbers", self.normal.scalars(goal, Type.NUMBER)))
+
+    def _arrays(self, goal: Goal) -> list[tree.Expr]:
+        found = self.normal.conjunctions(goal, Type.ARRAY)
+        self._watch(found)
+        return [one for each in found for one in array(each, self.normal, self)]
+
+    def _objects(self, goal: Goal) -> list[tree.Expr]:
+        found = self.normal.conjunctions(goal, Type.OBJECT)
+        self._watch(found)
+        return [one for each in found for one in object_(each, goal, self.normal, self)]
 
     def _watch(self, found: Iterable[Conjunction]) -> None:
         """Where some item or key of a set must be there, rules may have no way to their end."""

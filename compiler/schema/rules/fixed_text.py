@@ -3,16 +3,23 @@
 é/x   usual     ->   "(é|\\u00[eE]9)/x"
 """
 
+import re
+
 from ...automata import regex_ir as regex
 from ..options import ANY_ESCAPES, SHORTEST
 
 # Characters with escapes of a letter.
 _LETTERS = dict(zip('"\\/\b\f\n\r\t', '"\\/bfnrt', strict=True))
 
+# Texts of which JSON needs no escape, of characters that few writers escape.
+_AS_IT_IS = re.compile(r"[ !#-\[\]-~]*")
+
 
 def fixed_text(text: str, ascii: bool, escapes: str) -> regex.Node:  # noqa: A002
     """As ``strings.as_json`` of a text that is fixed, as an expression: a literal where there is
     one spelling. Raises ``UnicodeEncodeError`` for a lone surrogate."""
+    if escapes != ANY_ESCAPES and _AS_IT_IS.fullmatch(text):
+        return regex.lit(f'"{text}"'.encode())
     quote = regex.lit(b'"')
     return regex.seq(quote, *(_spellings(char, ascii, escapes) for char in text), quote)
 
