@@ -31,7 +31,9 @@ class Span(NamedTuple):
 
     def cover(self, other: "Span") -> "Span":
         """The smallest span that holds both."""
-        return Span(min(self.start, other.start), max(self.end, other.end))
+        start, end = self
+        first, last = other
+        return Span(start if start < first else first, end if end > last else last)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,14 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..unicode.utf8 import ANY, CodePoints, complement, normalized, without_surrogates
+from ..unicode.utf8 import (
+    ANY,
+    SURROGATES,
+    CodePoints,
+    complement,
+    normalized,
+    without_surrogates,
+)
 from .folding import fold
 
 if TYPE_CHECKING:
@@ -256,7 +263,9 @@ def char_class(ranges: Iterable[tuple[int, int]], kind: str = "BRACKET") -> Node
 
     Surrogates are left out: UTF-8 cannot encode them.
     """
-    merged = normalized(piece for low, high in ranges for piece in without_surrogates(low, high))
+    merged = normalized(ranges)
+    if merged and merged[-1][1] >= SURROGATES[0]:
+        merged = tuple(piece for low, high in merged for piece in without_surrogates(low, high))
     if not merged:
         return NOTHING
     if len(merged) == 1 and merged[0][0] == merged[0][1]:

@@ -3,12 +3,12 @@
     token MINUS, node a, node b     ->  a builder's method  ->  Difference(a, b, span)
     token "a\\x41b"                 ->  unescape            ->  aAb, and where each character began
 
-Lark calls the method that is named like a rule of the ``.lark`` file with the rule's children:
-tokens, and what the methods returned for inner rules. No token is dropped, so the first and the
-last child give the span. A method that finds something wrong adds to ``diagnostics`` and returns a
-placeholder; the parse goes on, and all findings are raised together. ``Builder`` is the base of all
-builders; ``EbnfBuilder`` that of the dialects with rules, with the operators that most of them
-share: a dialect overrides what means something else there.
+The driver calls the method that is named like a rule of the ``.lark`` file with the rule's
+children: tokens, and what the methods returned for inner rules. No token is dropped, so the first
+and the last child give the span. A method that finds something wrong adds to ``diagnostics`` and
+returns a placeholder; the parse goes on, and all findings are raised together. ``Builder`` is the
+base of all builders; ``EbnfBuilder`` that of the dialects with rules, with the operators that most
+of them share: a dialect overrides what means something else there.
 
 Undoing escapes moves characters; ``Unescaped.origins`` says for every resulting character where it
 began in the source, so that a caret still points at it.
@@ -23,16 +23,12 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
-from lark import Token
-from lark.lark import PostLex
-
 from ..automata import regex_ir as regex
 from ..diagnostics import Diagnostic, Source, Span
 from ..grammar.tree import Choice, Embedded, Expr, Literal, Pattern, Reference, Repetition, Rule
 from ..grammar.tree import Sequence as SequenceNode
 from ..limits import Limits
 from ..schema.options import SchemaOptions
-from .lalr_driver import Driver
 
 SIMPLE = {
     "n": "\n",
@@ -161,10 +157,23 @@ def is_scalar(code: int) -> bool:
     return code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF
 
 
-Item: TypeAlias = Token | Expr
+class Token(str):
+    """A piece of a text, the terminal that it is, and its place."""
 
-# How often an operator says that its item stands there; wrong counts are reported.
-Times: TypeAlias = Callable[[str, Span], tuple[int, int | None]]
+    __slots__ = ("span", "type")
+
+    type: str
+    span: Span
+
+
+def token_of(kind: str, text: str, start: int, end: int) -> Token:
+    """The token that stands from ``start`` to ``end``."""
+    token = Token(text)
+    token.type, token.span = kind, Span(start, end)
+    return token
+
+
+Item: TypeAlias = Token | Expr
 
 QUANTITIES: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
 
@@ -180,11 +189,13 @@ class Builder:
     ``next_rule``: a regex (of whole lines) that finds a rule in text that cannot be read, its
     group ``rule`` at the name, but not inside a ``comment``; None where the text is one expression.
     ``only_rule``: what the one rule of a text without rules is called.
-    ``postlex``: what stands between lexer and parser, if anything does.
+    ``line_break``: the terminal of those that end rules, which mean nothing in brackets and behind
+    ``no_break_behind``.
     """
 
     grammar_file: ClassVar[str]
-    postlex: ClassVar[PostLex | None] = None
+    line_break: ClassVar[str] = ""
+    no_break_behind: ClassVar[frozenset[str]] = frozenset()
     expected: ClassVar[dict[str, str]]
     hints: ClassVar[dict[str, str]] = {}
     opening: ClassVar[frozenset[str]] = frozenset()
@@ -223,9 +234,9 @@ class Builder:
         begin and end."""
         return {}
 
-    def tokens(self, parser: Driver) -> Iterator[Token]:
-        """Feed the parser with the source's tokens; each one that it has taken."""
-        return parser.iter_parse()
+    def tokens(self) -> Iterator[Token] | None:
+        """The source's tokens, where it takes more than a regex in each state to find them."""
+        return None
 
     @staticmethod
     def folder() -> Traversable:
@@ -256,17 +267,9 @@ class Builder:
                 self.report(f"rule {rule.name!r} is defined twice", rule.name_span, hint)
 
 
-def span_of(item: Any) -> Span:
-    """The span of a token or a tree node."""
-    if isinstance(item, Token):
-        return Span(item.start_pos or 0, item.end_pos or 0)
-    span: Span = item.span
-    return span
-
-
 def span_over(items: Sequence[Any]) -> Span:
     """From the first item to the last."""
-    return span_of(items[0]).cover(span_of(items[-1]))
+    return Span(items[0].span.start, items[-1].span.end)
 
 
 def inner(items: Sequence[Item]) -> list[Expr]:
@@ -274,52 +277,20 @@ def inner(items: Sequence[Item]) -> list[Expr]:
     return [item for item in items if not isinstance(item, Token)]
 
 
-def choice_of(items: Sequence[Item]) -> Expr:
-    """The node of ``a | b | …``; one alternative alone stands for itself."""
-    options = inner(items)
-    return options[0] if len(options) == 1 else Choice(tuple(options), span_over(items))
-
-
-def choice_or_nothing(items: Sequence[Item | None]) -> Expr | None:
-    """The node of ``a | b | …`` in which None stands for an empty alternative.
-
-    None for one alternative that is empty: the caller alone knows its place.
-    """
-    if len(items) == 1:
-        return None if items[0] is None else choice_of([items[0]])
-    filled: list[Item] = []
-    for i, item in enumerate(items):
-        if item is None:
-            bar = items[i - 1] if i else items[1]
-            item = nothing_at(span_of(bar).end if i else span_of(bar).start)
-        filled.append(item)
-    return choice_of(filled)
+def choice_of(items: Sequence[Any]) -> Expr:
+    """The node of ``a | b | …``, at least two, in which None stands for an empty alternative."""
+    options: list[Any] = list(items[::2])
+    if None in options:
+        for i, option in enumerate(options):
+            if option is None:
+                bar: Token = items[2 * i - 1] if i else items[1]
+                options[i] = nothing_at(bar.span.end if i else bar.span.start)
+    return Choice(tuple(options), span_over(options))
 
 
 def nothing_at(offset: int) -> Literal:
     """The node of ε where nothing is written."""
     return Literal(b"", Span(offset, offset))
-
-
-def sequence_of(items: Sequence[Item]) -> Expr:
-    """The node of ``a b …``; one item alone stands for itself."""
-    if len(items) == 1 and not isinstance(items[0], Token):
-        return items[0]
-    parts = inner(items)
-    return parts[0] if len(parts) == 1 else SequenceNode(tuple(parts), span_over(items))
-
-
-def quantified(item: Expr, tokens: Sequence[Token], times: Times) -> Expr:
-    """The node of ``item`` with its postfix operators, innermost first."""
-    for token in tokens:
-        low, high = times(str(token), span_of(token))
-        item = Repetition(item, low, high, span_of(item).cover(span_of(token)))
-    return item
-
-
-def reference_to(token: Token) -> Reference:
-    """The node of a rule's name."""
-    return Reference(str(token), span_of(token))
 
 
 def literal_of(text: str, span: Span) -> Literal:
@@ -365,30 +336,33 @@ def count_of(digits: str) -> int:
 class EbnfBuilder(Builder):
     """Base of the builders of dialects with rules; ``regex`` alone has none."""
 
-    def choice(self, items: list[Item | None]) -> Expr | None:
-        """sequence | sequence …; None for one that is empty."""
-        return choice_or_nothing(items)
+    def choice(self, items: list[Item | None]) -> Expr:
+        """sequence | sequence …, where None is an empty one"""
+        return choice_of(items)
 
     def sequence(self, items: list[Item]) -> Expr | None:
         """item item …, with commas or without; None if there is no item."""
-        return sequence_of(items) if items else None
+        return SequenceNode(tuple(inner(items)), span_over(items)) if items else None
 
-    def postfix(self, items: list[Item]) -> Expr:
-        """item with the operators behind it that say how often it stands there"""
-        if len(items) == 1 and not isinstance(items[0], Token):
-            return items[0]
-        return quantified(inner(items)[0], [t for t in items if isinstance(t, Token)], self.times)
+    def postfix(self, items: list[Any]) -> Expr:
+        """item with the operators behind it that say how often it stands there, innermost first"""
+        found: Expr = items[0]
+        for token in items[1:]:
+            low, high = self.times(token, token.span)
+            found = Repetition(found, low, high, found.span.cover(token.span))
+        return found
 
     def reference(self, items: list[Token]) -> Expr:
         """A rule's name."""
-        return reference_to(items[0])
+        (token,) = items
+        return Reference(str(token), token.span)
 
-    def group(self, items: list[Item | None]) -> Expr:
+    def group(self, items: list[Any]) -> Expr:
         """( choice )"""
-        _, body, closing = items
-        self.last_group_end = span_of(closing).end
-        assert not isinstance(body, Token)
-        return nothing_at(span_of(closing).start) if body is None else body
+        body: Expr | None = items[1]
+        closing: Token = items[2]
+        self.last_group_end = closing.span.end
+        return nothing_at(closing.span.start) if body is None else body
 
     def option(self, items: list[Item | None]) -> Expr:
         """[ choice ]"""

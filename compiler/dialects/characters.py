@@ -4,16 +4,14 @@
 "ab"i      ->    [aA] [bB]
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-
-from lark import Token
+import re
+from collections.abc import Callable
 
 from ..automata import regex_ir as ir
 from ..diagnostics import Span
 from ..grammar.tree import Pattern
 from ..limits import Limits
-from .builder import pattern_of, span_of
+from .builder import Token, pattern_of
 from .lalr_driver import CLOCK_STRIDE
 
 
@@ -29,55 +27,37 @@ def _variants(char: str) -> set[int]:
 Report = Callable[[str, Span, str | None], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Character:
-    """One character; ``plain`` if it stands for itself and is not written as an escape.
-    ``code`` is -1 if the escape is wrong and has been reported."""
-
-    code: int
-    span: Span
-    plain: bool
-
-    @property
-    def text(self) -> str:
-        """The character, or nothing for a wrong escape."""
-        return chr(self.code) if self.code >= 0 else ""
-
-
 def class_pattern(
     token: Token,
-    characters: Callable[[str, int], Iterable[Character]],
+    member: re.Pattern[str],
+    code_of: Callable[[str, int], int],
     report: Report,
     limits: Limits,
 ) -> Pattern:
-    """The node of a token ``[…]`` or ``[^…]``; ``characters``: of a text at an offset."""
-    span = span_of(token)
-    head = 2 if token.startswith("[^") else 1
-    members: list[Character] = []
-    for member in characters(token[head:-1], span.start + head):
-        members.append(member)
+    """The node of a token ``[…]`` or ``[^…]``; a plain hyphen between two members makes a range.
+
+    A hyphen at either end stands for itself: ``a - z -`` is the range a-z and a hyphen. ``member``:
+    one member, or two and the hyphen between them, in two groups. ``code_of``: the code point of
+    what is written in more than one character at a place, -1 if it is wrong and was reported.
+    """
+    span, negated = token.span, token.startswith("[^")
+    members: list[tuple[int, int, re.Match[str]]] = []
+    for found in member.finditer(token, 2 if negated else 1, len(token) - 1):
+        first, last = found.groups()
+        low = high = ord(first) if len(first) == 1 else code_of(first, span.start + found.start())
+        if last is not None:
+            high = ord(last) if len(last) == 1 else code_of(last, span.start + found.start(2))
+        members.append((low, high, found))
         if len(members) % CLOCK_STRIDE == 0:
             limits.check_resources("reading the grammar")
-    return pattern_of(class_of(members, head == 2, span, report), str(token), span)
-
-
-def class_of(members: Sequence[Character], negated: bool, span: Span, report: Report) -> ir.Node:
-    """The node of ``[…]`` or ``[^…]``; a plain hyphen between two members makes a range.
-
-    A hyphen at either end stands for itself: ``a - z -`` is the range a-z and a hyphen.
-    """
     if not members:
         report("a character class needs a member", span, None)
     ranges: list[tuple[int, int]] = []
-    i = 0
-    while i < len(members):
-        low = high = members[i]
-        if i + 2 < len(members) and members[i + 1].plain and members[i + 1].code == ord("-"):
-            high = members[i + 2]
-            i += 2
-        if low.code > high.code >= 0:
-            report("the range runs backwards", low.span.cover(high.span), None)
-        elif min(low.code, high.code) >= 0:
-            ranges.append((low.code, high.code))
-        i += 1
-    return ir.char_class(ir.complement(ranges) if negated else ranges)
+    for low, high, found in members:
+        if low > high >= 0:
+            place = Span(span.start + found.start(), span.start + found.end())
+            report("the range runs backwards", place, None)
+        elif min(low, high) >= 0:
+            ranges.append((low, high))
+    node = ir.char_class(ir.complement(ranges) if negated else ranges)
+    return pattern_of(node, str(token), span)

@@ -6,30 +6,28 @@ there: strings and classes end on the line they begin on, and no rule is defined
 """
 
 import re
-from collections.abc import Iterator
-from typing import ClassVar
-
-from lark import Token
-from lark.lark import PostLex
+from typing import Any, ClassVar
 
 from ..automata import regex_ir as ir
 from ..diagnostics import Span
-from ..grammar.tree import Expr, Literal, Pattern, Rule
+from ..grammar.tree import Literal, Pattern, Rule
 from ..grammar.tree import Token as TokenNode
 from .builder import (
     USUAL_TOKENS,
     EbnfBuilder,
+    Token,
     is_scalar,
     literal_of,
     nothing_at,
     pattern_of,
-    span_of,
 )
-from .characters import Character, class_pattern
+from .characters import class_pattern
 
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
 _WIDTHS = {"x": 2, "u": 4, "U": 8}
-_ESCAPE = re.compile(r"\\(?:x.{0,2}|u.{0,4}|U.{0,8}|.)", re.DOTALL)
+_ESCAPED = r"\\(?:x.{0,2}|u.{0,4}|U.{0,8}|.)"
+_ESCAPE = re.compile(_ESCAPED, re.DOTALL)
+_MEMBER = re.compile(f"({_ESCAPED}|.)(?:-({_ESCAPED}|.))?", re.DOTALL)
 
 # Strings and classes that do not end.
 _STRING_START = r'"(?!(?:\\[^\r\n]|[^"\\\r\n]+)*+")'
@@ -40,29 +38,12 @@ _TOKENS = "a token is written <name>, <[id]> with its number, !<name> or !<[id]>
 _ONE_LINE = "a line break ends a rule: end the line before with '|' or put the rule in ( )"
 
 
-class LineBreaks(PostLex):
-    """Keeps the line breaks that end rules: none in parentheses, behind ``|`` or ``::=``, or
-    behind another."""
-
-    always_accept = ("NEWLINE",)
-
-    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        """The tokens without the line breaks that mean nothing."""
-        depth = 0
-        last = "NEWLINE"
-        for token in stream:
-            depth += (token.type == "ROUND_OPEN") - (token.type == "ROUND_CLOSE")
-            if token.type == "NEWLINE" and (depth > 0 or last in ("NEWLINE", "BAR", "DEFINES")):
-                continue
-            last = token.type
-            yield token
-
-
 class GbnfBuilder(EbnfBuilder):
     """Builds rules from ``gbnf.lark``."""
 
     grammar_file: ClassVar[str] = "gbnf.lark"
-    postlex: ClassVar[PostLex | None] = LineBreaks()
+    line_break: ClassVar[str] = "NEWLINE"
+    no_break_behind: ClassVar[frozenset[str]] = frozenset({"NEWLINE", "BAR", "DEFINES"})
     expected: ClassVar[dict[str, str]] = {
         **USUAL_TOKENS,
         "DEFINES": "'::='",
@@ -112,25 +93,23 @@ class GbnfBuilder(EbnfBuilder):
         self.report_redefinitions(rules)
         return rules
 
-    def rule(self, items: list[Token | Expr | None]) -> Rule:
+    def rule(self, items: list[Any]) -> Rule:
         """NAME ::= choice"""
         name, defines, body = items
-        assert isinstance(name, Token)
-        assert not isinstance(body, Token)
         if body is None:
-            body = nothing_at(span_of(defines).end)
-        span = Span(span_of(name).start, max(body.span.end, self.last_group_end))
-        return Rule(str(name), span_of(name), body, span)
+            body = nothing_at(defines.span.end)
+        span = Span(name.span.start, max(body.span.end, self.last_group_end))
+        return Rule(str(name), name.span, body, span)
 
     def string(self, items: list[Token]) -> Literal:
         """A quoted text."""
-        token, span = items[0], span_of(items[0])
+        token, span = items[0], items[0].span
         text = token[1:-1]
         if "\\" in text:
             first = span.start + 1
 
             def undone(found: re.Match[str]) -> str:
-                code = self._escape(found[0], Span(first + found.start(), first + found.end()))
+                code = self._escape(found[0], first + found.start())
                 return chr(code) if code >= 0 else ""
 
             text = _ESCAPE.sub(undone, text)
@@ -138,15 +117,15 @@ class GbnfBuilder(EbnfBuilder):
 
     def char_class(self, items: list[Token]) -> Pattern:
         """[…] and [^…]"""
-        return class_pattern(items[0], self._characters, self.report, self.limits)
+        return class_pattern(items[0], _MEMBER, self._escape, self.report, self.limits)
 
     def any_char(self, items: list[Token]) -> Pattern:
         """Any character, line feeds included."""
-        return pattern_of(ir.char_class(ir.complement(()), "ANY"), ".", span_of(items[0]))
+        return pattern_of(ir.char_class(ir.complement(()), "ANY"), ".", items[0].span)
 
     def token(self, items: list[Token]) -> TokenNode:
         """<name>, <[id]> and their negations."""
-        text, span = str(items[0]), span_of(items[0])
+        text, span = str(items[0]), items[0].span
         negated = text.startswith("!")
         name = text.removeprefix("!")
         if not name.startswith("<["):
@@ -160,29 +139,18 @@ class GbnfBuilder(EbnfBuilder):
         token_id = int(number[1])
         return TokenNode(None, ((token_id, token_id),), negated, span)
 
-    def _characters(self, text: str, offset: int) -> Iterator[Character]:
-        """The characters of a string or class that stands at ``offset``, escapes undone."""
-        i = 0
-        while i < len(text):
-            length, code = 1, ord(text[i])
-            if text[i] == "\\":
-                length = 2 + _WIDTHS.get(text[i + 1], 0)
-                code = self._escape(text[i : i + length], Span(offset + i, offset + i + length))
-            yield Character(code, Span(offset + i, offset + i + length), length == 1)
-            i += length
-
-    def _escape(self, text: str, span: Span) -> int:
+    def _escape(self, text: str, start: int) -> int:
         """The code point of an escape, with its backslash; -1 if there is none."""
         letter = text[1]
         if letter in _SIMPLE:
             return ord(_SIMPLE[letter])
-        span = Span(span.start, span.start + len(text))
+        span = Span(start, start + len(text))
         width = _WIDTHS.get(letter)
         if width is None:
             known = r"known: \n \r \t \\ \" \[ \] \- \xHH \uHHHH \UHHHHHHHH"
             self.report(f"unknown escape {text}", span, known)
         elif not re.fullmatch(f"[0-9A-Fa-f]{{{width}}}", text[2:]):
-            self.report(f"\\{letter} needs {width} hexadecimal digits", Span(span.start, span.end))
+            self.report(f"\\{letter} needs {width} hexadecimal digits", span)
         elif not is_scalar(int(text[2:], 16)):
             self.report(f"{text} is no code point that UTF-8 can encode", span)
         else:

@@ -8,9 +8,7 @@ the standard leaves open, ``? any character ?`` alone is known.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
-
-from lark import Token
+from typing import Any, ClassVar
 
 from ..automata.regex_ir import ANY_CHARACTER
 from ..grammar.tree import Difference, Expr, Literal, Reference, Repetition, Rule, references
@@ -18,12 +16,12 @@ from .builder import (
     USUAL_TOKENS,
     EbnfBuilder,
     Item,
+    Token,
     count_of,
     inner,
     literal_of,
     nothing_at,
     pattern_of,
-    span_of,
     span_over,
 )
 
@@ -102,14 +100,12 @@ class Iso14977Builder(EbnfBuilder):
             self._report_names_side_by_side(rules)
         return tuple(rules)
 
-    def rule(self, items: list[Item | None]) -> Rule:
+    def rule(self, items: list[Any]) -> Rule:
         """NAME = choice ;"""
         name, defines, body, end = items
-        assert isinstance(name, Token)
-        assert not isinstance(body, Token)
         if body is None:
-            body = nothing_at(span_of(defines).end)
-        return Rule(_name(name), span_of(name), body, span_over([name, end]))
+            body = nothing_at(defines.span.end)
+        return Rule(_name(name), name.span, body, span_over([name, end]))
 
     def difference(self, items: list[Item]) -> Expr:
         """item - item, and item - for what the item matches and is not empty"""
@@ -128,18 +124,18 @@ class Iso14977Builder(EbnfBuilder):
 
     def reference(self, items: list[Token]) -> Expr:
         """A rule's name."""
-        return Reference(_name(items[0]), span_of(items[0]))
+        return Reference(_name(items[0]), items[0].span)
 
     def string(self, items: list[Token]) -> Literal:
         """A quoted text, without escapes."""
-        text, span = items[0][1:-1], span_of(items[0])
+        text, span = items[0][1:-1], items[0].span
         if not text:
             self.report("a string must not be empty", span, "write nothing, or ( )")
         return literal_of(text, span)
 
     def special(self, items: list[Token]) -> Expr:
         """? any character ?"""
-        text, span = " ".join(items[0][1:-1].split()), span_of(items[0])
+        text, span = " ".join(items[0][1:-1].split()), items[0].span
         if text != _ANY_CHARACTER:
             hint = f"what ? … ? means is not defined; only ? {_ANY_CHARACTER} ? is known"
             self.report(f"the special sequence ? {text} ? is not supported", span, hint)

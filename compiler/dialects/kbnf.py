@@ -2,9 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import ClassVar
-
-from lark import Token
+from typing import Any, ClassVar
 
 from ..automata.assertions import resolved
 from ..automata.boolean import embedded, shortest_matches, substrings
@@ -16,11 +14,11 @@ from .builder import (
     USUAL_TOKENS,
     EbnfBuilder,
     Item,
+    Token,
     count_of,
     inner,
     literal_of,
     pattern_of,
-    span_of,
     span_over,
     unescape,
 )
@@ -96,11 +94,11 @@ class KbnfBuilder(EbnfBuilder):
     def rule(self, items: list[Item]) -> Rule:
         """NAME ::= choice ;"""
         name, body = items[0], inner(items)[0]
-        return Rule(str(name), span_of(name), body, span_over(items))
+        return Rule(str(name), name.span, body, span_over(items))
 
     def string(self, items: list[Token]) -> Literal:
         """A quoted text."""
-        token, span = items[0], span_of(items[0])
+        token, span = items[0], items[0].span
         text = unescape(token[1:-1], span.start + 1, self.diagnostics, keep_unknown=False).text
         return literal_of(text, span)
 
@@ -109,7 +107,7 @@ class KbnfBuilder(EbnfBuilder):
         a regex and #substrs"…" is any part of a text."""
         opening = _OPENING.match(items[0])
         assert opening is not None
-        token, span, begin = items[0], span_of(items[0]), opening.end()
+        token, span, begin = items[0], items[0].span, opening.end()
         body, start = token[begin:-1], span.start + begin
         if opening[1] == "substrs":
             text = unescape(body, start, self.diagnostics, keep_unknown=False)
@@ -124,7 +122,7 @@ class KbnfBuilder(EbnfBuilder):
 
     def any_char(self, items: list[Token]) -> Expr:
         """any!: one character, whatever it is."""
-        return pattern_of(ANY_CHARACTER, "any!", span_of(items[0]))
+        return pattern_of(ANY_CHARACTER, "any!", items[0].span)
 
     def part(self, items: list[Item]) -> Part:
         """A part of a permutation: item, item?, item* or item+"""
@@ -140,19 +138,19 @@ class KbnfBuilder(EbnfBuilder):
         separator = next(i for i in items if not isinstance(i, Token | Part))
         return self._permuted(items, separator)
 
-    def _permuted(self, items: Sequence[Token | Part | Expr], separator: Expr | None) -> Expr:
+    def _permuted(self, items: Sequence[Any], separator: Expr | None) -> Expr:
         parts = tuple(item for item in items if isinstance(item, Part))
         if len(parts) > MOST_PARTS:
             message = f"a permutation has at most {MOST_PARTS} parts, and this one {len(parts)}"
-            self.report(message, span_of(items[0]))
-        return Permutation(parts, separator, span_of(items[0]).cover(span_of(items[-1])))
+            self.report(message, items[0].span)
+        return Permutation(parts, separator, span_over(items))
 
     def excluding(self, items: list[Item]) -> Expr:
         """except!(item) and except!(item, n)"""
         number = next((t for t in items if isinstance(t, Token) and t.type == "NUMBER"), None)
         most = None if number is None else count_of(number)
         if number is not None and most == 0:
-            self.report("except! is one character or more, so 0 is no count", span_of(number))
+            self.report("except! is one character or more, so 0 is no count", number.span)
         return Excluding(inner(items)[0], most, span_over(items))
 
     @staticmethod

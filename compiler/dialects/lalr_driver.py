@@ -1,138 +1,150 @@
-"""The loop of an LALR parser over Lark's tables and Lark's lexers, with fewer calls a token.
+"""The loop of an LALR parser over Lark's tables: tokens by one regex a state, trees without Lark's.
 
-Reading a small grammar is a third of the time to its first mask. Shifts, reductions and callbacks
-are those of Lark (Aho, Sethi and Ullman 1986, algorithm 4.7); what is not expected is left to Lark,
-which says what it is: its parser and this one have their stacks in common.
+Shifts and reductions are those of Lark (Aho, Sethi and Ullman 1986, algorithm 4.7), but for rules
+that pass on their one child: they are followed when the tables are first used.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any
 
-from lark import Lark, Token
-from lark.parsers.lalr_analysis import Shift
-from lark.parsers.lalr_interactive_parser import InteractiveParser
+from ..diagnostics import Span
+from .builder import Builder, Token, token_of
+from .lalr_tables import Tables
 
-# Tokens between two looks at the clock.
+# Tokens or characters between two looks at the clock.
 CLOCK_STRIDE = 1024
 
-# Of a state: the match method of the regex of its terminals, which terminals are ignored, and what
-# makes tokens of others.
-_Matcher: TypeAlias = tuple[Any, frozenset[str], dict[str, Any]]
+END = token_of("$END", "", 0, 0)
 
 
-class LalrTables:
-    """What the loop looks up of a parser of Lark's: made once for each parser."""
+class Unexpected(Exception):  # noqa: N818
+    """What stands at ``offset`` cannot stand there: ``token``, if it is one."""
 
-    def __init__(self, parser: Lark) -> None:
-        frontend: Any = parser.parser
-        loop = frontend.parser.parser
-        self.actions = loop.parse_table.states
-        # By the rule's address: Lark's rules are hashed symbol by symbol.
-        self.reductions = {
-            id(rule): (len(rule.expansion), call, rule.origin.name)
-            for rule, call in loop.callbacks.items()
-        }
-        lexer = frontend.lexer
-        self.postlex = getattr(lexer, "postlexer", None)
-        self.contextual = lexer if self.postlex is None else lexer.lexer
-        self._matchers: dict[int, _Matcher] = {}
-
-    def matcher(self, state: int) -> _Matcher:
-        """What reads tokens in a state."""
-        found = self._matchers.get(state)
-        if found is None:
-            lexer = self.contextual.lexers[state]
-            (regex,) = lexer.scanner._mres
-            found = self._matchers[state] = regex.match, lexer.ignore_types, lexer.callback
-        return found
+    def __init__(self, offset: int, token: Token | None) -> None:
+        super().__init__()
+        self.offset, self.token = offset, token
 
 
 class Driver:
-    """Reads the text of ``interactive``, whose stacks it moves; ``tables``: of the same parser.
-    ``extents``: of tokens whose end no regex finds, that end. ``check`` is called now and then,
-    also where nothing but what is ignored stands."""
+    """Reads the text of a builder from ``begin`` on, where a rule begins.
+
+    ``tables``: of its grammar. ``check`` is called now and then. ``rule``: where the one that is
+    read begins, None between two of them, and ``heading`` the first token of the last one.
+    """
 
     def __init__(
-        self,
-        tables: LalrTables,
-        interactive: InteractiveParser,
-        text: str,
-        extents: Mapping[str, Callable[[int, int], int]],
-        check: Callable[[], None],
+        self, tables: Tables, builder: Builder, begin: int, check: Callable[[], None]
     ) -> None:
-        self._check = check
-        self._tables, self._interactive, self._text = tables, interactive, text
-        self._extents = extents
-        state = interactive.parser_state
-        self._states, self._values = state.state_stack, state.value_stack
+        self._tables, self._builder, self._check = tables, builder, check
+        self._begin = begin
+        self._states = [0]
+        self.rule: int | None = None
+        self.heading = END
 
-    def iter_parse(self) -> Iterator[Token]:
-        """Each token, fed when the next one is asked for. Raises ``UnexpectedInput``."""
-        tokens = self._tokens()
-        if self._tables.postlex is not None:
-            tokens = self._tables.postlex.process(tokens)
-        for token in tokens:
-            yield token
-            self.feed_token(token)
-
-    def feed_token(self, token: Token) -> Any:
-        """Reduce, and shift the token. Raises ``UnexpectedToken``."""
-        states, values = self._states, self._values
-        actions, reductions = self._tables.actions, self._tables.reductions
-        kind = token.type
-        while (found := actions[states[-1]].get(kind)) is not None:
-            action, target = found
-            if action is Shift:
-                states.append(target)
-                values.append(token)
-                return None
-            size, call, name = reductions[id(target)]
-            if size:
-                children = values[-size:]
-                del states[-size:], values[-size:]
-            else:
-                children = []
-            values.append(call(children))
-            states.append(actions[states[-1]][name][1])
-            if kind == "$END" and states[-1] == self._interactive.parser_state.parse_conf.end_state:
-                return values[-1]
-        return self._interactive.feed_token(token)
-
-    def feed_eof(self, last: Token | None) -> Any:
-        """The value of the whole text, behind its last token. Raises ``UnexpectedToken``."""
-        token = Token("$END", "") if last is None else Token.new_borrow_pos("$END", "", last)
-        return self.feed_token(token)
-
-    def _tokens(self) -> Iterator[Token]:
-        """The tokens that may stand where the parser is, but for those that are ignored."""
-        text, states, matcher = self._text, self._states, self._tables.matcher
-        place, end, last, extents = 0, len(text), None, self._extents
-        count = 0
-        while place < end:
-            count += 1
-            if count % CLOCK_STRIDE == 0:
+    def parse(self) -> Any:
+        """The value of the whole text. Raises ``Unexpected``."""
+        builder, tables, states = self._builder, self._tables, self._states
+        rows = tables.rows
+        # The values of each state but the first begin in ``values`` where ``bases`` says.
+        values: list[Any] = []
+        bases = [0]
+        found: Any
+        action: Any
+        opening, closing, line_break = builder.opening, builder.closing, builder.line_break
+        marks = builder.rule_heads | builder.rule_ends | opening | closing | {line_break}
+        deepest = builder.limits.nesting
+        depth = count = state = 0
+        last = line_break
+        text, matchers, place = builder.source.text, tables.matchers, self._begin
+        extents, end, own = builder.extents, len(text), builder.tokens()
+        stop = min(end, place + CLOCK_STRIDE)
+        # Most of the work of a token, so without calls that are not needed.
+        new, new_place = str.__new__, tuple.__new__
+        while True:
+            if own is not None:
+                token = next(own, END)
+                kind = token.type
+                count += 1
+                if count % CLOCK_STRIDE == 0:
+                    self._check()
+            elif place < stop:
+                found = (matchers[state] or tables.matcher(state))(text, place)
+                kind = found.lastgroup
+                if kind is None:
+                    if found.end() == place:
+                        raise self._unexpected(place)
+                    place = found.end()
+                    continue
+                begin, place = span = found.span(kind)
+                if kind in extents:
+                    place = extents[kind](begin, place)
+                    span = begin, place
+                token = new(Token, text[begin:place])
+                token.type, token.span = kind, new_place(Span, span)
+            elif place < end:
                 self._check()
-            match, ignored, calls = matcher(states[-1])
-            found = match(text, place)
-            if found is None:
-                yield self._unexpected(place, last)
-                return
-            begin, place, kind = place, found.end(), found.lastgroup
-            if kind in ignored:
+                stop = min(end, place + CLOCK_STRIDE)
                 continue
-            inside = found[0]
-            if kind in extents:
-                place = extents[kind](begin, place)
-                inside = text[begin:place]
-            token = Token(kind, inside, begin, None, None, None, None, place)
-            if kind in calls:
-                token = calls[kind](token)
-            last = token
-            yield token
+            else:
+                token, kind = END, "$END"
+            if kind in marks or self.rule is None:
+                if kind == line_break and (depth > 0 or last in builder.no_break_behind):
+                    continue
+                self._follow(token)
+                depth += (kind in opening) - (kind in closing)
+                if depth > deepest:
+                    builder.limits.check_nesting(depth, "the grammar")
+            last = kind
+            while (action := (rows[state] or tables.row(state)).get(kind)).__class__ is not int:
+                if action is None:
+                    if kind == "$END" and state == tables.end:
+                        return values[-1]
+                    raise Unexpected(token.span.start, token)
+                size, call, is_one, once, landing = action
+                if size > 1:
+                    del states[1 - size :], bases[1 - size :]
+                elif not size:
+                    states.append(0)
+                    bases.append(len(values))
+                if is_one:
+                    values[-1] = call(builder, values[-1:])
+                elif call is not None:
+                    base = bases[-1]
+                    children = values[base:]
+                    if not once or len(children) != 1:
+                        del values[base:]
+                        values.append(call(builder, children))
+                state = landing[states[-2]]
+                if state < 0:
+                    del states[-1], bases[-1]
+                    state = states[-1]
+                else:
+                    states[-1] = state
+            state = action
+            states.append(state)
+            bases.append(len(values))
+            values.append(token)
+        raise AssertionError("the end ends the loop")
 
-    def _unexpected(self, place: int, last: Token | None) -> Token:
-        """What Lark says of the text at ``place``: an ``UnexpectedInput``."""
-        state: Any = self._interactive.lexer_thread.state
-        state.line_ctr.char_pos, state.last_token = place, last
-        found: Token = next(self._tables.contextual.lex(state, self._interactive.parser_state))
-        return found
+    def _follow(self, token: Token) -> None:
+        """Note where rules begin and end."""
+        builder, kind = self._builder, token.type
+        if (self.rule is None and token is not END) or kind in builder.rule_heads:
+            self.rule, self.heading = token.span.start, token
+            self._check()
+        if kind in builder.rule_ends:
+            self.rule = None
+
+    def accepted(self) -> list[str]:
+        """The terminals that may stand where the parser is."""
+        states, tables = self._states, self._tables
+        kinds = (kind for kind in tables.states[states[-1]] if kind.isupper())
+        return [kind for kind in kinds if tables.accepts(states, kind)]
+
+    def _unexpected(self, place: int) -> Unexpected:
+        """What stands there: a token of another place, or none."""
+        found = self._tables.matcher(-1)(self._builder.source.text, place)
+        kind = found.lastgroup
+        if kind is None:
+            return Unexpected(place, None)
+        return Unexpected(place, token_of(kind, found[kind], *found.span(kind)))

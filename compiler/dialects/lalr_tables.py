@@ -1,110 +1,135 @@
-"""The LALR tables of the dialects' grammars as data of the package, so that no run builds them.
+"""The LALR tables that Lark makes of the dialects' grammars, as data of the package.
 
-    kbnf.lark -> kbnf.lalr.json -> a parser, in a tenth of the time that Lark takes to build it
+    kbnf.lark -> (Lark) -> kbnf.lalr.json -> tables for the loop in ``lalr_driver.py``
 
-``tests.generators.make_lalr_tables`` writes the files; a test compares them with what
-Lark makes of the grammars. They depend on Lark's version: with another one the grammar is used.
+``tests.generators.make_lalr_tables`` writes the files; a test compares them with what Lark makes of
+the grammars. What stands in a file:
+
+    rules    [symbol, its expansion, whether one child alone stands for it] of each rule
+    states   of each state: where a symbol leads, or -1 - i where rule i is reduced before it
+    end      the state in which the text may end; 0 is the one that it begins in
+    lexers   a regex each: what is ignored, and behind it the terminals that may stand there
+    lexer    of each state its lexer, and at the end the one of all terminals
 """
 
 import json
+import re
+from collections.abc import Callable, Sequence
 from importlib.resources.abc import Traversable
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
-import lark
-from lark import Lark
-from lark.grammar import Rule
-from lark.lark import PostLex
-from lark.lexer import TerminalDef
-
-# The key of a dictionary whose keys are numbers, which JSON has not: a list of pairs.
-_PAIRS = "#"
+# Of a landing: the reduced symbol becomes the last part of the list below it.
+_JOINS = -1
 
 
-def parser_of(folder: Traversable, name: str, transformer: Any, postlex: PostLex | None) -> Lark:
-    """The parser of the grammar in the file ``name`` of ``folder``, from its tables if they fit."""
-    tables = json.loads(folder.joinpath(tables_name(name)).read_text("utf-8"), object_hook=_dict)
-    if tables["lark"] != lark.__version__:
-        return built(folder.joinpath(name).read_text("utf-8"), transformer, postlex)
-    # The way that Lark's own stand-alone parsers take.
-    parser: Lark = Lark._load_from_dict(  # type: ignore[no-untyped-call]
-        tables["data"], tables["memo"], transformer=transformer, postlex=postlex
-    )
-    return parser
+class Reduction(NamedTuple):
+    """A rule of ``size`` symbols, and what follows it in the table before one terminal.
+
+    ``call``: what makes one value of theirs; None where they are values of the rule around it.
+    ``is_one``: the rule is one terminal. ``once``: one value alone is left as it is. ``landing``:
+    by the state below, the one that the symbol leads to, and from there on while rules follow that
+    leave its value as it is; ``_JOINS`` where the symbol is the last part of a list, which the
+    state below stands for.
+    """
+
+    size: int
+    call: Callable[[Any, list[Any]], Any] | None
+    is_one: bool
+    once: bool
+    landing: "dict[int, int]"
+
+
+# Where a terminal leads, or what is reduced before it.
+Action: TypeAlias = int | Reduction
+
+# The match method of a regex whose groups are terminals.
+Matcher: TypeAlias = Callable[[str, int], re.Match[str]]
+
+
+class Tables:
+    """Those of one grammar, for builders of one class. ``rows`` and ``matchers`` are those of each
+    state, None until they are first needed."""
+
+    def __init__(self, folder: Traversable, name: str, builder: type) -> None:
+        data = json.loads(folder.joinpath(tables_name(name)).read_text("utf-8"))
+        self.rules: list[tuple[str, list[str], bool]] = data["rules"]
+        self.states: list[dict[str, int]] = data["states"]
+        self.end: int = data["end"]
+        self.rows: list[dict[str, Action] | None] = [None] * len(self.states)
+        # And behind those of the states that of all terminals.
+        self.matchers: list[Matcher | None] = [None] * len(data["lexer"])
+        self._builder = builder
+        self._lexers, self._lexer = data["lexers"], data["lexer"]
+        # Symbols that builders do not know: their values are those of the rule around them.
+        self.inlined = {origin for origin, _, _ in self.rules if origin.startswith("_")}
+        # Those that may have more than one.
+        self.lists = self.inlined & {symbol for symbol, of, _ in self.rules if len(of) != 1}
+        self._made: dict[tuple[int, str], Reduction] = {}
+
+    def row(self, state: int) -> dict[str, Action]:
+        """The actions of a state, by terminal."""
+        found = self.rows[state] = {
+            kind: action if action >= 0 else self.reduction(-1 - action, kind)
+            for kind, action in self.states[state].items()
+        }
+        return found
+
+    def matcher(self, state: int) -> Matcher:
+        """What reads the next token in a state, behind all that is ignored, or in state -1 any. It
+        always matches: without a group, if no token stands there."""
+        # The module's own cache keeps it for other states.
+        found: Matcher = re.compile(self._lexers[self._lexer[state]]).match  # type: ignore[assignment]
+        self.matchers[state] = found
+        return found
+
+    def reduction(self, number: int, before: str) -> Reduction:
+        """Of a rule, before a terminal."""
+        found = self._made.get((number, before))
+        if found is not None:
+            return found
+        origin, expansion, once = self.rules[number]
+        call = None if origin in self.inlined else getattr(self._builder, origin)
+        size = len(expansion)
+        is_one = size == 1 and expansion[0].isupper() and not once and call is not None
+        found = Reduction(size, call, is_one, once, _Landing(self, origin, before))
+        self._made[number, before] = found
+        return found
+
+    def accepts(self, states: Sequence[int], kind: str) -> bool:
+        """Whether a terminal may stand where the parser is."""
+        stack = list(states)
+        while (action := self.states[stack[-1]].get(kind)) is not None:
+            if action >= 0:
+                return True
+            origin, expansion, _ = self.rules[-1 - action]
+            del stack[len(stack) - len(expansion) :]
+            stack.append(self.states[stack[-1]][origin])
+        return kind == "$END" and stack[-1] == self.end
+
+
+class _Landing(dict[int, int]):
+    """Where a symbol leads from each state, the next terminal being ``before``."""
+
+    def __init__(self, tables: Tables, symbol: str, before: str) -> None:
+        super().__init__()
+        self._tables, self._symbol, self._before = tables, symbol, before
+
+    def __missing__(self, below: int) -> int:
+        tables, before = self._tables, self._before
+        state = tables.states[below][self._symbol]
+        action = tables.states[state].get(before, 0)
+        if action < 0:
+            origin, expansion, once = tables.rules[-1 - action]
+            passes = expansion[0] not in tables.lists if once else origin in tables.inlined
+            if len(expansion) == 1 and passes:
+                state = tables.reduction(-1 - action, before).landing[below]
+            elif len(expansion) == 2 and expansion[0] == origin and origin in tables.inlined:
+                # A list leads where it led without its last part.
+                state = _JOINS
+        self[below] = state
+        return state
 
 
 def tables_name(grammar_file: str) -> str:
     """``kbnf.lark -> kbnf.lalr.json``"""
     return grammar_file.removesuffix(".lark") + ".lalr.json"
-
-
-def built(text: str, transformer: Any = None, postlex: PostLex | None = None) -> Lark:
-    """The parser that Lark builds of a grammar's text."""
-    return Lark(
-        text,
-        parser="lalr",
-        transformer=transformer,
-        keep_all_tokens=True,
-        maybe_placeholders=False,
-        postlex=postlex,
-    )
-
-
-def encoded(text: str, postlex: PostLex | None) -> str:
-    """The tables of a grammar's text as JSON; the same for the same text and version of Lark."""
-    data, memo = built(text, postlex=postlex).memo_serialize([TerminalDef, Rule])
-    data["options"]["postlex"] = None  # An object, which a parser is given with its tables.
-    data["parser"]["parser"] = _renumbered(data["parser"]["parser"])
-    return (
-        json.dumps(
-            _plain({"lark": lark.__version__, "data": data, "memo": memo}), separators=(",", ":")
-        )
-        + "\n"
-    )
-
-
-# Shift and reduce, as Lark numbers the actions of its tables.
-_SHIFT = 0
-
-
-def _renumbered(table: dict[str, Any]) -> dict[str, Any]:
-    """A parse table with symbols numbered by name and states breadth-first from the start ones;
-    Lark's own numbers depend on hashes and addresses."""
-    names, states = table["tokens"], table["states"]
-    symbols = sorted(names.values())
-    starts = dict(sorted(table["start_states"].items()))
-    order = list(starts.values())
-    number = {state: i for i, state in enumerate(order)}
-    rows = []
-    for state in order:
-        row = sorted(((names[symbol], *action) for symbol, action in states[state].items()))
-        for _, action, target in row:
-            if action == _SHIFT and target not in number:
-                number[target] = len(order)
-                order.append(target)
-        rows.append(row)
-    return {
-        "tokens": dict(enumerate(symbols)),
-        "states": {
-            i: {
-                symbols.index(name): [action, number[of] if action == _SHIFT else of]
-                for name, action, of in row
-            }
-            for i, row in enumerate(rows)
-        },
-        "start_states": {name: number[state] for name, state in starts.items()},
-        "end_states": {name: number[state] for name, state in table["end_states"].items()},
-    }
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON can hold it."""
-    if isinstance(value, dict):
-        if all(isinstance(key, str) for key in value):
-            return {key: _plain(inner) for key, inner in value.items()}
-        return {_PAIRS: [[key, _plain(inner)] for key, inner in value.items()]}
-    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
-
-
-def _dict(read: dict[str, Any]) -> dict[Any, Any]:
-    """The dictionary that ``_plain`` made ``read`` of."""
-    return dict(read[_PAIRS]) if _PAIRS in read else read

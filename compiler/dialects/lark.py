@@ -8,11 +8,7 @@ What a lexer or a parser in Python would do (``%declare``) has no meaning here a
 """
 
 import re
-from collections.abc import Iterator
 from typing import Any, ClassVar
-
-from lark import Token
-from lark.lark import PostLex
 
 from ..automata import regex_ir as ir
 from ..diagnostics import Span
@@ -20,12 +16,11 @@ from ..grammar.tree import Difference, Expr, Rule
 from ..grammar.tree import Token as TokenNode
 from .builder import (
     Item,
+    Token,
     Unescaped,
     literal_of,
     nothing_at,
     pattern_of,
-    reference_to,
-    span_of,
     span_over,
     unescape,
 )
@@ -41,25 +36,11 @@ _TOKEN_IDS = re.compile(r"<\[(\^?)([0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[
 _TOKENS = "a token is written <name>, <[id]>, <[1,5-9]>, <[^1,5-9]> or <[*]>"
 
 
-class LineBreaks(PostLex):
-    """Drops the line breaks inside brackets."""
-
-    always_accept = ("NEWLINE",)
-
-    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        """The tokens without those line breaks."""
-        depth = 0
-        for token in stream:
-            depth += (token.type in LarkBuilder.opening) - (token.type in LarkBuilder.closing)
-            if token.type != "NEWLINE" or depth <= 0:
-                yield token
-
-
 class LarkBuilder(AttributesBuilder):
     """Builds rules from ``lark.lark``."""
 
     grammar_file: ClassVar[str] = "lark.lark"
-    postlex: ClassVar[PostLex | None] = LineBreaks()
+    line_break: ClassVar[str] = "NEWLINE"
     expected: ClassVar[dict[str, str]] = EXPECTED
     hints: ClassVar[dict[str, str]] = HINTS
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})
@@ -93,11 +74,11 @@ class LarkBuilder(AttributesBuilder):
         name = self.named(by_type["NAME"])
         priority = by_type.get("PRIORITY")
         if body is None:
-            body = nothing_at(span_of(colon).end)
-        span = Span(span_of(head[0]).start, max(body.span.end, self.last_group_end))
+            body = nothing_at(colon.span.end)
+        span = Span(head[0].span.start, max(body.span.end, self.last_group_end))
         found = Rule(
             str(name),
-            span_of(name),
+            name.span,
             body,
             span,
             terminal=name.isupper(),
@@ -125,14 +106,11 @@ class LarkBuilder(AttributesBuilder):
             case _:
                 return token
 
-    def conjunction(self, items: list[Item | None]) -> Expr | None:
+    def conjunction(self, items: list[Any]) -> Expr:
         """sequence & sequence …: A - (any - B)."""
-        found, *others = items[::2]
-        assert not isinstance(found, Token)
-        for i, other in enumerate(others):
-            assert not isinstance(other, Token)
-            place = span_of(items[2 * i + 1])
-            found = nothing_at(place.start) if found is None else found
+        found: Expr = nothing_at(items[1].span.start) if items[0] is None else items[0]
+        for sign, other in zip(items[1::2], items[2::2], strict=True):
+            place = sign.span
             other = nothing_at(place.end) if other is None else other
             without = Difference(any_text(place), other, other.span)
             found = self.operation(found, without)
@@ -140,7 +118,7 @@ class LarkBuilder(AttributesBuilder):
 
     def negation(self, items: list[Any]) -> Expr:
         """~ item: any - item."""
-        return self.operation(any_text(span_of(items[0])), items[1])
+        return self.operation(any_text(items[0].span), items[1])
 
     def alias(self, items: list[Item | None]) -> Expr | None:
         """sequence -> name, a name in Lark's trees."""
@@ -150,11 +128,11 @@ class LarkBuilder(AttributesBuilder):
 
     def reference(self, items: list[Token]) -> Expr:
         """A name."""
-        return reference_to(self.named(items[0]))
+        return super().reference([self.named(items[0])])
 
     def string(self, items: list[Token]) -> Expr:
         """A quoted text, in either case if an i stands behind it."""
-        token, span = items[0], span_of(items[0])
+        token, span = items[0], items[0].span
         text = self._text(token)
         if not token.endswith("i"):
             return literal_of(text, span)
@@ -177,7 +155,7 @@ class LarkBuilder(AttributesBuilder):
 
     def regex(self, items: list[Token]) -> Expr:
         """/…/ with flags"""
-        token, span = items[0], span_of(items[0])
+        token, span = items[0], items[0].span
         end = token.rindex("/")
         body, flags = token[1:end], token[end + 1 :]
         for place, flag in enumerate(flags, span.start + end + 1):
@@ -198,7 +176,7 @@ class LarkBuilder(AttributesBuilder):
 
     def token(self, items: list[Token]) -> TokenNode:
         """<name>, <[id]>, <[1,5-9]>, <[^1,5-9]> and <[*]>"""
-        text, span = str(items[0]), span_of(items[0])
+        text, span = str(items[0]), items[0].span
         if not text.startswith("<["):
             return TokenNode(text, (), False, span)
         if text == "<[*]>":
@@ -216,6 +194,6 @@ class LarkBuilder(AttributesBuilder):
     def _text(self, token: Token) -> str:
         """What a quoted text means."""
         body = token[1 : token.rindex('"')]
-        start = span_of(token).start + 1
+        start = token.span.start + 1
         found = unescape(body, start, self.diagnostics, keep_unknown=False, long_escapes=True)
         return found.text

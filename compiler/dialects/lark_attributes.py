@@ -14,8 +14,6 @@ Source: llguidance's *syntax*, lexeme options, and its lexer (1.9).
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from lark import Token
-
 from ..automata import regex_ir as ir
 from ..automata.assertions import resolved
 from ..automata.boolean import complement
@@ -34,7 +32,7 @@ from ..grammar.tree import (
 )
 from ..grammar.tree import Token as TokenNode
 from ..limits import Limits
-from .builder import Item, literal_of, pattern_of, span_over
+from .builder import Item, Token, literal_of, pattern_of, span_over
 from .lark_templates import TemplatesBuilder
 
 # What says nothing about the language.

@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lark import Token
-
 from ..automata.boolean import substrings
 from ..automata.folding import fold
 from ..diagnostics import GrammarError, Source, Span
@@ -29,7 +27,7 @@ from ..grammar.tree import (
     with_children,
 )
 from ..limits import Limits
-from .builder import EbnfBuilder, pattern_of, span_of
+from .builder import EbnfBuilder, Token, pattern_of
 
 if TYPE_CHECKING:
     from ..schema.read import Document, Json
@@ -69,14 +67,14 @@ class JsonBuilder(EbnfBuilder):
 
     def json(self, items: list[Token]) -> Expr:
         """%json {…}"""
-        span = span_of(items[0])
+        span = items[0].span
         name = f"{_PREFIX}{len(self.schemas) + 1}"
         self.schemas[name] = span.start
         return Reference(name, span)
 
     def structured(self, items: list[Token]) -> Expr:
         """%regex {…}"""
-        token, span = items[0], span_of(items[0])
+        token, span = items[0], items[0].span
         document = self.documents[span.start]
         chunks = self._chunks(document)
         if chunks is None:

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-
-from lark import Token
+from typing import Any
 
 from constrain.artifacts.container.regular import regular
 
@@ -20,7 +19,7 @@ from ..automata.folding import fold
 from ..diagnostics import Source, Span, closest
 from ..grammar.tree import Expr, Reference, Rule, children, walk, with_children
 from ..limits import MOST_GRAMMAR_BYTES, Limits
-from .builder import USUAL_TOKENS, Item, Unescaped, pattern_of, span_of
+from .builder import USUAL_TOKENS, Token, Unescaped, pattern_of, token_of
 from .lark_json import JsonBuilder
 from .lark_library import COMMON
 from .regex import parse_pattern
@@ -134,12 +133,11 @@ class StatementsBuilder(JsonBuilder):
         # llguidance's regexes are those of Rust, Lark's those of Python.
         self.has_rust_regexes = _LLGUIDANCE.search(source.text) is not None
 
-    def ignore(self, items: list[Item | None]) -> None:
+    def ignore(self, items: list[Any]) -> None:
         """%ignore choice"""
         keyword, body = items
-        assert not isinstance(body, Token)
         if body is None:
-            self.report("%ignore needs a terminal behind it", span_of(keyword))
+            self.report("%ignore needs a terminal behind it", keyword.span)
         else:
             self.ignored.append(body)
 
@@ -150,7 +148,7 @@ class StatementsBuilder(JsonBuilder):
     def override(self, items: list[Token | Rule]) -> None:
         """%override and %extend change what another file defines."""
         hint = "write the whole definition, and import the rest by name"
-        self.report(f"{items[0]} is not supported", span_of(items[0]), hint)
+        self.report(f"{items[0]} is not supported", items[0].span, hint)
 
     def options(self, items: list[Token]) -> None:
         """%llguidance {}, which says which program the grammar is for."""
@@ -159,7 +157,7 @@ class StatementsBuilder(JsonBuilder):
     def imports(self, items: list[Token]) -> list[Rule]:
         """%import common.NAME, %import common.NAME -> NAME, %import common (NAME, NAME); with a
         point before it from a file beside this one"""
-        path, span = re.sub(r"\s", "", items[1]), span_of(items[1])
+        path, span = re.sub(r"\s", "", items[1]), items[1].span
         names = [token for token in items[2:] if token.type == "NAME"]
         library, _, name = path.partition(".")
         if path.startswith("."):
@@ -171,10 +169,10 @@ class StatementsBuilder(JsonBuilder):
             return self._imported([(name, span, names[0])])
         elif name and len(items) == 2:
             place = Span(span.end - len(name), span.end)
-            token = Token("NAME", name, place.start, end_pos=place.end)
+            token = token_of("NAME", name, *place)
             return self._imported([(name, place, token)])
         elif not name and names:
-            return self._imported([(str(token), span_of(token), token) for token in names])
+            return self._imported([(str(token), token.span, token) for token in names])
         else:
             hint = "write %import common.NAME, or %import common (NAME, NAME)"
             self.report("one path names one terminal", span, hint)
@@ -188,7 +186,7 @@ class StatementsBuilder(JsonBuilder):
         if not is_list:
             # The last part is the one name, which an arrow gives another.
             start = span.end - len(parts[-1])
-            own = Token("NAME", parts.pop(), start, end_pos=span.end)
+            own = token_of("NAME", parts.pop(), start, span.end)
             wanted = {str(own): names[0] if names else own}
         else:
             wanted = {str(token): token for token in names}
@@ -254,7 +252,7 @@ class StatementsBuilder(JsonBuilder):
                 close = closest(name, rules) if self._unknown <= _MOST_SUGGESTIONS else None
                 some = ", ".join(islice(rules, _MOST_SUGGESTIONS))
                 hint = f"did you mean {close!r}?" if close else f"it has {some or 'no rules'}"
-                self.report(f"{file.name} has no {name!r}", span_of(token), hint)
+                self.report(f"{file.name} has no {name!r}", token.span, hint)
         pending = [name for name in wanted if name in rules]
         names = {name: str(wanted[name]) for name in pending}
         while pending:
@@ -275,7 +273,7 @@ class StatementsBuilder(JsonBuilder):
             if (str(file), new) not in self.imported:
                 self.imported.add((str(file), new))
                 body = fold(rules[name].body, children, moved)
-                place = span_of(wanted[name]) if name in wanted else span
+                place = wanted[name].span if name in wanted else span
                 found.append(replace(rules[name], name=new, body=body, span=span, name_span=place))
         return found
 
@@ -288,7 +286,7 @@ class StatementsBuilder(JsonBuilder):
                 hint = f"did you mean {close!r}?" if close else f"it has {', '.join(COMMON)}"
                 self.report(f"the library common has no {name!r}", span, hint)
             elif not new.isupper():
-                self.report(f"the terminal {name!r} needs a name in upper case", span_of(new))
+                self.report(f"the terminal {name!r} needs a name in upper case", new.span)
             elif (name, str(new)) not in self.imported:
                 self.imported.add((name, str(new)))
                 text = COMMON[name]
@@ -297,7 +295,7 @@ class StatementsBuilder(JsonBuilder):
                     Unescaped(text, origins), self.source, self.limits, self.diagnostics
                 )
                 body = pattern_of(pattern, text, span)
-                rules.append(Rule(str(new), span_of(new), body, span, terminal=True))
+                rules.append(Rule(str(new), new.span, body, span, terminal=True))
         return rules
 
     def report_undefined(self, rules: list[Rule]) -> None:
@@ -323,5 +321,5 @@ class StatementsBuilder(JsonBuilder):
         if not token.islower() and not token.isupper() and token not in self.mixed:
             self.mixed.add(str(token))
             hint = "lower case names a rule, upper case a terminal"
-            self.report(f"the name {str(token)!r} mixes cases", span_of(token), hint)
+            self.report(f"the name {str(token)!r} mixes cases", token.span, hint)
         return token

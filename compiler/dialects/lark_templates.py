@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from lark import Token
-
 from ..automata.folding import fold
 from ..diagnostics import Source, Span
 from ..grammar.tree import (
@@ -28,7 +26,7 @@ from ..grammar.tree import (
 )
 from ..grammar.tree import Token as TokenNode
 from ..limits import Limits
-from .builder import Item, nothing_at, span_of, span_over
+from .builder import Token, nothing_at, span_over
 from .lark_statements import StatementsBuilder
 
 # Rules that templates may become: more of them are made by one that uses itself with ever larger
@@ -92,23 +90,22 @@ class TemplatesBuilder(StatementsBuilder):
         seen: set[str] = set()
         for token in parameters:
             if token in seen:
-                self.report(f"the parameter {str(token)!r} is there twice", span_of(token))
+                self.report(f"the parameter {str(token)!r} is there twice", token.span)
             seen.add(str(token))
         if rule.name in self.templates:
             self.report(f"rule {rule.name!r} is defined twice", rule.name_span)
         self.templates[rule.name] = Template(names, rule)
 
-    def use(self, items: list[Item | None]) -> Expr:
+    def use(self, items: list[Any]) -> Expr:
         """NAME{choice, …}"""
         name, brackets, *rest = items
-        assert isinstance(name, Token)
         filled: list[Expr] = []
         before = brackets
         for item in rest:
             if isinstance(item, Token):
                 before = item
             else:
-                filled.append(nothing_at(span_of(before).end) if item is None else item)
+                filled.append(nothing_at(before.span.end) if item is None else item)
         span = span_over([name, rest[-1]])
         placeholder = f"{name}{{{len(self._uses)}}}"
         self._uses[placeholder] = Use(str(self.named(name)), tuple(filled), span)

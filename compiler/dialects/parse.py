@@ -1,22 +1,15 @@
-"""Run Lark's LALR parser over a text; name what it did not expect, and go on with the next rule."""
+"""Read a text by its dialect's tables; name what was not expected, and go on with the next rule."""
 
 import re
-from contextvars import ContextVar
-from functools import cache
-from typing import Any
-
-from lark import Lark, Token
-from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
-from lark.lark import PostLex
-from lark.parsers.lalr_interactive_parser import InteractiveParser
+from collections.abc import Sequence
 
 from constrain.artifacts.errors import visible
 
 from ..diagnostics import Diagnostic, DialectError, LimitError, Span
 from ..grammar.tree import Rule
 from .builder import Builder
-from .lalr_driver import CLOCK_STRIDE, Driver, LalrTables
-from .lalr_tables import parser_of
+from .lalr_driver import END, Driver, Unexpected
+from .lalr_tables import Tables
 
 _STAGE = "reading the grammar"
 
@@ -33,7 +26,8 @@ _MOST_ERRORS = 20
 # What swallows all of the text behind it.
 _ENDLESS = frozenset({"comment without an end"})
 
-_building: ContextVar[Builder] = ContextVar("_building")
+# By the class of builders, whose methods are among them.
+_TABLES: dict[type[Builder], Tables] = {}
 
 
 class UnexpectedError(DialectError):
@@ -78,46 +72,27 @@ class _Unexpected(Exception):  # noqa: N818
 
 def _parse_from(builder: Builder, begin: int) -> tuple[Rule, ...]:
     """The rules from ``begin`` on, which is where one begins. Raises ``_Unexpected``."""
-    # Offsets stay those of the source; what stands before is one run of spaces to the lexer.
-    text = " " * begin + builder.source.text[begin:]
-    parser, tables = _parser(builder.grammar_file, builder.postlex)
-    interactive = parser.parse_interactive(text)
-    token = None
-    depth = count = 0
-    rule: int | None = None
-    # The rule that is read, as far as it has a name.
-    blamed: list[str] = []
+
+    def blamed() -> list[str]:
+        """The rule that is read, as far as it has a name."""
+        named = builder.only_rule if builder.next_rule is None else driver.heading
+        return _NAME.findall(named)[:1]
 
     def check() -> None:
-        builder.limits.check_resources(_STAGE, blamed)
+        builder.limits.check_resources(_STAGE, blamed())
 
-    driver = Driver(tables, interactive, text, builder.extents, check)
-    reset = _building.set(builder)
+    driver = Driver(_tables(type(builder)), builder, begin, check)
     try:
-        for token in builder.tokens(driver):
-            if rule is None or token.type in builder.rule_heads:
-                rule = token.start_pos or 0
-                named = builder.only_rule if builder.next_rule is None else token
-                blamed = _NAME.findall(named)[:1]
-                check()
-            if token.type in builder.rule_ends:
-                rule = None
-            depth += (token.type in builder.opening) - (token.type in builder.closing)
-            builder.limits.check_nesting(depth, "the grammar", blamed)
-            count += 1
-            if count % CLOCK_STRIDE == 0:
-                check()
-        rules: tuple[Rule, ...] = driver.feed_eof(token)
+        rules: tuple[Rule, ...] = driver.parse()
     except LimitError as error:
-        raise error if error.rules else error.blaming(blamed) from None
-    except UnexpectedInput as error:
-        found, ends = _explain(error, interactive, builder)
-        offset = found.span.start if found.span else len(text)
+        raise error if error.rules else error.blaming(blamed()) from None
+    except Unexpected as error:
+        found, ends = _explain(error, driver.accepted(), builder)
+        offset = found.span.start if found.span else len(builder.source.text)
         # A head that was not expected here is where the next rule begins.
+        rule = driver.rule
         begun = offset if rule is None else rule - (rule == offset and bool(builder.rule_heads))
         raise _Unexpected(found, begun, offset, final=ends) from None
-    finally:
-        _building.reset(reset)
     return rules
 
 
@@ -184,44 +159,26 @@ class _Before:
         self.place = self._marked = place
 
 
-class _Forward:
-    """Passes Lark's calls on to the builder of the parse that is going on.
-
-    Lark binds its callbacks when a grammar is compiled, which takes longer than most parses;
-    so one compiled parser serves all builders of a dialect.
-    """
-
-    def __getattr__(self, name: str) -> Any:
-        if not name.islower() or name.startswith("_"):
-            raise AttributeError(name)  # Terminals and inlined rules have no callback.
-
-        def forward(children: list[Any]) -> Any:
-            return getattr(_building.get(), name)(children)
-
-        return forward
-
-
-@cache
-def _parser(grammar_file: str, postlex: PostLex | None) -> tuple[Lark, LalrTables]:
-    parser = parser_of(Builder.folder(), grammar_file, _Forward(), postlex)
-    return parser, LalrTables(parser)
+def _tables(builder: type[Builder]) -> Tables:
+    found = _TABLES.get(builder)
+    if found is None:
+        found = _TABLES[builder] = Tables(Builder.folder(), builder.grammar_file, builder)
+    return found
 
 
 def _explain(
-    error: UnexpectedInput, interactive: InteractiveParser, builder: Builder
+    error: Unexpected, possible: Sequence[str], builder: Builder
 ) -> tuple[Diagnostic, bool]:
     """What stands there, what could have stood there, and a help line if one is known; and
     whether nothing can be read behind it."""
     text = builder.source.text
     hint = None
-    if isinstance(error, UnexpectedToken) and error.token.type != "$END":
-        token: Token = error.token
-        span = Span(token.start_pos or 0, token.end_pos or 0)
-        found, hint = _quoted(str(token)), builder.hints.get(token.type)
-    elif isinstance(error, UnexpectedCharacters):
-        offset = error.pos_in_stream or 0
-        span = Span(offset, offset + 1)
-        found = _quoted(text[offset])
+    if error.token is None:
+        span = Span(error.offset, error.offset + 1)
+        found = _quoted(text[error.offset])
+    elif error.token is not END:
+        span = error.token.span
+        found, hint = _quoted(str(error.token)), builder.hints.get(error.token.type)
     else:
         # The caret goes behind the last thing that was read, not to the empty last line.
         end = len(text.rstrip())
@@ -229,7 +186,6 @@ def _explain(
         found, hint = builder.expected["$END"].removeprefix("the "), builder.hints.get("$END")
     found, hint = builder.known_mistake(text, span.start) or (found, hint)
     final = span.start >= len(text.rstrip()) or found in _ENDLESS
-    possible = interactive.accepts()  # type: ignore[no-untyped-call]
     expected = sorted({builder.expected[name] for name in possible if name in builder.expected})
     listed = ", ".join(expected[:_LISTED]) + (", …" if len(expected) > _LISTED else "")
     message = f"unexpected {found} (read as {builder.source.dialect})"

@@ -11,19 +11,16 @@ what no finite automaton can do, or depends on the order of a search, is refused
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import ClassVar, NamedTuple
-
-from lark import Token
+from typing import Any, ClassVar, NamedTuple
 
 from ..automata import regex_ir as ir
 from ..diagnostics import Diagnostic, DialectError, Source, Span
 from ..grammar.tree import Pattern, Rule
 from ..limits import Limits
-from .builder import QUANTITIES, Unescaped, count_of, pattern_of, span_of
-from .lalr_driver import Driver
+from .builder import QUANTITIES, Token, Unescaped, count_of, pattern_of
 from .parse import parse
-from .regex_classes import Bracketed, ClassBuilder, any_node, cased, look_of, node_of
-from .regex_lexer import RegexLexer, RegexToken
+from .regex_classes import Bracketed, ClassBuilder, any_node, cased, look_of, node_of, others
+from .regex_lexer import RegexLexer, RegexToken, SimpleClass
 
 # Characters of a part that a message may want to show.
 _SHOWN = 80
@@ -97,7 +94,7 @@ class RegexBuilder(ClassBuilder):
         self._plain_classes = plain_classes
         self._lexer: RegexLexer | None = None
 
-    def tokens(self, parser: Driver) -> Iterator[Token]:
+    def tokens(self) -> Iterator[Token]:
         """The tokens of ``RegexLexer``."""
         lexer = RegexLexer(
             self.source.text,
@@ -107,9 +104,7 @@ class RegexBuilder(ClassBuilder):
             plain_classes=self._plain_classes,
         )
         self._lexer = lexer
-        for token in lexer.tokens():
-            parser.feed_token(token)
-            yield token
+        return lexer.tokens()
 
     def known_mistake(self, text: str, offset: int) -> tuple[str, str] | None:
         """A class without an end, which may be the class that another one holds."""
@@ -155,29 +150,29 @@ class RegexBuilder(ClassBuilder):
         node, end = piece.node, piece.end
         for token in items[1:]:
             assert isinstance(token, Token)
-            end = span_of(token).end
+            end = token.span.end
             if len(token) > 1 and token.endswith("+"):
                 message = "a possessive quantifier depends on the order of a search"
-                self.report(message, span_of(token), "for a repetition of a repetition, group it")
+                self.report(message, token.span, "for a repetition of a repetition, group it")
             low, high = _counts(token)
             if high is not None and high < low:
-                self.report(f"the count {token} runs backwards", span_of(token))
+                self.report(f"the count {token} runs backwards", token.span)
                 high = low
             text = self._text(piece.start, end) if "{" in token else ""
             lazy = len(token) > 1 and token.endswith("?")
             node = ir.repeat(node, low, high, text, lazy=lazy)
         return _Piece(node, piece.start, end)
 
-    def complement(self, items: list[_Item]) -> _Piece:
+    def complement(self, items: list[Any]) -> _Piece:
         """~ item"""
-        (piece,) = _pieces(items)
-        start = span_of(items[0]).start
+        tilde, piece = items
+        start = tilde.span.start
         return _Piece(ir.negation(piece.node, self._text(start, piece.end)), start, piece.end)
 
-    def group(self, items: list[_Item]) -> _Piece:
+    def group(self, items: list[Any]) -> _Piece:
         """( … ), (?: … ), (?P<name> … ) and (?i: … ) are all plain groups."""
-        (piece,) = _pieces(items)
-        return _Piece(piece.node, span_of(items[0]).start, span_of(items[-1]).end)
+        opening, piece, closing = items
+        return _Piece(piece.node, opening.span.start, closing.span.end)
 
     def any_char(self, items: list[RegexToken]) -> _Piece:
         """Any character but a line feed, which s adds."""
@@ -220,13 +215,21 @@ class RegexBuilder(ClassBuilder):
         assert isinstance(token, Token)
         opening = next((key for key in _UNSUPPORTED if token.startswith(key)), "")
         message = _CRLF if token == "(?R)" else _UNSUPPORTED.get(opening, _RECURSION)
-        self.report(message, span_of(token))
+        self.report(message, token.span)
         return _at(ir.EPSILON, token)
 
     def char_class(self, items: list[Bracketed]) -> _Piece:
         """[…] as an atom."""
         found = items[0]
         return _Piece(node_of(found.ranges, found.flags), found.span.start, found.span.end)
+
+    def simple_class(self, items: list[SimpleClass]) -> _Piece:
+        """[…] and [^…] of characters and ranges that mean the same under all flags."""
+        token = items[0]
+        ranges = cased(token.ranges, token.flags)
+        if token.startswith("[^"):
+            ranges = others(ranges, token.flags)
+        return _at(node_of(ranges, token.flags), token)
 
     def _character(self, code: int, token: RegexToken) -> ir.Node:
         """One character, in all its cases under i."""
@@ -303,7 +306,7 @@ def _pieces(items: Sequence[_Item]) -> list[_Piece]:
 
 
 def _at(node: ir.Node, token: Token) -> _Piece:
-    span = span_of(token)
+    span = token.span
     return _Piece(node, span.start, span.end)
 
 

@@ -9,16 +9,14 @@ set is negated if it is; without u it holds bytes; under a, classes and cases ar
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
-
-from lark import Token
+from typing import Any, NamedTuple
 
 from ..automata import regex_ir as ir
 from ..diagnostics import Span
 from ..unicode import class_ranges
 from ..unicode.properties import UnknownPropertyError, property_code_points, with_other_cases
 from ..unicode.utf8 import ANY, complement, intersection, normalized
-from .builder import HEX_DIGITS, Builder, is_scalar, span_of
+from .builder import HEX_DIGITS, Builder, Token, is_scalar
 from .regex_lexer import Flags, RegexToken
 
 CONTROL = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7}
@@ -253,10 +251,9 @@ class Bracketed:
 class ClassBuilder(Builder):
     """The part of the builder of regular expressions that reads classes."""
 
-    def bracketed(self, items: list[Token | ir.CodePoints]) -> Bracketed:
+    def bracketed(self, items: list[Any]) -> Bracketed:
         """[…] and [^…]; the operators hold equally, from left to right."""
         opening, closing = items[0], items[-1]
-        assert isinstance(opening, RegexToken)
         flags = opening.flags
         operator = ""
         result: ir.CodePoints = ()
@@ -268,7 +265,7 @@ class ClassBuilder(Builder):
             result = combined(operator, result, operand) if operator else operand
         if opening.endswith("^"):
             result = others(result, flags)
-        return Bracketed(result, flags, span_of(opening).cover(span_of(closing)))
+        return Bracketed(result, flags, opening.span.cover(closing.span))
 
     def members(self, items: list[Bracketed | ir.CodePoints]) -> ir.CodePoints:
         """What stands between the brackets or operators of a class."""
@@ -287,14 +284,14 @@ class ClassBuilder(Builder):
         name = token[3 if negated else 2 : -2]
         if name not in POSIX:
             known = ", ".join(POSIX)
-            self.report(f"there is no class [:{name}:]", span_of(token), f"known: {known}")
+            self.report(f"there is no class [:{name}:]", token.span, f"known: {known}")
             return ()
         return self.in_case(Set(POSIX[name], negated=negated), token)
 
     def range(self, items: list[RegexToken]) -> ir.CodePoints:
         """a-z"""
         first, _, last = items
-        span = span_of(first).cover(span_of(last))
+        span = first.span.cover(last.span)
         ends = []
         for token in (first, last):
             found = self._found(token)
@@ -316,7 +313,7 @@ class ClassBuilder(Builder):
         try:
             return set_of(str(token), token.flags, inside_class)
         except EscapeError as error:
-            self.report(error.message, span_of(token), error.hint)
+            self.report(error.message, token.span, error.hint)
             return Set(())
 
     def in_case(self, found: Set, token: RegexToken) -> ir.CodePoints:
@@ -332,7 +329,7 @@ class ClassBuilder(Builder):
             found = Set(((ord(token), ord(token)),), single=True)
         if found.raw and not is_bytes(token.flags):
             hint = "write (?-u:[…]) for a class of bytes"
-            self.report("a byte cannot stand in a class of characters", span_of(token), hint)
+            self.report("a byte cannot stand in a class of characters", token.span, hint)
         elif found.single and not found.raw and is_bytes(token.flags):
             self._check_byte(found.ranges[0][0], token)
         return found
@@ -340,4 +337,4 @@ class ClassBuilder(Builder):
     def _check_byte(self, code: int, token: RegexToken) -> None:
         if code > 0x7F:
             message = "under (?-u) a class is of bytes, and this character has several"
-            self.report(message, span_of(token), r"write bytes as \xHH")
+            self.report(message, token.span, r"write bytes as \xHH")

@@ -6,10 +6,10 @@ the lexer keeps the flags, and the builder finds them on the tokens.
 
 import re
 from collections.abc import Callable, Generator, Iterator
-
-from lark import Token
+from functools import cache
 
 from ..diagnostics import Span
+from .builder import Token
 
 Flags = frozenset[str]
 Report = Callable[[str, Span, str | None], None]
@@ -23,8 +23,15 @@ _ESCAPE = r"""
          | [pPyN]\{[^}]*\} | [pP]. | b\{[a-z-]+\} | [kg](?:<[^>]*>|'[^']*'|\{[^}]*\})
          | 0[0-7]{0,2} | [1-3][0-7]{2} | [1-9][0-9]? | . )
 """
-_OUTSIDE = re.compile(
-    rf"""
+# Characters that stand for themselves under all flags, none of which is quantified: one token, for
+# the parser takes as long for one as for many characters.
+_RUN = r"(?P<RUN> [A-Za-z0-9_,:;@%!\"'/<>=-]{2,}(?![*+?{]) )"
+# A member of a class, or two with a hyphen between them, that mean this under all flags, and a
+# class of such, whose hyphens at its ends are characters.
+_SIMPLE = r"(?:[^\\\[\]&~\-\x80-\U0010FFFF]|&(?!&)|~(?!~))"
+_SIMPLE_RANGE = f"{_SIMPLE}(?:-{_SIMPLE})?"
+_SIMPLE_CLASS = rf"(?P<SIMPLE_CLASS> \[(?!:)\^?+ -? (?:{_SIMPLE_RANGE})+ -? \] )"
+_OUTSIDE = rf"""
       (?P<UNSUPPORTED_OPEN> \(\? (?: <?[=!] | > | \| | \([^)]*\) ) )
     | (?P<UNSUPPORTED> \(\? (?: P[=>][^)]* | &[^)]* | [+-]?[0-9]+ | R ) \) )
     | (?P<COMMENT> \(\?\# [^)]* \) )
@@ -39,11 +46,7 @@ _OUTSIDE = re.compile(
     | (?P<ANCHOR> [\^$] )
     | (?P<ESCAPE> {_ESCAPE} )
     | (?P<CHAR> [^\\(?{{] )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-# Characters that stand for themselves under all flags, none of which is quantified.
-_RUN = re.compile(r"[A-Za-z0-9_,:;@%!\"'/<>=-]{2,}(?![*+?{])")
+"""
 _INSIDE = re.compile(
     rf"""
       (?P<POSIX> \[:\^?[A-Za-z]+:\] )
@@ -60,17 +63,37 @@ _INSIDE_PLAIN = re.compile(
     rf"(?P<CLASS_CLOSE> \] ) | (?P<CLASS_ESCAPE> {_ESCAPE} ) | (?P<CLASS_CHAR> [^\\] )",
     re.VERBOSE | re.DOTALL,
 )
+_SIMPLE_MEMBER = re.compile(f"({_SIMPLE}|-)(?:-({_SIMPLE}))?", re.DOTALL)
 _VERBOSE_SPACE = re.compile(r"(?:\s|#[^\n]*)+")
 _HEAD = re.compile(r"\]|-+(?!\])")
 _HEAD_PLAIN = re.compile(r"\]")
 _EXTENDED = {"&": "AND", "~": "NOT"}
+_SCOPES = frozenset({"GROUP_OPEN", "UNSUPPORTED_OPEN", "GROUP_CLOSE", "FLAGS"})
 _NAME = re.compile(r"[^\W\d][\w.\[\]]*")
+
+
+@cache
+def _outside(extended: bool) -> Callable[[str, int], re.Match[str] | None]:
+    """What reads a token outside of classes. In the extended syntax '~' is of one character alone,
+    so there are no runs."""
+    tokens = [_SIMPLE_CLASS, _OUTSIDE] if extended else [_RUN, _SIMPLE_CLASS, _OUTSIDE]
+    return re.compile("|".join(tokens), re.VERBOSE | re.DOTALL).match
 
 
 class RegexToken(Token):
     """A token and the flags that hold there."""
 
+    __slots__ = ("flags",)
+
     flags: Flags
+
+
+class SimpleClass(RegexToken):
+    """A class of characters that stand for themselves, and their ranges."""
+
+    __slots__ = ("ranges",)
+
+    ranges: list[tuple[int, int]]
 
 
 class RegexLexer:
@@ -105,32 +128,38 @@ class RegexLexer:
 
     def tokens(self) -> Iterator[RegexToken]:
         """All tokens in order. What is no token becomes one that no grammar expects."""
-        place = 0
-        while place < len(self._text):
-            if "x" in self._flags and (space := _VERBOSE_SPACE.match(self._text, place)):
+        text, place, read = self._text, 0, _outside(self._extended)
+        while place < len(text):
+            if "x" in self._flags and (space := _VERBOSE_SPACE.match(text, place)):
                 place = space.end()
                 continue
-            if not self._extended and (run := _RUN.match(self._text, place)):
-                # One token, for the parser takes as long for one as for many characters. In the
-                # extended syntax '~' is of the first alone.
-                yield self._token("CHAR", *run.span())
-                place = run.end()
-                continue
-            found = _OUTSIDE.match(self._text, place)
+            found = read(text, place)
             kind = found.lastgroup if found else None
             if found is None or kind is None:
                 yield self._token("NOTHING", place, place + 1)
                 return
-            place = found.end()
+            begin, place = found.span()
+            if kind == "SIMPLE_CLASS":
+                head = 2 if text[begin + 1] == "^" else 1
+                members = _SIMPLE_MEMBER.findall(text, begin + head, place - 1)
+                ranges = [(ord(low), ord(high or low)) for low, high in members]
+                if all(low <= high for low, high in ranges):
+                    simple = SimpleClass(found[0])
+                    simple.type, simple.span, simple.flags = kind, Span(begin, place), self._flags
+                    simple.ranges = ranges
+                    yield simple
+                    continue
+                kind = "CLASS_OPEN"
             if kind == "CLASS_OPEN":
-                place = yield from self._class(found.start())
+                place = yield from self._class(begin)
                 continue
             if kind == "COMMENT":
                 continue
             if self._extended and found[0] in _EXTENDED:
                 kind = _EXTENDED[found[0]]
-            self._scope(kind, found)
-            yield self._token(kind, found.start(), place)
+            if kind in _SCOPES:
+                self._scope(kind, found)
+            yield self._token(kind, begin, place)
 
     def _scope(self, kind: str, found: re.Match[str]) -> None:
         """Follow the flags into and out of groups."""
@@ -202,6 +231,6 @@ class RegexLexer:
         return place
 
     def _token(self, kind: str, start: int, end: int) -> RegexToken:
-        token = RegexToken(kind, self._text[start:end], start_pos=start, end_pos=end)
-        token.flags = self._flags
+        token = RegexToken(self._text[start:end])
+        token.type, token.span, token.flags = kind, Span(start, end), self._flags
         return token

@@ -9,18 +9,16 @@ what they use.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from lark import Token
-
 from ..diagnostics import Span
 from ..grammar.tree import Difference, Expr, Literal, Pattern, Rule, references
-from .builder import USUAL_TOKENS, EbnfBuilder, Item, inner, is_scalar, literal_of, span_of
-from .characters import Character, class_pattern
+from .builder import USUAL_TOKENS, EbnfBuilder, Item, Token, inner, is_scalar, literal_of
+from .characters import class_pattern
 
-_CHARACTER = re.compile("#x[0-9A-Fa-f]+|.", re.DOTALL)
+_CODE = "#x[0-9A-Fa-f]+"
+_MEMBER = re.compile(f"({_CODE}|.)(?:-({_CODE}|.))?", re.DOTALL)
 
 # Digits of the longest #xN that is read.
 _LONGEST_CODE = 16
@@ -111,7 +109,7 @@ class W3cBuilder(EbnfBuilder):
         """NAME ::= choice"""
         head, body = items[0], inner(items)[0]
         name = str(head).removesuffix("::=").rstrip()
-        start = span_of(head).start
+        start = head.span.start
         span = Span(start, max(body.span.end, self.last_group_end))
         return Rule(name, Span(start, start + len(name)), body, span)
 
@@ -124,29 +122,22 @@ class W3cBuilder(EbnfBuilder):
 
     def string(self, items: list[Token]) -> Literal:
         """A quoted text, without escapes."""
-        return literal_of(items[0][1:-1], span_of(items[0]))
+        return literal_of(items[0][1:-1], items[0].span)
 
     def code_point(self, items: list[Token]) -> Literal:
         """#xN"""
-        (char,) = self._characters(str(items[0]), span_of(items[0]).start)
-        return literal_of(char.text, char.span)
+        code = self._code(items[0], items[0].span.start)
+        return literal_of(chr(code) if code >= 0 else "", items[0].span)
 
     def char_class(self, items: list[Token]) -> Pattern:
         """[…] and [^…]"""
-        return class_pattern(items[0], self._characters, self.report, self.limits)
+        return class_pattern(items[0], _MEMBER, self._code, self.report, self.limits)
 
-    def _characters(self, text: str, offset: int) -> Iterator[Character]:
-        """The characters of ``text``, which stands at ``offset``; ``#xN`` is one."""
-        for found in _CHARACTER.finditer(text):
-            span = Span(offset + found.start(), offset + found.end())
-            plain = len(found[0]) == 1
-            code = ord(found[0]) if plain else self._code(found[0], span)
-            yield Character(code, span, plain)
-
-    def _code(self, text: str, span: Span) -> int:
+    def _code(self, text: str, start: int) -> int:
         """The code point #xN; -1 if there is none."""
         code = int(text[2:], 16) if len(text) <= _LONGEST_CODE else -1
         if code >= 0 and is_scalar(code):
             return code
+        span = Span(start, start + len(text))
         self.report(f"{text} is no code point that UTF-8 can encode", span)
         return -1

@@ -275,7 +275,7 @@ class Grammar:
 OF_SCHEMAS = frozenset(["json-schema", "tools"])
 
 # What has nothing inside; most of a tree, and seen sooner so.
-_LEAVES = (Literal, Reference, Pattern, Token)
+_LEAVES = frozenset({Literal, Reference, Pattern, Token})
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
@@ -301,7 +301,7 @@ def distinct_tokens(rules: Iterable[Rule]) -> tuple[Token, ...]:
     found: dict[object, Token] = {}
     for rule in rules:
         for expr in rule.expressions:
-            if isinstance(expr, Token):
+            if expr.__class__ is Token:
                 found.setdefault(expr.meaning, expr)
     return tuple(found.values())
 
@@ -331,7 +331,7 @@ def walk(expr: Expr) -> Iterator[Expr]:
     while pending:
         current = pending.pop()
         yield current
-        if not isinstance(current, _LEAVES):
+        if current.__class__ not in _LEAVES:
             pending.extend(reversed(children(current)))
 
 

@@ -213,12 +213,18 @@ def normalized(ranges: Iterable[tuple[int, int]]) -> CodePoints:
 
     ``[(5, 9), (1, 4), (20, 20)] -> ((1, 9), (20, 20))``
     """
+    ordered = sorted(ranges)
+    if len(ordered) < 2:
+        return tuple(ordered)
     merged: list[tuple[int, int]] = []
-    for low, high in sorted(ranges):
-        if merged and low <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], high))
-        else:
-            merged.append((low, high))
+    begin, end = ordered[0]
+    for low, high in ordered:
+        if low > end + 1:
+            merged.append((begin, end))
+            begin, end = low, high
+        elif high > end:
+            end = high
+    merged.append((begin, end))
     return tuple(merged)
 
 

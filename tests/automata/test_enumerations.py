@@ -8,6 +8,7 @@ from support.regexes import node_of
 
 from constrain.compiler.automata import determinize, thompson
 from constrain.compiler.automata.nfa import Arc, Nfa
+from constrain.compiler.diagnostics import GrammarError
 from constrain.compiler.dialects import regex_lexer
 from constrain.compiler.limits import Limits
 from constrain.compiler.pipeline import build_automaton
@@ -98,23 +99,28 @@ def test_what_is_deterministic_already_has_the_same_subsets() -> None:
     assert 200 < compared < 900
 
 
-def test_runs_of_characters_are_one_token(full: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The expression is the same as with a token for each, whatever flags and quantifiers say."""
+def test_runs_and_classes_of_characters_are_one_token(
+    full: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The expression and what is said of it are the same as with a token for each character,
+    whatever flags and quantifiers say."""
     rng = random.Random(6)
     parts = ["ab", "a", "b-c", "x y", "#", "é", "*", "+", "?", "{2}", "{1,3}", "(", ")", "|", "."]
     parts += ["[ab]", "(?i)", "(?x)", "(?i:", "\\d", "&", "~", "{", "=>", "^", "$", '"', "ss", "K"]
+    parts += ["[b-d0]", "[^-é]", "[-x]", "[z-a]", "[k&~^]", "[^^]", "[a&&b]", "[:x]", "(?-u)", "["]
+    single = re.compile(regex_lexer._OUTSIDE, re.VERBOSE | re.DOTALL).match
     read = 0
     for _ in range(3_000 if full else 420):
         text = "".join(rng.choices(parts, k=rng.randrange(1, 9)))
         for extended in (False, True):
             found = []
-            for pattern in (regex_lexer._RUN, re.compile("(?!)")):
+            for outside in (regex_lexer._outside, lambda _: single):
                 with monkeypatch.context() as patched:
-                    patched.setattr(regex_lexer, "_RUN", pattern)
+                    patched.setattr(regex_lexer, "_outside", outside)
                     try:
                         found.append(repr(node_of(text, extended=extended)))
-                    except Exception as error:
-                        found.append(type(error).__name__)
+                    except GrammarError as error:
+                        found.append(str(error))
             assert found[0] == found[1], text
             read += "(" in found[0]
     assert read > 200
