@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -36,8 +36,8 @@ from . import numbers, strings
 # States of a product of two languages.
 _MOST_STATES = 100_000
 
-# Automata that are kept for other schemas.
-_KEPT = 512
+# Automata that are kept for other schemas, and states of those that they are made of.
+_KEPT, _SMALL = 512, 300
 
 
 class Ends(Enum):
@@ -148,16 +148,34 @@ class _Algebra(ABC, Generic[S]):
         return found
 
     def _meet(self, left: "Ends | S | Dfa", right: "Ends | S | Dfa") -> "Ends | S | Dfa":
-        return nonempty(boolean.common(self.dfa(left), self.dfa(right), self.limits))
+        return nonempty(remembered(boolean.common, self.dfa(left), self.dfa(right), self.limits))
 
     def _join(self, left: "Ends | S | Dfa", right: "Ends | S | Dfa") -> "Ends | S | Dfa":
-        return boolean.union(self.dfa(left), self.dfa(right), self.limits)
+        return remembered(boolean.union, self.dfa(left), self.dfa(right), self.limits)
 
     def _complement(self, of: "Ends | S | Dfa") -> "Ends | S | Dfa":
-        return nonempty(boolean.difference(self._dfa(Ends.ALL), self.dfa(of), self.limits))
+        every, found = self._dfa(Ends.ALL), self.dfa(of)
+        return nonempty(remembered(boolean.difference, every, found, self.limits))
 
     @abstractmethod
     def _dfa(self, of: "Ends | S") -> Dfa: ...
+
+
+# An operation of two automata.
+_Operation: TypeAlias = Callable[[Dfa, Dfa, Limits], Dfa]
+
+
+def remembered(operation: _Operation, left: Dfa, right: Dfa, limits: Limits) -> Dfa:
+    """What an operation makes of two automata; that of small ones is kept for other schemas, which
+    have the same bounds and patterns again and again. Raises ``LimitError``."""
+    is_small = left.states + right.states <= _SMALL
+    make = partial(_made, operation) if is_small else operation
+    return make(left, right, limits)
+
+
+@lru_cache(_KEPT)
+def _made(operation: _Operation, left: Dfa, right: Dfa, limits: Limits) -> Dfa:
+    return operation(left, right, limits)
 
 
 class Bits:

@@ -18,7 +18,7 @@ from ...diagnostics import LimitError
 from ...limits import Limits
 from ..alike import DESCRIBE
 from ..drafts import METASCHEMAS
-from ..formats import language
+from ..formats import NARROWED, language
 from ..options import DRAFTS, FIXED, IGNORE, REFUSE_UNKNOWN, SchemaOptions
 from ..patterns import PatternError, search
 from ..read import Json
@@ -33,7 +33,7 @@ _VALUES = ("enum", "const")
 _DEFINITIONS = ("$defs", "definitions")
 
 # Keywords that nothing else may stand beside but what describes.
-_ALONE = ("$ref", "allOf", "anyOf")
+_ALONE = ("$ref", "allOf", "anyOf", "oneOf")
 
 _ASKING = frozenset(["type", *_ALONE, *_VALUES, *_BOUNDS, *_OF_TEXTS, *_OF_ITEMS, *_OF_MEMBERS])
 
@@ -87,6 +87,8 @@ class _Scan:
         self._same: list[tuple[int, ...]] = []
         self._is_choice: list[bool] = []
         self._needed: list[tuple[int, ...]] = []
+        # Whether there are branches with tags, and formats of which a part is known.
+        self._has_tags = self._has_parts = False
 
     def is_plain(self) -> bool:
         """Whether all of it is."""
@@ -103,10 +105,12 @@ class _Scan:
                     return False
                 number = self._numbers[id(schema)]
                 self._same[number], self._needed[number] = self._parts(schema)
-                self._is_choice[number] = "anyOf" in schema
+                self._is_choice[number] = "anyOf" in schema or "oneOf" in schema
         except _NotPlainError:
             return False
-        return self._come_to_an_end() and self._have_values()
+        # Tags keep branches apart where nothing of them was left out.
+        is_exact = not (self._has_tags and self._has_parts)
+        return is_exact and self._come_to_an_end() and self._have_values()
 
     def _has_plain_draft(self, root: Mapping[str, Json]) -> bool:
         """Whether the draft is one that is looked at here, or none is said."""
@@ -198,7 +202,43 @@ class _Scan:
         # More than one of ``allOf`` may contradict each other.
         if type(value) is not list or not value or (keyword == "allOf" and len(value) > 1):
             raise _NotPlainError
+        if keyword == "oneOf" and len(value) > 1:
+            self._check_tags(value)
         return value
+
+    def _check_tags(self, branches: Sequence[Json]) -> None:
+        """That a required key with a text of its own in each branch, all of objects, keeps them
+        apart."""
+        self._has_tags = True
+        found = [self._tags(self._resolved(branch)) for branch in branches]
+        for name in set[str].intersection(*map(set, found)):
+            texts = [text for tags in found for text in tags[name]]
+            if len(texts) == len(set(texts)):
+                return
+        raise _NotPlainError
+
+    def _tags(self, schema: Json) -> Mapping[str, set[str]]:
+        """The required keys of an object that have finitely many texts for values."""
+        if type(schema) is not dict or schema.get("type") != "object":
+            raise _NotPlainError
+        known, required = schema.get("properties"), schema.get("required")
+        if type(known) is not dict or type(required) is not list:
+            raise _NotPlainError
+        found: dict[str, set[str]] = {}
+        for name in filter(_is_text, required):
+            value = self._resolved(known.get(name))
+            listed = value.get("enum", [value.get("const")]) if type(value) is dict else ()
+            if type(listed) is list and listed and all(map(_is_text, listed)):
+                found[name] = set(listed)
+        return found
+
+    def _resolved(self, schema: Json) -> Json:
+        """What a schema that is a reference and nothing else leads to."""
+        for _ in range(_MOST_LEVELS):
+            if type(schema) is not dict or "$ref" not in schema:
+                return schema
+            schema = self._referred(schema["$ref"])
+        raise _NotPlainError
 
     def _referred(self, reference: Json) -> Json:
         """What a reference to a place in the document leads to."""
@@ -277,6 +317,7 @@ class _Scan:
                 raise _NotPlainError
             if self.options.formats == REFUSE_UNKNOWN and language(name) is None:
                 raise _NotPlainError
+            self._has_parts |= name in NARROWED
         is_format = "format" in schema and self.options.formats != IGNORE
         if is_format + ("pattern" in schema) + (least > 0 or most is not None) > 1:
             raise _NotPlainError

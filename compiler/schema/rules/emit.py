@@ -40,6 +40,7 @@ from ..sets import (
     Within,
     decimal_text,
     quoted,
+    remembered,
     spelled,
 )
 from .fixed_text import fixed_text
@@ -467,11 +468,11 @@ class Emitter(Writer):
     def _written(self, found: Dfa) -> Dfa:
         """Numbers as the option wants integers written; what has others, too, stays as it is."""
         integers = numbers.integers(True)
-        is_plain = self.options.integer == PLAIN
-        if not is_plain or not boolean.difference(found, integers, self.limits).is_empty:
+        others = remembered(boolean.difference, found, integers, self.limits)
+        if self.options.integer != PLAIN or not others.is_empty:
             self.notes.respelled(EXPONENTS)
             return found
         self.notes.respelled(NUMBERS)
         if found is integers:
             return numbers.integers(False)
-        return boolean.common(found, numbers.integers(False), self.limits)
+        return remembered(boolean.common, found, numbers.integers(False), self.limits)

@@ -84,6 +84,7 @@ class _Made:
         kinds: list[Callable[[int], dict[str, Any]]] = [
             *(self.text, self.text, self.number, self.values, self.simple),
             *((self.object, self.object, self.array, self.choice) if depth > 0 else ()),
+            *((self.tagged,) if depth > 0 and self.rng.random() < 0.2 else ()),
             *((self.reference,) if self.defined else ()),
         ]
         found = rng.choice(kinds)(depth - 1)
@@ -119,6 +120,26 @@ class _Made:
         count = self.rng.choice((1, 2, 2, 3))
         keyword = "anyOf" if count > 1 or self.rng.random() < 0.5 else "allOf"
         return {keyword: [self.schema(depth) for _ in range(count)]}
+
+    def tagged(self, depth: int) -> dict[str, Any]:
+        """Objects with a text of their own each, nearly always."""
+        rng = self.rng
+        key, texts = rng.choice(KEYS), rng.sample(TEXTS, 6)
+        branches = []
+        for i in range(rng.randint(1, 3)):
+            found = self.object(depth)
+            if rng.random() < 0.95:
+                found["type"] = "object"
+            count = 2 if rng.random() < 0.9 else 3
+            tag: Any = (
+                {"const": texts[2 * i]}
+                if rng.random() < 0.5
+                else {"enum": texts[2 * i : 2 * i + count]}
+            )
+            found["properties"][key] = tag
+            found["required"] = [*found.get("required", ()), key]
+            branches.append(found)
+        return {"oneOf": branches}
 
     def reference(self, _: int) -> dict[str, Any]:
         return {"$ref": self.rng.choice(self.defined)}
