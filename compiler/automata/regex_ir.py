@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..unicode.utf8 import (
     ANY,
-    SURROGATES,
     CodePoints,
     complement,
+    encodable,
     normalized,
-    without_surrogates,
 )
 from .folding import fold
 
@@ -263,9 +262,7 @@ def char_class(ranges: Iterable[tuple[int, int]], kind: str = "BRACKET") -> Node
 
     Surrogates are left out: UTF-8 cannot encode them.
     """
-    merged = normalized(ranges)
-    if merged and merged[-1][1] >= SURROGATES[0]:
-        merged = tuple(piece for low, high in merged for piece in without_surrogates(low, high))
+    merged = encodable(normalized(ranges))
     if not merged:
         return NOTHING
     if len(merged) == 1 and merged[0][0] == merged[0][1]:

@@ -19,7 +19,16 @@ from ..grammar.tree import Pattern, Rule
 from ..limits import Limits
 from .builder import QUANTITIES, Token, Unescaped, count_of, pattern_of
 from .parse import parse
-from .regex_classes import Bracketed, ClassBuilder, any_node, cased, look_of, node_of, others
+from .regex_classes import (
+    Bracketed,
+    ClassBuilder,
+    any_node,
+    cased,
+    cases_of,
+    look_of,
+    node_of,
+    others,
+)
 from .regex_lexer import RegexLexer, RegexToken, SimpleClass
 
 # Characters of a part that a message may want to show.
@@ -233,8 +242,7 @@ class RegexBuilder(ClassBuilder):
 
     def _character(self, code: int, token: RegexToken) -> ir.Node:
         """One character, in all its cases under i."""
-        cases = cased([(code, code)], token.flags) if "i" in token.flags else ((code, code),)
-        return ir.char_class(cases)
+        return ir.char_class(cases_of(code, token.flags) if "i" in token.flags else ((code, code),))
 
     def _text(self, start: int, end: int) -> str:
         return self.source.text[start : min(end, start + _SHOWN)]

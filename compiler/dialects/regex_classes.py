@@ -9,6 +9,7 @@ set is negated if it is; without u it holds bytes; under a, classes and cases ar
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from ..automata import regex_ir as ir
@@ -17,9 +18,8 @@ from ..unicode import class_ranges
 from ..unicode.properties import UnknownPropertyError, property_code_points, with_other_cases
 from ..unicode.utf8 import ANY, complement, intersection, normalized
 from .builder import HEX_DIGITS, Builder, Token, is_scalar
-from .regex_lexer import Flags, RegexToken
+from .regex_lexer import CONTROL, Flags, RegexToken
 
-CONTROL = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7}
 _PERL = {"d": "digit", "s": "space", "w": "word"}
 _KINDS = {"d": "DIGIT", "s": "WHITESPACE", "w": "WORD"}
 _WIDTHS = {"x": 2, "u": 4, "U": 8}
@@ -207,6 +207,12 @@ def cased(ranges: Iterable[tuple[int, int]], flags: Flags) -> ir.CodePoints:
     return normalized(found)
 
 
+@lru_cache(maxsize=1024)
+def cases_of(code: int, flags: Flags) -> ir.CodePoints:
+    """The same of one character."""
+    return cased([(code, code)], flags)
+
+
 def others(ranges: Iterable[tuple[int, int]], flags: Flags) -> ir.CodePoints:
     """All other characters, or all other bytes under -u."""
     if not is_bytes(flags):
@@ -233,10 +239,15 @@ def node_of(ranges: ir.CodePoints, flags: Flags, kind: str = "BRACKET") -> ir.No
 
 def any_node(flags: Flags) -> ir.Node:
     """The dot: line feeds are in it under s alone, and under R carriage returns neither."""
+    ranges = _any_ranges(flags)
+    return ir.byte_class(ranges) if is_bytes(flags) else ir.char_class(ranges, "ANY")
+
+
+@cache
+def _any_ranges(flags: Flags) -> ir.CodePoints:
     everything = ALL_BYTES if is_bytes(flags) else ANY
     ends = [(10, 10), (13, 13)] if "R" in flags else [(10, 10)]
-    ranges = everything if "s" in flags else intersection(everything, complement(ends))
-    return ir.byte_class(ranges) if is_bytes(flags) else ir.char_class(ranges, "ANY")
+    return normalized(everything if "s" in flags else intersection(everything, complement(ends)))
 
 
 @dataclass(frozen=True, slots=True)

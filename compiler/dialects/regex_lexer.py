@@ -18,6 +18,8 @@ Report = Callable[[str, Span, str | None], None]
 # counts lazy, says nothing about a language.
 KNOWN = frozenset("imsxuaRU")
 
+CONTROL = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7}
+
 _ESCAPE = r"""
     \\ (?: [xuU]\{[^}]*\} | x[0-9A-Fa-f]{0,2} | u[0-9A-Fa-f]{0,4} | U[0-9A-Fa-f]{0,8}
          | [pPyN]\{[^}]*\} | [pP]. | b\{[a-z-]+\} | [kg](?:<[^>]*>|'[^']*'|\{[^}]*\})
@@ -26,9 +28,12 @@ _ESCAPE = r"""
 # Characters that stand for themselves under all flags, none of which is quantified: one token, for
 # the parser takes as long for one as for many characters.
 _RUN = r"(?P<RUN> [A-Za-z0-9_,:;@%!\"'/<>=-]{2,}(?![*+?{]) )"
-# A member of a class, or two with a hyphen between them, that mean this under all flags, and a
-# class of such, whose hyphens at its ends are characters.
-_SIMPLE = r"(?:[^\\\[\]&~\-\x80-\U0010FFFF]|&(?!&)|~(?!~))"
+# A member of a class that means one character under all flags, perhaps as an escape; two with a
+# hyphen between them; a class of such, whose hyphens at its ends are characters.
+_SIMPLE = (
+    r"(?:[^\\\[\]&~\-\x80-\U0010FFFF]|&(?!&)|~(?!~)|"
+    r"\\[nrtfva!-/:;=?@\[-`{-~]|\\x[0-7][0-9A-Fa-f])"
+)
 _SIMPLE_RANGE = f"{_SIMPLE}(?:-{_SIMPLE})?"
 _SIMPLE_CLASS = rf"(?P<SIMPLE_CLASS> \[(?!:)\^?+ -? (?:{_SIMPLE_RANGE})+ -? \] )"
 _OUTSIDE = rf"""
@@ -78,6 +83,13 @@ def _outside(extended: bool) -> Callable[[str, int], re.Match[str] | None]:
     so there are no runs."""
     tokens = [_SIMPLE_CLASS, _OUTSIDE] if extended else [_RUN, _SIMPLE_CLASS, _OUTSIDE]
     return re.compile("|".join(tokens), re.VERBOSE | re.DOTALL).match
+
+
+def _code(member: str) -> int:
+    """The code point of a member of a simple class."""
+    if len(member) == 1:
+        return ord(member)
+    return CONTROL.get(member[1]) or (int(member[2:], 16) if member[2:] else ord(member[1]))
 
 
 class RegexToken(Token):
@@ -142,7 +154,7 @@ class RegexLexer:
             if kind == "SIMPLE_CLASS":
                 head = 2 if text[begin + 1] == "^" else 1
                 members = _SIMPLE_MEMBER.findall(text, begin + head, place - 1)
-                ranges = [(ord(low), ord(high or low)) for low, high in members]
+                ranges = [(_code(low), _code(high or low)) for low, high in members]
                 if all(low <= high for low, high in ranges):
                     simple = SimpleClass(found[0])
                     simple.type, simple.span, simple.flags = kind, Span(begin, place), self._flags

@@ -13,14 +13,14 @@ import json
 from functools import cache
 from importlib.resources import files
 
-from .utf8 import CodePoints
+from .utf8 import CodePoints, normalized
 
 
 @cache
 def _table() -> dict[str, CodePoints]:
     text = files(__name__).joinpath("classes.json").read_text(encoding="utf-8")
     return {
-        name: tuple((low, high) for low, high in ranges)
+        name: normalized((low, high) for low, high in ranges)
         for name, ranges in json.loads(text).items()
         if name != "unicode"
     }

@@ -8,6 +8,7 @@ of UTF-8's lengths and of its continuation bytes, so that each byte ranges indep
 others; ``automaton_via_split`` joins such pieces.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
@@ -208,14 +209,22 @@ CodePoints: TypeAlias = tuple[tuple[int, int], ...]
 ANY: CodePoints = ((0, SURROGATES[0] - 1), (SURROGATES[1] + 1, MAX_CODE_POINT))
 
 
+class _Normal(tuple[tuple[int, int], ...]):
+    """What ``normalized`` has made, and leaves as it is: ``\\w`` has 770 ranges."""
+
+    __slots__ = ()
+
+
 def normalized(ranges: Iterable[tuple[int, int]]) -> CodePoints:
     """Sorted, disjoint, not adjacent.
 
     ``[(5, 9), (1, 4), (20, 20)] -> ((1, 9), (20, 20))``
     """
+    if isinstance(ranges, _Normal):
+        return ranges
     ordered = sorted(ranges)
     if len(ordered) < 2:
-        return tuple(ordered)
+        return _Normal(ordered)
     merged: list[tuple[int, int]] = []
     begin, end = ordered[0]
     for low, high in ordered:
@@ -225,7 +234,17 @@ def normalized(ranges: Iterable[tuple[int, int]]) -> CodePoints:
         elif high > end:
             end = high
     merged.append((begin, end))
-    return tuple(merged)
+    return _Normal(merged)
+
+
+def encodable(ranges: CodePoints) -> CodePoints:
+    """The code points of normalized ranges that UTF-8 can encode."""
+    first = max(0, bisect_left(ranges, (SURROGATES[0], 0)) - 1)
+    last = bisect_left(ranges, (SURROGATES[1] + 1, 0))
+    if first == last or ranges[last - 1][1] < SURROGATES[0]:
+        return ranges
+    pieces = (piece for low, high in ranges[first:last] for piece in without_surrogates(low, high))
+    return _Normal((*ranges[:first], *pieces, *ranges[last:]))
 
 
 def without_surrogates(low: int, high: int) -> Iterable[tuple[int, int]]:
@@ -246,7 +265,7 @@ def complement(ranges: Iterable[tuple[int, int]]) -> CodePoints:
         position = high + 1
     if position <= MAX_CODE_POINT:
         outside.append((position, MAX_CODE_POINT))
-    return tuple(outside)
+    return _Normal(outside)
 
 
 def intersection(left: Iterable[tuple[int, int]], right: Iterable[tuple[int, int]]) -> CodePoints:

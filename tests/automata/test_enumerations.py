@@ -108,6 +108,7 @@ def test_runs_and_classes_of_characters_are_one_token(
     parts = ["ab", "a", "b-c", "x y", "#", "é", "*", "+", "?", "{2}", "{1,3}", "(", ")", "|", "."]
     parts += ["[ab]", "(?i)", "(?x)", "(?i:", "\\d", "&", "~", "{", "=>", "^", "$", '"', "ss", "K"]
     parts += ["[b-d0]", "[^-é]", "[-x]", "[z-a]", "[k&~^]", "[^^]", "[a&&b]", "[:x]", "(?-u)", "["]
+    parts += [r"[\n\-\]]", r"[^\\b]", r"[\"-\/\<]", r"[\t-\r]", r"[\r-\t]", r"[\x00-\x7Fé]"]
     single = re.compile(regex_lexer._OUTSIDE, re.VERBOSE | re.DOTALL).match
     read = 0
     for _ in range(3_000 if full else 420):
