@@ -38,7 +38,7 @@ from .formulas import (
 )
 from .goals import ANYTHING, NOTHING, Alternatives, Goal, Goals
 from .keywords.annotations import all_others, some_other_fails, unevaluated
-from .keywords.clauses import clauses_of, excludes
+from .keywords.clauses import clauses_of
 from .places import Place
 from .scalar_forms import ScalarForms, UndecidedError
 from .sets import Ends, Names, TextAlgebra, Texts
@@ -101,7 +101,7 @@ class Normal(ScalarForms):
         return self._product([self._form(literal, type_, marks) for literal in goal])
 
     def _form(self, literal: int, type_: Type, marks: Marks) -> list[Conjunction]:
-        if literal < 0:
+        if literal < 0 or self._lacks(literal, type_):
             return []
         if literal % 2:
             marks = Marks.NONE
@@ -119,8 +119,6 @@ class Normal(ScalarForms):
         is_positive = literal % 2 == 0
         if isinstance(member, Alternatives):
             return self._of_formula(self.of_alternatives(member, is_positive), type_, Marks.NONE)
-        if is_positive and excludes(member, type_):
-            return []
         rest = unevaluated(member, self.goals, type_)
         clauses = clauses_of(member, self.goals, type_)
         if is_positive:
@@ -363,11 +361,6 @@ class Normal(ScalarForms):
         """Whether no value satisfies a goal, nothing having been left out."""
         is_empty, is_exact = self._emptiness(goal)
         return is_empty and is_exact
-
-    def lacks(self, goal: Goal, type_: Type) -> bool:
-        """Whether ``type`` alone leaves a goal no values of a type."""
-        places = (self.goals.member(literal) for literal in goal if literal % 2 == 0)
-        return any(isinstance(each, Place) and excludes(each, type_) for each in places)
 
     def _is_place(self, goal: Goal) -> bool:
         """Whether a goal is that a place holds."""

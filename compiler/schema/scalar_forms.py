@@ -24,7 +24,7 @@ from .goals import (
     Goal,
     Goals,
 )
-from .keywords.clauses import applied, clauses_of, excludes
+from .keywords.clauses import applied, clauses_of, types_of
 from .keywords.scalars import counted
 from .places import Place
 from .sets import Bits, Ends, Lengths, Names, Scalar, Texts, Values, Within, are_within, within
@@ -63,6 +63,7 @@ class ScalarForms:
             Type.NUMBER: self.numbers,
             Type.STRING: self.texts,
         }
+        self._types: dict[int, frozenset[Type]] = {}
         # Each with whether something was left out.
         self._scalars: dict[tuple[int, Type], tuple[Scalar, bool]] = {}
         # With the depth that they were begun in.
@@ -80,6 +81,20 @@ class ScalarForms:
     def texts_of(self, goal: Goal) -> Texts:
         """The decoded texts that satisfy a goal."""
         return cast("Texts", self.scalars(goal, Type.STRING))
+
+    def lacks(self, goal: Goal, type_: Type) -> bool:
+        """Whether a goal plainly has no values of a type."""
+        return any(self._lacks(literal, type_) for literal in goal)
+
+    def _lacks(self, literal: int, type_: Type) -> bool:
+        if literal % 2:
+            return False
+        known = self._types.get(literal)
+        if known is None:
+            member = self.goals.member(literal)
+            known = types_of(member, self.goals) if isinstance(member, Place) else frozenset(Type)
+            self._types[literal] = known
+        return type_ not in known
 
     def _whole(self, type_: Type) -> Scalar:
         algebra = self._algebras[type_]
@@ -140,7 +155,7 @@ class ScalarForms:
 
     def _scalars_of(self, literal: int, type_: Type) -> Scalar:
         key = (literal, type_)
-        if literal < 0:
+        if literal < 0 or self._lacks(literal, type_):
             return self._join(type_, ())
         if key not in self._scalars:
             before = self.notes.narrowings
@@ -153,8 +168,6 @@ class ScalarForms:
     def _new_scalars(self, literal: int, type_: Type) -> Scalar:
         member = self.goals.member(literal)
         is_positive = literal % 2 == 0
-        if is_positive and isinstance(member, Place) and excludes(member, type_):
-            return self._join(type_, ())
         if isinstance(member, Alternatives):
             formula: Formula = self.of_alternatives(member, is_positive)
             return self._scalar_formula(formula, type_)

@@ -57,17 +57,30 @@ def clauses_of(place: Place, goals: Goals, type_: Type) -> list[Clause]:
     return found
 
 
-def excludes(place: Place, type_: Type) -> bool:
-    """Whether the keyword ``type`` alone lets no value of a type satisfy a place: then nothing else
-    must be asked."""
-    wanted = place.schema.get("type")
-    if wanted is None or wanted == type_.value or not place.draft.has_validation:
-        return False
-    if "$ref" in place.schema and place.draft.until(7):
-        return False
-    names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
-    is_number = type_ is Type.NUMBER and "integer" in names
-    return not is_number and type_.value not in names
+def types_of(place: Place, goals: Goals) -> frozenset[Type]:
+    """The types of values that may satisfy a place, by the keyword ``type`` alone: of the others
+    nothing else must be asked. Of a plain place, by what gives its values, too."""
+    schema, found = place.schema, _EVERY_TYPE
+    if place.draft.has_validation and not ("$ref" in schema and place.draft.until(7)):
+        wanted = schema.get("type")
+        if wanted is not None:
+            names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+            of_numbers = {Type.NUMBER} if "integer" in names else set[Type]()
+            found = frozenset(of_numbers.union(each for each in Type if each.value in names))
+    if goals.are_plain:
+        for keyword in ("enum", "const"):
+            if keyword in schema:
+                values = schema["enum"] if keyword == "enum" else [schema["const"]]
+                found &= {type_of(value) for value in values}
+        inside = tuple(applied(place, goals))
+        if inside:
+            among = (goals.nearest(goal) for goal in inside)
+            kinds = (types_of(p, goals) if isinstance(p, Place) else _EVERY_TYPE for p in among)
+            found = found.intersection(frozenset().union(*kinds))
+    return found
+
+
+_EVERY_TYPE = frozenset(Type)
 
 
 def type_of(value: Json) -> Type:
