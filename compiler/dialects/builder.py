@@ -349,7 +349,7 @@ class EbnfBuilder(Builder):
         found: Expr = items[0]
         for token in items[1:]:
             low, high = self.times(token, token.span)
-            found = Repetition(found, low, high, found.span.cover(token.span))
+            found = Repetition(found, low, high, Span(found.span.start, token.span.end))
         return found
 
     def reference(self, items: list[Token]) -> Expr:

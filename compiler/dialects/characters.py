@@ -41,23 +41,24 @@ def class_pattern(
     what is written in more than one character at a place, -1 if it is wrong and was reported.
     """
     span, negated = token.span, token.startswith("[^")
-    members: list[tuple[int, int, re.Match[str]]] = []
-    for found in member.finditer(token, 2 if negated else 1, len(token) - 1):
+    ranges: list[tuple[int, int]] = []
+    backwards: list[Span] = []
+    found = None
+    members = member.finditer(token, 2 if negated else 1, len(token) - 1)
+    for count, found in enumerate(members, 1):
         first, last = found.groups()
         low = high = ord(first) if len(first) == 1 else code_of(first, span.start + found.start())
         if last is not None:
             high = ord(last) if len(last) == 1 else code_of(last, span.start + found.start(2))
-        members.append((low, high, found))
-        if len(members) % CLOCK_STRIDE == 0:
-            limits.check_resources("reading the grammar")
-    if not members:
-        report("a character class needs a member", span, None)
-    ranges: list[tuple[int, int]] = []
-    for low, high, found in members:
-        if low > high >= 0:
-            place = Span(span.start + found.start(), span.start + found.end())
-            report("the range runs backwards", place, None)
-        elif min(low, high) >= 0:
+        if 0 <= low <= high:
             ranges.append((low, high))
+        elif 0 <= high < low:
+            backwards.append(Span(span.start + found.start(), span.start + found.end()))
+        if count % CLOCK_STRIDE == 0:
+            limits.check_resources("reading the grammar")
+    if found is None:
+        report("a character class needs a member", span, None)
+    for place in backwards:
+        report("the range runs backwards", place, None)
     node = ir.char_class(ir.complement(ranges) if negated else ranges)
     return pattern_of(node, str(token), span)

@@ -239,6 +239,8 @@ def normalized(ranges: Iterable[tuple[int, int]]) -> CodePoints:
 
 def encodable(ranges: CodePoints) -> CodePoints:
     """The code points of normalized ranges that UTF-8 can encode."""
+    if not ranges or ranges[-1][1] < SURROGATES[0]:
+        return ranges
     first = max(0, bisect_left(ranges, (SURROGATES[0], 0)) - 1)
     last = bisect_left(ranges, (SURROGATES[1] + 1, 0))
     if first == last or ranges[last - 1][1] < SURROGATES[0]:
