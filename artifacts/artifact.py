@@ -81,6 +81,11 @@ class Artifact:
         with self._contents.lock:
             return self._runtime
 
+    @property
+    def _matching(self) -> Runtime:
+        """What matchers are of."""
+        return self.runtime
+
     @cached_property
     def _runtime(self) -> Runtime:
         return self._kind.runtime(self._contents)
@@ -117,6 +122,11 @@ class Artifact:
         return self.manifest.vocab_size
 
     @property
+    def eos(self) -> Sequence[int]:
+        """The ids that end a text."""
+        return self.manifest.eos
+
+    @property
     def vocabulary(self) -> Vocabulary:
         """The bytes of every token."""
         return self._contents.vocabulary
@@ -148,16 +158,16 @@ class Artifact:
 
     def machine(self) -> Machine:
         """What the next matcher steps; it stays as it is for whoever holds it."""
-        return self.runtime.machine()
+        return self._matching.machine()
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""
-        return self.runtime.viable_bytes(text)
+        return self._matching.viable_bytes(text)
 
     @property
     def names_tokens(self) -> bool:
         """Whether the grammar names tokens, which no text matches."""
-        return self.runtime.names_tokens
+        return self._matching.names_tokens
 
     @property
     def text_prefix(self) -> bytes:
@@ -195,12 +205,12 @@ class Artifact:
         ``stop_ids`` end this text in the place of the artifact's EOS: masks hold them where it may
         end and nowhere else, even if they are text.
         """
-        m, prompt = self.manifest, tuple(after or ())
+        prompt = tuple(after or ())
         for token_id in prompt:
-            if not 0 <= token_id < m.vocab_size:
+            if not 0 <= token_id < self.vocab_size:
                 raise ValueError(f"token {token_id} is outside the vocabulary")
-        begin = partial(self.runtime.begun, prompt)
-        return Matcher(begin, m.eos, m.vocab_size, stop_ids, self, prompt)
+        begin = partial(self._matching.begun, prompt)
+        return Matcher(begin, self.eos, self.vocab_size, stop_ids, self, prompt)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # For pools of processes: of a file its path.
@@ -221,7 +231,7 @@ class Artifact:
         """
         if min(seconds or 0, answers or 0) < 0:
             raise ValueError("neither seconds nor answers can be less than 0")
-        return self.runtime.precompute(seconds, answers)
+        return self._matching.precompute(seconds, answers)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the file: to a temporary name beside ``path``, then renamed."""

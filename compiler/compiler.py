@@ -8,6 +8,7 @@ normal forms) is made once, when a grammar first needs it, and cached between ru
 """
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from constrain.artifacts.artifact import Artifact
@@ -15,8 +16,9 @@ from constrain.artifacts.artifact import Artifact
 from .bpe.shared_tables import SharedTables
 from .cache import CacheChoice, cache_of
 from .diagnostics import WeakerMasksWarning
-from .limits import Limits
-from .options import AnyTokenizer, CompileOptions, with_changes
+from .limits import Limits, of_later
+from .machine.when_met import StatesWhenMet, engine_when_met, may_be_met
+from .options import AnyTokenizer, CompileOptions, request_of, with_changes
 from .pipeline import build_artifact, build_engine
 from .progress import Progress, silent
 
@@ -66,7 +68,12 @@ class Compiler:
     ) -> Artifact:
         limits = changes.pop("limits", None) or self._limits
         wanted = with_changes(self._options, {**changes, "limits": limits})
-        recogniser = build_engine(text, wanted, name=name)
+        if self._may_grow(wanted):
+            recogniser = engine_when_met(text, wanted, name)
+            if isinstance(recogniser, StatesWhenMet):
+                return self._growing(recogniser, text, name, wanted)
+        else:
+            recogniser = build_engine(text, wanted, name=name)
         built = build_artifact(
             recogniser,
             self.tokenizer,
@@ -78,6 +85,31 @@ class Compiler:
             # Of the caller of ``compile`` or ``compile_grammar``.
             warnings.warn(built.weakened, WeakerMasksWarning, stacklevel=3)
         return built.artifact
+
+    def _may_grow(self, wanted: CompileOptions) -> bool:
+        """Whether first masks alone are wanted, of a tokenizer that can spell all texts."""
+        from .tokenizers import Tokenizer
+
+        if not may_be_met(wanted) or not isinstance(self.tokenizer, Tokenizer):
+            return False
+        request = request_of(self.tokenizer, wanted, self._shared.tokens)
+        return bool(request.vocabulary.spelled_bytes.all())
+
+    def _growing(
+        self, found: StatesWhenMet, text: str, name: str, wanted: CompileOptions
+    ) -> Artifact:
+        """The artifact of states that are made when they are met; its file is compiled when it is
+        needed."""
+        from constrain.artifacts.growing import GrowingArtifact
+
+        def complete() -> Artifact:
+            later = replace(wanted, limits=of_later(wanted.limits))
+            recogniser = build_engine(text, later, name=name)
+            return build_artifact(recogniser, self.tokenizer, later, shared=self._shared).artifact
+
+        request = request_of(self.tokenizer, wanted, self._shared.tokens)
+        ids = request.eos, request.vocab_size
+        return GrowingArtifact(found.maker, complete, request.vocabulary, request.trie, *ids)
 
 
 def compile_grammar(

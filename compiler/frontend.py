@@ -40,12 +40,12 @@ from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
 from .dialects import read_grammar
 from .grammar.check import check
 from .grammar.expand_permutations import in_any_number
-from .grammar.tree import Difference, Excluding, Grammar
+from .grammar.tree import Grammar
 from .limits import Limits, blaming, of_later
 from .lnf import Lnf, normalize, normalize_without_nullable
 from .lnf.automaton import to_nfa
 from .lnf.components import components, recurses
-from .lnf.empty_patterns import empty_patterns
+from .lnf.empty_patterns import without_exceptions
 from .options import ANY, DFA, CompileOptions
 from .progress import Step
 
@@ -258,20 +258,8 @@ def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOption
 
 
 def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> Recogniser:
-    limits, operation, lazily = options.limits, None, None
-    if may_be_lazy(choice, options):
-        from .lazy_dfa.operation import growing_operation_in, operation_in
-
-        most, is_any = options.most_built, options.tokenization == ANY
-        operation = operation_in(grammar, limits)
-        if operation is None and is_any:
-            operation = growing_operation_in(grammar, most, limits)
-        if operation is not None and operation.states > most:
-            return _lazy(grammar, choice, operation, limits)
-        lazily = _lazily(grammar, choice, most, limits) if operation is None and is_any else None
-    elif choice.engine == NETWORK and options.of_schemas.lazy_from is not None:
-        lazily = _lazily(grammar, choice, 0, limits)
-    if lazily is not None:
+    limits = options.limits
+    if (lazily := of_lazy_states(grammar, choice, options)) is not None:
         return lazily
     resolved = without_exceptions(grammar, limits)
     grammar = replace(grammar, notes=resolved.notes)
@@ -303,10 +291,34 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
         except (NotRegularError, LimitError) as error:
             is_counted = isinstance(error, LimitError) and not error.is_measured
             if is_counted and may_be_lazy(choice, options):
-                operation = operation or growing_operation_in(grammar, 0, limits)
+                from .lazy_dfa.operation import growing_operation_in, operation_in
+
+                operation = operation_in(grammar, limits) or growing_operation_in(
+                    grammar, 0, limits
+                )
                 if operation is not None:
                     return _lazy(grammar, choice, operation, limits)
             choice = next_engine(choice, error)
+
+
+def of_lazy_states(
+    grammar: Grammar, choice: EngineChoice, options: CompileOptions
+) -> "Automaton | Parser | None":
+    """What recognises a grammar with an operation, or an expression, too large to be built; None
+    for others. Raises ``LimitError``."""
+    limits, most = options.limits, options.most_built
+    if not may_be_lazy(choice, options):
+        by_length = choice.engine == NETWORK and options.of_schemas.lazy_from is not None
+        return _lazily(grammar, choice, 0, limits) if by_length else None
+    from .lazy_dfa.operation import growing_operation_in, operation_in
+
+    is_any = options.tokenization == ANY
+    operation = operation_in(grammar, limits)
+    if operation is None and is_any:
+        operation = growing_operation_in(grammar, most, limits)
+    if operation is not None and operation.states > most:
+        return _lazy(grammar, choice, operation, limits)
+    return _lazily(grammar, choice, most, limits) if operation is None and is_any else None
 
 
 def _lazily(grammar: Grammar, choice: EngineChoice, most: int, limits: Limits) -> Parser | None:
@@ -346,21 +358,6 @@ def normal_form(grammar: Grammar, limits: Limits) -> tuple[Grammar, Lnf]:
     with blaming(grammar.longest_rule()):
         resolved = without_exceptions(grammar, limits)
         return resolved, normalize(resolved, limits)
-
-
-def without_exceptions(grammar: Grammar, limits: Limits) -> Grammar:
-    """A tree in which nothing is excluded or ignored any more, and patterns without members are
-    known for it."""
-    if grammar.ignored:
-        from .lnf.longest_ignored import weave_longest
-
-        grammar = weave_longest(grammar, limits)
-    parts = (part for rule in grammar.rules for part in rule.expressions)
-    if any(isinstance(part, Difference | Excluding) for part in parts):
-        from .lnf.resolve_exclusions import resolve_exclusions
-
-        grammar = resolve_exclusions(grammar, limits)
-    return empty_patterns(grammar, limits)
 
 
 def _automata(grammar: Grammar, lnf: Lnf, limits: Limits) -> Automata:

@@ -71,7 +71,7 @@ class CountingSummaries(Summaries):
     ) -> None:
         super().__init__(tables, trie, vocab_size, precomputed, caches)
         self._stored = stored or StoredItems.of({}, {}, vocab_size)
-        self._counters = tables.some_counters
+        self._tables, self._counters = tables, tables.some_counters
         self._states = tables.states
         # By (set, item): e0, e1, …, and the rows of the first 0, 1, … items.
         self._items: dict[_Key, tuple[list[int], list[int]]] = {}
@@ -296,7 +296,7 @@ class CountingSummaries(Summaries):
     @property
     def _walk_of_items(self) -> ItemWalk:
         if self._item_walk is None:
-            self._item_walk = ItemWalk(self._network, self._make_trie(), self._vocab_size)
+            self._item_walk = ItemWalk(self._tables, self._make_trie(), self._vocab_size)
         return self._item_walk
 
     def _items_of(self, suspended: int, item: int) -> _Walked | None:

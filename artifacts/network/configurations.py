@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from ..tokens.memo import ENTRY_BYTES
-from .tables import DEAD, FirstTransitions, NetworkTables
+from .tables import DEAD, FirstTransitions, NetworkTables, Reading
 
 # The set of stacks that holds the empty stack alone.
 BOTTOM = 0
@@ -162,16 +162,14 @@ class Configurations:
         return number * self._states
 
 
-class Network:
+class Texts:
     """Reads symbols: bytes, and token terminals from 256 on. Grows with what it reads.
 
     Configurations are integers from 0; ``start`` is the one before any text. ``threads``: the
     (state, set of stacks) pairs of each; ``stacks``: the graph-structured stack that they share.
     """
 
-    def __init__(
-        self, tables: NetworkTables, first_transitions: FirstTransitions | None = None
-    ) -> None:
+    def __init__(self, tables: Reading, first_transitions: FirstTransitions | None = None) -> None:
         self.tables, self._known_transitions = tables, first_transitions
         self.stacks = Stacks()
         self._calls, self._ends = tables.calls, tables.ends
@@ -194,10 +192,6 @@ class Network:
         """About the size of all that was interned, and of what is known of each set of stacks."""
         known = ENTRY_BYTES // 2 * len(self._returning)
         return self.stacks.nbytes + self.threads.nbytes + known
-
-    def following(self) -> "Network":
-        """The same network, which has read nothing."""
-        return Network(self.tables, self.__dict__.get("first_transitions"))
 
     def read(self, configuration: int, *readings: Iterable[int]) -> int:
         """The configuration after some symbols, or ``REFUSED``.
@@ -314,3 +308,18 @@ class Network:
     def configuration(self, threads: Mapping[int, int]) -> int:
         """The number of a configuration: sets of stacks by state."""
         return self.threads.number(threads)
+
+
+class Network(Texts):
+    """The same by the tables of a network."""
+
+    tables: NetworkTables
+
+    def __init__(
+        self, tables: NetworkTables, first_transitions: FirstTransitions | None = None
+    ) -> None:
+        super().__init__(tables, first_transitions)
+
+    def following(self) -> "Network":
+        """The same network, which has read nothing."""
+        return Network(self.tables, self.__dict__.get("first_transitions"))

@@ -8,17 +8,19 @@ name that may not be one of these, what it allows is what the successor allows, 
                                                                  with "m", of which "me" is met
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..summaries.node_sets import Nodes
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.subtrees import Subtrees
+from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from .read_through import ReadThrough
-from .tables import DEAD, NetworkTables
+from .tables import DEAD
 from .trie_index import TrieIndex
 
 # Frontiers of so few nodes are walked node by node, where states have so few edges or nodes so few
@@ -35,6 +37,8 @@ _MOST_DIFFERENCES, _MOST_CHILDREN = 1 << 12, 1 << 12
 # What is met without a call beginning or ending: so many nodes, from sets of so many, by so few
 # first bytes; and the tokens below one of them.
 _MOST_INSIDE, _MOST_BEGUN, _FEW_FIRST, _MOST_WHOLE = 64, 1 << 10, 4, 256
+
+_OCTETS = 256
 
 Pairs: TypeAlias = list[tuple[int, int]]
 
@@ -63,21 +67,21 @@ class FewNodes:
     """Reads the trie by the own edges of a network's states, node by node."""
 
     def __init__(
-        self, tables: NetworkTables, trie: Trie, subtrees: Subtrees, stops: memoryview
+        self,
+        rows: Mapping[int, list[int]],
+        trie: Trie,
+        subtrees: Subtrees,
+        stops: Sequence[bool] | memoryview,
+        states: int,
     ) -> None:
-        self._table, self._classes = tables.table, tables.classes
-        self._flat, self._width = (
-            np.ascontiguousarray(tables.table).ravel().data,
-            len(tables.table[0]),
-        )
-        self._columns: list[int] = tables.classes.tolist()
+        self._rows, self._size = rows, states
         self._octets, self._first = trie.octet_bytes, trie.first.data
         self._below = subtrees.below.data
         self._ids, self._begin, self._own, self._end = (
             getattr(subtrees, name).data for name in ("ids", "begin", "own", "end")
         )
         self._bounds = self._begin, self._end
-        self._stops, self._size = stops, len(tables.table)
+        self._stops = stops
         self._leaving: memoryview | None = None
         self._heights: memoryview | None = None
         # A state's edges, None where they are many; and where two states differ.
@@ -98,8 +102,8 @@ class FewNodes:
     def follow(self, frontier: Pairs, met: FewMet) -> Pairs:
         """The walk from nodes and states as long as they are few; gives what is left of them,
         ``frontier`` itself where it begins with many."""
-        first, flat, stops, octets = self._first, self._flat, self._stops, self._octets
-        edges_of, columns, width = self._edges, self._columns, self._width
+        first, rows, stops, octets = self._first, self._rows, self._stops, self._octets
+        edges_of = self._edges
         below, leaving, heights, size = self._below, self._leaving, self._heights, self._size
         single, whole, stopped = met
         while 0 < len(frontier) <= FEW:
@@ -107,9 +111,9 @@ class FewNodes:
             for node, state in frontier:
                 low, high = first[node], first[node + 1]
                 if high - low <= _FEW_EDGES:
-                    place = state * width
+                    row = rows[state]
                     for child in range(low, high):
-                        target = flat[place + columns[octets[child]]]
+                        target = row[octets[child]]
                         if target != DEAD:
                             reached.append((child, target))
                     continue
@@ -155,8 +159,7 @@ class FewNodes:
             pending += [(child, target) for child in children]
         if not pending:
             return ()
-        first, flat, octets, begin, end = self._first, self._flat, self._octets, *self._bounds
-        columns, width = self._columns, self._width
+        first, rows, octets, begin, end = self._first, self._rows, self._octets, *self._bounds
         met: list[int] = []
         for node, reached in pending:
             if self._is_whole(node, reached):
@@ -169,9 +172,9 @@ class FewNodes:
             met.append(node)
             low, high = first[node], first[node + 1]
             if high - low <= _FEW_EDGES:
-                place = reached * width
+                row = rows[reached]
                 for child in range(low, high):
-                    target = flat[place + columns[octets[child]]]
+                    target = row[octets[child]]
                     if target != DEAD:
                         pending.append((child, target))
                 continue
@@ -201,8 +204,7 @@ class FewNodes:
 
     def patch(self, node: int, one: int, other: int) -> Patch | None:
         """How ``other`` differs from ``one`` below a node; None if that is much."""
-        first, flat, octets, stops = self._first, self._flat, self._octets, self._stops
-        columns, width = self._columns, self._width
+        first, rows, octets, stops = self._first, self._rows, self._octets, self._stops
         met, cut, passed = FewMet([], [], []), list[int](), list[tuple[int, int]]()
         if stops[one]:
             passed.append((node, one))
@@ -214,9 +216,9 @@ class FewNodes:
             low, high = first[upper], first[upper + 1]
             differing: Iterable[tuple[int, int, int]]
             if high - low <= _FEW_EDGES:
-                places = [(child, columns[octets[child]]) for child in range(low, high)]
-                one, other = before * width, after * width
-                differing = [(c, flat[one + column], flat[other + column]) for c, column in places]
+                left, right = rows[before], rows[after]
+                children = range(low, high)
+                differing = [(c, left[octets[c]], right[octets[c]]) for c in children]
                 compared += high - low
             else:
                 compared += len(self._differing(before, after))
@@ -304,12 +306,11 @@ class FewNodes:
         """The bytes that a state reads, and where they lead; None if they are many."""
         if state in self._edges:
             return self._edges[state]
-        targets = self._table[state].take(self._classes)
-        octets = np.flatnonzero(targets)
-        few = len(octets) <= _FEW_EDGES
-        pairs = zip(octets.tolist(), targets[octets].tolist(), strict=True)
-        edges = self._edges[state] = list(pairs) if few else None
-        return edges
+        row = self._rows[state][:_OCTETS]
+        few = _OCTETS - row.count(DEAD) <= _FEW_EDGES
+        pairs = [(octet, target) for octet, target in enumerate(row) if target] if few else None
+        self._edges[state] = pairs
+        return pairs
 
     def _differing(self, one: int, other: int) -> list[tuple[int, int, int]]:
         """The bytes by which two states go to different ones, and both."""
@@ -317,8 +318,55 @@ class FewNodes:
         if found is None:
             if len(self._differences) >= _MOST_DIFFERENCES:
                 self._differences.clear()
-            left, right = (self._table[state].take(self._classes) for state in (one, other))
-            octets = np.flatnonzero(left != right)
-            triples = octets.tolist(), left[octets].tolist(), right[octets].tolist()
-            found = self._differences[one, other] = list(zip(*triples, strict=True))
+            both = zip(self._rows[one][:_OCTETS], self._rows[other], strict=False)
+            found = [(b, left, right) for b, (left, right) in enumerate(both) if left != right]
+            self._differences[one, other] = found
         return found
+
+
+class Walked(NamedTuple):
+    """``row``: uint32 (W,), the tokens that were met. ``stopped``: by state, ascending, the nodes
+    with children (int32, ascending) where calls begin or end. ``met``: how many nodes were."""
+
+    row: Words
+    stopped: list[tuple[int, Nodes]]
+    met: int
+
+
+class _Base(NamedTuple):
+    """What a walk gave, to be patched."""
+
+    bits: bytes
+    stopped: list[tuple[int, Nodes]]
+
+
+class PatchedWalks:
+    """Walks in states that go on as another one does, but for some bytes. ``walk``: by number and
+    nodes of a set, and the other state; what it gave is kept."""
+
+    def __init__(
+        self,
+        few: FewNodes,
+        index: Callable[[], TrieIndex],
+        walk: Callable[[int, Nodes, int], Walked],
+        budget: CacheBudget,
+    ) -> None:
+        self._few, self._index, self._walk_of = few, index, walk
+        self._bases: BoundedCache[tuple[int, int], _Base] = budget.cache()
+
+    def walk(self, number: int, suspended: Nodes, state: int, other: int) -> Walked | None:
+        """The walk of ``state`` from a set of one node; None where it differs in much from that of
+        ``other``."""
+        patch = self._few.patch(int(suspended[0]), other, state)
+        if patch is None:
+            return None
+        base = self._bases.get((number, other))
+        if base is None:
+            row, stopped, _ = self._walk_of(number, suspended, other)
+            size = row.nbytes + ENTRY_BYTES + sum(nodes.nbytes for _, nodes in stopped)
+            base = self._bases.keep((number, other), _Base(row.tobytes(), stopped), size)
+        bits = bytearray(base.bits)
+        self._few.clear(bits, patch.cut)
+        self._few.mark(bits, patch.met)
+        stopped = self._few.patched(base.stopped, patch, self._index())
+        return Walked(np.frombuffer(bits, dtype="<u4"), stopped, len(patch.met.single))

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final, Literal
 
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
-from .configurations import REFUSED, Entries, Network
+from .configurations import REFUSED, Entries, Texts
 from .tables import DEAD
 
 # Frames that a head may have, and threads of an effect; beyond them stacks are read whole.
@@ -73,7 +73,7 @@ class LazyTokenEffects:
 
     def __init__(
         self,
-        network: Network,
+        network: Texts,
         readings: Callable[[int], Sequence[Iterable[int]]],
         caches: CacheBudget | None = None,
     ) -> None:
@@ -92,7 +92,7 @@ class LazyTokenEffects:
         )
 
     def step(self, configuration: int, token_id: int) -> int:
-        """The configuration after a token, or ``REFUSED``; as ``Network.read`` says."""
+        """The configuration after a token, or ``REFUSED``; as ``Texts.read`` says."""
         if len(self._deeper) > self._most_heads:
             # Effects of heads that will have other numbers.
             self._effects.clear()
@@ -190,7 +190,7 @@ class LazyTokenEffects:
         return ((state, popped, pushed),)
 
     def _read_symbol(self, threads: Iterable[_Thread], stack: _Stack, symbol: int) -> set[_Thread]:
-        """The threads after a symbol; ``Network.read`` does the same with whole stacks."""
+        """The threads after a symbol; ``Texts.read`` does the same with whole stacks."""
         found = set()
         pending = list(threads)
         for state, popped, pushed in pending:

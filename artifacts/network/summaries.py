@@ -23,19 +23,24 @@ strictly deeper in the trie than where it began, so no bound on nesting is neede
     F({node of "x]"}, 4) = {x]]}, {}
 """
 
-from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Sequence
+from typing import TYPE_CHECKING, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..summaries.node_sets import NOTHING, Nodes, NodeSets
 from ..summaries.rows import EMPTY, RowTable
 from ..tokens.memo import ENTRY_BYTES, CacheBudget, solve_recursive
+from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.watch import Watch, unwatched
 from .summary_tables import SummaryTables, key_of, parts_of
-from .tables import NetworkTables
+from .tables import Reading
 
 if TYPE_CHECKING:
     from .summary_walk import SummaryWalk
+    from .tables import NetworkTables
 
 # How a budget is divided: rows, summaries with the sets that they name, and children of sets.
 _ROWS, _SUMMARIES, _CHILDREN = 2, 2, 1
@@ -45,6 +50,29 @@ _WALK_WORK, _FEW_WORK = 4_000, 500
 
 _Key = tuple[int, int]
 _Summary = tuple[int, int]
+
+
+class TrieWalk(Protocol):
+    """Walks the trie from a set by the own edges of states."""
+
+    @property
+    def returns(self) -> Sequence[bool] | NDArray[np.bool_]:
+        """Whether the call of each state may end."""
+
+    def walk(
+        self, number: int, suspended: Nodes, state: int
+    ) -> tuple[Words, list[tuple[int, Nodes]], int]:
+        """What tokens come to from set ``number``, whose nodes are ``suspended``: their row; by
+        state, ascending, the nodes with children where calls begin or end; how many were met."""
+
+    def merged(self, parts: Sequence[Nodes]) -> Nodes:
+        """The nodes of all parts, ascending, each once."""
+
+    def flat(self, nodes: Nodes) -> Nodes:
+        """A set with all nodes, each by itself."""
+
+    def forget(self) -> None:
+        """Drop what is cached by the numbers of sets, which are given again."""
 
 
 class Summaries:
@@ -59,7 +87,7 @@ class Summaries:
 
     def __init__(
         self,
-        tables: NetworkTables,
+        tables: Reading,
         trie: Callable[[], Trie],
         vocab_size: int,
         precomputed: SummaryTables | None = None,
@@ -74,7 +102,7 @@ class Summaries:
         self._network, self._make_trie, self._vocab_size = tables, trie, vocab_size
         self._given = precomputed or SummaryTables.empty(vocab_size)
         self.computed, self._compact = 0, compact
-        self._walk: SummaryWalk | None = None
+        self._walk: TrieWalk | None = None
         self._most_bytes = summaries.limit
         self.rows = RowTable(vocab_size, self._given.rows, row_budget.limit)
         self.sets = NodeSets(self._given.nodes, self._given.node_offsets)
@@ -135,23 +163,25 @@ class Summaries:
         """All that was precomputed and found, by set and state."""
         return {parts_of(key): found for key, found in self.results.items()}
 
-    def _whole_walk(self) -> "SummaryWalk":
+    def _whole_walk(self) -> TrieWalk:
         """The walk, when a summary is missing. Raises ``ArtifactError`` where precomputed sets
         name nodes that the trie does not have."""
         if self._walk is None:
-            # Loaded when it is needed: a file may have all summaries.
-            from .summary_walk import SummaryWalk
-
             trie = self._make_trie()
             self.sets.check(trie, "memo.exit_nodes")
-            self._walk = SummaryWalk(
-                self._network, trie, self._vocab_size, self._children, compact=self._compact
-            )
+            self._walk = self._made_walk(trie)
         return self._walk
+
+    def _made_walk(self, trie: Trie) -> TrieWalk:
+        # Loaded when it is needed: a file may have all summaries.
+        from .summary_walk import SummaryWalk
+
+        tables = cast("NetworkTables", self._network)
+        return SummaryWalk(tables, trie, self._vocab_size, self._children, compact=self._compact)
 
     def _of_few(self, suspended: int, state: int) -> _Summary | None:
         """F where few nodes are met, and no call begins or ends."""
-        walk = self._whole_walk()
+        walk = cast("SummaryWalk", self._whole_walk())
         met = walk.inside(suspended, self.sets[suspended], state)
         if met is None:
             return None

@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..summaries.node_sets import Nodes
+from ..summaries.node_sets import Nodes, merged
 from ..tokens import tokenset
 from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.subtrees import BROKEN, CLASS_BITS, subtrees_of
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
-from .few_nodes import FEW, FewMet, FewNodes
+from .few_nodes import FEW, FewMet, FewNodes, PatchedWalks, Walked
 from .loops import StateLoops, loop_walks_of
 from .read_through import ReadThrough, inside_calls
 from .tables import DEAD, NetworkTables
@@ -36,9 +36,6 @@ _BEGUN = 6
 
 # The bytes of a child that is grouped.
 _CHILD_BYTES = 4
-
-# Nodes that are fewer than one in so many are sorted, others are counted off.
-_SPARSE = 64
 
 # So few nodes are made a row and sets without arrays.
 _FEW_MET, _FEW_TOKENS = 64, 256
@@ -56,29 +53,12 @@ _WORTH_LOOPING = 1 << 8
 _MANY, _FOR_EACH_STATE = 1 << 12, 2
 
 
-class Walked(NamedTuple):
-    """``row``: uint32 (W,), the tokens that were met. ``stopped``: by state, ascending, the nodes
-    with children (int32, ascending) where calls begin or end. ``met``: how many nodes were."""
-
-    row: Words
-    stopped: list[tuple[int, Nodes]]
-    met: int
-
-
 class _Children(NamedTuple):
     """The children of a set of nodes by column, those of column c from ``starts[c]`` on."""
 
     nodes: Nodes
     starts: NDArray[np.int64]
     counts: NDArray[np.int64]
-
-
-class _Base(NamedTuple):
-    """What a walk gave, to be patched."""
-
-    bits: bytes
-    stopped: list[tuple[int, Nodes]]
-    met: int
 
 
 class SummaryWalk:
@@ -123,7 +103,7 @@ class SummaryWalk:
         self._walks = 0
         # The classes of characters that a state reads the first bytes of.
         self._reads: dict[int, np.uint64] = {}
-        self._few = FewNodes(tables, trie, self._subtrees, self._stops.data)
+        self._few = FewNodes(tables.rows, trie, self._subtrees, self._stops.data, tables.states)
         self._loops, self._loop_walks = StateLoops(tables, self._stops), loop_walks_of(trie)
         self.forget()
 
@@ -141,7 +121,7 @@ class SummaryWalk:
         children, bases, flats = self._caches.divide(_CHILDREN, _BASES, _FLATS)
         self._flats: BoundedCache[int, Nodes] = flats.cache()
         self._children: BoundedCache[int, _Children] = children.cache()
-        self._bases: BoundedCache[tuple[int, int], _Base] = bases.cache()
+        self._patches = PatchedWalks(self._few, lambda: index_of(self._trie), self.walk, bases)
         self._few.forget()
 
     def inside(self, number: int, suspended: Nodes, state: int) -> tuple[int, ...] | None:
@@ -267,22 +247,7 @@ class SummaryWalk:
         base_state = int(self._through.successors[state])
         if base_state in (DEAD, state) or self._through.successors[base_state] != base_state:
             return None
-        patch = self._few.patch(node, base_state, state)
-        if patch is None:
-            return None
-        base = self._bases.get((number, base_state))
-        if base is None:
-            row, stopped, met = self.walk(number, suspended, base_state)
-            size = row.nbytes + ENTRY_BYTES + sum(nodes.nbytes for _, nodes in stopped)
-            base = _Base(row.tobytes(), stopped, met)
-            self._bases.keep((number, base_state), base, size)
-        bits = bytearray(base.bits)
-        self._few.clear(bits, patch.cut)
-        self._few.mark(bits, patch.met)
-        row = np.frombuffer(bits, dtype="<u4")
-        return Walked(
-            row, self._few.patched(base.stopped, patch, index_of(self._trie)), len(patch.met.single)
-        )
+        return self._patches.walk(number, suspended, state, base_state)
 
     def _of_few(self, suspended: Nodes, state: int, met: FewMet) -> Walked:
         """The same as a row and sets."""
@@ -334,16 +299,7 @@ class SummaryWalk:
 
     def merged(self, parts: Sequence[Nodes]) -> Nodes:
         """The nodes of all parts, int32, ascending, each once."""
-        if not parts:
-            return np.zeros(0, dtype=np.int32)
-        nodes = np.concatenate(parts)
-        size = len(self._fan_out) << self._compact
-        if len(nodes) * _SPARSE < size:
-            nodes.sort()
-            return nodes[np.diff(nodes, prepend=-1) > 0]
-        flags = np.zeros(size, dtype=np.bool_)
-        flags[nodes] = True
-        return np.flatnonzero(flags).astype(np.int32)
+        return merged(parts, len(self._fan_out) << self._compact)
 
     def _first(self, number: int, suspended: Nodes, state: int) -> tuple[Nodes, States]:
         """The children of a large set that a state leads to, and the states there."""

@@ -12,9 +12,10 @@ accepting state pops the frame on top and goes on there (Woods, Transition netwo
 natural language analysis, 1970).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,37 @@ from .counts import Counters
 from .sets import NO_SEPARATOR
 
 DEAD = 0
+
+
+class Reading(Protocol):
+    """What texts are read by: of state s the targets ``rows[s]`` by symbol, the calls ``calls[s]``,
+    pairs of a start and a frame, and whether its call may end, ``ends[s]``; ``plain[s]``: it has no
+    calls and does not end, so that its own edges are all that it can do. ``states``: all numbers of
+    states are below it. ``terminals``, ``start`` and ``nullable_start`` as in ``NetworkTables``."""
+
+    @property
+    def rows(self) -> Mapping[int, list[int]]: ...
+
+    @property
+    def calls(self) -> Sequence[Sequence[tuple[int, int]]]: ...
+
+    @property
+    def ends(self) -> Sequence[bool]: ...
+
+    @property
+    def plain(self) -> Sequence[bool]: ...
+
+    @property
+    def states(self) -> int: ...
+
+    @property
+    def terminals(self) -> int: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def nullable_start(self) -> bool: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +158,13 @@ class NetworkTables:
         ends: list[bool] = (self.accepting != 0).tolist()
         return ends
 
+    @cached_property
+    def plain(self) -> list[bool]:
+        """Whether each state has no calls and does not end."""
+        stops: NDArray[np.bool_] = (self.accepting != 0) | (np.diff(self.call_offsets) > 0)
+        plain: list[bool] = (~stops).tolist()
+        return plain
+
 
 def network_without_calls(
     table: NDArray[np.int32], classes: NDArray[np.uint8], start: int
@@ -168,15 +207,12 @@ class FirstTransitions:
     """How a state reads a symbol without returning: by an edge of its own, or by the first edge of
     a callee, of a callee's callee, …; FIRST sets, with where they lead.
 
-    Computed lazily and cached for good: there are at most S (256 + T) of them. ``plain[s]``: state
-    s has no calls and does not accept, so that its own edges are all that it can do.
+    Computed lazily and cached for good: there are at most S (256 + T) of them. ``plain``: that of
+    the tables.
     """
 
-    def __init__(self, tables: NetworkTables) -> None:
-        self._rows, self._calls = tables.rows, tables.calls
-        self.plain = [
-            not calls and not ends for calls, ends in zip(tables.calls, tables.ends, strict=True)
-        ]
+    def __init__(self, tables: Reading) -> None:
+        self._rows, self._calls, self.plain = tables.rows, tables.calls, tables.plain
         self._symbols = 256 + tables.terminals
         self._cached: dict[int, tuple[FirstTransition, ...]] = {}
 

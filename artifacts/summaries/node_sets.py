@@ -4,6 +4,8 @@ A trie node is *suspended* where a token is in the middle of what a call reads a
 in the middle of two lexemes: what lies below decides how the token goes on.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,9 @@ from ..tokens.memo import ENTRY_BYTES
 from ..tokens.trie import Trie
 
 Nodes = NDArray[np.int32]
+
+# Nodes that are fewer than one in so many are sorted, others are counted off.
+_SPARSE = 64
 
 # The sets that hold nothing, and the root of the token trie.
 NOTHING, ROOT = 0, 1
@@ -74,3 +79,18 @@ class NodeSets:
         # As an unsigned number one below zero is larger than all others.
         if int(self._stored.view(np.uint32).max(initial=0)) >= len(trie.octets):
             raise ArtifactError(f"section {section!r} is damaged: there are no such nodes")
+
+
+def merged(parts: Sequence[Nodes | list[int]], size: int) -> Nodes:
+    """The nodes of all parts, int32, ascending, each once; all are below ``size``."""
+    if not parts:
+        return np.zeros(0, dtype=np.int32)
+    nodes = np.concatenate(parts, dtype=np.int32)
+    if len(nodes) * _SPARSE < size:
+        nodes.sort()
+        first = np.ones(len(nodes), dtype=np.bool_)
+        np.not_equal(nodes[1:], nodes[:-1], out=first[1:])
+        return nodes[first]
+    flags = np.zeros(size, dtype=np.bool_)
+    flags[nodes] = True
+    return np.flatnonzero(flags).astype(np.int32)

@@ -16,7 +16,6 @@ from constrain.artifacts.earley.recogniser import Earley
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
 from ..earley.tables import layout, stacked
-from ..frontend import without_exceptions
 from ..grammar.expand_permutations import in_any_number
 from ..grammar.tree import (
     Difference,
@@ -31,6 +30,7 @@ from ..grammar.tree import (
 )
 from ..limits import Limits, blaming, of_later
 from ..lnf import normalize_without_nullable
+from ..lnf.empty_patterns import without_exceptions
 
 # Counts up to which copies are made where anything is loosened.
 _FEW_TIMES = 3

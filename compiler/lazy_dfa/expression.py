@@ -34,7 +34,7 @@ def expression_of(grammar: Grammar) -> regex.Node | None:
     tokens, ignored text or bytes that are no text are read."""
     if grammar.tokens or grammar.ignored or not may_operate(grammar):
         return None
-    bodies = _bodies_of(grammar)
+    bodies = bodies_of(grammar)
     if not _is_operation(bodies[grammar.start], bodies):
         return None
     return expression_of_rule(grammar, grammar.start)
@@ -42,16 +42,19 @@ def expression_of(grammar: Grammar) -> regex.Node | None:
 
 def expression_of_rule(grammar: Grammar, name: str) -> regex.Node | None:
     """The same of any rule, whether that is an operation or not."""
-    return expression_in(_bodies_of(grammar), name)
+    return expression_in(bodies_of(grammar), name)
 
 
-def expression_in(bodies: Mapping[str, Sequence[Rule]], name: str) -> regex.Node | None:
-    """The same of a rule among others, by their names."""
-    found = _joined(name, bodies)
+def expression_in(
+    bodies: Mapping[str, Sequence[Rule]], name: str, done: dict[str, regex.Node] | None = None
+) -> regex.Node | None:
+    """The same of a rule among others, by their names. ``done``: of rules where it was found."""
+    found = _joined(name, bodies, {} if done is None else done)
     return found if found is not None and is_text(found) else None
 
 
-def _bodies_of(grammar: Grammar) -> dict[str, list[Rule]]:
+def bodies_of(grammar: Grammar) -> dict[str, list[Rule]]:
+    """The rules of each name."""
     bodies: dict[str, list[Rule]] = {}
     for rule in grammar.rules:
         bodies.setdefault(rule.name, []).append(rule)
@@ -96,9 +99,10 @@ def is_operation(node: regex.Node) -> bool:
     return False
 
 
-def _joined(start: str, bodies: Mapping[str, Sequence[Rule]]) -> regex.Node | None:
+def _joined(
+    start: str, bodies: Mapping[str, Sequence[Rule]], done: dict[str, regex.Node]
+) -> regex.Node | None:
     """The expression of a rule, those that it uses first; None if one uses itself."""
-    done: dict[str, regex.Node] = {}
     opened: set[str] = set()
     pending = [start]
     while pending:

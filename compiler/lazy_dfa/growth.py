@@ -52,11 +52,18 @@ def _are_many(items: Sequence[Expr]) -> bool:
     return any(not fixed and sum(1 for _ in run) >= _MANY for fixed, run in groups)
 
 
+def may_grow(node: regex.Node, most: int) -> bool:
+    """Whether an expression repeats without an end, and counts but for ``most`` of 0."""
+    parts = list(regex.walk(node))
+    endless = any(isinstance(p, regex.Repeat) and p.max_times is None for p in parts)
+    return endless and (not most or any(map(_counts, parts)))
+
+
 def grows(node: regex.Node, most: int, limits: Limits) -> bool:
     """Whether the DFA of an expression has more states than ``most``, and many times those of its
     NFA; of one that counts, but for ``most`` of 0. Raises ``LimitError`` on time and resident
     memory."""
-    if not any(isinstance(p, regex.Repeat) and p.max_times is None for p in regex.walk(node)):
+    if not may_grow(node, most):
         return False
     joined = with_joined_characters(node)
     parts = list(regex.walk(joined))

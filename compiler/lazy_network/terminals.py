@@ -32,8 +32,15 @@ from ..grammar.tree import (
 )
 from ..grammar.tree import Sequence as Concatenation
 from ..lazy_dfa.conjunctions import Operation, is_nullable, operation_of, without_empty
-from ..lazy_dfa.expression import expression_of_rule, is_operation, is_text, may_operate
-from ..lazy_dfa.growth import grows, may_count
+from ..lazy_dfa.expression import (
+    bodies_of,
+    expression_in,
+    expression_of_rule,
+    is_operation,
+    is_text,
+    may_operate,
+)
+from ..lazy_dfa.growth import grows, may_count, may_grow
 from ..lazy_dfa.operation import growing_operation_in, growing_operation_of, operation_in
 from ..limits import Limits, blaming
 from ..lnf.empty_patterns import empty_patterns
@@ -95,13 +102,19 @@ def lazy_terminals(grammar: Grammar, limits: Limits, most: int) -> LazyTerminals
 
 def _growing_replaced(grammar: Grammar, replacing: "_Replacing") -> list[Rule]:
     """The rules, those whose automata grow as symbols; the smaller first, which others use."""
-    rules = list(grammar.rules)
-    sizes = {}
+    rules, found = list(grammar.rules), len(replacing.found)
+    sizes, growing = {}, set[str]()
+    bodies, done = bodies_of(grammar), dict[str, regex.Node]()
     for name in _used(rules, grammar.start):
-        node = expression_of_rule(grammar, name)
+        node = expression_in(bodies, name, done)
         if node is not None:
             sizes[name] = sum(1 for _ in regex.walk(node))
+            if may_grow(node, replacing.most):
+                growing.add(name)
     for name in sorted(sizes, key=lambda name: sizes[name]):
+        if name not in growing and len(replacing.found) == found:
+            # Rules that name symbols by now are other expressions.
+            continue
         operation = growing_operation_of(grammar, name, replacing.most, replacing.limits)
         if operation is not None:
             place = next(i for i, rule in enumerate(rules) if rule.name == name)

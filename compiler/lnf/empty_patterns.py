@@ -15,10 +15,33 @@ from ..automata.assertions import resolved
 from ..automata.folding import fold
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
-from ..grammar.tree import Expr, Grammar, Pattern, children, with_children
+from ..grammar.tree import (
+    Difference,
+    Excluding,
+    Expr,
+    Grammar,
+    Pattern,
+    children,
+    with_children,
+)
 from ..limits import Limits, blaming
 
 _HIDING = (regex.And, regex.Not, regex.Look, regex.Embedded)
+
+
+def without_exceptions(grammar: Grammar, limits: Limits) -> Grammar:
+    """A tree in which nothing is excluded or ignored any more, and patterns without members are
+    known for it."""
+    if grammar.ignored:
+        from .longest_ignored import weave_longest
+
+        grammar = weave_longest(grammar, limits)
+    parts = (part for rule in grammar.rules for part in rule.expressions)
+    if any(isinstance(part, Difference | Excluding) for part in parts):
+        from .resolve_exclusions import resolve_exclusions
+
+        grammar = resolve_exclusions(grammar, limits)
+    return empty_patterns(grammar, limits)
 
 
 def empty_patterns(grammar: Grammar, limits: Limits) -> Grammar:

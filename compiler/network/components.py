@@ -15,9 +15,7 @@ All automata stand in one and end in one state, so that a tail call is an ε edg
 and states behind it are made once. Nothing is minimised here: ``minimal_network`` does that.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -29,73 +27,21 @@ from ..limits import Limits
 from ..lnf.components import reverse_postorder
 from ..lnf.form import ENOUGH
 from .component_tables import tables_of
-from .counter_tables import PartOf
+from .tree_layout import END, Components, Layout, Procedure, Runs
 
 _STAGE = "the grammar's network"
 
-# The state in which all automata end; no edge leaves it.
-END = 0
-
-# Runs of symbols and where they lead, flat: low, high, target, low, high, target, …
-Runs: TypeAlias = list[int]
+# More places than states can have.
+_MANY = 1 << 31
 
 # Lists of states: nothing, and the end alone. All others are numbered behind them.
-_EMPTY, _ENDED = 0, 1
+EMPTY, ENDED = 0, 1
 
 # So many sets are made between two looks at the clock.
 _CHECKED = 4
 
-# What a state with its edges takes, and a list with what it reads, roughly.
-STATE_BYTES, _LIST_BYTES = 450, 450
-
-_NO_STATES: tuple[int, ...] = ()
-
-
-@dataclass(slots=True, eq=False)
-class Components:
-    """Automata with ε over bytes, token terminals and calls; state ``END`` is there.
-
-    ``arcs[s]`` are the runs of state s: bytes, ``FIRST_TERMINAL + t`` for token terminal t, and
-    ``FIRST_TERMINAL + T + p`` for a call of procedure p. ``epsilon[s]``: where it gets without
-    reading.
-    """
-
-    arcs: list[Runs] = field(default_factory=lambda: [[]])
-    epsilon: list[Sequence[int]] = field(default_factory=lambda: [_NO_STATES])
-
-    @property
-    def states(self) -> int:
-        """Number of states, the end included."""
-        return len(self.arcs)
-
-    def new_state(self) -> int:
-        """Add a state."""
-        self.arcs.append([])
-        self.epsilon.append(_NO_STATES)
-        return len(self.arcs) - 1
-
-    def add_epsilon(self, source: int, target: int) -> None:
-        """Add an edge that reads nothing."""
-        if source == target:
-            return
-        targets = self.epsilon[source]
-        if isinstance(targets, list):
-            targets.append(target)
-        else:
-            self.epsilon[source] = [target]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Procedure:
-    """What is called: the rule's ``name``, for messages, and the state that it ``start``s in.
-
-    ``times``: an item that is counted, the least and the most (None: any number) of it, in the rule
-    ``name``. ``part``: of a permutation in that rule, or what separates those."""
-
-    name: str
-    start: int
-    times: tuple[int, int | None] | None = None
-    part: PartOf | None = None
+# What a list takes with what it reads, roughly.
+_LIST_BYTES = 450
 
 
 class TooManySetsError(Exception):
@@ -164,12 +110,12 @@ class _Sets:
         self.procedures = procedures
         named = [procedures[0].name]
         order = _ordered(components, [p.start for p in procedures])
-        self._lists = _Lists(components, order, lambda: limits.check_resources(_STAGE, named))
+        self._lists = StateLists(components, order, lambda: limits.check_resources(_STAGE, named))
         self._numbers: dict[int, int] = {}
         self.rows: list[Runs] = [[]]
         self.accepting = [False]
         self.entries: list[int] = []
-        self.cells = [_EMPTY]
+        self.cells = [EMPTY]
         for procedure in procedures:
             named[:] = [procedure.name]
             self._begin(procedure)
@@ -242,33 +188,41 @@ def _ordered(components: Components, starts: Sequence[int]) -> list[int]:
     return reverse_postorder(components.states, starts, lambda s: [*arcs[s][2::3], *epsilon[s]])
 
 
-class _Lists:
+class StateLists:
     """Sets of states as lists in a given order; equal lists are one, and so are their ends.
 
-    A list's head is a place in ``order``. ``ended``: whether a list holds the end, which is not in
-    the list itself but at its end.
+    A list's head is a place in ``order``, without which states stand by their numbers. ``ended``:
+    whether a list holds the end, which is not in the list itself but at its end. ``layout``: writes
+    what states lead to when that is first needed, where it does not stand there.
     """
 
     def __init__(
-        self, components: Components, order: Sequence[int], check: Callable[[], None]
+        self,
+        components: Components,
+        order: Sequence[int] | None,
+        check: Callable[[], None],
+        layout: Layout | None = None,
     ) -> None:
         self._check = check
         self._arcs, self._epsilon = components.arcs, components.epsilon
-        self._order = order
-        self._place = [0] * components.states
-        for place, state in enumerate(order):
-            self._place[state] = place
+        self._unlaid: Collection[int] = ()
+        if layout is not None:
+            self._unlaid, self._lay = layout.unlaid, layout.lay
+        self._order = self._place = order = range(_MANY) if order is None else order
+        if not isinstance(order, range):
+            self._place = [0] * components.states
+            for place, state in enumerate(order):
+                self._place[state] = place
         # What holds no state stands behind all places. A list's jump is a far end of it, so that
         # the end from a place on is found in logarithmic time (Myers, An applicative
         # random-access stack, 1983).
-        self._heads, self._rests = [len(order), len(order)], [_EMPTY, _EMPTY]
-        self._jumps, self._depths = [_EMPTY, _ENDED], [0, 0]
+        self._heads, self._rests = [len(order), len(order)], [EMPTY, EMPTY]
+        self._jumps, self._depths = [EMPTY, ENDED], [0, 0]
         self.ended = [False, True]
         self._numbers: dict[int, int] = {}
         self._runs: list[Runs | None] = [[], []]
-        self._closures = [-1] * components.states
-        self._closures[END] = _ENDED
-        self._entered = bytearray(components.states)
+        self._closures = {END: ENDED}
+        self._entered: set[int] = set()
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """The state that each list begins with, and its rest; without those of no state."""
@@ -280,6 +234,23 @@ class _Lists:
         """How many lists there are."""
         return len(self._heads)
 
+    def head_and_rest(self, number: int) -> tuple[int, int]:
+        """The first state of a list that has some, and the list of the others."""
+        return self._order[self._heads[number]], self._rests[number]
+
+    def not_ended(self, number: int) -> int:
+        """The list without the end."""
+        if not self.ended[number]:
+            return number
+        heads = []
+        while number > ENDED:
+            heads.append(self._heads[number])
+            number = self._rests[number]
+        found = EMPTY
+        for head in reversed(heads):
+            found = self._list(head, found)
+        return found
+
     def _list(self, head: int, rest: int) -> int:
         key = head << 32 | rest
         found = self._numbers.get(key)
@@ -287,7 +258,7 @@ class _Lists:
             found = self._numbers[key] = len(self._heads)
             self._heads.append(head)
             self._rests.append(rest)
-            if rest <= _ENDED:
+            if rest <= ENDED:
                 self._jumps.append(rest)
                 self._depths.append(1)
             else:
@@ -302,7 +273,7 @@ class _Lists:
 
     def _union(self, left: int, right: int) -> int:
         """Both together; as much of them as can be is shared."""
-        if left == _EMPTY or right == _EMPTY:
+        if left == EMPTY or right == EMPTY:
             return left or right
         heads, rests = self._heads, self._rests
         if heads[left] > heads[right]:
@@ -310,7 +281,7 @@ class _Lists:
         if self._end_of(left, heads[right]) == right:
             return left
         taken = []
-        while left != right and left > _ENDED and right > _ENDED:
+        while left != right and left > ENDED and right > ENDED:
             first, second = heads[left], heads[right]
             taken.append(min(first, second))
             if first <= second:
@@ -318,11 +289,11 @@ class _Lists:
             if second <= first:
                 right = rests[right]
         found = max(left, right)
-        if min(left, right) == _ENDED and not self.ended[found]:
-            while found > _ENDED:
+        if min(left, right) == ENDED and not self.ended[found]:
+            while found > ENDED:
                 taken.append(heads[found])
                 found = rests[found]
-            found = _ENDED
+            found = ENDED
         for head in reversed(taken):
             found = self._list(head, found)
         return found
@@ -338,29 +309,34 @@ class _Lists:
     def closure(self, state: int) -> int:
         """A state and all that it gets to without reading, those that read or end alone."""
         closures, entered = self._closures, self._entered
-        if closures[state] >= 0:
+        if state in closures:
             return closures[state]
+        if state in self._unlaid:
+            self._lay(state)
         if not self._epsilon[state]:
-            alone = self._list(self._place[state], _EMPTY) if self._arcs[state] else _EMPTY
+            alone = self._list(self._place[state], EMPTY) if self._arcs[state] else EMPTY
             closures[state] = alone
             return alone
         pending = [state]
         while pending:
             current = pending[-1]
-            if closures[current] >= 0:
+            if current in closures:
                 pending.pop()
                 continue
-            if not entered[current]:
-                entered[current] = 1
-                missing = [t for t in self._epsilon[current] if closures[t] < 0]
-                if any(entered[target] for target in missing):
+            if current not in entered:
+                entered.add(current)
+                if current in self._unlaid:
+                    self._lay(current)
+                missing = [t for t in self._epsilon[current] if t not in closures]
+                if any(target in entered for target in missing):
                     closures[current] = self._around_cycle(current)
                     continue
                 if missing:
-                    pending.extend(missing)
+                    # The first is written first, and stands before those behind it.
+                    pending.extend(reversed(missing))
                     continue
             pending.pop()
-            found = _EMPTY
+            found = EMPTY
             for target in reversed(self._epsilon[current]):
                 if not target & 255:
                     self._check()
@@ -370,7 +346,7 @@ class _Lists:
                 if self._heads[found] > place:
                     found = self._list(place, found)
                 else:
-                    found = self._union(self._list(place, _EMPTY), found)
+                    found = self._union(self._list(place, EMPTY), found)
             closures[current] = found
         return closures[state]
 
@@ -378,11 +354,13 @@ class _Lists:
         """The closure of a state on a cycle of ε edges."""
         seen, pending = {state}, [state]
         for current in pending:
+            if current in self._unlaid:
+                self._lay(current)
             for target in self._epsilon[current]:
                 if target not in seen:
                     seen.add(target)
                     pending.append(target)
-        found = _ENDED if END in seen else _EMPTY
+        found = ENDED if END in seen else EMPTY
         for place in sorted((self._place[s] for s in seen if self._arcs[s]), reverse=True):
             found = self._list(place, found)
         return found
@@ -392,7 +370,7 @@ class _Lists:
         found = self._runs[number]
         if found is not None:
             return found
-        if self._rests[number] <= _ENDED:
+        if self._rests[number] <= ENDED:
             found = self._runs[number] = self._runs_of(self._order[self._heads[number]])
             return found
         pending = []
@@ -401,18 +379,18 @@ class _Lists:
             number = self._rests[number]
         found = self._runs[number]
         assert found is not None
-        for current in reversed(pending):
+        # What stands first is written first.
+        own = [self._runs_of(self._order[self._heads[current]]) for current in pending]
+        for current, runs in zip(reversed(pending), reversed(own), strict=True):
             self._check()
-            own = self._runs_of(self._order[self._heads[current]])
-            found = self._merged(own, found) if found else own
+            found = self._merged(runs, found) if found else runs
             self._runs[current] = found
         return found
 
     def _runs_of(self, state: int) -> Runs:
         arcs = self._arcs[state]
         if len(arcs) == 3:
-            target = self._closures[arcs[2]]
-            return [arcs[0], arcs[1], target if target >= 0 else self.closure(arcs[2])]
+            return [arcs[0], arcs[1], self.closure(arcs[2])]
         found, after = Runs(), -1
         # Mostly they are ascending and disjoint already.
         for low, high, target in zip(arcs[::3], arcs[1::3], arcs[2::3], strict=True):

@@ -12,13 +12,14 @@ ones have larger numbers (see ``components``).
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import TypeAlias
 
 from constrain.artifacts.network.sets import MOST_PARTS, REPEATED, REQUIRED
 
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..limits import Limits
-from .components import END, STATE_BYTES, Components, Procedure
 from .counter_tables import PartOf, Permuted
 from .tree_counts import Items
 from .tree_rules import ALL, ANY, AUTOMATON, CHARACTER, LITERAL, ORDERS, RULE, RUNS, TIMES, Rules
@@ -30,8 +31,64 @@ _Counted: TypeAlias = tuple[int, int, int | None]
 
 _NOWHERE: tuple[int, ...] = ()
 
+# The state in which all automata end; no edge leaves it.
+END = 0
+
+# Runs of symbols and where they lead, flat: low, high, target, low, high, target, …
+Runs: TypeAlias = list[int]
+
+# What a state with its edges takes, roughly.
+_STATE_BYTES = 450
+
 # So many literals in one choice share their beginnings.
 _MANY_WORDS = 8
+
+
+@dataclass(slots=True, eq=False)
+class Components:
+    """Automata with ε over bytes, token terminals and calls; state ``END`` is there.
+
+    ``arcs[s]`` are the runs of state s: bytes, ``FIRST_TERMINAL + t`` for token terminal t, and
+    ``FIRST_TERMINAL + T + p`` for a call of procedure p. ``epsilon[s]``: where it gets without
+    reading.
+    """
+
+    arcs: list[Runs] = field(default_factory=lambda: [[]])
+    epsilon: list[Sequence[int]] = field(default_factory=lambda: [_NOWHERE])
+
+    @property
+    def states(self) -> int:
+        """Number of states, the end included."""
+        return len(self.arcs)
+
+    def new_state(self) -> int:
+        """Add a state."""
+        self.arcs.append([])
+        self.epsilon.append(_NOWHERE)
+        return len(self.arcs) - 1
+
+    def add_epsilon(self, source: int, target: int) -> None:
+        """Add an edge that reads nothing."""
+        if source == target:
+            return
+        targets = self.epsilon[source]
+        if isinstance(targets, list):
+            targets.append(target)
+        else:
+            self.epsilon[source] = [target]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Procedure:
+    """What is called: the rule's ``name``, for messages, and the state that it ``start``s in.
+
+    ``times``: an item that is counted, the least and the most (None: any number) of it, in the rule
+    ``name``. ``part``: of a permutation in that rule, or what separates those."""
+
+    name: str
+    start: int
+    times: tuple[int, int | None] | None = None
+    part: PartOf | None = None
 
 
 class Layout:
@@ -40,23 +97,32 @@ class Layout:
     ``components``: the automata. ``procedures``: the start, and what is called. ``copied``: the
     rules of which there are copies. ``owners``: of each state the rule whose text leaves it.
     ``slack``: how often as many states as the limits allow there may be, most of which read
-    nothing. Raises ``LimitError``.
+    nothing. ``when_met``: rules are written when ``lay`` is told to; ``unlaid`` are the states in
+    front of those that are not, and what is to be written there. Raises ``LimitError``, as ``lay``
+    does.
     """
 
     def __init__(
-        self, rules: Rules, called: Collection[int], limits: Limits, slack: int = 1
+        self,
+        rules: Rules,
+        called: Collection[int],
+        limits: Limits,
+        slack: int = 1,
+        *,
+        when_met: bool = False,
     ) -> None:
         self._rules, self._called, self._limits = rules, called, limits
-        self.components = Components()
+        self.components, self._when_met = Components(), when_met
         self._slack = slack
-        self._most = min(slack * limits.states, limits.memory // STATE_BYTES)
+        self._most = min(slack * limits.states, limits.memory // _STATE_BYTES)
         self.copied: set[int] = set()
         self.owners = [rules.start]
         self._first_call = FIRST_TERMINAL + rules.terminals
         # (rule, the state behind it) -> the state in front of it, in the order of the
         # automata.
         self._starts: dict[tuple[int, int], int] = {}
-        self._waiting: list[tuple[int, int]] = []
+        self.unlaid: dict[int, tuple[int, int]] = {}
+        self._waiting: list[int] = []
         # Calls that may turn out to be tail calls: state, rule, the state behind it.
         self._calls: list[tuple[int, int, int]] = []
         self._calling: set[int] = set()
@@ -67,8 +133,17 @@ class Layout:
         self._item_starts: dict[int, tuple[int, int]] = {}
         self._items_waiting: list[tuple[int, int, int]] = []
         self._number(rules.start)
-        self._lay_out()
-        self.procedures = [self._procedure(called) for called in self._numbers]
+        if not when_met:
+            self._lay_out()
+
+    @property
+    def procedures(self) -> list[Procedure]:
+        """The start, and what is called by what was written so far."""
+        return [self._procedure(called) for called in self._numbers]
+
+    def start_of(self, number: int) -> int:
+        """The state that a procedure starts in."""
+        return self._procedure(next(islice(self._numbers, number, None))).start
 
     def _number(self, rule: int) -> int:
         """The number of a procedure, which is written."""
@@ -95,8 +170,9 @@ class Layout:
         """The state in front of a rule behind which there is ``end``."""
         key = rule, end
         if key not in self._starts:
-            self._starts[key] = self.components.new_state()
-            self._waiting.append(key)
+            state = self._starts[key] = self.components.new_state()
+            self.unlaid[state] = key
+            self._waiting.append(state)
             if end != END:
                 self.copied.add(rule)
         return self._starts[key]
@@ -105,28 +181,40 @@ class Layout:
         done = 0
         while done < len(self._waiting):
             while done < len(self._waiting):
-                rule, end = self._waiting[done]
-                self._lay_rule(rule, end)
-                self.owners += [rule] * (self.components.states - len(self.owners))
-                self.owners[self._starts[rule, end]] = rule
+                self._lay_at(self._waiting[done])
                 done += 1
-                while self._items_waiting:
-                    part, start, owner = self._items_waiting.pop()
-                    self._lay([(part, start, END)], owner)
-                    self.owners += [owner] * (self.components.states - len(self.owners))
-            calls, self._calls = self._calls, []
-            for state, rule, end in calls:
-                if self._only_ends(end):
-                    self.components.add_epsilon(state, self._start(rule, END))
-                else:
-                    symbol = self._first_call + self._number(rule)
-                    self.components.arcs[state] += (symbol, symbol, end)
+            self._lay_calls()
+
+    def lay(self, state: int) -> None:
+        """Write the rule that begins in a state of ``unlaid``."""
+        self._lay_at(state)
+        self._lay_calls()
+
+    def _lay_at(self, state: int) -> None:
+        rule, end = self.unlaid.pop(state)
+        self._lay_rule(rule, end)
+        self.owners += [rule] * (self.components.states - len(self.owners))
+        self.owners[state] = rule
+        while self._items_waiting:
+            part, start, owner = self._items_waiting.pop()
+            self._lay([(part, start, END)], owner)
+            self.owners += [owner] * (self.components.states - len(self.owners))
+
+    def _lay_calls(self) -> None:
+        calls, self._calls = self._calls, []
+        for state, rule, end in calls:
+            if self._only_ends(end):
+                self.components.add_epsilon(state, self._start(rule, END))
+            else:
+                symbol = self._first_call + self._number(rule)
+                self.components.arcs[state] += (symbol, symbol, end)
 
     def _only_ends(self, state: int) -> bool:
         """Whether nothing can follow a state but the end."""
         seen, pending = {state}, [state]
         for current in pending:
-            if self.components.arcs[current] or current in self._calling:
+            # What matches no text but ε is no rule.
+            if self.components.arcs[current] or current in self._calling or current in self.unlaid:
                 return False
             for target in self.components.epsilon[current]:
                 if target not in seen:
@@ -136,7 +224,9 @@ class Layout:
 
     def _lay_rule(self, rule: int, end: int) -> None:
         components, loop = self.components, self._rules.loops[rule]
-        self._limits.check_resources(_STAGE, [self._rules.names[rule]])
+        if not self._when_met:
+            # While texts are read the process is not the compiler's.
+            self._limits.check_resources(_STAGE, [self._rules.names[rule]])
         start = self._starts[rule, end]
         if not loop.tails:
             heads = self._not_words(loop.heads, start, end, rule)
@@ -206,9 +296,9 @@ class Layout:
             return
         if states > self._slack * self._limits.states:
             self._limits.check_states(states, _STAGE, [self._rules.names[owner]], part)
-        if states * STATE_BYTES > self._limits.memory:
+        if states * _STATE_BYTES > self._limits.memory:
             names = [self._rules.names[owner]]
-            self._limits.check_memory(states * STATE_BYTES, _STAGE, names, part)
+            self._limits.check_memory(states * _STATE_BYTES, _STAGE, names, part)
 
     def _lay_text(self, text: bytes, start: int, end: int) -> None:
         arcs, epsilon = self.components.arcs, self.components.epsilon

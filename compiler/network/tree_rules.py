@@ -163,7 +163,8 @@ class Rules:
                     raise ValueError("exclusions are resolved before rules are numbered")
             pending.pop()
             done[id(expr)] = found
-            self._limits.check_resources(_STAGE, self._longest)
+            if not found & 31:
+                self._limits.check_resources(_STAGE, self._longest)
         return done[id(root)]
 
     def _compound(self, expr: Concatenation | Choice | Permutation, items: list[int]) -> int:
@@ -316,12 +317,15 @@ class Rules:
         self.is_empty = not productive[self.bodies[self.start]]
         if self.is_empty:
             return
-        with_text = self._holding(
-            lambda e: bool(self.contents[e]) if kinds[e] == LITERAL else kinds[e] < RULE,
-            all_of=lambda _: False,
-        )
+        with_text = self._with_text()
         if not all(productive) or not all(with_text):
             self._leave_out(productive, with_text)
+
+    def _with_text(self) -> bytearray:
+        """Which expressions have a text that is not empty."""
+        kinds, contents = self.kinds, self.contents
+        has_text = lambda e: bool(contents[e]) if kinds[e] == LITERAL else kinds[e] < RULE  # noqa: E731
+        return self._holding(has_text, all_of=lambda _: False)
 
     def _leave_out(self, productive: bytearray, with_text: bytearray) -> None:
         if not all(productive):
@@ -338,11 +342,7 @@ class Rules:
                     self.parts[e] = tuple(part for part in parts if productive[part])
                 elif self.kinds[e] == TIMES and not productive[parts[0]]:
                     self.kinds[e], self.parts[e], self.contents[e] = LITERAL, (), b""
-            kinds = self.kinds
-            with_text = self._holding(
-                lambda e: bool(self.contents[e]) if kinds[e] == LITERAL else kinds[e] < RULE,
-                all_of=lambda _: False,
-            )
+            with_text = self._with_text()
         for e, parts in enumerate(self.parts):
             if not productive[e]:
                 continue

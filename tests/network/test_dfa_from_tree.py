@@ -18,6 +18,7 @@ from constrain.compiler.diagnostics import LimitError, NotRegularError
 from constrain.compiler.limits import Limits
 from constrain.compiler.lnf import normalize
 from constrain.compiler.lnf.automaton import to_nfa
+from constrain.compiler.lnf.empty_patterns import without_exceptions
 from constrain.compiler.network.from_tree import dfa_for_masks, dfa_from_tree
 from constrain.compiler.network.nesting import check_nesting
 from constrain.compiler.network.tree_layout import Layout
@@ -40,7 +41,7 @@ def test_random_grammars_have_the_dfa_of_the_normal_form(full: bool) -> None:
     """State for state, as minimal automata are numbered by their language alone."""
     found = 0
     for text, _ in random_grammars(1500 if full else 150, seed=12):
-        grammar = frontend.without_exceptions(tree_of(text), LIMITS)
+        grammar = without_exceptions(tree_of(text), LIMITS)
         rules = Rules(grammar, LIMITS)
         try:
             check_nesting(rules)
@@ -169,7 +170,7 @@ n ::= [0-9] | "'" [a-z]* "'"
 def test_the_words_of_a_rule_share_their_beginnings() -> None:
     """A hundred alternatives are a trie before any subset is made."""
     words = " | ".join(f"'value-{i:03}'" for i in range(100))
-    rules = Rules(frontend.without_exceptions(tree_of(f"start ::= {words};"), LIMITS), LIMITS)
+    rules = Rules(without_exceptions(tree_of(f"start ::= {words};"), LIMITS), LIMITS)
     assert Layout(rules, (), LIMITS).components.states < 150
 
 

@@ -30,6 +30,7 @@ from constrain.compiler.diagnostics import CheckError, LimitError, NotRegularErr
 from constrain.compiler.limits import Limits
 from constrain.compiler.lnf import normalize
 from constrain.compiler.lnf.components import components
+from constrain.compiler.lnf.empty_patterns import without_exceptions
 from constrain.compiler.network import components as subsets
 from constrain.compiler.network import from_tree
 from constrain.compiler.network.build import network
@@ -43,7 +44,7 @@ from constrain.compiler.pipeline import build_engine
 
 def rules_of(text: str) -> Rules:
     """The numbered rules of a kbnf grammar."""
-    return Rules(frontend.without_exceptions(tree_of(text), LIMITS), LIMITS)
+    return Rules(without_exceptions(tree_of(text), LIMITS), LIMITS)
 
 
 LIMITS = Limits()
@@ -177,11 +178,11 @@ FAMILIES = (keys_by_rules, keys_in_a_row, keys_before_space, keys_by_rests)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_optional_keys_take_linear_work(family: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four times the keys: four times the sets of states and the runs that they read by."""
-    work: list[subsets._Lists] = []
+    work: list[subsets.StateLists] = []
 
     lists_asked_for = [0]
 
-    class Counted(subsets._Lists):
+    class Counted(subsets.StateLists):
         def __init__(self, *given: object) -> None:
             super().__init__(*given)  # type: ignore[arg-type]
             work.append(self)
@@ -191,7 +192,7 @@ def test_optional_keys_take_linear_work(family: object, monkeypatch: pytest.Monk
             lists_asked_for[0] += 1
             return super()._list(head, rest)
 
-    monkeypatch.setattr(subsets, "_Lists", Counted)
+    monkeypatch.setattr(subsets, "StateLists", Counted)
     counts = []
     for count in (50, 200):
         work.clear()
@@ -231,7 +232,7 @@ def test_the_verdict_on_nesting_is_the_normal_forms(full: bool) -> None:
     nested = 0
     for _ in range(3000 if full else 300):
         text = random_grammar(rng)
-        grammar = frontend.without_exceptions(tree_of(text), LIMITS)
+        grammar = without_exceptions(tree_of(text), LIMITS)
         rules = Rules(grammar, LIMITS)
         try:
             lnf = normalize(grammar)
@@ -285,7 +286,7 @@ def test_first_masks_need_no_normal_form(
         patch.setattr(from_tree, "normalize", refused)
         patch.setattr(frontend, "normalize", refused)
         patch.setattr(frontend, "normalize_without_nullable", refused)
-        artifact = made(JSON, default_tokenizer, prewarm=0)
+        artifact = made(JSON, default_tokenizer, engine="network", prewarm=0)
         assert artifact.manifest.kind == "network"
         matcher = artifact.matcher()
         for token in default_tokenizer.encode('{"a": [1]}'):

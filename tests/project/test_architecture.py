@@ -54,6 +54,7 @@ ARTIFACTS: dict[str, set[str]] = {
     "pretokenizer": {"bpe", "container", "errors", "tokens"},
     "normalizer": {"container", "dfa", "errors", "tokens"},
     "network": {"container", "errors", "summaries", "tokens"},
+    "machine": {"errors", "network", "summaries", "tokens"},
     "earley": {"container", "dfa", "errors", "tokens"},
     "wordpiece": {"container", "dfa", "errors", "tokens"},
     "cartesian": {"bpe", "container", "errors", "normalizer", "pretokenizer", "tokens"},
@@ -71,6 +72,7 @@ ARTIFACTS: dict[str, set[str]] = {
     | {"matcher", "maximal_munch", "network", "normalizer", "pretokenizer", "token_terminals"}
     | {"tokens", "wordpiece"},
     "artifact": {"container", "dfa", "kinds", "matcher", "tokens"},
+    "growing": {"artifact", "container", "kinds", "machine", "matcher", "network", "tokens"},
     "prefix": {"artifact", "container", "kinds", "tokens", "wordpiece"},
     "read": {"artifact", "container", "errors", "tokens"},
     "serving": {"artifact", "container", "errors", "kinds", "matcher", "read", "tokens"},
@@ -125,6 +127,8 @@ COMPILER: dict[str, set[str]] = {
         "network",
     }
     | {"options"},
+    "machine": BASE
+    | {"automata", "choose", "frontend", "grammar", "lazy_dfa", "lnf", "network", "options"},
     "reduced": BASE
     | {"choose", "frontend", "lnf", "maximal_munch", "network", "options"}
     | {"token_ids", "tokenizers"},
@@ -181,7 +185,7 @@ COMPILER: dict[str, set[str]] = {
     }
     | {"maximal_munch", "merge", "network", "notes", "options", "reduced", "token_ids"}
     | {"tokenizers", "wordpiece"},
-    "compiler": BASE | {"bpe", "cache", "options", "pipeline"},
+    "compiler": BASE | {"bpe", "cache", "machine", "options", "pipeline", "tokenizers"},
     "serving": BASE
     | {
         "children",

@@ -1,0 +1,180 @@
+"""An artifact whose states are made as texts meet them, and whose file is compiled when needed.
+
+compile -> matcher -> mask       a few states; nothing else is made
+save, explain, inspect, notes    all of it is compiled, once, and is what it would have been
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from threading import RLock
+from typing import Any
+
+from numpy.typing import NDArray
+
+from .artifact import Artifact
+from .container.manifest import Manifest
+from .kinds.contents import Contents
+from .kinds.generations import Generations
+from .kinds.mask_walks import MaskWalks
+from .kinds.table import Runtime
+from .machine.masks import MetMasks
+from .machine.states import StateMaker, States
+from .matcher import Begun
+from .network.configurations import Texts
+from .tokens.allowance import Allowance, Precomputed
+from .tokens.memo import DEFAULT_CACHE_BYTES, CacheBudget
+from .tokens.trie import Trie
+from .tokens.vocabulary import Vocabulary
+
+
+class GrowingArtifact(Artifact):
+    """A grammar's masks of any token sequences, by states that are made when they are met.
+
+    ``maker``: what they are made of, begun again by each call. ``complete``: compiles the artifact
+    with its file; whatever needs its manifest or its sections calls it, once, and raises what it
+    raises. ``vocabulary``, ``trie``, ``eos`` and ``vocab_size`` are the tokenizer's.
+    """
+
+    def __init__(
+        self,
+        maker: Callable[[], StateMaker],
+        complete: Callable[[], Artifact],
+        vocabulary: Vocabulary,
+        trie: Trie,
+        eos: Sequence[int],
+        vocab_size: int,
+    ) -> None:
+        self._give(_complete=complete, _completing=RLock())
+        self._give(_growing=_Runtime(maker, vocabulary, trie, tuple(eos), vocab_size))
+
+    def _give(self, **attributes: object) -> None:
+        # As the constructor of a frozen dataclass does.
+        vars(self).update(attributes)
+
+    _complete: Callable[[], Artifact]
+    _completing: RLock
+    _growing: "_Runtime"
+
+    @cached_property
+    def _whole(self) -> Artifact:
+        with self._completing:
+            return vars(self).get("_whole") or self._complete().completed
+
+    @property
+    def completed(self) -> Artifact:
+        """The artifact with all sections of its file. Raises what compiling it does."""
+        return self._whole
+
+    @property
+    def manifest(self) -> Manifest:
+        """That of the file."""
+        return self._whole.manifest
+
+    @property
+    def arrays(self) -> Mapping[str, NDArray[Any]]:
+        """Those of the file."""
+        return self._whole.arrays
+
+    @property
+    def _contents(self) -> Contents:
+        return self._whole._contents
+
+    @property
+    def runtime(self) -> Runtime:
+        """What runs the file."""
+        return self._whole.runtime
+
+    @property
+    def _matching(self) -> Runtime:
+        return self._growing
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of bits in a mask: highest token id + 1, padding included."""
+        return self._growing.vocab_size
+
+    @property
+    def eos(self) -> Sequence[int]:
+        """The ids that end a text."""
+        return self._growing.eos
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The bytes of every token."""
+        return self._growing.vocabulary
+
+    @property
+    def trie(self) -> Trie:
+        """The token trie."""
+        return self._growing.trie
+
+    @property
+    def is_canonical(self) -> bool:
+        """Any token sequence that spells a member is allowed."""
+        return False
+
+    @property
+    def spells_bytes(self) -> bool:
+        """Tokens spell their own bytes."""
+        return True
+
+    @property
+    def text_prefix(self) -> bytes:
+        """Under any tokenization nothing is put before a text."""
+        return b""
+
+
+class _Runtime:
+    """Matchers share one machine, until it is full."""
+
+    def __init__(
+        self,
+        maker: Callable[[], StateMaker],
+        vocabulary: Vocabulary,
+        trie: Trie,
+        eos: tuple[int, ...],
+        vocab_size: int,
+    ) -> None:
+        self._maker, self.vocabulary, self.trie = maker, vocabulary, trie
+        self.eos, self.vocab_size = eos, vocab_size
+        self._lock = RLock()
+        self._generations = Generations(self._lock, self._following)
+
+    def _following(self, full: MetMasks | None) -> MetMasks:
+        caches = CacheBudget(DEFAULT_CACHE_BYTES)
+        return MetMasks(
+            self._maker(),
+            lambda: self.trie,
+            self.vocabulary,
+            self.eos,
+            self.vocab_size,
+            caches,
+            self._lock,
+        )
+
+    def machine(self) -> MetMasks:
+        """The machine of all matchers, until it is full."""
+        return self._generations.machine()
+
+    def begun(self, prompt: Sequence[int]) -> Begun:
+        """Under any tokenization a prompt changes nothing."""
+        return self._generations.begun()
+
+    def viable_bytes(self, text: bytes) -> int:
+        """How many bytes of ``text`` can begin a member."""
+        # States of its own: matchers share none with it, nor threads.
+        return Texts(States(self._maker())).viable(text)
+
+    @property
+    def names_tokens(self) -> bool:
+        """Grammars that name tokens have other machines."""
+        return False
+
+    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
+        """Masks along random texts that the masks allow."""
+        return self._walks.precompute(Allowance(seconds, answers))
+
+    @cached_property
+    def _walks(self) -> MaskWalks:
+        begin = partial(self.begun, ())
+        return MaskWalks(begin, self.vocabulary, self.eos, self.vocab_size)

@@ -1,0 +1,156 @@
+"""The machine of matchers over states that are made when they are met.
+
+A mask is the union of the rows of a configuration's threads down their stacks
+(``artifacts/network/summaries.py``), and of EOS where the text may end. What texts lead to is
+numbered (``artifacts/tokens/interning.py``), and the states that were made count with it: the next
+machine, when this one is full, begins with none.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ..errors import ArtifactError
+from ..network.configurations import REFUSED, Texts
+from ..network.lazy_token_effects import LazyTokenEffects
+from ..network.summaries import Summaries
+from ..network.tables import DEAD
+from ..summaries.node_sets import NOTHING, ROOT
+from ..tokens import tokenset
+from ..tokens.interning import InterningMachine, Lock
+from ..tokens.memo import ENTRY_BYTES, CacheBudget
+from ..tokens.tokenset import Words
+from ..tokens.trie import Trie
+from ..tokens.vocabulary import Vocabulary
+from .states import StateMaker, States
+from .walk import StateWalk
+
+# How a budget is divided: summaries with their rows; effects of tokens that are read; steps; masks;
+# and what is interned, states among it.
+_SUMMARIES, _EFFECTS, _STEPS, _MASKS, _INTERNED = 20, 7, 1, 1, 3
+
+# Masks and steps that are cached, however small the budget is.
+_FEWEST = 256
+
+# Steps between two looks at the limits.
+_BETWEEN_LOOKS = 256
+
+_EOS = -1
+
+
+class StateSummaries(Summaries):
+    """Summaries by walks that make states on the way."""
+
+    def __init__(
+        self, states: States, trie: Callable[[], Trie], vocab_size: int, caches: CacheBudget
+    ) -> None:
+        super().__init__(states, trie, vocab_size, None, caches, compact=True)
+        self._states = states
+
+    def _made_walk(self, trie: Trie) -> StateWalk:
+        return StateWalk(self._states, trie, self._vocab_size, self._children)
+
+    def _of_few(self, suspended: int, state: int) -> None:
+        return None
+
+
+class MetMasks(InterningMachine):
+    """``maker``: what states are made of, begun again. States of the machine are configurations."""
+
+    def __init__(
+        self,
+        maker: StateMaker,
+        trie: Callable[[], Trie],
+        vocabulary: Vocabulary,
+        eos: Sequence[int],
+        vocab_size: int,
+        caches: CacheBudget | None = None,
+        lock: Lock | None = None,
+    ) -> None:
+        summaries, effects, steps, masks, interned = (caches or CacheBudget()).divide(
+            _SUMMARIES, _EFFECTS, _STEPS, _MASKS, _INTERNED
+        )
+        self.states = States(maker)
+        self._vocabulary, self._vocab_size = vocabulary, vocab_size
+        self._eos = tokenset.from_ids(list(eos), vocab_size)
+        self._most_steps = max(steps.limit // ENTRY_BYTES, _FEWEST)
+        self._most_masks = max(masks.limit // ENTRY_BYTES, _FEWEST)
+        self.network = Texts(self.states)
+        self.summaries = StateSummaries(self.states, trie, vocab_size, summaries)
+        self._effects = LazyTokenEffects(self.network, self._readings, effects)
+        self._steps: dict[tuple[int, int], int] = {}
+        self._masks: dict[int, Words] = {}
+        self.begin_interning(interned, lock)
+
+    def _readings(self, token_id: int) -> Sequence[Iterable[int]]:
+        """The bytes of a token, if it has some."""
+        vocabulary = self._vocabulary
+        if not 0 <= token_id < self._vocab_size or not vocabulary.is_text(token_id):
+            return ()
+        text = vocabulary.token(token_id)
+        return (text,) if text else ()
+
+    @property
+    def start(self) -> int:
+        """The configuration before any token."""
+        return self.network.start
+
+    @property
+    def interned_bytes(self) -> int:
+        """About the size of all configurations, sets of stacks and states."""
+        return self.network.nbytes + self.states.nbytes
+
+    def is_accepting(self, state: int) -> bool:
+        """Whether the text so far is a member."""
+        return self.network.may_end(state)
+
+    def step(self, state: int, token_id: int) -> int:
+        """The configuration after a token. Raises ``ArtifactError`` if it does not fit."""
+        target = self.take(state, token_id)
+        if target is None:
+            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
+        return target
+
+    def take(self, state: int, token_id: int) -> int | None:
+        """The configuration after a token, or None if it may not come next."""
+        key = state, token_id
+        target = self._steps.get(key)
+        if target is None:
+            with self.lock:
+                target = self._effects.step(state, token_id)
+                count = len(self._steps)
+                if not count % _BETWEEN_LOOKS:
+                    self.look()
+                    if count >= self._most_steps:
+                        self._steps.clear()
+                self._steps[key] = target
+        return None if target == REFUSED else target
+
+    def row(self, state: int) -> Words:
+        """The mask of a configuration, uint32 (W,), read-only; computed when it is first met."""
+        mask = self._masks.get(state)
+        if mask is None:
+            with self.lock:
+                if self.summaries.is_full:
+                    self._masks.clear()
+                    self.summaries.forget()
+                if len(self._masks) >= self._most_masks:
+                    self._masks.clear()
+                mask = self._masks[state] = self.summaries.rows[self._row(state)]
+        return mask
+
+    def _row(self, configuration: int) -> int:
+        summaries, entries = self.summaries, self.network.stacks.entries
+        rows = set[int]()
+        threads = self.network.threads[configuration]
+        pending = [(ROOT, state, node) for state, node in threads if state != DEAD]
+        seen = set(pending)
+        for suspended, state, node in pending:
+            row, left = summaries.summary(suspended, state)
+            rows.add(row)
+            for frame, below in entries[node] if left != NOTHING else ():
+                key = left, frame, below
+                if frame != DEAD and key not in seen:
+                    seen.add(key)
+                    pending.append(key)
+        if self.network.may_end(configuration):
+            rows.add(summaries.rows.constant(_EOS, self._eos))
+        return summaries.rows.union(rows)

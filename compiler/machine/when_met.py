@@ -1,0 +1,81 @@
+"""Grammars that are read by states made when they are met, and those that are not.
+
+Not yet: grammars read by maximal munch or with token terminals; long repetitions and permutations,
+which are counted; operations and terminals whose automata grow; left recursion by way of other
+rules.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from constrain.artifacts.container.manifest import EXACT
+
+from ..choose import EngineChoice, engine_of
+from ..frontend import Recogniser, compile_texts, of_lazy_states, read
+from ..grammar.check import check
+from ..grammar.expand_permutations import permutations_of
+from ..grammar.tree import Grammar, Repetition, Rule
+from ..lazy_dfa.expression import may_operate
+from ..lazy_dfa.growth import may_count
+from ..limits import blaming, in_force
+from ..lnf.empty_patterns import without_exceptions
+from ..network.from_tree import numbered
+from ..network.tree_counts import count_large, repeats
+from ..network.tree_plan import procedures_of
+from ..options import ANY, AUTO, CompileOptions
+from ..progress import Step
+from .grammar_states import GrammarStates
+
+
+@dataclass(frozen=True, slots=True)
+class StatesWhenMet:
+    """A grammar that is read so. ``maker``: what its states are made of, begun again by a call."""
+
+    maker: Callable[[], GrammarStates]
+
+
+def may_be_met(options: CompileOptions) -> bool:
+    """Whether options ask for masks of any tokens alone, and for no engine."""
+    is_open = options.engine == options.parser == AUTO and options.max_depth is None
+    return is_open and options.tokenization == ANY and options.prewarm == 0
+
+
+def engine_when_met(text: str, wanted: CompileOptions, name: str) -> StatesWhenMet | Recogniser:
+    """The steps that need no tokenizer, for options that ``may_be_met``: what states are made of,
+    or where that cannot be, as ``build_engine`` gives it. Raises as ``Compiler.compile`` does."""
+    with in_force(wanted.limits):
+        grammar = read(text, wanted, name)
+        check(grammar)
+        choice = engine_of(grammar, wanted)
+        return states_when_met(grammar, choice, wanted) or compile_texts(grammar, choice, wanted)
+
+
+@Step("compile")
+def states_when_met(
+    grammar: Grammar, choice: EngineChoice, options: CompileOptions
+) -> StatesWhenMet | None:
+    """What a checked tree's states are made of; None for grammars that are compiled as a whole.
+    Raises ``CheckError`` if there is no member, and ``LimitError``."""
+    limits, most = options.limits, choice.counted_from
+    if choice.semantics != EXACT or grammar.tokens or any(permutations_of(grammar)):
+        return None
+    if most is not None and any(map(partial(_repeats, most=most), grammar.rules)):
+        return None
+    with blaming(grammar.longest_rule()):
+        may_be_large = may_operate(grammar) or may_count(rule.body for rule in grammar.rules)
+        may_be_large |= options.of_schemas.lazy_from is not None
+        if may_be_large and of_lazy_states(grammar, choice, options) is not None:
+            return None
+        resolved = without_exceptions(grammar, limits)
+        rules = numbered(resolved, limits)
+        counts = most is not None and repeats(resolved) and count_large(rules, most) > 0
+        if rules.is_left_recursive or counts:
+            return None
+        return StatesWhenMet(partial(GrammarStates, rules, procedures_of(rules), limits))
+
+
+def _repeats(rule: Rule, most: int) -> bool:
+    """Whether a rule repeats something more often than copies may have states."""
+    parts = (part for part in rule.expressions if isinstance(part, Repetition))
+    return any(max(part.min_times, part.max_times or 0) > most for part in parts)

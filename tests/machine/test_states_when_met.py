@@ -1,0 +1,239 @@
+"""States that are made when they are met give the masks of the network that is built beforehand."""
+
+# Tests here say `expected == actual`.
+# ruff: noqa: SIM300
+
+import gc
+import pickle
+import random
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support import EXAMPLES, sampled
+from support.grammars import JSON, SAMPLES, random_grammars, tree_of
+from support.matcher import check_random_texts, json_text, stress, walks_of
+
+from constrain.artifacts import Artifact
+from constrain.artifacts.growing import GrowingArtifact
+from constrain.artifacts.machine.masks import MetMasks
+from constrain.artifacts.machine.states import States
+from constrain.compiler import Compiler, Tokenizer
+from constrain.compiler.diagnostics import CheckError
+from constrain.compiler.dialects import dialect_of
+from constrain.compiler.limits import Limits
+from constrain.compiler.lnf.empty_patterns import without_exceptions
+from constrain.compiler.machine.grammar_states import GrammarStates
+from constrain.compiler.network.from_tree import network_from_tree
+from constrain.compiler.network.tree_plan import procedures_of
+from constrain.compiler.network.tree_rules import Rules
+from constrain.compiler.options import with_changes
+from constrain.compiler.pipeline import build_artifact, build_engine
+
+# Grammars in this repository that are read so.
+OWN = ["date.ebnf", "ipv4.regex", "json.ebnf", "person.ebnf", "tool_call.schema.json", "words.ebnf"]
+OWN += ["schemas/tree.schema.json", "csv/rfc4180.gbnf", "xml/drawing.w3c", "arithmetic/python.iso"]
+# And in the data.
+GBNF = ["arithmetic", "c", "chess", "english", "japanese", "json", "json_arr", "list"]
+
+LIMITS = Limits()
+ANY = {"tokenization": "any", "prewarm": 0}
+
+
+def both(compiler: Compiler, text: str, dialect: str) -> tuple[Artifact, Artifact]:
+    """By states that are made when met, and compiled as a whole."""
+    growing = compiler.compile(text, dialect=dialect, **ANY)
+    assert isinstance(growing, GrowingArtifact)
+    return growing, growing.completed
+
+
+@sampled("seed", range(6), range(150))
+def test_random_grammars_have_the_masks_of_their_networks(
+    seed: int, default_tokenizer: Tokenizer
+) -> None:
+    """Rules that nest and do not, ambiguous ones, and chains of optional parts."""
+    compiler = Compiler(default_tokenizer)
+    for text, _ in random_grammars(4, seed):
+        artifacts = compiler.compile(text, dialect="kbnf", **ANY)
+        if isinstance(artifacts, GrowingArtifact):
+            check_random_texts([artifacts, artifacts.completed], 4, 30, seed=seed, short=0.5)
+
+
+@pytest.mark.parametrize("text", SAMPLES)
+def test_languages_have_the_masks_of_their_networks(
+    text: str, default_tokenizer: Tokenizer, gpt2: Tokenizer
+) -> None:
+    for tokenizer in (default_tokenizer, gpt2):
+        found = Compiler(tokenizer).compile(text, dialect="kbnf", **ANY)
+        if isinstance(found, GrowingArtifact):
+            check_random_texts([found, found.completed], 3, 40, seed=5, short=0.5)
+
+
+@sampled("name", [*OWN[1::3], *GBNF[::3]], [*OWN, *GBNF])
+def test_real_grammars_have_the_masks_of_their_networks(
+    name: str, gpt2: Tokenizer, full: bool, request: pytest.FixtureRequest
+) -> None:
+    if name in GBNF:
+        data: Callable[[str], Path] = request.getfixturevalue("data")
+        path = data(f"grammars/gbnf/{name}.gbnf")
+    else:
+        path = EXAMPLES / name
+    text = path.read_text(encoding="utf-8")
+    artifacts = both(Compiler(gpt2), text, dialect_of(path.name))
+    check_random_texts(artifacts, 40 if full else 2, 60, seed=17, short=0.5)
+
+
+@pytest.mark.quick
+def test_all_states_are_those_of_the_network() -> None:
+    """Made in any order until no new one is met: as many, with as many edges and calls."""
+    compared = 0
+    for text, _ in random_grammars(60, 11):
+        rules = Rules(without_exceptions(tree_of(text), LIMITS), LIMITS)
+        if rules.is_left_recursive:
+            continue
+        tables = network_from_tree(rules, LIMITS)
+        states = States(GrammarStates(rules, procedures_of(rules), LIMITS))
+        rng, met, pending = random.Random(text), {states.start}, [states.start]
+        while pending:
+            state = pending.pop(rng.randrange(len(pending)))
+            row = states[state]
+            calls = [each for call in states.calls[state] for each in call]
+            new = dict.fromkeys(each for each in [*row, *calls] if each not in met)
+            met.update(new)
+            pending += new
+        met.discard(0)
+        assert tables.states - 1 == len(met)
+        edges = sorted(256 - tables.rows[s].count(0) for s in range(1, tables.states))
+        assert edges == sorted(256 - states[s].count(0) for s in met)
+        assert sorted(map(len, tables.calls))[1:] == sorted(len(states.calls[s]) for s in met)
+        assert sum(tables.ends) == sum(states.ends[s] for s in met)
+        compared += len(met)
+    assert compared > 400
+
+
+def test_the_file_is_that_of_a_compilation(default_tokenizer: Tokenizer) -> None:
+    """Whatever was met before: the same bytes, notes and counts, also pickled."""
+    text = (EXAMPLES / "json.ebnf").read_text(encoding="utf-8")
+    options = with_changes(None, {"dialect": "kbnf", **ANY})
+    recogniser = build_engine(text, options)
+    expected = build_artifact(recogniser, default_tokenizer, options).artifact
+    growing = Compiler(default_tokenizer).compile(text, dialect="kbnf", **ANY)
+    assert isinstance(growing, GrowingArtifact)
+    check_random_texts([growing], 2, 30, seed=3)
+
+    assert expected.to_bytes() == growing.to_bytes()
+    assert expected.notes == growing.notes
+    assert "network" == growing.manifest.kind
+    again = pickle.loads(pickle.dumps(growing))
+    assert not isinstance(again, GrowingArtifact)
+    check_random_texts([growing, again], 2, 30, seed=4)
+
+
+def test_artifacts_say_what_masks_need_without_their_file(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server's calls compile nothing."""
+    growing = Compiler(default_tokenizer).compile(JSON, dialect="kbnf", **ANY)
+    expected = growing.completed
+    growing = Compiler(default_tokenizer).compile(JSON, dialect="kbnf", **ANY)
+    monkeypatch.setattr(growing, "_complete", None)
+    matcher = growing.matcher(stop_ids=[5])
+
+    assert matcher.fill(np.zeros(len(matcher.mask()), dtype=np.int32)) is None
+    assert expected.vocab_size == growing.vocab_size
+    assert expected.eos == growing.eos
+    assert not growing.is_canonical
+    assert not growing.names_tokens
+    assert growing.spells_bytes
+    assert b"" == growing.text_prefix
+    assert expected.vocabulary.token(300) == growing.vocabulary.token(300)
+    for text in (b'{"a": [1, tru', b"{]", b""):
+        assert expected.viable_bytes(text) == growing.viable_bytes(text)
+    found = growing.precompute(answers=3)
+    assert 3 == found.answers
+
+
+def test_threads_share_states(default_tokenizer: Tokenizer) -> None:
+    """Eight threads make states at once, and all of their masks are right."""
+    text = (EXAMPLES / "json.ebnf").read_text(encoding="utf-8")
+    growing, whole = both(Compiler(default_tokenizer), text, "kbnf")
+    walks = walks_of(
+        whole, random.Random(7), 12, 40, lambda rng: default_tokenizer.encode(json_text(rng))
+    )
+    count, wrong = stress(growing, walks)
+
+    assert [] == wrong
+    assert count > 500
+
+
+def test_full_machines_are_replaced(default_tokenizer: Tokenizer) -> None:
+    """States count as what is interned does; matchers go on where they are on a machine that has
+    met nothing."""
+    growing, whole = both(Compiler(default_tokenizer), JSON, "kbnf")
+    first = growing.machine()
+    assert isinstance(first, MetMasks)
+    check_random_texts([growing, whole], 1, 10, seed=8)
+    left, right = growing.matcher(), whole.matcher()
+    for token_id in default_tokenizer.encode('{"a": [1, "b'):
+        left.advance(token_id)
+        right.advance(token_id)
+    first.is_full = True
+    growing.matcher()
+    second = growing.machine()
+
+    assert first is not second
+    assert second.states.nbytes < first.states.nbytes
+    assert right.mask().tolist() == left.mask().tolist()
+
+
+def test_grammars_leave_nothing_behind(default_tokenizer: Tokenizer) -> None:
+    """As many again take no more memory, but for entries of caches with bounds of their own."""
+    compiler = Compiler(default_tokenizer)
+
+    def compiled(count: int) -> int:
+        for number in range(count):
+            text = f'start ::= "a{number}" start? "]" | #"[a-z]*{number}";'
+            growing = compiler.compile(text, dialect="kbnf", **ANY)
+            growing.matcher().mask()
+        del growing
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before = compiled(300)
+        assert compiled(300) - before < 60_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("start ::= x 'a' | 'b'; x ::= start 'c' | 'd';", {}),
+        ("start ::= '(' start ')' | #'[a-z]{2,900}';", {}),
+        ("start ::= '(' start ')' | #'[a-z]*a[a-z]{40}';", {}),
+        ("start ::= '(' start ')' | 'a';", {"engine": "network"}),
+        ("start ::= '(' start ')' | 'a';", {"tokenization": "canonical"}),
+        ("start ::= '(' start ')' | 'a';", {"prewarm": 10}),
+    ],
+    ids=["left_recursion", "counts", "grows", "engine", "canonical", "precomputed"],
+)
+def test_others_are_compiled_as_a_whole(
+    text: str, changes: dict[str, object], default_tokenizer: Tokenizer
+) -> None:
+    found = Compiler(default_tokenizer).compile(text, dialect="kbnf", **ANY | changes)
+    assert not isinstance(found, GrowingArtifact)
+
+
+@pytest.mark.quick
+def test_errors_come_when_a_grammar_is_compiled(default_tokenizer: Tokenizer) -> None:
+    """Not with the first mask."""
+    compiler = Compiler(default_tokenizer)
+    with pytest.raises(CheckError, match="not defined"):
+        compiler.compile("start ::= x;", dialect="kbnf", **ANY)
+    with pytest.raises(CheckError, match="empty language"):
+        compiler.compile("start ::= 'a' start;", dialect="kbnf", **ANY)
