@@ -418,7 +418,7 @@ class Places:
             if "json-schema.org/draft-0" in uri:
                 message = f"there is no grammar for {uri!r}"
                 raise Refused(at, message, f"drafts are {', '.join(DRAFTS)}")
-            resource = self._registry.get(uri.rstrip("#"))
+            resource = None if self.are_plain else self._registry.get(uri.rstrip("#"))
             contents = resource.contents if resource is not None else None
             if not isinstance(contents, dict):
                 if is_used:

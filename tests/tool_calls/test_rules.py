@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from constrain.compiler.diagnostics import CheckError, Source
 from constrain.compiler.grammar import tree
 from constrain.compiler.grammar.productive import productive_rules
 from constrain.compiler.limits import Limits
-from constrain.compiler.schema import SchemaOptions, schema_grammar
+from constrain.compiler.schema import SchemaOptions, convert, schema_grammar
 from constrain.compiler.schema.convert import deferred_grammar
 from constrain.compiler.schema.rules.deferred import Deferred
 from constrain.compiler.tool_calls import STYLES, tools_grammar
@@ -147,6 +148,25 @@ def test_rules_that_are_asked_for_are_those_of_the_whole_grammar(full: bool) -> 
     assert plain > 0.6 * usual > 0.05 * count
 
 
+def test_plain_schemas_have_the_same_grammar_and_errors_as_if_that_was_not_known(
+    full: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With many strange values, of which most are errors."""
+    monkeypatch.setattr(convert, "are_plain", are_plain := Mock(wraps=convert.are_plain))
+    for number in range(6_000 if full else 120):
+        rng = random.Random(number)
+        made = plain_schemas.document(rng, rng.choice((0.1, 0.3)), rng.choice((1, 2, 3)))
+        text, options = json.dumps(made), options_of(rng)
+        known = read(text, options)[1]
+        are_plain.side_effect = lambda *_, **__: False
+        unknown = read(text, options)[1]
+        are_plain.side_effect = None
+        if isinstance(known, str) or isinstance(unknown, str):
+            assert unknown == known, text
+        else:
+            assert written(unknown) == written(known), text
+
+
 def test_rules_of_tools_are_made_when_they_are_asked_for(full: bool) -> None:
     """Also where schemas of several tools are alike."""
     plain = 0
@@ -169,6 +189,16 @@ def test_rules_of_tools_are_made_when_they_are_asked_for(full: bool) -> None:
         elif isinstance(found, str):
             assert whole == found
     assert plain > LISTS[not full] // 4
+
+
+@pytest.mark.parametrize("count", [1, 16, 128, 256])
+def test_lists_of_tools_in_use_have_rules_that_are_asked_for(count: int) -> None:
+    """So many as servers get; of the calls alone a rule is there at once."""
+    source = Source(json.dumps(tools(count, 6)), "t", "tools")
+    found = deferred_tools(source, SchemaOptions(keeps_counts=True))
+    assert isinstance(found, Deferred)
+    assert found.start == "texts"
+    assert isinstance(found.rule("texts").body, tree.Sequence)
 
 
 # What the benchmarks have that is written at once: keys by patterns.

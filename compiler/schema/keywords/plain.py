@@ -10,6 +10,7 @@ value, and that no automaton of it reaches a limit. What this says nothing of is
 though it may have a grammar; so it is for the caller to write all rules of what is not plain.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from math import ceil, floor
@@ -28,7 +29,7 @@ from .shapes import CHECKED, TYPES
 _BOUNDS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
 _OF_TEXTS = ("format", "maxLength", "minLength", "pattern")
 _OF_ITEMS = ("items", "maxItems", "minItems", "prefixItems", "uniqueItems")
-_OF_MEMBERS = ("additionalProperties", "properties", "required")
+_OF_MEMBERS = ("additionalProperties", "minProperties", "properties", "required")
 _VALUES = ("enum", "const")
 _DEFINITIONS = ("$defs", "definitions")
 
@@ -41,8 +42,17 @@ _ASKING = frozenset(["type", *_ALONE, *_VALUES, *_BOUNDS, *_OF_TEXTS, *_OF_ITEMS
 _NOT_READ = CHECKED.union(KEYWORDS) - _ASKING - DESCRIBE
 _NOT_READ -= {"$schema", "discriminator", "nullable", *_DEFINITIONS}
 
+# Names of a whole schema, of which references inside it take no notice, and of drafts that are not
+# known, as of those that draft 4 has not or has otherwise.
+_NAMES = frozenset({"$id", "id"})
+_NAME = re.compile(r"(https?://)?[A-Za-z0-9_./-]+#?")
+_OTHERWISE_IN_4 = ("const", "exclusiveMinimum", "exclusiveMaximum")
+
 # Schemas for one and the same value inside each other, and passes over those that wait for others.
 _MOST_LEVELS, _MOST_PASSES = 6, 20
+
+# Keys of an object whose members are counted.
+_MOST_COUNTED = 2_000
 
 # Digits of a number before the point and behind it.
 _MOST_DIGITS = 30
@@ -55,7 +65,8 @@ _MOST_BYTES, _STATES_OF_PATTERN = 25_000, 4_000
 def are_plain(
     roots: Sequence[Json], options: SchemaOptions, limits: Limits, *, of_objects: bool = False
 ) -> bool:
-    """Whether schemas are plain, each a document of its own; ``of_objects``: and ask for objects.
+    """Whether schemas are plain, each a document of its own; ``of_objects``: and ask for objects,
+    and have no names.
 
     Then making their rules raises nothing but ``LimitError`` for time and memory, and all rules
     have a text.
@@ -66,7 +77,8 @@ def are_plain(
         return False
     return all(
         _Scan(root, options, limits).is_plain()
-        and (not of_objects or ("$ref" not in root and root.get("type") == "object"))
+        and not (of_objects and ("$ref" in root or root.get("type") != "object"))
+        and not (of_objects and _NAMES & root.keys())
         for root in roots
     )
 
@@ -115,12 +127,21 @@ class _Scan:
     def _has_plain_draft(self, root: Mapping[str, Json]) -> bool:
         """Whether the draft is one that is looked at here, or none is said."""
         number = DRAFTS[self.options.draft or "2020-12"]
+        names = [root[keyword] for keyword in _NAMES if keyword in root]
         if "$schema" in root:
             said = root["$schema"]
-            name = said.rstrip("#").rpartition("://")[2] if _is_text(said) else ""
-            number = METASCHEMAS.get(name, 0)
-        self._has_prefixes = number >= 2020
-        return number > 4
+            uri = said.rstrip("#").rpartition("://")[2] if _is_text(said) else ""
+            if uri in METASCHEMAS:
+                number = METASCHEMAS[uri]
+            elif names:
+                return False
+            else:
+                names = [said]
+        self._has_prefixes, self._is_draft_4 = number >= 2020, number == 4
+        return all(
+            _is_text(name) and _NAME.fullmatch(name) and "json-schema.org/draft" not in name
+            for name in names
+        )
 
     # --- what schemas need of each other
 
@@ -171,7 +192,10 @@ class _Scan:
         """The numbers of the schemas in it for the same value, and of those of what must be there.
         Raises ``_NotPlainError``."""
         asked = _ASKING & schema.keys()
-        if not _NOT_READ.isdisjoint(schema):
+        known = _NAMES if schema is self.root else frozenset[str]()
+        if not _NOT_READ.isdisjoint(schema) and _NOT_READ & schema.keys() - known:
+            raise _NotPlainError
+        if self._is_draft_4 and not asked.isdisjoint(_OTHERWISE_IN_4):
             raise _NotPlainError
         for keyword in _DEFINITIONS:
             if keyword in schema:
@@ -203,14 +227,36 @@ class _Scan:
         if type(value) is not list or not value or (keyword == "allOf" and len(value) > 1):
             raise _NotPlainError
         if keyword == "oneOf" and len(value) > 1:
-            self._check_tags(value)
+            self._check_apart([self._resolved(branch) for branch in value])
         return value
+
+    def _check_apart(self, branches: Sequence[Json]) -> None:
+        """That branches have no value in common: types of their own, texts, or tags of objects."""
+        by_type: dict[str, list[Json]] = {}
+        for branch in branches:
+            for name in self._kinds(branch):
+                by_type.setdefault(name, []).append(branch)
+        for name, alike in by_type.items():
+            if len(alike) > 1 and name == "object":
+                self._check_tags(alike)
+            elif len(alike) > 1:
+                texts = [text for each in alike for text in _texts(each)]
+                if name != "string" or len(texts) > len(set(texts)):
+                    raise _NotPlainError
+
+    def _kinds(self, schema: Json) -> set[str]:
+        """The types of the values of a schema that says them, integers among numbers."""
+        if type(schema) is not dict or schema.keys().isdisjoint(("type", *_VALUES)):
+            raise _NotPlainError
+        values = _values_of(schema)
+        kinds = set(self._types(schema)) if values is None else {_type_of(x) for x in values}
+        return {"number" if kind == "integer" else kind for kind in kinds}
 
     def _check_tags(self, branches: Sequence[Json]) -> None:
         """That a required key with a text of its own in each branch, all of objects, keeps them
         apart."""
         self._has_tags = True
-        found = [self._tags(self._resolved(branch)) for branch in branches]
+        found = [self._tags(branch) for branch in branches]
         for name in set[str].intersection(*map(set, found)):
             texts = [text for tags in found for text in tags[name]]
             if len(texts) == len(set(texts)):
@@ -227,8 +273,8 @@ class _Scan:
         found: dict[str, set[str]] = {}
         for name in filter(_is_text, required):
             value = self._resolved(known.get(name))
-            listed = value.get("enum", [value.get("const")]) if type(value) is dict else ()
-            if type(listed) is list and listed and all(map(_is_text, listed)):
+            listed = _values_of(value) if type(value) is dict else None
+            if listed and all(map(_is_text, listed)):
                 found[name] = set(listed)
         return found
 
@@ -271,9 +317,7 @@ class _Scan:
         """``enum`` or ``const``: scalars, of which one at least is of a type that is asked for."""
         if len(asked - {"type"}) > 1:
             raise _NotPlainError
-        values = schema["enum"] if "enum" in asked else [schema["const"]]
-        if type(values) is not list:
-            raise _NotPlainError
+        values = _values_of(schema) or []
         kinds = {_type_of(value) for value in values}
         if kinds.isdisjoint(types) and not ("integer" in kinds and "number" in types):
             raise _NotPlainError
@@ -376,8 +420,15 @@ class _Scan:
         else:
             others = self._numbers_of([rest])
             self._check_size([*known, *required])
+        least = schema.get("minProperties", 0)
+        if "minProperties" in schema and (type(least) is not int or not 0 <= least <= 1):
+            raise _NotPlainError
+        is_counted = least > 0 and not required
+        if is_counted and (rest is False or len(known) > _MOST_COUNTED):
+            # Behind the last key, where none was there, there would be no way on.
+            raise _NotPlainError
         needed = [known[name] for name in required if name in known]
-        has_others = any(name not in known for name in required)
+        has_others = is_counted or any(name not in known for name in required)
         return self._numbers_of(needed) + (tuple(others) if has_others else ())
 
 
@@ -389,6 +440,22 @@ def _settle(waiting: Sequence[int], is_settled: Callable[[int], bool]) -> bool:
         if not waiting:
             return True
     return False
+
+
+def _values_of(schema: Mapping[str, Json]) -> list[Json] | None:
+    """Those that a schema lists; None where it lists none."""
+    found = schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else None
+    if found is not None and type(found) is not list:
+        raise _NotPlainError
+    return found
+
+
+def _texts(schema: Mapping[str, Json]) -> list[str]:
+    """The distinct texts that a schema lists. Raises ``_NotPlainError`` for other values."""
+    found = _values_of(schema)
+    if not found or not all(map(_is_text, found)):
+        raise _NotPlainError
+    return list(dict.fromkeys(found))
 
 
 def _mapping(value: Json) -> Mapping[str, Json]:

@@ -270,7 +270,7 @@ class Emitter(Writer):
             return self._counted(texts)
         if isinstance(texts, Within):
             return self._within(texts)
-        if isinstance(texts, Others):
+        if isinstance(texts, Others) and self._is_lazy:
             algebra, name = self.normal.texts, f"{self._name} string"
             return self._terminal(texts, name, lambda: self._written_texts(algebra.dfa(texts)))
         dfa = self.normal.texts.dfa(texts)

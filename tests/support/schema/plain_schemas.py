@@ -10,12 +10,14 @@ DEFINED = ("one", "two words", "Three[int]", "fo/ur~")
 FORMATS = ("date", "uuid", "ipv4", "date-time", "email", "unknown-format")
 TEXTS = ("x", "y z", "é", "a/b", '"', "\n", "😀", "", "red", "green", "blue", "white", "long text")
 PATTERNS = ("^[0-9]{3}$", "^a", "b$", "[xy]", "^(?!a)", "^é+$", "(", "(?!)", "(a)\\1")
+IDS = ("http://a.b/c.json", "c", "/x/y#", "#x", "urn:a:b", "http://[", "", 3)
 DRAFTS = (
     "https://json-schema.org/draft/2020-12/schema",
     "https://json-schema.org/draft/2019-09/schema#",
     "http://json-schema.org/draft-07/schema#",
     "http://json-schema.org/draft-04/schema#",
     "http://example.com/other",
+    "http://json-schema.org/schema#",
     7,
 )
 
@@ -57,6 +59,8 @@ def document(rng: random.Random, odd: float = 0.02, depth: int = 3) -> dict[str,
         _refer(found, f"#/{key}/")
     if rng.random() < 0.1:
         found["$schema"] = rng.choice(DRAFTS)
+    if rng.random() < 0.1:
+        found[rng.choice(("$id", "id"))] = rng.choice(IDS)
     return found
 
 
@@ -103,6 +107,8 @@ class _Made:
         }
         if rng.random() < 0.6:
             found["required"] = rng.sample(keys, rng.randint(0, len(keys)))
+        if rng.random() < 0.1:
+            found["minProperties"] = rng.choice((0, 1, 1, 1, 2))
         if rng.random() < 0.5:
             found["additionalProperties"] = rng.random() < 0.2 or (
                 False if rng.random() < 0.7 else self.schema(depth)
@@ -122,8 +128,12 @@ class _Made:
         return {keyword: [self.schema(depth) for _ in range(count)]}
 
     def tagged(self, depth: int) -> dict[str, Any]:
-        """Objects with a text of their own each, nearly always."""
+        """Branches of different types, or objects with a text of their own each, nearly always."""
         rng = self.rng
+        if rng.random() < 0.4:
+            makers = (self.text, self.number, self.array, self.object, self.values, self.reference)
+            makers = makers if self.defined else makers[:-1]
+            return {"oneOf": [make(depth) for make in rng.sample(makers, rng.randint(1, 3))]}
         key, texts = rng.choice(KEYS), rng.sample(TEXTS, 6)
         branches = []
         for i in range(rng.randint(1, 3)):
