@@ -14,6 +14,7 @@ from support.schema import plain_schemas, random_schemas
 from workloads import schemas
 from workloads.tools import tools
 
+from constrain.compiler.automata import regex_ir as regex
 from constrain.compiler.diagnostics import CheckError, Source
 from constrain.compiler.grammar import tree
 from constrain.compiler.grammar.productive import productive_rules
@@ -26,6 +27,10 @@ from constrain.compiler.tool_calls.write import deferred_grammar as deferred_too
 
 # How many random schemas and lists of tools are looked at, in full and else.
 SCHEMAS, LISTS = (8_000, 160), (1_000, 12)
+
+# What rules of plain schemas are made of.
+PLAIN_PARTS = (tree.Literal, tree.Pattern, tree.Token, tree.Reference)
+PLAIN_PARTS += (tree.Sequence, tree.Choice, tree.Repetition)
 
 Read = tuple[Deferred | tree.Grammar | str, tree.Grammar | str]
 
@@ -91,6 +96,12 @@ def check_deferred(found: Deferred, whole: tree.Grammar, rng: random.Random) -> 
     rules = {rule.name: rule for rule in whole.rules}
     assert len(whole.rules) == len(rules)
     assert rules.keys() == productive_rules(whole.rules)
+    parts = [part for rule in whole.rules for part in rule.expressions]
+    assert all(isinstance(part, PLAIN_PARTS) for part in parts)
+    nodes = (node for p in parts if isinstance(p, tree.Pattern) for node in regex.walk(p.node))
+    assert not any(isinstance(node, regex.And | regex.Not | regex.Look) for node in nodes)
+    counts = [(p.min_times, p.max_times or 0) for p in parts if isinstance(p, tree.Repetition)]
+    assert max((max(each) for each in counts), default=0) <= max(found.largest_count, 1)
     names, left = {found.start: whole.start}, [found.start]
     met = 0
     with np.printoptions(threshold=10**9):
