@@ -1,9 +1,9 @@
 """From a grammar's text to its tree.
 
-    text -> parse (Lark: tokens, LALR) -> builder (tree nodes with spans) -> Grammar
+    text -> parse (Lark's LALR tables) -> builder (tree nodes with spans) -> Grammar
 
-A dialect is one ``.lark`` file, one builder and one row of ``DIALECTS`` (``table``). Lark's parser
-calls the builder while it parses, so it makes no tree of its own and nothing recurses over depth.
+A dialect is one ``.lark`` file, one builder and one row of ``DIALECTS`` (``table``). The loop over
+Lark's tables calls the builder, so no other tree is made and nothing recurses over depth.
 ``parse`` goes on behind what it did not expect; ``escapes``, ``characters`` and ``regex`` read what
 is inside quotes, brackets and slashes.
 """

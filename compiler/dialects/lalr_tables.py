@@ -1,10 +1,12 @@
-"""The LALR tables that Lark makes of the dialects' grammars, as data of the package.
+"""The LALR tables that Lark makes of the dialects' grammars, kept in files beside them.
 
     kbnf.lark -> (Lark) -> kbnf.lalr.json -> tables for the loop in ``lalr_driver.py``
 
-``tests.generators.make_lalr_tables`` writes the files; a test compares them with what Lark makes of
-the grammars. What stands in a file:
+Lark makes them at once where the file is missing or damaged, or was made of another text.
+``tests.generators.make_lalr_tables`` writes the files. What stands in one:
 
+    made_of  the text of the grammar, and the terminal of line breaks
+    lark     the version of Lark
     rules    [symbol, its expansion, whether one child alone stands for it] of each rule
     states   of each state: where a symbol leads, or -1 - i where rule i is reduced before it
     end      the state in which the text may end; 0 is the one that it begins in
@@ -16,7 +18,16 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from importlib.resources.abc import Traversable
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from .builder import Builder
+
+if TYPE_CHECKING:
+    from lark import Lark
+    from lark.lexer import BasicLexer
+
+# Ignored pieces in a row that one match reads: Python keeps the way to each until the match ends.
+_MOST_IGNORED = 100
 
 # Of a landing: the reduced symbol becomes the last part of the list below it.
 _JOINS = -1
@@ -48,10 +59,11 @@ Matcher: TypeAlias = Callable[[str, int], re.Match[str]]
 
 class Tables:
     """Those of one grammar, for builders of one class. ``rows`` and ``matchers`` are those of each
-    state, None until they are first needed."""
+    state, None until they are first needed. ``folder``: where the grammar is."""
 
-    def __init__(self, folder: Traversable, name: str, builder: type) -> None:
-        data = json.loads(folder.joinpath(tables_name(name)).read_text("utf-8"))
+    def __init__(self, folder: Traversable, builder: type[Builder]) -> None:
+        grammar = folder.joinpath(builder.grammar_file).read_text("utf-8")
+        data = _kept(folder, builder, grammar) or made(builder, grammar)
         self.rules: list[tuple[str, list[str], bool]] = data["rules"]
         self.states: list[dict[str, int]] = data["states"]
         self.end: int = data["end"]
@@ -133,3 +145,113 @@ class _Landing(dict[int, int]):
 def tables_name(grammar_file: str) -> str:
     """``kbnf.lark -> kbnf.lalr.json``"""
     return grammar_file.removesuffix(".lark") + ".lalr.json"
+
+
+def _kept(folder: Traversable, builder: type[Builder], grammar: str) -> Any:
+    """What the file holds; None if it is none of this grammar's."""
+    try:
+        data = json.loads(folder.joinpath(tables_name(builder.grammar_file)).read_text("utf-8"))
+        return data if data["made_of"] == [grammar, builder.line_break] else None
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+# --- made by Lark
+
+
+class LineBreaks:
+    """Tells Lark that line breaks may stand everywhere: the loop drops those that mean nothing."""
+
+    def __init__(self, builder: type[Builder]) -> None:
+        self.always_accept = (builder.line_break,) if builder.line_break else ()
+
+    def process(self, stream: Any) -> Any:
+        """All tokens."""
+        return stream
+
+
+def built(builder: type[Builder], grammar: str, transformer: Any = None) -> "Lark":
+    """The parser that Lark makes of the grammar of a class of builders. Raises ``LarkError``."""
+    from lark import Lark
+
+    line_breaks: Any = LineBreaks(builder)
+    return Lark(
+        grammar,
+        parser="lalr",
+        transformer=transformer,
+        keep_all_tokens=True,
+        maybe_placeholders=False,
+        postlex=line_breaks,
+    )
+
+
+def made(builder: type[Builder], grammar: str) -> dict[str, Any]:
+    """What a file of tables holds; the same for the same text and version of Lark. Raises
+    ``LarkError``, and ``ValueError`` on terminals that one regex a state cannot read."""
+    import lark
+    from lark.parsers.lalr_analysis import Shift
+
+    frontend: Any = built(builder, grammar).parser
+    table = frontend.parser.parser.parse_table
+    (start,), (end,) = table.start_states.values(), table.end_states.values()
+    # Rules by what they say, states breadth-first: Lark's own order depends on hashes.
+    rules: dict[str, Any] = {}
+    order, states = [start], []
+    number = {start: 0}
+    for state in order:
+        row: dict[str, Any] = {}
+        for symbol, (action, target) in sorted(table.states[state].items()):
+            if action is Shift:
+                if target not in number:
+                    number[target] = len(order)
+                    order.append(target)
+                row[symbol] = number[target]
+            else:
+                text = f"{target.origin.name}: {[each.name for each in target.expansion]}"
+                rules.setdefault(text, target)
+                row[symbol] = text
+        states.append(row)
+    texts = sorted(rules)
+    contextual = frontend.lexer.lexer
+    regexes = [*(_regex(contextual.lexers[s]) for s in order), _regex(contextual.root_lexer)]
+    lexers = sorted(set(regexes))
+    return {
+        "made_of": [grammar, builder.line_break],
+        "lark": lark.__version__,
+        "rules": [
+            [rule.origin.name, [each.name for each in rule.expansion], rule.options.expand1]
+            for rule in map(rules.__getitem__, texts)
+        ],
+        "states": [
+            {
+                symbol: -1 - texts.index(to) if isinstance(to, str) else to
+                for symbol, to in row.items()
+            }
+            for row in states
+        ],
+        "end": number[end],
+        "lexers": lexers,
+        "lexer": [lexers.index(regex) for regex in regexes],
+    }
+
+
+def _regex(lexer: "BasicLexer") -> str:
+    """What reads the next token, in Lark's order of terminals, behind all that is ignored."""
+    scanner = lexer.scanner
+    if lexer.callback:
+        raise ValueError(f"strings that a regex of the same state matches: {[*lexer.callback]}")
+    parts: dict[bool, list[str]] = {True: [], False: []}
+    for terminal in scanner.terminals:
+        regex = terminal.pattern.to_regexp()
+        if terminal.name in lexer.ignore_types:
+            parts[True].append(f"(?:{regex})")
+        else:
+            parts[False].append(f"(?P<{terminal.name}>{regex})")
+    if not parts[False]:
+        return ""  # Another lexer makes the tokens.
+    ignored = "|".join(parts[True])
+    # Python's groups inside of repetitions are not to be trusted.
+    if re.compile(ignored).groups:
+        raise ValueError(f"a group in ignored terminals: write (?:…) in {ignored}")
+    # Nothing fails behind it, so nothing is tried twice; the next match goes on where it ends.
+    return f"(?:{ignored}){{0,{_MOST_IGNORED}}}(?:{'|'.join(parts[False])})?"

@@ -162,7 +162,7 @@ class _Before:
 def _tables(builder: type[Builder]) -> Tables:
     found = _TABLES.get(builder)
     if found is None:
-        found = _TABLES[builder] = Tables(Builder.folder(), builder.grammar_file, builder)
+        found = _TABLES[builder] = Tables(Builder.folder(), builder)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import lark
 import pytest
-from generators.make_lalr_tables import BUILDERS, built
+from generators.make_lalr_tables import BUILDERS, text_of
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from support import ROOT
 from support.corpus.recorded import FOLDERS, grammar_of
@@ -17,6 +17,7 @@ from constrain.compiler.diagnostics import GrammarError, LimitError
 from constrain.compiler.dialects import dialect_of, parse, read_grammar
 from constrain.compiler.dialects.builder import Builder, Token, token_of
 from constrain.compiler.dialects.lalr_driver import END, Driver, Unexpected
+from constrain.compiler.dialects.lalr_tables import built
 from constrain.compiler.limits import Limits
 
 pytestmark = pytest.mark.quick
@@ -51,7 +52,8 @@ def own(child: Any) -> Any:
 @cache
 def parser(grammar_file: str) -> lark.Lark:
     """What Lark makes of a grammar."""
-    return built(BUILDERS[grammar_file], Forward())
+    builder = BUILDERS[grammar_file]
+    return built(builder, text_of(builder), Forward())
 
 
 class LarkInstead(Driver):

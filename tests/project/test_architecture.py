@@ -33,6 +33,7 @@ OUTSIDE = {
         "constrain.artifacts",
         "graphviz",
         "huggingface_hub",
+        "lark",
         "numpy",
         "jsonschema_specifications",
         "referencing",
@@ -221,6 +222,7 @@ OWNERS = {
     "graphviz": {"drawing"},
     "huggingface_hub": {"tokenizers"},
     "jsonschema_specifications": {"schema"},
+    "lark": {"dialects"},
     "referencing": {"schema"},
     "regex": {"tokenizers", "automata", "unicode"},
     "tiktoken_ext": {"tokenizers"},
@@ -315,7 +317,7 @@ def test_the_imports_are_found() -> None:
     """The lists below are not empty by mistake."""
     assert len(FILES) > 60
     assert len(imports()) > 300
-    assert {"numpy", "typer", "graphviz"} <= {top_of(i.module) for i in imports()}
+    assert {"numpy", "lark", "typer", "graphviz"} <= {top_of(i.module) for i in imports()}
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -114,7 +114,7 @@ def test_the_wheel_installs_a_program(wheel: zipfile.ZipFile) -> None:
     assert "constrain = constrain.cli.__main__:main" in entries
     assert "Name: constrain-grammar\n" in metadata
     assert "License-Expression: Apache-2.0\n" in metadata
-    for name in ("typer", "rich", "graphviz", "numpy", "regex"):
+    for name in ("typer", "rich", "lark", "graphviz", "numpy", "regex"):
         assert f"Requires-Dist: {name}" in metadata
     assert any(name.endswith("/licenses/LICENSE") for name in wheel.namelist())
 
