@@ -48,9 +48,6 @@ class StateSummaries(Summaries):
     def _made_walk(self, trie: Trie) -> StateWalk:
         return StateWalk(self._states, trie, self._vocab_size, self._children)
 
-    def _of_few(self, suspended: int, state: int) -> None:
-        return None
-
 
 class MetMasks(InterningMachine):
     """``maker``: what states are made of, begun again. States of the machine are configurations."""

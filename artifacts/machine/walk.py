@@ -152,6 +152,14 @@ class StateWalk:
             return np.array(sorted(set(nodes)), dtype=np.int32)
         return merged(parts, 2 * self._size)
 
+    def inside(self, number: int, suspended: Nodes, state: int) -> tuple[int, ...] | None:
+        """``FewNodes.inside``."""
+        return self._few.inside(number, suspended, state)
+
+    def row_of(self, met: tuple[int, ...]) -> Words:
+        """The tokens of what ``inside`` gave."""
+        return self._few.row_of(met, self._words)
+
     def walk(self, number: int, suspended: Nodes, state: int) -> Walked:
         """What tokens come to from set ``number``, whose nodes are ``suspended``."""
         if len(suspended) == 1:

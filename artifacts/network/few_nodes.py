@@ -250,6 +250,13 @@ class FewNodes:
         changed = sum(self._end[node] - self._begin[node] for node in (*cut, *met.whole))
         return None if changed > _MOST_CHANGED else Patch(met, cut, passed)
 
+    def row_of(self, met: tuple[int, ...], words: int) -> Words:
+        """The tokens of what ``inside`` gave, uint32 (``words``,)."""
+        bits = bytearray(4 * words)
+        whole = [~node for node in met if node < 0]
+        self.mark(bits, FewMet([node for node in met if node >= 0], whole, []))
+        return np.frombuffer(bits, dtype="<u4")
+
     def mark(self, bits: bytearray, met: FewMet) -> None:
         """Set the tokens that were met."""
         ids, begin, own = self._ids, self._begin, self._own

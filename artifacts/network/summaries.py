@@ -39,7 +39,6 @@ from .summary_tables import SummaryTables, key_of, parts_of
 from .tables import Reading
 
 if TYPE_CHECKING:
-    from .summary_walk import SummaryWalk
     from .tables import NetworkTables
 
 # How a budget is divided: rows, summaries with the sets that they name, and children of sets.
@@ -64,6 +63,13 @@ class TrieWalk(Protocol):
     ) -> tuple[Words, list[tuple[int, Nodes]], int]:
         """What tokens come to from set ``number``, whose nodes are ``suspended``: their row; by
         state, ascending, the nodes with children where calls begin or end; how many were met."""
+
+    def inside(self, number: int, suspended: Nodes, state: int) -> tuple[int, ...] | None:
+        """As ``FewNodes.inside``: names the row of a walk that meets few nodes, and leaves nothing
+        suspended."""
+
+    def row_of(self, met: tuple[int, ...]) -> Words:
+        """The tokens of what ``inside`` gave."""
 
     def merged(self, parts: Sequence[Nodes]) -> Nodes:
         """The nodes of all parts, ascending, each once."""
@@ -181,7 +187,7 @@ class Summaries:
 
     def _of_few(self, suspended: int, state: int) -> _Summary | None:
         """F where few nodes are met, and no call begins or ends."""
-        walk = cast("SummaryWalk", self._whole_walk())
+        walk = self._whole_walk()
         met = walk.inside(suspended, self.sets[suspended], state)
         if met is None:
             return None

@@ -132,10 +132,7 @@ class SummaryWalk:
 
     def row_of(self, met: tuple[int, ...]) -> Words:
         """The tokens of what ``inside`` gave."""
-        bits = bytearray(4 * self._words)
-        whole = [~node for node in met if node < 0]
-        self._few.mark(bits, FewMet([node for node in met if node >= 0], whole, []))
-        return np.frombuffer(bits, dtype="<u4")
+        return self._few.row_of(met, self._words)
 
     def walk(self, number: int, suspended: Nodes, state: int) -> Walked:
         """What tokens come to from set ``number``, whose nodes are ``suspended``."""

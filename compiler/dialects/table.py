@@ -11,6 +11,7 @@ from ..diagnostics import CheckError, Diagnostic, DialectError, Source, Span
 from ..grammar.tree import Grammar, distinct_tokens
 from ..limits import Limits, blaming
 from ..schema.options import SchemaOptions
+from ..schema.rules.deferred import Deferred
 from .builder import Builder
 from .gbnf import GbnfBuilder
 from .iso14977 import Iso14977Builder
@@ -100,6 +101,28 @@ def read_grammar(
         return _read(source, start, limits, schema, imports)
     except UnexpectedError as error:
         raise _with_suggestion(error, start, limits) from None
+
+
+def read_growing(
+    text: str, dialect: str, *, name: str, limits: Limits, schema: SchemaOptions
+) -> Grammar | Deferred | None:
+    """The same for a JSON Schema or a list of tools: where that surely raises nothing, its rules
+    are made when they are read. None for other dialects."""
+    source = Source(text, name, dialect)
+    if dialect not in (JSON_SCHEMA, TOOLS):
+        return None
+    _check_encodable(source)
+    with blaming(["#"]):
+        try:
+            if dialect == TOOLS:
+                from ..tool_calls.write import deferred_grammar as deferred_tools
+
+                return deferred_tools(source, schema, limits)
+            from ..schema.convert import deferred_grammar
+
+            return deferred_grammar(source, schema, limits)
+        except UnexpectedError as error:
+            raise _with_suggestion(error, None, limits) from None
 
 
 def _read(

@@ -7,7 +7,7 @@ All of it is that of the network that is built beforehand: the same rules are ca
 places are states of the same automata.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Container, Sequence
 
 from ..automata.nfa import FIRST_TERMINAL
 from ..limits import Limits
@@ -20,7 +20,7 @@ class GrammarStates:
     """A ``StateMaker`` (``artifacts/machine/states.py``) of numbered rules, of which ``called`` are
     called. Raises ``LimitError``."""
 
-    def __init__(self, rules: Rules, called: Collection[int], limits: Limits) -> None:
+    def __init__(self, rules: Rules, called: Container[int], limits: Limits) -> None:
         self._layout = Layout(rules, called, limits, when_met=True)
         self._arcs = self._layout.components.arcs
         self._lists = StateLists(self._layout.components, None, _unchecked, self._layout)

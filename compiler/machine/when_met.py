@@ -5,27 +5,35 @@ which are counted; operations and terminals whose automata grow; left recursion 
 rules.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 from constrain.artifacts.container.manifest import EXACT
 
-from ..choose import EngineChoice, engine_of
+from ..choose import FEW_COPIED_STATES, EngineChoice, engine_of
+from ..dialects.table import read_growing
 from ..frontend import Recogniser, compile_texts, of_lazy_states, read
 from ..grammar.check import check
 from ..grammar.expand_permutations import permutations_of
 from ..grammar.tree import Grammar, Repetition, Rule
 from ..lazy_dfa.expression import may_operate
 from ..lazy_dfa.growth import may_count
-from ..limits import blaming, in_force
+from ..limits import Limits, blaming, in_force
 from ..lnf.empty_patterns import without_exceptions
 from ..network.from_tree import numbered
 from ..network.tree_counts import count_large, repeats
 from ..network.tree_plan import procedures_of
 from ..options import ANY, AUTO, CompileOptions
 from ..progress import Step
+from ..schema.rules.deferred import Deferred
+from .deferred_rules import CalledRules, DeferredRules
 from .grammar_states import GrammarStates
+
+# Strings of so few characters are states for each of them, and the bounds of others.
+_FEW_CHARACTERS = 4
+_LENGTH = re.compile(r'"m(?:ax|in)Length"\s*:\s*(\d+(?:\.\d+)?(?:e\d+)?)', re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,7 @@ class StatesWhenMet:
 def may_be_met(options: CompileOptions) -> bool:
     """Whether options ask for masks of any tokens alone, and for no engine."""
     is_open = options.engine == options.parser == AUTO and options.max_depth is None
+    is_open &= options.meaning in (None, EXACT)
     return is_open and options.tokenization == ANY and options.prewarm == 0
 
 
@@ -45,10 +54,31 @@ def engine_when_met(text: str, wanted: CompileOptions, name: str) -> StatesWhenM
     """The steps that need no tokenizer, for options that ``may_be_met``: what states are made of,
     or where that cannot be, as ``build_engine`` gives it. Raises as ``Compiler.compile`` does."""
     with in_force(wanted.limits):
-        grammar = read(text, wanted, name)
+        grammar = _read(text, wanted, name)
+        if isinstance(grammar, Deferred):
+            return StatesWhenMet(partial(_deferred_states, grammar, wanted.limits))
         check(grammar)
         choice = engine_of(grammar, wanted)
         return states_when_met(grammar, choice, wanted) or compile_texts(grammar, choice, wanted)
+
+
+@Step("read")
+def _read(text: str, wanted: CompileOptions, name: str) -> Grammar | Deferred:
+    """The tree, or rules that are made when they are first read, where these count no further than
+    copies go."""
+    if wanted.start is not None or wanted.dialect is None:
+        return read(text, wanted, name)
+    schema, limits = wanted.of_schemas, wanted.limits
+    found = read_growing(text, wanted.dialect, name=name, limits=limits, schema=schema)
+    if not isinstance(found, Deferred):
+        return found or read(text, wanted, name)
+    is_long = any(float(bound) > _FEW_CHARACTERS for bound in _LENGTH.findall(text))
+    return found.complete() if is_long or found.largest_count > FEW_COPIED_STATES else found
+
+
+def _deferred_states(deferred: Deferred, limits: Limits) -> GrammarStates:
+    rules = DeferredRules(deferred, limits)
+    return GrammarStates(rules, CalledRules(rules), limits)
 
 
 @Step("compile")

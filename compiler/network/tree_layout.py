@@ -11,7 +11,7 @@ written in the order in which they are first named, so that of a chain of option
 ones have larger numbers (see ``components``).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeAlias
@@ -105,7 +105,7 @@ class Layout:
     def __init__(
         self,
         rules: Rules,
-        called: Collection[int],
+        called: Container[int],
         limits: Limits,
         slack: int = 1,
         *,

@@ -129,7 +129,8 @@ COMPILER: dict[str, set[str]] = {
     }
     | {"options"},
     "machine": BASE
-    | {"automata", "choose", "frontend", "grammar", "lazy_dfa", "lnf", "network", "options"},
+    | {"automata", "choose", "dialects", "frontend", "grammar", "lazy_dfa", "lnf", "network"}
+    | {"options", "schema"},
     "reduced": BASE
     | {"choose", "frontend", "lnf", "maximal_munch", "network", "options"}
     | {"token_ids", "tokenizers"},

@@ -63,6 +63,16 @@ class Deferred:
         with in_force(limits):
             return self._emitter.write(name, limits)
 
+    def is_part(self, name: str) -> bool:
+        """Whether a rule is a part of one value or text, which nothing else names."""
+        if name in self._emitter.of_goals:
+            return False
+        return name in self._emitter.of_one_character or not self.rule(name).terminal
+
+    def is_text(self, name: str) -> bool:
+        """Whether a rule names no others: of a number, a string, or white space."""
+        return self.rule(name).terminal
+
     def complete(self) -> Grammar:
         """All rules, with what is to be known of them, whatever was asked for; raises as ``rule``.
         The same object each time."""

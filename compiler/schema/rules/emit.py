@@ -74,6 +74,9 @@ class Emitter(Writer):
         # Whether some rule may have no text.
         self.may_be_empty = False
         self._names: dict[Goal, str] = {}
+        # The names of rules that are a goal's whole value, and of those that are repeated in texts.
+        self.of_goals: set[str] = set()
+        self.of_one_character: set[str] = set()
         # How often each name was wanted, and those that rules have.
         self._wanted: dict[str, int] = {}
         self._taken: set[str] = set()
@@ -149,6 +152,7 @@ class Emitter(Writer):
             place = self.goals.nearest(goal)
             name = self._fresh("value" if goal == ANYTHING else place.pointer if place else "none")
             self._names[goal] = name
+            self.of_goals.add(name)
             self._pending[name] = goal
         return tree.Reference(name, self._span)
 
@@ -327,6 +331,7 @@ class Emitter(Writer):
             one = self._terminal(
                 "character", "character", lambda: _embedded(strings.character(is_ascii))
             )
+            self.of_one_character.add(one.name)
             quote = self.literal('"')
             body = self.sequence(quote, self.repetition(one, texts.least, texts.most), quote)
             self.rules.append(tree.Rule(known, self._span, body, self._span, terminal=True))

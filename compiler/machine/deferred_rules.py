@@ -1,0 +1,182 @@
+"""Rules that are made when they are first read, numbered as ``Rules`` are.
+
+    #/properties/age ::= integer      made and numbered when a state first stands in front of it
+
+Each has a text that is not empty, none begins with itself, and all are reached
+(``compiler/schema/keywords/plain.py``). Nothing is known of them all, so whether one is called is a
+matter of its own: a value or a text of many places is, as its states are then made once. What has
+few is copied, and parts of one value, and texts that may go on where they end, as numbers.
+"""
+
+from collections.abc import Container
+
+from ..automata.nfa import Nfa, matches_empty
+from ..grammar.tree import Repetition
+from ..limits import Limits
+from ..network.tree_plan import goes_on
+from ..network.tree_rules import ALL, AUTOMATON, CHARACTER, LITERAL, RULE, RUNS, TIMES, Loop, Rules
+from ..schema.rules.deferred import Deferred
+
+# Rules of more places are called.
+_FEW_PLACES = 12
+
+
+class DeferredRules(Rules):
+    """The rules of ``deferred``, those alone that were read so far. Expressions keep their numbers,
+    and new ones come behind. Raises what reading a rule raises."""
+
+    def __init__(self, deferred: Deferred, limits: Limits) -> None:
+        self._deferred, self._limits, self._longest = deferred, limits, ()
+        self.terminals, self._tokens = 0, {}
+        self.kinds, self.parts, self.contents = [], [], []
+        self._characters, self._times, self.counted = {}, {}, frozenset()
+        self._done: dict[int, int] = {}
+        self.names = []
+        self._numbers = _Numbers(self.names)
+        self.loops = _Loops(self)
+        self._nullable: dict[int, bool] = {}
+        self.start = self._numbers[deferred.start]
+
+    def body(self, rule: int) -> int:
+        """What a rule matches."""
+        body = self._deferred.rule(self.names[rule]).body
+        return self._added(body, self._done)
+
+    def is_nullable(self, rule: int) -> bool:
+        """Whether a rule matches ε. Rules that this does not hang on are not read."""
+        known, opened = self._nullable, set[int]()
+        heads = self.loops[rule].heads
+        pending = list(heads)
+        while pending:
+            e = pending[-1]
+            if e not in known:
+                missing = self._missing(e)
+                if missing is not None and missing not in opened:
+                    opened.add(missing)
+                    pending.append(missing)
+                    continue
+                # No rule begins with itself, so on what is looked at already nothing hangs.
+                known.setdefault(e, False)
+            pending.pop()
+        return any(known[head] for head in heads)
+
+    def _missing(self, e: int) -> int | None:
+        """The next part by which it is decided whether an expression matches ε; None if it is."""
+        kind, known = self.kinds[e], self._nullable
+        parts = self.loops[self.rule(e)].heads if kind == RULE else self.parts[e]
+        if kind < RULE or (kind == TIMES and self.times(e)[0] == 0):
+            content = self.contents[e]
+            known[e] = kind == TIMES or (kind == LITERAL and not content)
+            known[e] |= kind == AUTOMATON and matches_empty(content)
+            return None
+        decides = kind != ALL
+        for part in parts:
+            if part not in known:
+                return part
+            if known[part] == decides:
+                known[e] = decides
+                return None
+        known[e] = not decides
+        return None
+
+    def _written(self, expr: Repetition) -> str:
+        # Rules that are made so have no places in the text.
+        return ""
+
+    def is_part(self, rule: int) -> bool:
+        """Whether a rule is a part of one value."""
+        return self._deferred.is_part(self.names[rule])
+
+    def is_open_text(self, rule: int) -> bool:
+        """Whether a rule names no others, and may end where it could go on, as numbers may."""
+        if not self._deferred.is_text(self.names[rule]):
+            return False
+        pending = list(self.loops[rule].heads)
+        while pending:
+            e = pending.pop()
+            kind, parts = self.kinds[e], self.parts[e]
+            if kind == AUTOMATON and goes_on(self.contents[e]):
+                return True
+            if kind == TIMES:
+                low, high, _ = self.times(e)
+                if high is None or high > max(low, 1):
+                    return True
+            pending += parts[-1:] if kind == ALL else parts
+        return False
+
+    def loop_of(self, rule: int) -> Loop:
+        """A rule as a loop of no tails."""
+        return Loop(list(self.options(self.body(rule))), ())
+
+    def places(self, rule: int, most: int, inside: frozenset[int] = frozenset()) -> int:
+        """How many places a rule has, all that it names included; more than ``most`` where it has,
+        or names itself."""
+        if rule in inside or len(inside) > most:
+            return most + 1
+        count, pending = 0, [(e, 1) for e in self.loops[rule].heads]
+        while pending and count <= most:
+            e, times = pending.pop()
+            kind, content = self.kinds[e], self.contents[e]
+            if kind == LITERAL:
+                assert isinstance(content, bytes)
+                count += times * len(content)
+            elif kind == AUTOMATON:
+                assert isinstance(content, Nfa)
+                count += times * content.states
+            elif kind == CHARACTER:
+                assert isinstance(content, list)
+                count += times * len(content)
+            elif kind == RUNS:
+                count += times
+            elif kind == RULE:
+                count += times * self.places(self.rule(e), most - count, inside | {rule})
+            elif kind == TIMES:
+                low, high, _ = self.times(e)
+                times *= max(low if high is None else high, 1)
+            pending.extend((part, times) for part in self.parts[e])
+        return count
+
+
+class CalledRules(Container[int]):
+    """The rules that are called, by their places."""
+
+    def __init__(self, rules: DeferredRules) -> None:
+        self._rules, self._found = rules, dict[int, bool]()
+
+    def __contains__(self, rule: object) -> bool:
+        assert isinstance(rule, int)
+        found = self._found.get(rule)
+        if found is None:
+            rules = self._rules
+            copied = rules.is_part(rule) or rules.is_open_text(rule)
+            found = not copied and rules.places(rule, _FEW_PLACES) > _FEW_PLACES
+            self._found[rule] = found
+        return found
+
+
+class _Numbers(dict[str, int]):
+    """The numbers of rules, in the order in which they are first named."""
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__()
+        self._names = names
+
+    def __missing__(self, name: str) -> int:
+        number = self[name] = len(self._names)
+        self._names.append(name)
+        return number
+
+
+class _Loops(list[Loop]):
+    """Each rule as a loop, when it is first looked up."""
+
+    def __init__(self, rules: DeferredRules) -> None:
+        super().__init__()
+        self._rules = rules
+        self._found: dict[int, Loop] = {}
+
+    def __getitem__(self, rule: int) -> Loop:  # type: ignore[override]
+        found = self._found.get(rule)
+        if found is None:
+            found = self._found[rule] = self._rules.loop_of(rule)
+        return found

@@ -1,0 +1,140 @@
+"""Schemas and tools whose rules are made when a text meets them have the masks of all of them."""
+
+import json
+import random
+
+import pytest
+from support import sampled
+from support.matcher import check_random_texts
+from support.schema import plain_schemas
+
+from constrain.artifacts.growing import GrowingArtifact
+from constrain.compiler import Compiler, Tokenizer
+from constrain.compiler.diagnostics import CheckError, ConstrainError
+from constrain.compiler.dialects.table import read_growing
+from constrain.compiler.limits import Limits
+from constrain.compiler.machine import when_met
+from constrain.compiler.machine.deferred_rules import CalledRules, DeferredRules
+from constrain.compiler.network.tree_rules import Rules
+from constrain.compiler.options import with_changes
+from constrain.compiler.schema.options import SchemaOptions
+from constrain.compiler.schema.rules.deferred import Deferred
+
+ANY = {"tokenization": "any", "prewarm": 0}
+LIMITS = Limits()
+
+LIST = {
+    "$defs": {
+        "node": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "size": {"type": "integer", "minimum": 0, "maximum": 120},
+                "kind": {"enum": ["leaf", "branch", 3, None]},
+                "below": {"type": "array", "items": {"$ref": "#/$defs/node"}, "maxItems": 5},
+            },
+            "required": ["name"],
+        }
+    },
+    "$ref": "#/$defs/node",
+}
+
+
+def deferred(text: str, dialect: str = "json-schema") -> Deferred:
+    found = read_growing(text, dialect, name="x", limits=LIMITS, schema=SchemaOptions())
+    assert isinstance(found, Deferred)
+    return found
+
+
+@sampled("seed", range(4), range(400))
+def test_random_schemas_have_the_masks_of_all_their_rules(
+    seed: int, default_tokenizer: Tokenizer
+) -> None:
+    """Whatever of a schema texts come to first."""
+    compiler, grown = Compiler(default_tokenizer), 0
+    for number in range(4):
+        made = plain_schemas.document(random.Random(4 * seed + number), 0)
+        try:
+            found = compiler.compile(json.dumps(made), dialect="json-schema", **ANY)
+        except ConstrainError:
+            continue
+        if isinstance(found, GrowingArtifact):
+            grown += 1
+            check_random_texts([found, found.completed], 3, 40, seed=seed, short=0.6)
+    assert grown > 0
+
+
+@sampled("seed", range(2), range(100))
+def test_random_tools_have_the_masks_of_all_their_rules(
+    seed: int, default_tokenizer: Tokenizer
+) -> None:
+    rng = random.Random(seed)
+    tools = [
+        {"type": "function", "function": {"name": f"tool_{i}", "parameters": made}}
+        for i in range(rng.randint(1, 5))
+        if (made := plain_schemas.document(rng, 0)).get("type") == "object"
+    ]
+    if not tools:
+        return
+    compiler = Compiler(default_tokenizer)
+    try:
+        found = compiler.compile(json.dumps(tools), dialect="tools", **ANY)
+    except ConstrainError:
+        return
+    if isinstance(found, GrowingArtifact):
+        check_random_texts([found, found.completed], 4, 40, seed=seed, short=0.6)
+
+
+@pytest.mark.quick
+def test_rules_are_read_when_they_are_looked_at() -> None:
+    """None but the first in the beginning, and then those that it hangs on."""
+    found = deferred(json.dumps(LIST))
+    rules = DeferredRules(found, LIMITS)
+    assert [found.start] == rules.names
+    assert not rules.is_nullable(rules.start)
+    assert len(rules.names) < 6
+    called = CalledRules(rules)
+    for rule, name in enumerate(rules.names):
+        assert (rule in called) <= (not found.is_part(name))
+        assert found.is_part(name) or rules.is_nullable(rule) == (name == "white space")
+    whole = Rules(found.complete(), LIMITS)
+    assert len(rules.names) <= len(whole.names)
+
+
+@pytest.mark.quick
+def test_chains_of_rules_may_be_long() -> None:
+    """As those of a thousand keys are, each of which stands behind the others."""
+    keys = [f"key {i}" for i in range(700)]
+    integers = {key: {"type": "integer"} for key in keys}
+    text = json.dumps({"type": "object", "properties": integers, "required": keys})
+    rules = DeferredRules(deferred(text), LIMITS)
+    assert rules.start in CalledRules(rules)
+    assert not any(rules.is_nullable(rule) for rule in (rules.start, len(rules.names) - 1))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "array", "items": {"type": "null"}, "maxItems": 64}, True),
+        ({"type": "array", "items": {"type": "null"}, "maxItems": 65}, False),
+        ({"type": "string", "maxLength": 4}, True),
+        ({"type": "string", "minLength": 5}, False),
+        ({"type": "integer", "maximum": 1000}, True),
+    ],
+)
+def test_long_counts_are_left_to_counters(schema: object, expected: bool) -> None:
+    options = with_changes(None, {"dialect": "json-schema", **ANY})
+    found = when_met._read(json.dumps(schema), options, "x")
+    assert expected == isinstance(found, Deferred)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "schema", [{"type": "integer", "minimum": 3, "maximum": 2}, {"type": "text"}, {"$ref": "#/x"}]
+)
+def test_errors_of_schemas_come_when_they_are_compiled(
+    schema: object, default_tokenizer: Tokenizer
+) -> None:
+    with pytest.raises(CheckError):
+        Compiler(default_tokenizer).compile(json.dumps(schema), dialect="json-schema", **ANY)
