@@ -100,6 +100,9 @@ def _named(arguments: Sequence[str]) -> list[str]:
 def _usage_message(refused: Exception) -> str:
     """What Typer has against the arguments, in the form of all other errors."""
     message = str(getattr(refused, "format_message", refused.__str__)()).rstrip(".")
+    # Typer has it as it was written, before version 0.27.3 with line breaks.
+    if name := getattr(refused, "option_name", None):
+        message = message.replace(name, visible(name))
     context = getattr(refused, "ctx", None)
     command = context.command_path if context is not None else "constrain"
     return f"{message[:1].lower()}{message[1:]}\n  = help: '{command} --help' shows what it takes"
