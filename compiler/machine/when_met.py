@@ -84,9 +84,10 @@ def _deferred_states(deferred: Deferred, limits: Limits) -> GrammarStates:
 @Step("compile")
 def states_when_met(
     grammar: Grammar, choice: EngineChoice, options: CompileOptions
-) -> StatesWhenMet | None:
-    """What a checked tree's states are made of; None for grammars that are compiled as a whole.
-    Raises ``CheckError`` if there is no member, and ``LimitError``."""
+) -> StatesWhenMet | Recogniser | None:
+    """What a checked tree's states are made of; what recognises it, where that was found out on the
+    way; None for other grammars that are compiled as a whole. Raises ``CheckError`` if there is no
+    member, and ``LimitError``."""
     limits, most = options.limits, choice.counted_from
     if choice.semantics != EXACT or grammar.tokens or any(permutations_of(grammar)):
         return None
@@ -95,8 +96,8 @@ def states_when_met(
     with blaming(grammar.longest_rule()):
         may_be_large = may_operate(grammar) or may_count(rule.body for rule in grammar.rules)
         may_be_large |= options.of_schemas.lazy_from is not None
-        if may_be_large and of_lazy_states(grammar, choice, options) is not None:
-            return None
+        if may_be_large and (lazily := of_lazy_states(grammar, choice, options)) is not None:
+            return lazily
         resolved = without_exceptions(grammar, limits)
         rules = numbered(resolved, limits)
         counts = most is not None and repeats(resolved) and count_large(rules, most) > 0
