@@ -186,8 +186,16 @@ class Layout:
             self._lay_calls()
 
     def lay(self, state: int) -> None:
-        """Write the rule that begins in a state of ``unlaid``."""
-        self._lay_at(state)
+        """Write what begins in a state of ``unlaid``: a rule, or a call of one."""
+        rule, end = self.unlaid[state]
+        if end == END or rule not in self._called:
+            self._lay_at(state)
+            return
+        del self.unlaid[state]
+        if self._rules.is_nullable(rule):
+            self.components.add_epsilon(state, end)
+        self._calls.append((state, rule, end))
+        self._calling.add(state)
         self._lay_calls()
 
     def _lay_at(self, state: int) -> None:
@@ -315,7 +323,8 @@ class Layout:
 
     def _lay_use(self, rule: int, start: int, end: int) -> None:
         components = self.components
-        if rule not in self._called or end == END or (rule, end) in self._starts:
+        is_copied = self._when_met or rule not in self._called or end == END
+        if is_copied or (rule, end) in self._starts:
             components.add_epsilon(start, self._start(rule, end))
             return
         self._calls.append((start, rule, end))

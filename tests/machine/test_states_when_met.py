@@ -20,6 +20,7 @@ from constrain.artifacts import Artifact
 from constrain.artifacts.growing import GrowingArtifact
 from constrain.artifacts.machine.masks import MetMasks
 from constrain.artifacts.machine.states import States
+from constrain.artifacts.network.configurations import REFUSED, Network, Texts
 from constrain.compiler import Compiler, Tokenizer
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import dialect_of
@@ -86,31 +87,29 @@ def test_real_grammars_have_the_masks_of_their_networks(
 
 
 @pytest.mark.quick
-def test_all_states_are_those_of_the_network() -> None:
-    """Made in any order until no new one is met: as many, with as many edges and calls."""
+def test_all_short_texts_are_read_as_by_the_network(full: bool) -> None:
+    """Texts of up to six letters: whether they may end, and whether anything may follow; by states
+    that are never many more."""
     compared = 0
-    for text, _ in random_grammars(60, 11):
+    for text, _ in random_grammars(400 if full else 40, 11):
         rules = Rules(without_exceptions(tree_of(text), LIMITS), LIMITS)
         if rules.is_left_recursive:
             continue
         tables = network_from_tree(rules, LIMITS)
-        states = States(GrammarStates(rules, procedures_of(rules), LIMITS))
-        rng, met, pending = random.Random(text), {states.start}, [states.start]
-        while pending:
-            state = pending.pop(rng.randrange(len(pending)))
-            row = states[state]
-            calls = [each for call in states.calls[state] for each in call]
-            new = dict.fromkeys(each for each in [*row, *calls] if each not in met)
-            met.update(new)
-            pending += new
-        met.discard(0)
-        assert tables.states - 1 == len(met)
-        edges = sorted(256 - tables.rows[s].count(0) for s in range(1, tables.states))
-        assert edges == sorted(256 - states[s].count(0) for s in met)
-        assert sorted(map(len, tables.calls))[1:] == sorted(len(states.calls[s]) for s in met)
-        assert sum(tables.ends) == sum(states.ends[s] for s in met)
-        compared += len(met)
-    assert compared > 400
+        met = Texts(States(GrammarStates(rules, procedures_of(rules), LIMITS)))
+        whole = Network(tables)
+        pending = [(met.start, whole.start, 0)]
+        for mine, other, length in pending:
+            assert whole.may_end(other) == met.may_end(mine)
+            compared += 1
+            for octet in b"abc" if length < 6 else b"":
+                behind, expected = met.read(mine, [octet]), whole.read(other, [octet])
+                assert (expected == REFUSED) == (behind == REFUSED)
+                if behind != REFUSED:
+                    pending.append((behind, expected, length + 1))
+        assert isinstance(met.tables, States)
+        assert met.tables.named <= 2 * tables.states + 2
+    assert compared > 2_000
 
 
 def test_the_file_is_that_of_a_compilation(default_tokenizer: Tokenizer) -> None:
