@@ -112,12 +112,12 @@ def test_flags_from_outside(flags: str, text: str, word: str, member: bool) -> N
 
 @pytest.mark.parametrize("name", ["Lu", "L", "LC", "Greek", "scx=Grek", "White_Space", "Emoji"])
 def test_properties_are_those_of_the_generator(name: str) -> None:
-    """A sample of the data against the package that it was made from, an older version of which
-    knows fewer characters."""
+    """A sample of the data against the package that it was made from."""
+    if not regex.match(r"\P{Cn}", "\u20c1"):
+        pytest.skip("regex knows an older Unicode than 17")
     ranges = property_code_points(name)
-    matches, assigned = (regex.compile(each).fullmatch for each in (rf"\p{{{name}}}", r"\P{Cn}"))
-    sample = [*range(0x600), *range(0x1E00, 0x2100), *range(0x1F600, 0x1F650)]
-    codes = [c for c in sample if assigned(chr(c))]
+    matches = regex.compile(rf"\p{{{name}}}").fullmatch
+    codes = [*range(0x600), *range(0x1E00, 0x2100), *range(0x1F600, 0x1F650)]
 
     assert [c for c in codes if matches(chr(c))] == [
         c for c in codes if any(low <= c <= high for low, high in ranges)

@@ -105,6 +105,6 @@ def test_a_limit_that_names_no_rule_names_the_longest(tmp_path: Path) -> None:
     assert (found.code, "most of it in rule" in found.stderr) == (3, True), found.stderr
     for command in ("sample", "diff"):
         arguments = [left, right] if command == "diff" else [right]
-        late = measured(command, *arguments, "--max-bytes", 100_000, "--max-memory", 3_000_000)
+        late = measured(command, *arguments, "--max-bytes", 100_000, "--max-memory", 8_000_000)
         assert late.code == 3, late.stderr
         assert "most of it in rule" in late.stderr
