@@ -1,6 +1,8 @@
 """What states of a grammar's network are made of while texts are read.
 
     grammar_states    rules and the plan of calls -> sets of places, each found when first needed
+    deferred_rules    the same of schemas and tools, whose rules are made when they are read
+    left_recursion    rules that begin with each other -> rules that do not
     when_met          which grammars are read so
 
 ``network`` has the rules, the plan and the automata, and finds all states beforehand.
