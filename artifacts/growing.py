@@ -22,7 +22,7 @@ from .machine.states import StateMaker, States
 from .matcher import Begun
 from .network.configurations import Texts
 from .tokens.allowance import Allowance, Precomputed
-from .tokens.memo import DEFAULT_CACHE_BYTES, CacheBudget
+from .tokens.memo import CacheBudget
 from .tokens.trie import Trie
 from .tokens.vocabulary import Vocabulary
 
@@ -44,12 +44,9 @@ class GrowingArtifact(Artifact):
         eos: Sequence[int],
         vocab_size: int,
     ) -> None:
-        self._give(_complete=complete, _completing=RLock())
-        self._give(_growing=_Runtime(maker, vocabulary, trie, tuple(eos), vocab_size))
-
-    def _give(self, **attributes: object) -> None:
-        # As the constructor of a frozen dataclass does.
-        vars(self).update(attributes)
+        # The class is frozen, as that of all artifacts.
+        growing = _Runtime(maker, vocabulary, trie, tuple(eos), vocab_size)
+        vars(self).update(_complete=complete, _completing=RLock(), _growing=growing)
 
     _complete: Callable[[], Artifact]
     _completing: RLock
@@ -141,14 +138,13 @@ class _Runtime:
         self._generations = Generations(self._lock, self._following)
 
     def _following(self, full: MetMasks | None) -> MetMasks:
-        caches = CacheBudget(DEFAULT_CACHE_BYTES)
         return MetMasks(
             self._maker(),
             lambda: self.trie,
             self.vocabulary,
             self.eos,
             self.vocab_size,
-            caches,
+            CacheBudget(),
             self._lock,
         )
 
@@ -162,8 +158,9 @@ class _Runtime:
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""
-        # States of its own: matchers share none with it, nor threads.
-        return Texts(States(self._maker())).viable(text)
+        # States of its own; but rules that are made when they are read are made for all.
+        with self._lock:
+            return Texts(States(self._maker())).viable(text)
 
     @property
     def names_tokens(self) -> bool:

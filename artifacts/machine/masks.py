@@ -6,7 +6,8 @@ numbered (``artifacts/tokens/interning.py``), and the states that were made coun
 machine, when this one is full, begins with none.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from ..errors import ArtifactError
 from ..network.configurations import REFUSED, Texts
@@ -75,7 +76,22 @@ class MetMasks(InterningMachine):
         self._effects = LazyTokenEffects(self.network, self._readings, effects)
         self._steps: dict[tuple[int, int], int] = {}
         self._masks: dict[int, Words] = {}
+        self._broken_off: BaseException | None = None
         self.begin_interning(interned, lock)
+
+    @contextmanager
+    def _making(self) -> Iterator[None]:
+        """Inside it states are made, by one thread at a time. Where that is broken off, as by a
+        limit, some are half made: nothing is looked up in them again, and new texts begin without.
+        """
+        with self.lock:
+            if self._broken_off is not None:
+                raise self._broken_off
+            try:
+                yield
+            except BaseException as error:
+                self._broken_off, self.is_full = error, True
+                raise
 
     def _readings(self, token_id: int) -> Sequence[Iterable[int]]:
         """The bytes of a token, if it has some."""
@@ -111,7 +127,7 @@ class MetMasks(InterningMachine):
         key = state, token_id
         target = self._steps.get(key)
         if target is None:
-            with self.lock:
+            with self._making():
                 target = self._effects.step(state, token_id)
                 count = len(self._steps)
                 if not count % _BETWEEN_LOOKS:
@@ -125,7 +141,7 @@ class MetMasks(InterningMachine):
         """The mask of a configuration, uint32 (W,), read-only; computed when it is first met."""
         mask = self._masks.get(state)
         if mask is None:
-            with self.lock:
+            with self._making():
                 if self.summaries.is_full:
                     self._masks.clear()
                     self.summaries.forget()

@@ -10,11 +10,11 @@ few is copied, and parts of one value, and texts that may go on where they end, 
 
 from collections.abc import Container
 
-from ..automata.nfa import Nfa, matches_empty
+from ..automata.nfa import matches_empty
 from ..grammar.tree import Repetition
 from ..limits import Limits
-from ..network.tree_plan import goes_on
-from ..network.tree_rules import ALL, AUTOMATON, CHARACTER, LITERAL, RULE, RUNS, TIMES, Loop, Rules
+from ..network.tree_plan import goes_on, states_of_leaf
+from ..network.tree_rules import ALL, AUTOMATON, LITERAL, RULE, TIMES, Loop, Rules
 from ..schema.rules.deferred import Deferred
 
 # Rules of more places are called.
@@ -116,23 +116,14 @@ class DeferredRules(Rules):
         count, pending = 0, [(e, 1) for e in self.loops[rule].heads]
         while pending and count <= most:
             e, times = pending.pop()
-            kind, content = self.kinds[e], self.contents[e]
-            if kind == LITERAL:
-                assert isinstance(content, bytes)
-                count += times * len(content)
-            elif kind == AUTOMATON:
-                assert isinstance(content, Nfa)
-                count += times * content.states
-            elif kind == CHARACTER:
-                assert isinstance(content, list)
-                count += times * len(content)
-            elif kind == RUNS:
-                count += times
-            elif kind == RULE:
-                count += times * self.places(self.rule(e), most - count, inside | {rule})
-            elif kind == TIMES:
+            kind = self.kinds[e]
+            if kind == TIMES:
                 low, high, _ = self.times(e)
                 times *= max(low if high is None else high, 1)
+            elif kind == RULE:
+                count += times * self.places(self.rule(e), most - count, inside | {rule})
+            else:
+                count += times * states_of_leaf(kind, self.contents[e])
             pending.extend((part, times) for part in self.parts[e])
         return count
 

@@ -169,21 +169,10 @@ class _Planner:
         pending = [(e, 1) for e in expressions]
         while pending:
             e, count = pending.pop()
-            kind, content = rules.kinds[e], rules.contents[e]
-            if kind == LITERAL:
-                assert isinstance(content, bytes)
-                size += count * len(content)
-            elif kind == AUTOMATON:
-                assert isinstance(content, Nfa)
-                size += count * content.states
-            elif kind == CHARACTER:
-                assert isinstance(content, list)
-                size += count * len(content)
-            elif kind == TIMES:
+            if rules.kinds[e] == TIMES:
                 low, high, _ = rules.times(e)
                 count *= 1 if e in rules.counted else max(low if high is None else high, 1)
-            elif kind in (RUNS, RULE):
-                size += count
+            size += count * states_of_leaf(rules.kinds[e], rules.contents[e])
             pending.extend((part, count) for part in rules.parts[e])
         return min(size, _LARGE)
 
@@ -325,6 +314,17 @@ class _Planner:
                     return uses, True
                 pending.append(parts[0])
         return uses, bool(loop.tails)
+
+
+def states_of_leaf(kind: int, content: object) -> int:
+    """The states of an expression itself, none of those of its parts; one for a rule's name."""
+    if kind == AUTOMATON:
+        assert isinstance(content, Nfa)
+        return content.states
+    if kind in (LITERAL, CHARACTER):
+        assert isinstance(content, bytes | list)
+        return len(content)
+    return int(kind in (RUNS, RULE))
 
 
 def goes_on(automaton: object) -> bool:

@@ -29,6 +29,7 @@ from constrain.compiler.lnf.empty_patterns import without_exceptions
 from constrain.compiler.machine.grammar_states import GrammarStates
 from constrain.compiler.machine.left_recursion import without_left_recursion
 from constrain.compiler.network.from_tree import network_of_rules
+from constrain.compiler.network.tree_layout import Layout
 from constrain.compiler.network.tree_plan import procedures_of
 from constrain.compiler.network.tree_rules import Rules
 from constrain.compiler.options import with_changes
@@ -194,6 +195,31 @@ def test_full_machines_are_replaced(default_tokenizer: Tokenizer) -> None:
     assert first is not second
     assert second.states.nbytes < first.states.nbytes
     assert right.mask().tolist() == left.mask().tolist()
+
+
+def test_states_that_are_half_made_are_not_used(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where making them is broken off, the same error comes again; new texts have all masks."""
+    growing, whole = both(Compiler(default_tokenizer), JSON, "kbnf")
+    matcher, expected = growing.matcher(), whole.matcher()
+    token_id = default_tokenizer.encode("[")[0]
+    with monkeypatch.context() as patch:
+
+        def broken_off(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr(Layout, "_lay_rule", broken_off)
+        for _ in range(2):
+            with pytest.raises(KeyboardInterrupt):
+                matcher.advance(token_id)
+                matcher.mask()
+    with pytest.raises(KeyboardInterrupt):
+        matcher.advance(token_id)
+        matcher.mask()
+    check_random_texts([growing, whole], 2, 30, seed=9)
+    expected.accept(matcher.taken)
+    assert expected.mask().tolist() == matcher.mask().tolist()
 
 
 def test_grammars_leave_nothing_behind(default_tokenizer: Tokenizer) -> None:

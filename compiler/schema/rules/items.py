@@ -53,7 +53,7 @@ class _Array:
                 if literal.most is not None:
                     most = literal.most
                     self.most = most if self.most is None else min(self.most, most)
-        # How the values are written that are told apart, by their JSON.
+        # How the values are written that must differ, by their JSON.
         self.written: dict[str, Callable[[], tree.Expr]] = {}
         # From here on all items are alike.
         self.alike = max(
