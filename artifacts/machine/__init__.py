@@ -1,8 +1,11 @@
 """Networks whose states are made when a text or a walk of the token trie first meets them.
 
-    states    what a state reads, calls and ends, made when first needed
-    walk      what tokens lead to from a set of trie nodes, by states made on the way
-    masks     the machine of matchers: configurations, masks and steps of ``network`` over these
+    positions        automata of the rules that call one another, written as far as texts come
+    state_lists      sets of positions, each a state, and what they read
+    position_states  what states are made of: these
+    states           a state: what it reads, calls and ends, made when first needed
+    walk             what tokens lead to from a set of trie nodes, by states made on the way
+    masks            the machine of matchers: configurations, masks and steps over these
 
 A first mask looks at a few states of hundreds; the others cost nothing until a text comes there.
 """

@@ -1,24 +1,17 @@
 """From automata that call one another to the tables of a network, without a normal form.
 
-    a state of the network is a set of states of the automata      Rabin and Scott 1959
-    a set is a list in ascending order, whose ends are shared      hash-consing, Filliâtre and
-                                                                   Conchon 2006
-
-    k₁? k₂? … kₙ?      in front of kᵢ the set is kᵢ's start before the set in front of kᵢ₊₁
-
-Where a set is stepped by a byte, its first state is, and the rest is looked up. So a chain of n
-optional literals takes as many steps as they have bytes, and not n sets of up to n states: a set is
-the least literal that is left and a node of the trie of all of them. What is deterministic already
-consists of sets of one state, and costs a copy.
+    a state of the network is a set of states of the automata      artifacts/machine/state_lists.py
 
 All automata stand in one and end in one state, so that a tail call is an ε edge to what it calls,
 and states behind it are made once. Nothing is minimised here: ``minimal_network`` does that.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from constrain.artifacts.machine.positions import Positions, Runs
+from constrain.artifacts.machine.state_lists import EMPTY, StateLists
 from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata.dfa import Dfa
@@ -27,15 +20,9 @@ from ..limits import Limits
 from ..lnf.components import reverse_postorder
 from ..lnf.form import ENOUGH
 from .component_tables import tables_of
-from .tree_layout import END, Components, Layout, Procedure, Runs
+from .tree_layout import Procedure
 
 _STAGE = "the grammar's network"
-
-# More places than states can have.
-_MANY = 1 << 31
-
-# Lists of states: nothing, and the end alone. All others are numbered behind them.
-EMPTY, ENDED = 0, 1
 
 # So many sets are made between two looks at the clock.
 _CHECKED = 4
@@ -49,7 +36,7 @@ class TooManySetsError(Exception):
 
 
 def network_of(
-    components: Components,
+    components: Positions,
     procedures: Sequence[Procedure],
     limits: Limits,
     terminals: int = 0,
@@ -71,7 +58,7 @@ def network_of(
 
 
 def dfa_of(
-    components: Components,
+    components: Positions,
     start: Procedure,
     origins: Sequence[int] | None,
     limits: Limits,
@@ -101,7 +88,7 @@ class _Sets:
 
     def __init__(
         self,
-        components: Components,
+        components: Positions,
         procedures: Sequence[Procedure],
         limits: Limits,
         most_sets: int | None,
@@ -177,7 +164,7 @@ class _Sets:
         return (found[cell] for cell in self.cells)
 
 
-def _ordered(components: Components, starts: Sequence[int]) -> list[int]:
+def _ordered(components: Positions, starts: Sequence[int]) -> list[int]:
     """The states that are reached, each before those that it leads to as far as there are no
     cycles: the reverse of the order in which a depth-first search leaves them.
 
@@ -186,290 +173,3 @@ def _ordered(components: Components, starts: Sequence[int]) -> list[int]:
     """
     arcs, epsilon = components.arcs, components.epsilon
     return reverse_postorder(components.states, starts, lambda s: [*arcs[s][2::3], *epsilon[s]])
-
-
-class StateLists:
-    """Sets of states as lists in a given order; equal lists are one, and so are their ends.
-
-    A list's head is a place in ``order``, without which states stand by their numbers. ``ended``:
-    whether a list holds the end, which is not in the list itself but at its end. ``layout``: writes
-    what states lead to when that is first needed, where it does not stand there.
-    """
-
-    def __init__(
-        self,
-        components: Components,
-        order: Sequence[int] | None,
-        check: Callable[[], None],
-        layout: Layout | None = None,
-    ) -> None:
-        self._check = check
-        self._arcs, self._epsilon = components.arcs, components.epsilon
-        self._unlaid: Collection[int] = ()
-        if layout is not None:
-            self._unlaid, self._lay = layout.unlaid, layout.lay
-        self._order = self._place = order = range(_MANY) if order is None else order
-        if not isinstance(order, range):
-            self._place = [0] * components.states
-            for place, state in enumerate(order):
-                self._place[state] = place
-        # What holds no state stands behind all places. A list's jump is a far end of it, so that
-        # the end from a place on is found in logarithmic time (Myers, An applicative
-        # random-access stack, 1983).
-        self._heads, self._rests = [len(order), len(order)], [EMPTY, EMPTY]
-        self._jumps, self._depths = [EMPTY, ENDED], [0, 0]
-        self.ended = [False, True]
-        self._numbers: dict[int, int] = {}
-        self._runs: list[Runs | None] = [[], []]
-        self._closures = {END: ENDED}
-        self._entered: set[int] = set()
-
-    def pairs(self) -> Iterator[tuple[int, int]]:
-        """The state that each list begins with, and its rest; without those of no state."""
-        for head, rest in zip(self._heads[2:], self._rests[2:], strict=True):
-            yield self._order[head], rest
-
-    @property
-    def count(self) -> int:
-        """How many lists there are."""
-        return len(self._heads)
-
-    def head_and_rest(self, number: int) -> tuple[int, int]:
-        """The first state of a list that has some, and the list of the others."""
-        return self._order[self._heads[number]], self._rests[number]
-
-    def not_ended(self, number: int) -> int:
-        """The list without the end."""
-        if not self.ended[number]:
-            return number
-        heads = []
-        while number > ENDED:
-            heads.append(self._heads[number])
-            number = self._rests[number]
-        found = EMPTY
-        for head in reversed(heads):
-            found = self._list(head, found)
-        return found
-
-    def _list(self, head: int, rest: int) -> int:
-        key = head << 32 | rest
-        found = self._numbers.get(key)
-        if found is None:
-            found = self._numbers[key] = len(self._heads)
-            self._heads.append(head)
-            self._rests.append(rest)
-            if rest <= ENDED:
-                self._jumps.append(rest)
-                self._depths.append(1)
-            else:
-                jumps, depths = self._jumps, self._depths
-                far = jumps[rest]
-                equal = depths[rest] - depths[far] == depths[far] - depths[jumps[far]]
-                jumps.append(jumps[far] if equal else rest)
-                depths.append(depths[rest] + 1)
-            self.ended.append(self.ended[rest])
-            self._runs.append(None)
-        return found
-
-    def _union(self, left: int, right: int) -> int:
-        """Both together; as much of them as can be is shared."""
-        if left == EMPTY or right == EMPTY:
-            return left or right
-        heads, rests = self._heads, self._rests
-        if heads[left] > heads[right]:
-            left, right = right, left
-        if self._end_of(left, heads[right]) == right:
-            return left
-        taken = []
-        while left != right and left > ENDED and right > ENDED:
-            first, second = heads[left], heads[right]
-            taken.append(min(first, second))
-            if first <= second:
-                left = rests[left]
-            if second <= first:
-                right = rests[right]
-        found = max(left, right)
-        if min(left, right) == ENDED and not self.ended[found]:
-            while found > ENDED:
-                taken.append(heads[found])
-                found = rests[found]
-            found = ENDED
-        for head in reversed(taken):
-            found = self._list(head, found)
-        return found
-
-    def _end_of(self, number: int, place: int) -> int:
-        """The end of a list from a place on."""
-        heads, rests, jumps = self._heads, self._rests, self._jumps
-        while heads[number] < place:
-            far = jumps[number]
-            number = far if heads[far] <= place else rests[number]
-        return number
-
-    def closure(self, state: int) -> int:
-        """A state and all that it gets to without reading, those that read or end alone."""
-        closures, entered = self._closures, self._entered
-        if state in closures:
-            return closures[state]
-        if state in self._unlaid:
-            self._lay(state)
-        if not self._epsilon[state]:
-            alone = self._list(self._place[state], EMPTY) if self._arcs[state] else EMPTY
-            closures[state] = alone
-            return alone
-        pending = [state]
-        while pending:
-            current = pending[-1]
-            if current in closures:
-                pending.pop()
-                continue
-            if current not in entered:
-                entered.add(current)
-                if current in self._unlaid:
-                    self._lay(current)
-                missing = [t for t in self._epsilon[current] if t not in closures]
-                if any(target in entered for target in missing):
-                    closures[current] = self._around_cycle(current)
-                    continue
-                if missing:
-                    # The first is written first, and stands before those behind it.
-                    pending.extend(reversed(missing))
-                    continue
-            pending.pop()
-            found = EMPTY
-            for target in reversed(self._epsilon[current]):
-                if not target & 255:
-                    self._check()
-                found = self._union(closures[target], found)
-            if self._arcs[current]:
-                place = self._place[current]
-                if self._heads[found] > place:
-                    found = self._list(place, found)
-                else:
-                    found = self._union(self._list(place, EMPTY), found)
-            closures[current] = found
-        return closures[state]
-
-    def _around_cycle(self, state: int) -> int:
-        """The closure of a state on a cycle of ε edges."""
-        seen, pending = {state}, [state]
-        for current in pending:
-            if current in self._unlaid:
-                self._lay(current)
-            for target in self._epsilon[current]:
-                if target not in seen:
-                    seen.add(target)
-                    pending.append(target)
-        found = ENDED if END in seen else EMPTY
-        for place in sorted((self._place[s] for s in seen if self._arcs[s]), reverse=True):
-            found = self._list(place, found)
-        return found
-
-    def runs(self, number: int) -> Runs:
-        """What a list reads, ascending and disjoint; targets are lists."""
-        found = self._runs[number]
-        if found is not None:
-            return found
-        if self._rests[number] <= ENDED:
-            found = self._runs[number] = self._runs_of(self._order[self._heads[number]])
-            return found
-        pending = []
-        while self._runs[number] is None:
-            pending.append(number)
-            number = self._rests[number]
-        found = self._runs[number]
-        assert found is not None
-        # What stands first is written first.
-        own = [self._runs_of(self._order[self._heads[current]]) for current in pending]
-        for current, runs in zip(reversed(pending), reversed(own), strict=True):
-            self._check()
-            found = self._merged(runs, found) if found else runs
-            self._runs[current] = found
-        return found
-
-    def _runs_of(self, state: int) -> Runs:
-        arcs = self._arcs[state]
-        if len(arcs) == 3:
-            return [arcs[0], arcs[1], self.closure(arcs[2])]
-        found, after = Runs(), -1
-        # Mostly they are ascending and disjoint already.
-        for low, high, target in zip(arcs[::3], arcs[1::3], arcs[2::3], strict=True):
-            if low <= after:
-                break
-            found += (low, high, self.closure(target))
-            after = high
-        else:
-            return found
-        found, after, place = [], -1, self._place
-        behind = [-place[target] for target in arcs[2::3]]
-        # Of equal bytes the last target first, so that each next one stands before a list.
-        for low, high, _, target in sorted(
-            zip(arcs[::3], arcs[1::3], behind, arcs[2::3], strict=True)
-        ):
-            run = [low, high, self.closure(target)]
-            if low > after:
-                found += run
-            else:
-                found = self._merged(run, found)
-            after = max(after, high)
-        return found
-
-    def _with_symbol(self, one: Runs, runs: Runs) -> Runs:
-        """``runs`` and a run of one symbol, as of a literal beside all else."""
-        symbol, _, target = one
-        place, size = 0, len(runs)
-        while place < size and runs[place + 1] < symbol:
-            place += 3
-        if place == size or runs[place] > symbol:
-            return runs[:place] + one + runs[place:]
-        low, high, other = runs[place : place + 3]
-        found = runs[:place]
-        if low < symbol:
-            found += (low, symbol - 1, other)
-        found += (symbol, symbol, self._union(target, other))
-        if symbol < high:
-            found += (symbol + 1, high, other)
-        return found + runs[place + 3 :]
-
-    def _merged(self, left: Runs, right: Runs) -> Runs:
-        """The runs of both."""
-        if len(left) == 3 and left[0] == left[1]:
-            return self._with_symbol(left, right)
-        if left[-2] < right[0]:
-            return left + right
-        if right[-2] < left[0]:
-            return right + left
-        found: Runs = []
-        i, j = 3, 3
-        low, high, target = left[:3]
-        other_low, other_high, other = right[:3]
-        while True:
-            if high < other_low:
-                found += (low, high, target)
-                low = high + 1
-            elif other_high < low:
-                found += (other_low, other_high, other)
-                other_low = other_high + 1
-            elif low < other_low:
-                found += (low, other_low - 1, target)
-                low = other_low
-            elif other_low < low:
-                found += (other_low, low - 1, other)
-                other_low = low
-            else:
-                last = min(high, other_high)
-                found += (low, last, self._union(target, other))
-                low = other_low = last + 1
-            if low > high:
-                if i == len(left):
-                    if other_low <= other_high:
-                        found += (other_low, other_high, other)
-                    return found + right[j:]
-                low, high, target = left[i : i + 3]
-                i += 3
-            if other_low > other_high:
-                if j == len(right):
-                    found += (low, high, target)
-                    return found + left[i:]
-                other_low, other_high, other = right[j : j + 3]
-                j += 3

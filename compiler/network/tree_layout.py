@@ -12,10 +12,11 @@ ones have larger numbers (see ``components``).
 """
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
+from constrain.artifacts.machine.positions import END, NOWHERE, Positions
 from constrain.artifacts.network.sets import MOST_PARTS, REPEATED, REQUIRED
 
 from ..automata.nfa import FIRST_TERMINAL, Nfa
@@ -29,53 +30,11 @@ _STAGE = "the grammar's network"
 # The number of an item, and the least and the most that there are.
 _Counted: TypeAlias = tuple[int, int, int | None]
 
-_NOWHERE: tuple[int, ...] = ()
-
-# The state in which all automata end; no edge leaves it.
-END = 0
-
-# Runs of symbols and where they lead, flat: low, high, target, low, high, target, …
-Runs: TypeAlias = list[int]
-
 # What a state with its edges takes, roughly.
 _STATE_BYTES = 450
 
 # So many literals in one choice share their beginnings.
 _MANY_WORDS = 8
-
-
-@dataclass(slots=True, eq=False)
-class Components:
-    """Automata with ε over bytes, token terminals and calls; state ``END`` is there.
-
-    ``arcs[s]`` are the runs of state s: bytes, ``FIRST_TERMINAL + t`` for token terminal t, and
-    ``FIRST_TERMINAL + T + p`` for a call of procedure p. ``epsilon[s]``: where it gets without
-    reading.
-    """
-
-    arcs: list[Runs] = field(default_factory=lambda: [[]])
-    epsilon: list[Sequence[int]] = field(default_factory=lambda: [_NOWHERE])
-
-    @property
-    def states(self) -> int:
-        """Number of states, the end included."""
-        return len(self.arcs)
-
-    def new_state(self) -> int:
-        """Add a state."""
-        self.arcs.append([])
-        self.epsilon.append(_NOWHERE)
-        return len(self.arcs) - 1
-
-    def add_epsilon(self, source: int, target: int) -> None:
-        """Add an edge that reads nothing."""
-        if source == target:
-            return
-        targets = self.epsilon[source]
-        if isinstance(targets, list):
-            targets.append(target)
-        else:
-            self.epsilon[source] = [target]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,9 +56,8 @@ class Layout:
     ``components``: the automata. ``procedures``: the start, and what is called. ``copied``: the
     rules of which there are copies. ``owners``: of each state the rule whose text leaves it.
     ``slack``: how often as many states as the limits allow there may be, most of which read
-    nothing. ``when_met``: rules are written when ``lay`` is told to; ``unlaid`` are the states in
-    front of those that are not, and what is to be written there. Raises ``LimitError``, as ``lay``
-    does.
+    nothing. ``when_met``: rules are written when ``lay`` is told to, of states in the automata's
+    ``unlaid``. Raises ``LimitError``, as ``lay`` does.
     """
 
     def __init__(
@@ -112,7 +70,7 @@ class Layout:
         when_met: bool = False,
     ) -> None:
         self._rules, self._called, self._limits = rules, called, limits
-        self.components, self._when_met = Components(), when_met
+        self.components, self._when_met = Positions(), when_met
         self._slack = slack
         self._most = min(slack * limits.states, limits.memory // _STATE_BYTES)
         self.copied: set[int] = set()
@@ -121,7 +79,8 @@ class Layout:
         # (rule, the state behind it) -> the state in front of it, in the order of the
         # automata.
         self._starts: dict[tuple[int, int], int] = {}
-        self.unlaid: dict[int, tuple[int, int]] = {}
+        # In front of what is not written yet: the rule, and the state behind it.
+        self._unlaid: dict[int, tuple[int, int]] = {}
         self._waiting: list[int] = []
         # Calls that may turn out to be tail calls: state, rule, the state behind it.
         self._calls: list[tuple[int, int, int]] = []
@@ -171,7 +130,9 @@ class Layout:
         key = rule, end
         if key not in self._starts:
             state = self._starts[key] = self.components.new_state()
-            self.unlaid[state] = key
+            self._unlaid[state] = key
+            if self._when_met:
+                self.components.unlaid[state] = self
             self._waiting.append(state)
             if end != END:
                 self.copied.add(rule)
@@ -186,12 +147,12 @@ class Layout:
             self._lay_calls()
 
     def lay(self, state: int) -> None:
-        """Write what begins in a state of ``unlaid``: a rule, or a call of one."""
-        rule, end = self.unlaid[state]
+        """Write what begins in a state: a rule, or a call of one."""
+        rule, end = self._unlaid[state]
         if end == END or rule not in self._called:
             self._lay_at(state)
             return
-        del self.unlaid[state]
+        del self._unlaid[state]
         if self._rules.is_nullable(rule):
             self.components.add_epsilon(state, end)
         self._calls.append((state, rule, end))
@@ -199,7 +160,7 @@ class Layout:
         self._lay_calls()
 
     def _lay_at(self, state: int) -> None:
-        rule, end = self.unlaid.pop(state)
+        rule, end = self._unlaid.pop(state)
         self._lay_rule(rule, end)
         self.owners += [rule] * (self.components.states - len(self.owners))
         self.owners[state] = rule
@@ -222,7 +183,7 @@ class Layout:
         seen, pending = {state}, [state]
         for current in pending:
             # What matches no text but ε is no rule.
-            if self.components.arcs[current] or current in self._calling or current in self.unlaid:
+            if self.components.arcs[current] or current in self._calling or current in self._unlaid:
                 return False
             for target in self.components.epsilon[current]:
                 if target not in seen:
@@ -319,7 +280,7 @@ class Layout:
             arcs[start] += (text[0], text[0], first + 1)
             arcs.extend([text[i], text[i], first + i + 1] for i in range(1, len(text) - 1))
             arcs.append([text[-1], text[-1], end])
-            epsilon.extend(_NOWHERE for _ in text[1:])
+            epsilon.extend(NOWHERE for _ in text[1:])
 
     def _lay_use(self, rule: int, start: int, end: int) -> None:
         components = self.components
