@@ -10,7 +10,7 @@ standard library.
     serving: processors for servers of models
 
 One room a machine: ``dfa``, ``lazy_dfa``, ``cartesian``, ``network``, ``counting_network``,
-``lazy_network``, ``canonical_network``, ``maximal_munch``, ``lazy_lexer``, ``earley``,
+``machine``, ``canonical_network``, ``maximal_munch``, ``lazy_lexer``, ``earley``,
 ``wordpiece``; ``tokens``, ``summaries``, ``bpe``, ``pretokenizer`` and ``normalizer`` are what they
 share.
 The names below load on first use, so that ``--help`` does not pay for numpy.

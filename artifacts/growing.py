@@ -17,8 +17,10 @@ from .kinds.contents import Contents
 from .kinds.generations import Generations
 from .kinds.mask_walks import MaskWalks
 from .kinds.table import Runtime
+from .lazy_dfa.tables import Conjunction
 from .machine.masks import MetMasks
-from .machine.states import StateMaker, States
+from .machine.position_states import PositionStates
+from .machine.states import States
 from .matcher import Begun
 from .network.configurations import Texts
 from .tokens.allowance import Allowance, Precomputed
@@ -33,19 +35,21 @@ class GrowingArtifact(Artifact):
     ``maker``: what they are made of, begun again by each call. ``complete``: compiles the artifact
     with its file; whatever needs its manifest or its sections calls it, once, and raises what it
     raises. ``vocabulary``, ``trie``, ``eos`` and ``vocab_size`` are the tokenizer's.
+    ``terminals``: the conjunctions of the growing terminals that are called.
     """
 
     def __init__(
         self,
-        maker: Callable[[], StateMaker],
+        maker: Callable[[], PositionStates],
         complete: Callable[[], Artifact],
         vocabulary: Vocabulary,
         trie: Trie,
         eos: Sequence[int],
         vocab_size: int,
+        terminals: Sequence[Sequence[Conjunction]] = (),
     ) -> None:
         # The class is frozen, as that of all artifacts.
-        growing = _Runtime(maker, vocabulary, trie, tuple(eos), vocab_size)
+        growing = _Runtime(maker, vocabulary, trie, tuple(eos), vocab_size, terminals)
         vars(self).update(_complete=complete, _completing=RLock(), _growing=growing)
 
     _complete: Callable[[], Artifact]
@@ -126,27 +130,28 @@ class _Runtime:
 
     def __init__(
         self,
-        maker: Callable[[], StateMaker],
+        maker: Callable[[], PositionStates],
         vocabulary: Vocabulary,
         trie: Trie,
         eos: tuple[int, ...],
         vocab_size: int,
+        terminals: Sequence[Sequence[Conjunction]],
     ) -> None:
+        self._terminals = terminals
         self._maker, self.vocabulary, self.trie = maker, vocabulary, trie
         self.eos, self.vocab_size = eos, vocab_size
         self._lock = RLock()
         self._generations = Generations(self._lock, self._following)
 
     def _following(self, full: MetMasks | None) -> MetMasks:
-        return MetMasks(
-            self._maker(),
-            lambda: self.trie,
-            self.vocabulary,
-            self.eos,
-            self.vocab_size,
-            CacheBudget(),
-            self._lock,
-        )
+        ids, budget = (self.eos, self.vocab_size), (CacheBudget(), self._lock)
+        tokens = (lambda: self.trie), self.vocabulary, *ids, *budget
+        if not self._terminals:
+            return MetMasks(self._maker(), *tokens)
+        from .machine.terminal_masks import TerminalMasks, following
+
+        assert full is None or isinstance(full, TerminalMasks)
+        return following(full, self._terminals, self._maker, *tokens)
 
     def machine(self) -> MetMasks:
         """The machine of all matchers, until it is full."""
@@ -160,7 +165,15 @@ class _Runtime:
         """How many bytes of ``text`` can begin a member."""
         # States of its own; but rules that are made when they are read are made for all.
         with self._lock:
-            return Texts(States(self._maker())).viable(text)
+            return self.texts().viable(text)
+
+    def texts(self) -> Texts:
+        """Reads texts, apart from what matchers share."""
+        if not self._terminals:
+            return Texts(States(self._maker()))
+        from .machine.terminal_masks import texts_of
+
+        return texts_of(self._maker(), self._terminals)
 
     @property
     def names_tokens(self) -> bool:

@@ -6,10 +6,13 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..container.manifest import Manifest
-from ..container.sections import Arrays
-from ..lazy_network.check import TERMINALS, check_calling_network
+from ..container.sections import Arrays, check_types, require, require_offsets
+from ..lazy_dfa.check import check_conjunctions
 from ..matcher import Begun
+from ..network.check import check_network
 from ..tokens.allowance import NOT_LAZY, Precomputed
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
@@ -19,14 +22,23 @@ from .parser import names_of, network_of
 
 if TYPE_CHECKING:
     from ..lazy_dfa.tables import Conjunction
-    from ..lazy_network.configurations import CallingNetwork
-    from ..lazy_network.machine import CallingMasks
+    from ..machine.position_states import PositionStates
+    from ..machine.terminal_masks import TerminalMasks
+    from ..network.configurations import Texts
+
+TERMINALS = "lazy.terminals"
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
     check_vocabulary(manifest, arrays)
-    check_calling_network(manifest, names_of(manifest), arrays)
+    check_conjunctions(arrays)
+    check_types(arrays, {TERMINALS: ("i8", 1)})
+    offsets = arrays[TERMINALS]
+    require(len(offsets) > 1, TERMINALS)
+    require_offsets(arrays, TERMINALS, len(offsets) - 1, len(arrays["lazy.starts"]))
+    require(bool((np.diff(offsets) > 0).all()), TERMINALS)
+    check_network(manifest, names_of(manifest), arrays, len(offsets) - 1)
     check_trie_sections(arrays)
 
 
@@ -37,8 +49,9 @@ class CallingRuntime:
 
     def __init__(self, contents: Contents) -> None:
         self.contents = contents
+        self._generations = Generations(contents.lock, self._following)
 
-    def machine(self) -> "CallingMasks":
+    def machine(self) -> "TerminalMasks":
         """The machine of all matchers, until it is full."""
         return self._generations.machine()
 
@@ -48,16 +61,13 @@ class CallingRuntime:
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""
-        return self.network().viable(text)
+        return self.texts().viable(text)
 
-    def network(self) -> "CallingNetwork":
-        """A network that has read nothing, apart from what matchers share."""
-        from ..lazy_dfa.reader import Reader
-        from ..lazy_network.configurations import CallingNetwork
-        from ..lazy_network.terminals import Terminals, called_tables
+    def texts(self) -> "Texts":
+        """Reads texts, apart from what matchers share."""
+        from ..machine.terminal_masks import texts_of
 
-        tables = called_tables(network_of(self.contents))
-        return CallingNetwork(tables, Terminals(tables, [Reader(each) for each in self._terminals]))
+        return texts_of(self._begun(), self._terminals)
 
     def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
         """Masks are found from a few walks, which the first texts make."""
@@ -71,26 +81,18 @@ class CallingRuntime:
         offsets = self.contents.arrays[TERMINALS].tolist()
         return [found[i:j] for i, j in pairwise(offsets)]
 
-    @cached_property
-    def _generations(self) -> "Generations[CallingMasks]":
-        return Generations(self.contents.lock, self._following)
+    def _begun(self) -> "PositionStates":
+        from ..machine.table_positions import states_of
 
-    def _following(self, full: "CallingMasks | None") -> "CallingMasks":
-        if full is not None:
-            return full.following()
-        from ..lazy_network.machine import CallingMasks
+        return states_of(network_of(self.contents), len(self._terminals))
+
+    def _following(self, full: "TerminalMasks | None") -> "TerminalMasks":
+        from ..machine.terminal_masks import following
 
         c, m = self.contents, self.contents.manifest
-        return CallingMasks(
-            network_of(c),
-            self._terminals,
-            lambda: c.trie,
-            c.vocabulary,
-            m.eos,
-            m.vocab_size,
-            c.caches,
-            c.lock,
-        )
+        ids, budget = (m.eos, m.vocab_size), (c.caches, c.lock)
+        begun, terminals = self._begun, self._terminals
+        return following(full, terminals, begun, lambda: c.trie, c.vocabulary, *ids, *budget)
 
 
 def runtime(contents: Contents) -> CallingRuntime:

@@ -6,8 +6,8 @@ numbered (``artifacts/tokens/interning.py``), and the states that were made coun
 machine, when this one is full, begins with none.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
 
 from ..errors import ArtifactError
 from ..network.configurations import REFUSED, Texts
@@ -53,6 +53,9 @@ class StateSummaries(Summaries):
 class MetMasks(InterningMachine):
     """``maker``: what states are made of, begun again. States of the machine are configurations."""
 
+    # Errors that leave nothing half made.
+    harmless: tuple[type[Exception], ...] = ()
+
     def __init__(
         self,
         maker: StateMaker,
@@ -66,32 +69,23 @@ class MetMasks(InterningMachine):
         summaries, effects, steps, masks, interned = (caches or CacheBudget()).divide(
             _SUMMARIES, _EFFECTS, _STEPS, _MASKS, _INTERNED
         )
-        self.states = States(maker)
+        self.states, self.summaries = self._begun(maker, trie, vocab_size, summaries)
         self._vocabulary, self._vocab_size = vocabulary, vocab_size
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self._most_steps = max(steps.limit // ENTRY_BYTES, _FEWEST)
         self._most_masks = max(masks.limit // ENTRY_BYTES, _FEWEST)
         self.network = Texts(self.states)
-        self.summaries = StateSummaries(self.states, trie, vocab_size, summaries)
         self._effects = LazyTokenEffects(self.network, self._readings, effects)
         self._steps: dict[tuple[int, int], int] = {}
         self._masks: dict[int, Words] = {}
-        self._broken_off: BaseException | None = None
         self.begin_interning(interned, lock)
+        self._making = _Making(self)
 
-    @contextmanager
-    def _making(self) -> Iterator[None]:
-        """Inside it states are made, by one thread at a time. Where that is broken off, as by a
-        limit, some are half made: nothing is looked up in them again, and new texts begin without.
-        """
-        with self.lock:
-            if self._broken_off is not None:
-                raise self._broken_off
-            try:
-                yield
-            except BaseException as error:
-                self._broken_off, self.is_full = error, True
-                raise
+    def _begun(
+        self, maker: StateMaker, trie: Callable[[], Trie], vocab_size: int, caches: CacheBudget
+    ) -> tuple[States, StateSummaries]:
+        states = States(maker)
+        return states, StateSummaries(states, trie, vocab_size, caches)
 
     def _readings(self, token_id: int) -> Sequence[Iterable[int]]:
         """The bytes of a token, if it has some."""
@@ -127,8 +121,8 @@ class MetMasks(InterningMachine):
         key = state, token_id
         target = self._steps.get(key)
         if target is None:
-            with self._making():
-                target = self._effects.step(state, token_id)
+            with self._making:
+                target = self._stepped(state, token_id)
                 count = len(self._steps)
                 if not count % _BETWEEN_LOOKS:
                     self.look()
@@ -137,11 +131,14 @@ class MetMasks(InterningMachine):
                 self._steps[key] = target
         return None if target == REFUSED else target
 
+    def _stepped(self, state: int, token_id: int) -> int:
+        return self._effects.step(state, token_id)
+
     def row(self, state: int) -> Words:
         """The mask of a configuration, uint32 (W,), read-only; computed when it is first met."""
         mask = self._masks.get(state)
         if mask is None:
-            with self._making():
+            with self._making:
                 if self.summaries.is_full:
                     self._masks.clear()
                     self.summaries.forget()
@@ -167,3 +164,29 @@ class MetMasks(InterningMachine):
         if self.network.may_end(configuration):
             rows.add(summaries.rows.constant(_EOS, self._eos))
         return summaries.rows.union(rows)
+
+
+class _Making:
+    """Inside it states of a machine are made, by one thread at a time. Where that is broken off, as
+    by a limit, some are half made: nothing is looked up in them again, and new texts begin without.
+    """
+
+    def __init__(self, machine: MetMasks) -> None:
+        self._machine = machine
+        self._broken_off: BaseException | None = None
+
+    def __enter__(self) -> None:
+        self._machine.lock.__enter__()
+        if self._broken_off is not None:
+            self._machine.lock.__exit__(None, None, None)
+            raise self._broken_off
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if error is not None and not isinstance(error, self._machine.harmless):
+            self._broken_off, self._machine.is_full = error, True
+        self._machine.lock.__exit__(kind, error, traceback)

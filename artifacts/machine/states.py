@@ -27,7 +27,7 @@ _FEW_EDGES = 16
 ALL_CLASSES = 2**64 - 1
 
 # What a state takes with its row, and one that was named and never made, roughly, in bytes.
-_ROW_BYTES, _NAME_BYTES = 2_600, 250
+ROW_BYTES, _NAME_BYTES = 2_600, 250
 
 # What most states have; shared, and never changed.
 _NO_CALLS: list[tuple[int, int]] = []
@@ -103,20 +103,28 @@ class States(dict[int, list[int]]):
     @property
     def nbytes(self) -> int:
         """About the size of all that was made."""
-        return _ROW_BYTES * len(self) + _NAME_BYTES * self.named
+        return ROW_BYTES * len(self) + _NAME_BYTES * self.named
 
     def _number(self, made_of: int) -> int:
         number = self._numbers.get(made_of)
         if number is None:
-            number = self._numbers[made_of] = len(self._sets)
-            self._sets.append(made_of)
             ends = self._maker.ends(made_of)
             stops = ends or self._maker.calls(made_of)
-            self.ends.append(ends)
-            self.stops.append(stops)
-            self.plain.append(not stops)
-            self.calls.append(_NO_CALLS)
+            number = self._numbers[made_of] = self._added(made_of, ends, stops)
         return number
+
+    def _added(self, made_of: int, ends: bool, stops: bool) -> int:
+        """The number of a new state."""
+        self._sets.append(made_of)
+        self.ends.append(ends)
+        self.stops.append(stops)
+        self.plain.append(not stops)
+        self.calls.append(_NO_CALLS)
+        return len(self._sets) - 1
+
+    def _callee(self, symbol: int) -> int:
+        """The state that a call of a symbol starts in."""
+        return self._number(self._maker.callee(symbol))
 
     def __missing__(self, state: int) -> list[int]:
         """The row of a state, and with it its calls, and its edges if they are few."""
@@ -127,8 +135,7 @@ class States(dict[int, list[int]]):
         for i in range(0, len(runs), 3):
             low, high, target = runs[i], runs[i + 1], self._number(runs[i + 2])
             if low >= self._width:
-                callees = map(self._maker.callee, range(low, high + 1))
-                calls += [(self._number(callee), target) for callee in callees]
+                calls += [(self._callee(symbol), target) for symbol in range(low, high + 1)]
                 continue
             if low == high:
                 row[low] = target

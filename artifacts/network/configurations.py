@@ -270,7 +270,14 @@ class Texts:
 
     def _read(self, threads: Mapping[int, int], symbol: int) -> dict[int, int]:
         found: dict[int, int] = {}
+        rows, calls = self.tables.rows, self._calls
         for state, node in self._returned(threads):
+            row = rows[state]
+            # Whether a state calls something is known when its row is.
+            if not calls[state]:
+                if row[symbol] != DEAD:
+                    self.add(found, row[symbol], node)
+                continue
             for target, frames in self.first_transitions.of(state, symbol):
                 reached = node
                 for frame in frames:

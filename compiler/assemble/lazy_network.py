@@ -5,8 +5,8 @@ import numpy as np
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import LAZY_NETWORK, ParserNames
+from constrain.artifacts.kinds.lazy_network import TERMINALS
 from constrain.artifacts.lazy_dfa.tables import to_sections
-from constrain.artifacts.lazy_network.check import TERMINALS
 
 from ..diagnostics import CheckError, Diagnostic
 from ..frontend import Parser

@@ -24,7 +24,6 @@ from constrain.artifacts.kinds.lazy_network import CallingRuntime
 from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
 from constrain.artifacts.kinds.network import NetworkGrammar
 from constrain.artifacts.kinds.parser import NestingGrammar
-from constrain.artifacts.lazy_network.configurations import CallingNetwork
 from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata.dump import ids_text, terminal_names
@@ -260,7 +259,7 @@ def _by_calls(machine: Callable[[], TextMachine], start: str) -> _Explain:
 
     def verdict(text: bytes) -> Verdict:
         found = machine()
-        assert isinstance(found, NetworkMachine) and isinstance(found.network, CallingNetwork)
+        assert isinstance(found, NetworkMachine)
         return explain_calling(found.network, text, start)
 
     return verdict
@@ -361,7 +360,7 @@ def _by_runtime(
             runtime.recogniser(), text, ids, alone := of_long(text), follows=alone is None
         )
     if isinstance(runtime, CallingRuntime):
-        return lambda text: explain_calling(runtime.network(), text, start)
+        return lambda text: explain_calling(runtime.texts(), text, start)
     if isinstance(runtime, LazyDfaRuntime):
         return lambda text: explain_lazy(runtime.reader, text, start)
     dfa = artifact.byte_dfa

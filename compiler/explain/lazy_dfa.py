@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 
 from constrain.artifacts.lazy_dfa.reader import Reader
 from constrain.artifacts.lazy_dfa.tables import Conjunction
-from constrain.artifacts.lazy_network.configurations import CallingNetwork
-from constrain.artifacts.network.configurations import REFUSED
+from constrain.artifacts.network.configurations import REFUSED, Texts
 
 from .report import Status, Verdict, position, ranges, without_line_break
 
@@ -31,7 +30,7 @@ def explain_lazy(reader: Reader, text: bytes, rule: str) -> Verdict:
     return _verdict(text, offset, expected, rule, accepts)
 
 
-def explain_calling(network: CallingNetwork, text: bytes, rule: str) -> Verdict:
+def explain_calling(network: Texts, text: bytes, rule: str) -> Verdict:
     """The same by a network with terminals whose states are made while decoding."""
     offset = network.viable(text)
     reached = network.read(network.start, text[:offset])

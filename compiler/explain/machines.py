@@ -14,7 +14,8 @@ from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 from constrain.artifacts.earley.recogniser import Earley
 from constrain.artifacts.lazy_dfa.reader import Reader, Threads
 from constrain.artifacts.maximal_munch.configurations import Configurations
-from constrain.artifacts.network.configurations import REFUSED, Network
+from constrain.artifacts.network.configurations import REFUSED, Texts
+from constrain.artifacts.network.tables import NetworkTables
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
@@ -101,11 +102,10 @@ class DfaMachine(TextMachine):
 
 
 class NetworkMachine(TextMachine):
-    """The configurations of a network: with counters and sets, and with lazy terminals, too, of
-    which its table says nothing."""
+    """The configurations of a network: with counters and sets, and with lazy terminals, too."""
 
-    def __init__(self, network: Network, *, is_lazy: bool = False) -> None:
-        self.network, self.start, self._is_lazy = network, network.start, is_lazy
+    def __init__(self, network: Texts) -> None:
+        self.network, self.start = network, network.start
 
     def step(self, state: int, octet: int) -> int | None:
         """By the threads."""
@@ -118,10 +118,11 @@ class NetworkMachine(TextMachine):
 
     @cached_property
     def alike(self) -> Sequence[Sequence[int]]:
-        """By the columns of its table."""
-        if self._is_lazy:
+        """By the columns of its table, if it is complete."""
+        tables = self.network.tables
+        if not isinstance(tables, NetworkTables):
             return _EACH
-        return by_column(self.network.tables.classes.tolist()[:_BYTES])
+        return by_column(tables.classes.tolist()[:_BYTES])
 
 
 class MaximalMunchMachine(TextMachine):
@@ -242,8 +243,8 @@ def by_column(columns: Sequence[int]) -> list[list[int]]:
 def machine_of(recogniser: "Recogniser") -> TextMachine:
     """The machine of a grammar's recogniser. Raises ``LimitError``."""
     from constrain.artifacts.counting_network.configurations import network_over
-    from constrain.artifacts.lazy_network.configurations import CallingNetwork
-    from constrain.artifacts.lazy_network.terminals import Terminals, called_tables
+    from constrain.artifacts.machine.table_positions import states_of
+    from constrain.artifacts.machine.terminal_masks import texts_of
 
     from ..frontend import Automaton, Parser
     from ..maximal_munch.to_dfa import text_machine
@@ -257,9 +258,8 @@ def machine_of(recogniser: "Recogniser") -> TextMachine:
     if recogniser.network is None:
         return EarleyMachine(recogniser.recogniser())
     if recogniser.lazily is not None:
-        tables = called_tables(recogniser.network)
-        readers = [Reader(each.conjunctions) for each in recogniser.lazily.terminals]
-        return NetworkMachine(CallingNetwork(tables, Terminals(tables, readers)), is_lazy=True)
+        terminals = [each.conjunctions for each in recogniser.lazily.terminals]
+        return NetworkMachine(texts_of(states_of(recogniser.network, len(terminals)), terminals))
     return NetworkMachine(network_over(recogniser.network))
 
 
@@ -277,7 +277,7 @@ def machine_in(artifact: "Artifact") -> TextMachine:
     if isinstance(runtime, MaximalMunchRuntime):
         return MaximalMunchMachine(runtime.machine().configurations)
     if isinstance(runtime, CallingRuntime):
-        return NetworkMachine(runtime.network(), is_lazy=True)
+        return NetworkMachine(runtime.texts())
     if isinstance(runtime, LazyDfaRuntime):
         return LazyMachine(runtime.reader)
     if isinstance(runtime, CountingRuntime | NetworkGrammar):

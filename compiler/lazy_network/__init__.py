@@ -2,5 +2,5 @@
 
     tree -> terminals    the tree with a symbol for each such terminal, and their conjunctions
 
-``constrain.artifacts.lazy_network`` runs them.
+``constrain.artifacts.machine`` runs them.
 """

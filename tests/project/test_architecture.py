@@ -55,7 +55,7 @@ ARTIFACTS: dict[str, set[str]] = {
     "pretokenizer": {"bpe", "container", "errors", "tokens"},
     "normalizer": {"container", "dfa", "errors", "tokens"},
     "network": {"container", "errors", "summaries", "tokens"},
-    "machine": {"errors", "network", "summaries", "tokens"},
+    "machine": {"errors", "lazy_dfa", "network", "summaries", "tokens"},
     "earley": {"container", "dfa", "errors", "tokens"},
     "wordpiece": {"container", "dfa", "errors", "tokens"},
     "cartesian": {"bpe", "container", "errors", "normalizer", "pretokenizer", "tokens"},
@@ -66,14 +66,14 @@ ARTIFACTS: dict[str, set[str]] = {
     "matcher": {"errors", "tokens"},
     "counting_network": {"container", "errors", "network", "summaries", "tokens"},
     "lazy_dfa": {"container", "errors", "tokens"},
-    "lazy_network": {"container", "errors", "lazy_dfa", "network", "summaries", "tokens"},
     "lazy_lexer": {"container", "dfa", "lazy_dfa", "maximal_munch", "summaries", "tokens"},
     "kinds": {"bpe", "canonical_network", "cartesian", "container", "counting_network", "dfa"}
-    | {"earley", "errors", "lazy_dfa", "lazy_lexer", "lazy_network"}
+    | {"earley", "errors", "lazy_dfa", "lazy_lexer", "machine"}
     | {"matcher", "maximal_munch", "network", "normalizer", "pretokenizer", "token_terminals"}
     | {"tokens", "wordpiece"},
     "artifact": {"container", "dfa", "kinds", "matcher", "tokens"},
-    "growing": {"artifact", "container", "kinds", "machine", "matcher", "network", "tokens"},
+    "growing": {"artifact", "container", "kinds", "lazy_dfa", "machine", "matcher", "network"}
+    | {"tokens"},
     "prefix": {"artifact", "container", "kinds", "tokens", "wordpiece"},
     "read": {"artifact", "container", "errors", "tokens"},
     "serving": {"artifact", "container", "errors", "kinds", "matcher", "read", "tokens"},

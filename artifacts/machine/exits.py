@@ -1,4 +1,4 @@
-"""Where tokens may end a terminal: the trie nodes behind which what follows it reads on.
+"""Where tokens may end a growing terminal: the trie nodes behind which what follows it reads on.
 
     '"' host '"', inside a host name     of all nodes those that a quote follows
 
@@ -11,7 +11,8 @@ Operands have no states to walk by. But a set of NFA states accepts a text if on
 which exits one accepts is found once: those that a set accepts are a union of rows of bits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -19,44 +20,15 @@ from numpy.typing import NDArray
 
 from ..lazy_dfa.emptiness import Sets
 from ..lazy_dfa.reader import Thread
-from ..lazy_dfa.tables import DEAD, UNBOUNDED, Operand
+from ..lazy_dfa.tables import UNBOUNDED, Operand
 from ..lazy_dfa.token_walks import Ends, TokenTries, TokenWalks, TrieParts, paths_to
 from ..lazy_dfa.walked import Walked
-from ..network.tables import NetworkTables
 from ..summaries.node_sets import Nodes
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.trie import ranges
 
 # How a budget is divided: walks, exits by their ends, and rows of NFA states.
 _WALKS, _NODES, _ROWS = 6, 2, 4
-
-
-def following(
-    tables: NetworkTables, first: int, starts: Sequence[NDArray[np.bool_]]
-) -> list[NDArray[np.bool_]]:
-    """For each terminal, whose states begin at ``first``, the bytes that may follow it, bool
-    (256,), or some more. ``starts``: those that each begins with."""
-    edges = tables.table[:, tables.classes] != DEAD
-    callers: list[set[int]] = [set() for _ in starts]
-    for start, frame in zip(tables.call_starts.tolist(), tables.call_returns.tolist(), strict=True):
-        if start >= first:
-            callers[start - first].add(frame)
-    everywhere = set(tables.call_returns.tolist())
-    found = []
-    for frames in callers:
-        # Where a call ends, any other may go on.
-        seen = set(frames)
-        if any(tables.ends[frame] for frame in seen):
-            seen |= everywhere
-        pending = list(seen)
-        read = np.zeros(256, dtype=np.bool_)
-        for state in pending:
-            read |= starts[state - first] if state >= first else edges[state]
-            called = {start for start, _ in tables.calls[state]} - seen
-            seen |= called
-            pending.extend(called)
-        found.append(read)
-    return found
 
 
 class _Place(NamedTuple):
@@ -70,21 +42,26 @@ class _Place(NamedTuple):
 
 
 class Exits:
-    """Of all terminals. ``walked``: the conjunctions of each; ``follows``: as ``following``
-    gives them; ``caches``: for what is computed."""
+    """Of all terminals. ``walked``: the conjunctions of each; ``follows``: gives for each terminal
+    the bytes that may follow it, bool (256,), when a token first ends one; ``caches``: for what is
+    computed."""
 
     def __init__(
         self,
         walked: Sequence[Sequence[Walked]],
-        follows: Sequence[NDArray[np.bool_]],
+        follows: Callable[[], Sequence[NDArray[np.bool_]]],
         caches: CacheBudget,
     ) -> None:
-        self._walked, self._follows = walked, follows
+        self._walked, self._make_follows = walked, follows
         self._places: dict[int, _Place] = {}
         walks, nodes, rows = caches.divide(_WALKS, _NODES, _ROWS)
         self._walk_budget = CacheBudget(walks.limit // max(len(walked), 1))
         self._nodes: BoundedCache[tuple[int, int, int, bytes], Nodes] = nodes.cache()
         self._rows: BoundedCache[tuple[int, int, int, int], NDArray[np.uint8]] = rows.cache()
+
+    @cached_property
+    def _follows(self) -> Sequence[NDArray[np.bool_]]:
+        return self._make_follows()
 
     def is_one(self, terminal: int, parts: TrieParts) -> NDArray[np.bool_]:
         """Whether each node of the trie is an exit of a terminal, bool (N,)."""
@@ -100,8 +77,10 @@ class Exits:
         """The exits to which tokens lead, ascending; the root where the terminal may end at once
         (``ends_now``)."""
         place = self._place(terminal, parts)
-        found = [self._nodes_of(terminal, place, thread) for thread in threads]
-        nodes = found[0] if len(found) == 1 else np.unique(np.concatenate(found))
+        nodes = place.nodes
+        if len(nodes):
+            found = [self._nodes_of(terminal, place, thread) for thread in threads]
+            nodes = found[0] if len(found) == 1 else np.unique(np.concatenate(found))
         if ends_now and place.at_root:
             nodes = np.concatenate((np.zeros(1, dtype=np.int32), nodes))
         return nodes

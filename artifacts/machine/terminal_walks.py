@@ -1,4 +1,4 @@
-"""What tokens make of states inside terminals: procedure summaries, from their ends and exits.
+"""What tokens make of states inside growing terminals: summaries, from their ends and exits.
 
 from the root       any state inside: rows and exits by cached walks
 from other nodes    the state before a terminal, which is called there: one walk for each set
@@ -15,29 +15,28 @@ from ..lazy_dfa.reader import Reader, Threads
 from ..lazy_dfa.tables import DEAD, Conjunction
 from ..lazy_dfa.token_rows import TokenRows
 from ..lazy_dfa.token_walks import TrieParts, tries_of
-from ..network.tables import NetworkTables
 from ..summaries.node_sets import Nodes
 from ..tokens import tokenset
 from ..tokens.memo import CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
-from .exits import Exits, following
+from .exits import Exits
 
 # How a budget is divided: rows and exits.
 _ROWS, _EXITS = 3, 2
 
 
 class TerminalWalks:
-    """Of the ``terminals``, whose states are behind those of a network (``called_tables``).
-    ``readers``: of each. Nothing is interned."""
+    """Of the ``terminals``, each some conjunctions. ``readers``: of each. ``following``: of what
+    each begins with what may follow each, as ``PositionStates.following``. Nothing is interned."""
 
     def __init__(
         self,
-        tables: NetworkTables,
         terminals: Sequence[Sequence[Conjunction]],
         trie: Callable[[], Trie],
         vocab_size: int,
         caches: CacheBudget,
+        following: Callable[[Sequence[NDArray[np.bool_]]], Sequence[NDArray[np.bool_]]],
     ) -> None:
         rows, exits = caches.divide(_ROWS, _EXITS)
         self.readers = [Reader(each) for each in terminals]
@@ -45,9 +44,8 @@ class TerminalWalks:
         walked = [reader.walked for reader in self.readers]
         self._rows = TokenRows([each for some in walked for each in some], trie, vocab_size, rows)
         self._firsts = np.cumsum([0, *map(len, walked)]).tolist()
-        starts = [_begins(reader) for reader in self.readers]
-        follows = following(tables, tables.states - len(terminals), starts)
-        self._exits = Exits(walked, follows, exits)
+        begins = [_begins(reader) for reader in self.readers]
+        self._exits = Exits(walked, lambda: following(begins), exits)
 
     @cached_property
     def _parts(self) -> TrieParts:
