@@ -387,7 +387,7 @@ def _regular(
         from .network.from_tree import numbered
 
         rules = numbered(resolved, limits)
-    if rules is None or rules.is_left_recursive:
+    if rules is None:
         return Automaton(grammar, choice, _automata(grammar, normalize(resolved, limits), limits))
     of_rules = rules
 

@@ -54,6 +54,7 @@ class StateLists:
         self._numbers: dict[int, int] = {}
         self._runs: list[Runs | None] = [[], []]
         self._closures = {END: ENDED}
+        self._unions = dict[int, int]()
         self._entered: set[int] = set()
 
     def pairs(self) -> Iterator[tuple[int, int]]:
@@ -112,6 +113,9 @@ class StateLists:
             left, right = right, left
         if self._end_of(left, heads[right]) == right:
             return left
+        key = left << 32 | right
+        if key in self._unions:
+            return self._unions[key]
         taken = []
         while left != right and left > ENDED and right > ENDED:
             first, second = heads[left], heads[right]
@@ -128,6 +132,7 @@ class StateLists:
             found = ENDED
         for head in reversed(taken):
             found = self._list(head, found)
+        self._unions[key] = found
         return found
 
     def _end_of(self, number: int, place: int) -> int:

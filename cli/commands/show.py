@@ -12,7 +12,6 @@ from .. import options
 from ..compiling import (
     automaton_of,
     compilation_of,
-    counted_network,
     grammar_of,
     recogniser_of,
     subject_of,
@@ -21,7 +20,6 @@ from ..console import UsageError, note, write_pieces
 from ..quoting import octets_of, on_lines
 
 if TYPE_CHECKING:
-    from constrain.artifacts.network.tables import NetworkTables
     from constrain.compiler.options import CompileOptions
 
 
@@ -105,31 +103,34 @@ def _shown(stage: Stage, text: str, grammar: str, given: options.Given) -> str:
         return tokens_text(artifact, wanted.limits)
 
 
-def _with_sets(text: str, path: str, wanted: "CompileOptions", engine: str) -> "NetworkTables":
-    """The network that artifacts of any token sequences have, which holds sets in its frames."""
-    from constrain.compiler.frontend import MaximalMunchGrammar, Parser
+def _network(text: str, path: str, wanted: "CompileOptions", engine: options.Engine) -> str:
+    """The network that artifacts of any token sequences have, with as few states as it can have."""
+    from constrain.compiler.frontend import Automaton, MaximalMunchGrammar
+    from constrain.compiler.network.dump import network_text
+    from constrain.compiler.network.minimal_network import minimal_network
 
-    chosen = replace(wanted, engine=engine, tokenization="any", max_depth=None)
+    chosen = replace(wanted, engine=engine.value, tokenization="any", max_depth=None)
     found = recogniser_of(text, path, chosen)
+    assert not isinstance(found, Automaton)
     if isinstance(found, MaximalMunchGrammar):
-        return found.tables.network
-    assert isinstance(found, Parser)
-    assert found.network is not None
-    return found.network
+        tables, names = found.tables.network, found.tables.lexer.texts
+    else:
+        assert found.network is not None
+        tables, names = found.network, found.token_names
+    if tables.counters is not None and tables.counters.rows:
+        note("repetitions are counted, as under --tokenization any, and not copied")
+    return network_text(minimal_network(tables, wanted.limits), names)
 
 
 def _of_any(stage: Stage, text: str, path: str, wanted: "CompileOptions") -> str:
     """The stages that every grammar has."""
     from constrain.compiler.choose import built_lexemes, engine_of, semantics_of
     from constrain.compiler.frontend import normal_form
-    from constrain.compiler.grammar.expand_permutations import permutations_of
     from constrain.compiler.grammar.tree_text import tree_text
     from constrain.compiler.lnf.components import recurses
     from constrain.compiler.lnf.dump import lnf_text
     from constrain.compiler.maximal_munch.dump import lexemes_text
     from constrain.compiler.maximal_munch.lexemes import lexeme_grammar
-    from constrain.compiler.network.build import network
-    from constrain.compiler.network.dump import network_text
 
     limits = wanted.limits
     tree = grammar_of(text, path, wanted)
@@ -137,28 +138,16 @@ def _of_any(stage: Stage, text: str, path: str, wanted: "CompileOptions") -> str
         return tree_text(tree)
     meaning, reason = semantics_of(tree, wanted.meaning)
     if meaning == options.Meaning.EXACT:
-        counted = counted_network(text, path, wanted, 0) if stage is Stage.NETWORK else None
-        if counted is not None:
-            note("repetitions are counted, as under --tokenization any, and not copied")
-            return network_text(counted)
+        if stage is Stage.NETWORK:
+            return _network(text, path, wanted, options.Engine.NETWORK)
         if stage is Stage.LEXEMES:
             raise UsageError(
                 f"{visible(path)} is read exactly ({reason}); say --meaning maximal-munch"
             )
-        names = [token.text for token in tree.tokens]
-        if stage is Stage.NETWORK and any(permutations_of(tree)):
-            return network_text(_with_sets(text, path, wanted, "network"), names)
-        lnf = normal_form(tree, limits)[1]
-    else:
-        note(f"read by maximal munch: {reason}")
-        most = built_lexemes(engine_of(tree, wanted), wanted, nests=recurses(tree))
-        found = lexeme_grammar(tree, limits, most)
-        if stage is Stage.LEXEMES:
-            return lexemes_text(found.lexemes)
-        names = [lexeme.text for lexeme in found.lexemes]
-        if stage is Stage.NETWORK and any(permutations_of(tree)):
-            return network_text(_with_sets(text, path, wanted, "greedy"), names)
-        lnf = found.lnf(limits)
-    if stage is Stage.LNF:
-        return lnf_text(lnf)
-    return network_text(network(lnf, limits, len(names)), names)
+        return lnf_text(normal_form(tree, limits)[1])
+    note(f"read by maximal munch: {reason}")
+    if stage is Stage.NETWORK:
+        return _network(text, path, wanted, options.Engine.GREEDY)
+    most = built_lexemes(engine_of(tree, wanted), wanted, nests=recurses(tree))
+    found = lexeme_grammar(tree, limits, most)
+    return lexemes_text(found.lexemes) if stage is Stage.LEXEMES else lnf_text(found.lnf(limits))

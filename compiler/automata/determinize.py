@@ -58,12 +58,6 @@ class Subsets:
         """Number of cells that the runs fill."""
         return sum(self.last) - sum(self.first) + len(self.first)
 
-    def byte_symbols(self) -> list[tuple[int, int]]:
-        """The first and last byte of each column of bytes. Those of token terminals follow; each is
-        one symbol, from ``FIRST_TERMINAL`` on."""
-        begins = [self.columns.index(column) for column in range(self.columns[-1] + 1)]
-        return [(low, after - 1) for low, after in pairwise([*begins, FIRST_TERMINAL])]
-
     def accepting(self) -> list[bool]:
         """Whether each set holds a final state."""
         return [not self.nfa.finals.isdisjoint(subset) for subset in self.sets]

@@ -9,15 +9,13 @@ in which acceptance and, column by column, the block of the target depend on a s
                                  (Hopcroft, An n log n algorithm for minimizing states in a finite
                                  automaton, 1971)
 
-``minimize`` does this for a table. A grammar's network is made of dozens of automata with a
-handful of states each, for which arrays take longer to make than they save: ``minimal`` takes an
-NFA, and if its subsets have few edges, leaves these as lists and goes through the same loop. So are
-automata with a column for each of a thousand rules, few of which lead anywhere.
+``minimize`` does this for a table. Of small automata, such as the many of a grammar's terminals,
+arrays take longer to make than they save: ``minimal`` takes an NFA, and if its subsets have few
+edges, leaves these as lists and goes through the same loop.
 """
 
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -25,8 +23,8 @@ from numpy.typing import NDArray
 
 from ..limits import Limits
 from .determinize import Subsets, determinize, subsets
-from .dfa import DEAD, Dfa, as_nfa, edges, trimmed
-from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins, united
+from .dfa import DEAD, Dfa, edges, trimmed
+from .nfa import Nfa, Origins, united
 
 _STAGE = "minimisation"
 
@@ -235,114 +233,9 @@ def minimal(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> Dfa:
     return minimal_via_lists(found, limits)
 
 
-def minimal_nfa(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> Nfa:
-    """The minimal automaton to be copied into others: ``as_nfa`` of it, without origins.
-
-    State for state the same; neighbouring bytes that lead to one state are one arc. Raises
-    ``LimitError``.
-    """
-    limits = (limits or Limits()).started()
-    found = subsets(nfa, limits, terminals)
-    if _is_dense(found):
-        return as_nfa(minimize(found.dfa(limits), limits), keep_origins=False)
-    return _quotient_of(found, limits).nfa()
-
-
-def minimal_lists(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> "Quotient":
-    """``minimal`` where there may be thousands of token terminals, which a table would have columns
-    for. Raises ``LimitError``."""
-    limits = (limits or Limits()).started()
-    return _quotient_of(subsets(nfa, limits, terminals), limits)
-
-
 def _is_dense(found: Subsets) -> bool:
     """Whether tables take less time and room than lists."""
     return found.edges > SMALL and len(found.sets) * found.width < _SPARSE * found.edges
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Quotient:
-    """A minimal automaton with lists: one state for each block of equivalent ``found.sets``,
-    numbered breadth-first; 0 is dead.
-
-    ``edges``: of each state, over the columns of ``found``. ``number``: the state of each set.
-    """
-
-    found: Subsets
-    edges: _Edges
-    accepting: Sequence[bool]
-    start: int
-    number: Sequence[int]
-
-    def dfa(self) -> Dfa:
-        """The same as a table."""
-        table, classes = self.table(self.found.width)
-        accepting = np.array(self.accepting, dtype=np.bool_)
-        return Dfa(table, classes, accepting, self.start, self._origins(), is_trimmed=True)
-
-    @property
-    def byte_columns(self) -> int:
-        """How many of the columns are of bytes; token terminals follow."""
-        return self.found.columns[-1] + 1
-
-    def table(self, width: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """The first ``width`` columns, those of all bytes among them, as a table, and the class of
-        each byte: those with equal columns are one, in the order of the first."""
-        return _as_table(self.edges, self.found, width)
-
-    def nfa(self) -> Nfa:
-        """The same as an NFA, without origins."""
-        # Not a list of all symbols: there may be thousands that this automaton does not have.
-        octets = self.found.byte_symbols()
-        first_terminal = FIRST_TERMINAL - len(octets)
-        arcs: list[list[Arc]] = []
-        for row in self.edges:
-            leaving: list[Arc] = []
-            for column, target in row:
-                if column < len(octets):
-                    low, high = octets[column]
-                else:
-                    low = high = first_terminal + column
-                last = leaving[-1] if leaving else None
-                if last and last.target == target and last.high + 1 == low < FIRST_TERMINAL:
-                    low = leaving.pop().low
-                leaving.append(Arc(low, high, target, frozenset()))
-            arcs.append(leaving)
-        finals = frozenset(state for state, final in enumerate(self.accepting) if final)
-        return Nfa(arcs, [[] for _ in arcs], self.start, finals)
-
-    def _origins(self) -> tuple[Origins, ...]:
-        """Of each state those of all its sets."""
-        parts: list[list[Origins]] = [[] for _ in self.edges]
-        for number, origins in zip(self.number, self.found.origins(), strict=True):
-            parts[number].append(origins if number != DEAD else frozenset())
-        return tuple(map(united, parts))
-
-
-def _quotient_of(found: Subsets, limits: Limits) -> Quotient:
-    """The quotient of the subsets, all of which are reached; those from which no final state can be
-    are one with the dead one."""
-    limits.check_allocation(found.edges * _LISTED_BYTES, _STAGE)
-    accepting = found.accepting()
-    edges, before = _live_edges(found, accepting)
-    keys = [(final, *(c for c, _ in row)) for final, row in zip(accepting, edges, strict=True)]
-    blocks, block_of = blocks_by(keys)
-    refine(blocks, block_of, before.__getitem__, limits)
-    number = {block_of[DEAD]: DEAD}
-    start = number.setdefault(block_of[found.start], len(number))
-    # For each number one of its sets.
-    sets = [DEAD, found.start][: len(number)]
-    quotient: list[list[tuple[int, int]]] = []
-    for state in sets:
-        row = []
-        for column, target in edges[state]:
-            following = number.setdefault(block_of[target], len(number))
-            if following == len(sets):
-                sets.append(target)
-            row.append((column, following))
-        quotient.append(row)
-    final = [accepting[state] for state in sets]
-    return Quotient(found, quotient, final, start, [number[block] for block in block_of])
 
 
 def _live_edges(
@@ -370,14 +263,12 @@ def _live_edges(
     return after, before
 
 
-def _as_table(
-    edges: _Edges, found: Subsets, width: int
-) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    cells: list[list[tuple[int, int]]] = [[] for _ in range(width)]
+def _as_table(edges: _Edges, found: Subsets) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """The edges over the columns of ``found``, and the class of each byte: bytes with equal columns
+    are one, in the order of the first."""
+    cells: list[list[tuple[int, int]]] = [[] for _ in range(found.width)]
     for state, row in enumerate(edges):
         for column, target in row:
-            if column >= width:
-                break
             cells[column].append((state, target))
     byte_columns = found.columns[-1] + 1
     numbers: dict[tuple[tuple[int, int], ...], int] = {}
@@ -412,5 +303,30 @@ def minimal_via_arrays(nfa: Nfa, limits: Limits | None = None, terminals: int = 
 
 
 def minimal_via_lists(found: Subsets, limits: Limits) -> Dfa:
-    """``minimal`` with lists, whatever the size. Raises ``LimitError``."""
-    return _quotient_of(found, limits).dfa()
+    """``minimal`` with lists, whatever the size: one state for each block of equivalent sets, those
+    from which no final state can be reached being one with the dead one. Raises ``LimitError``."""
+    limits.check_allocation(found.edges * _LISTED_BYTES, _STAGE)
+    accepting = found.accepting()
+    edges, before = _live_edges(found, accepting)
+    keys = [(final, *(c for c, _ in row)) for final, row in zip(accepting, edges, strict=True)]
+    blocks, block_of = blocks_by(keys)
+    refine(blocks, block_of, before.__getitem__, limits)
+    number = {block_of[DEAD]: DEAD}
+    start = number.setdefault(block_of[found.start], len(number))
+    # For each number one of its sets.
+    sets = [DEAD, found.start][: len(number)]
+    quotient: list[list[tuple[int, int]]] = []
+    for state in sets:
+        row = []
+        for column, target in edges[state]:
+            following = number.setdefault(block_of[target], len(number))
+            if following == len(sets):
+                sets.append(target)
+            row.append((column, following))
+        quotient.append(row)
+    table, classes = _as_table(quotient, found)
+    parts: list[list[Origins]] = [[] for _ in sets]
+    for block, origins in zip(block_of, found.origins(), strict=True):
+        parts[number[block]].append(origins if number[block] != DEAD else frozenset())
+    final = np.array([accepting[state] for state in sets], dtype=np.bool_)
+    return Dfa(table, classes, final, start, tuple(map(united, parts)), is_trimmed=True)

@@ -2,7 +2,6 @@
 
     grammar_states    rules and the plan of calls -> sets of places, each found when first needed
     deferred_rules    the same of schemas and tools, whose rules are made when they are read
-    left_recursion    rules that begin with each other -> rules that do not
     when_met          which grammars are read so
 
 ``network`` has the rules, the plan and the automata, and finds all states beforehand.

@@ -1,8 +1,7 @@
 """Grammars that are read by states made when they are met, and those that are not.
 
 Not yet: grammars read by maximal munch or with token terminals; long repetitions and permutations,
-which are counted; operations and terminals whose automata grow; rules that begin with themselves
-behind others that may be missing.
+which are counted; operations and terminals whose automata grow.
 """
 
 import re
@@ -30,7 +29,6 @@ from ..progress import Step
 from ..schema.rules.deferred import Deferred
 from .deferred_rules import CalledRules, DeferredRules
 from .grammar_states import GrammarStates
-from .left_recursion import without_left_recursion
 
 # Strings of so few characters are states for each of them, and the bounds of others.
 _FEW_CHARACTERS = 4
@@ -101,10 +99,7 @@ def states_when_met(
             return lazily
         resolved = without_exceptions(grammar, limits)
         rules = numbered(resolved, limits)
-        if rules.is_left_recursive and (found := without_left_recursion(resolved)) is not None:
-            rules = numbered(found, limits)
-        counts = most is not None and repeats(resolved) and count_large(rules, most) > 0
-        if rules.is_left_recursive or counts:
+        if most is not None and repeats(resolved) and count_large(rules, most) > 0:
             return None
         return StatesWhenMet(partial(GrammarStates, rules, procedures_of(rules), limits))
 

@@ -1,12 +1,10 @@
 """From a grammar's tree to its network, without a normal form.
 
-    tree_rules    tree -> numbered expressions; direct left recursion is a loop
-    tree_plan     those -> which rules are called
-    tree_layout   those -> automata that call one another
-    components    those -> network
-
-``build.network`` makes one of any grammar by way of the normal form: it is for indirect left
-recursion, and the oracle of this one.
+tree_rules      tree -> numbered expressions; direct left recursion is a loop
+left_recursion  those -> the same, none beginning with itself by way of others
+tree_plan       those -> which rules are called
+tree_layout     those -> automata that call one another
+components      those -> network
 """
 
 from collections.abc import Sequence
@@ -20,13 +18,13 @@ from ..grammar.expand_permutations import expand_permutations
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from ..lnf import normalize
-from .build import network
 from .components import TooManySetsError, dfa_of, network_of
 from .counter_tables import has_open_items, has_overlapping_parts
+from .left_recursion import is_left_recursive, without_left_recursion
 from .tree_counts import MOST_OPEN, copy_most, count_large, repeats
 from .tree_layout import Layout
 from .tree_plan import Openness, procedures_of, sizes_of, text_size
-from .tree_rules import Rules
+from .tree_rules import ORDERS, Rules
 
 # Sets of states for each state of the automata, and beyond them, that copies may cost; chains of
 # optional parts take one or two, and copies that overlap take dozens.
@@ -46,13 +44,15 @@ _MANY_COPIED = 10_000
 
 
 def numbered(grammar: Grammar, limits: Limits) -> Rules:
-    """The rules of a grammar without exceptions and ignored text. Raises ``CheckError`` if there
-    is no member, and ``LimitError``."""
+    """The rules of a grammar without exceptions and ignored text, of which none begins with itself
+    but as a loop. Raises ``CheckError`` if there is no member, and ``LimitError``."""
     rules = Rules(grammar, limits)
     if rules.is_empty:
         # Which says where that comes from.
         normalize(grammar, limits)
-    return rules
+    if ORDERS in rules.kinds and is_left_recursive(rules):
+        rules = Rules(expand_permutations(grammar, limits), limits)
+    return without_left_recursion(rules)
 
 
 def copied_states(grammar: Grammar, rules: Rules | None, limits: Limits) -> int:
@@ -74,13 +74,10 @@ def network_of_rules(
     most_states: int | None = None,
     counted_from: int | None = None,
 ) -> NetworkTables:
-    """The network of numbered rules: from the tree, or where rules begin with themselves by way of
-    others from the normal form. ``counted_from``: repetitions whose copies have more states are
-    counted. Other arguments and errors as for ``network_from_tree``."""
+    """The network of numbered rules. ``counted_from``: repetitions are counted whose copies have
+    more states. Other arguments and errors as for ``network_from_tree``."""
     if counted_from is not None:
         count_large(rules, counted_from)
-    if rules.is_left_recursive:
-        return network(normalize(rules.grammar, limits), limits, rules.terminals, most_states)
     found = network_from_tree(rules, limits, most_states)
     if has_overlapping_parts(found, MOST_OVERLAPPING):
         orders = numbered(expand_permutations(rules.grammar, limits), limits)
@@ -94,7 +91,7 @@ def network_of_rules(
 def network_from_tree(
     rules: Rules, limits: Limits | None = None, most_states: int | None = None
 ) -> NetworkTables:
-    """The network of a grammar that is not left-recursive but directly, and not empty.
+    """The network of rules of which none begins with itself but as a loop, and that have a member.
 
     ``most_states``: of any one rule, if that is bounded by less than ``limits``; a long text may
     have twice as many states as its own rules. Where copies

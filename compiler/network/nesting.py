@@ -18,6 +18,7 @@ from .tree_rules import ALL, RULE, TIMES, Rules
 
 def check_nesting(rules: Rules) -> None:
     """Raise ``NotRegularError`` for rules that nest themselves."""
+    rules = rules.written
     place = {rule: i for i, rule in enumerate(rules.reached)}
     uses = [sorted({place[used] for used in rules.used_by(rule)}) for rule in rules.reached]
     for component in strongly_connected(uses):

@@ -39,11 +39,8 @@ def repeats(grammar: Grammar) -> bool:
 def count_large(rules: Rules, most: int) -> int:
     """Have the repetitions of ``rules`` counted whose copies would have more than ``most`` states.
 
-    Gives the states that the copies of the largest would have, 0 if none is counted, as in rules
-    that begin with themselves.
+    Gives the states that the copies of the largest would have, 0 if none is counted.
     """
-    if rules.is_left_recursive:
-        return 0
     found = [e for e in rules.reached_expressions() if _copies(rules, e) > 1]
     if not found:
         return 0

@@ -1,20 +1,19 @@
 """Which rules of a grammar's tree are called, and which are copied to where they are named.
 
-A cycle of rules that holds more than tail calls needs a procedure (``plan``). Of the others a rule
-whose copies would be many states is called, if it ends with a byte of its own, as a string or
+A cycle of rules that holds more than tail calls needs a procedure (``cutsets``). Of the others a
+rule whose copies would be many states is called, if it ends with a byte of its own, as a string or
 something in brackets does: what may end where it could go on, as a number, leaves as many trie
 nodes suspended at its end as its bytes lead to, and is copied until its copies are very large.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import cached_property
 
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..limits import check_in_force
 from ..lnf.components import strongly_connected
-from .plan import chosen, framed_cycle, most_followed
+from .cutsets import TreeCalls, chosen, framed_cycle, most_followed
 from .tree_rules import (
     ALL,
     ANY,
@@ -45,24 +44,6 @@ _MOST_ENDS, _INHERITED, _FEW_STATES = 64, 0, 200
 _LARGE = 10**9
 
 _STAGE = "the grammar's procedures"
-
-
-@dataclass(frozen=True, eq=False)
-class TreeCalls:
-    """The rules of a grammar that its start needs, and what each of them calls.
-
-    ``copies``: of each rule what it names by calls that are no tail calls, and how often, counted
-    repetitions included. ``sizes``: the states of each rule's own text.
-    """
-
-    callees: Mapping[int, Set[int]]
-    framed: Mapping[int, Set[int]]
-    copies: Mapping[int, Mapping[int, int]]
-    sizes: Mapping[int, int]
-
-    def size(self, goal: int) -> int:
-        """The states of a rule's own text."""
-        return self.sizes[goal]
 
 
 def procedures_of(rules: Rules, called: Set[int] = frozenset()) -> set[int]:

@@ -6,8 +6,8 @@
     b is 'y' and then any number of 'x'
 
 Expressions that match no text are left out, and those that match ε alone; so are rules that no
-member needs. A rule that begins with itself is a loop (``Loop``); other left recursion is for the
-normal form. All of it is linear in the tree, whose levels may be tens of thousands.
+member needs. A rule that begins with itself is a loop (``Loop``); other left recursion is for
+``left_recursion``. All of it is linear in the tree, whose levels may be tens of thousands.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,8 +33,7 @@ from ..grammar.tree import (
     children,
 )
 from ..grammar.tree import Sequence as Concatenation
-from ..limits import Limits, blaming, check_in_force
-from ..lnf.components import strongly_connected
+from ..limits import Limits, blaming
 from ..unicode import utf8
 
 # What an expression is. ``contents`` has of it
@@ -109,9 +108,12 @@ class Rules:
         self.start = self._numbers[grammar.start]
         self._replace_leaves()
         self._prune()
-        self.nullable = self._holding(
-            lambda e: self._is_nullable_leaf(e), all_of=lambda e: self.kinds[e] in (ALL, ORDERS)
-        )
+        self.nullable = self._nullables()
+
+    @property
+    def written(self) -> "Rules":
+        """The rules of the tree, some of which begin with themselves."""
+        return self
 
     # --- from the tree
 
@@ -299,6 +301,12 @@ class Rules:
         assert isinstance(orders, Orders)
         return orders
 
+    def _nullables(self) -> bytearray:
+        """Which expressions match ε."""
+        return self._holding(
+            lambda e: self._is_nullable_leaf(e), all_of=lambda e: self.kinds[e] in (ALL, ORDERS)
+        )
+
     def _is_nullable_leaf(self, e: int) -> bool:
         kind = self.kinds[e]
         if kind == LITERAL:
@@ -433,37 +441,6 @@ class Rules:
     def is_nullable(self, rule: int) -> bool:
         """Whether a rule matches ε."""
         return bool(self.nullable[self.bodies[rule]])
-
-    @cached_property
-    def is_left_recursive(self) -> bool:
-        """Whether a rule can begin with itself by way of others, or behind what may be missing."""
-        place = {rule: i for i, rule in enumerate(self.reached)}
-        corners = [[place[c] for c in sorted(self._corners(rule))] for rule in self.reached]
-        return any(
-            len(members) > 1 or members[0] in corners[members[0]]
-            for members in strongly_connected(corners)
-        )
-
-    def _corners(self, rule: int) -> set[int]:
-        """The rules that a rule may begin with."""
-        check_in_force(_STAGE)
-        loop = self.loops[rule]
-        pending = list(loop.heads)
-        if any(self.nullable[head] for head in loop.heads):
-            pending += loop.tails
-        found = set()
-        while pending:
-            e = pending.pop()
-            if self.kinds[e] == RULE:
-                found.add(self.rule(e))
-            parts = self.parts[e]
-            if self.kinds[e] == ORDERS and self.orders(e).has_separator:
-                parts = parts[:-1]
-            for part in parts:
-                pending.append(part)
-                if self.kinds[e] == ALL and not self.nullable[part]:
-                    break
-        return found
 
     def repeated(self, e: int) -> bool:
         """Whether an expression is a part more than once, or one part behind another."""

@@ -1,17 +1,15 @@
 """NFA to minimal DFA: as lists, for small automata, against as arrays."""
 
 import random
-import tracemalloc
 from collections.abc import Iterator
 
 import pytest
 
 from constrain.compiler.automata import minimize as module
 from constrain.compiler.automata.determinize import subsets
-from constrain.compiler.automata.dfa import Dfa, as_nfa
+from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.automata.minimize import (
     minimal,
-    minimal_nfa,
     minimal_via_arrays,
     minimal_via_lists,
 )
@@ -49,14 +47,6 @@ def content(dfa: Dfa) -> tuple[object, ...]:
     return *arrays, dfa.start, dfa.origins, dfa.is_trimmed
 
 
-def steps(nfa: Nfa, tokens: int) -> list[list[tuple[int, ...]]]:
-    """Where each state of an NFA leads by each symbol."""
-    return [
-        [tuple(a.target for a in arcs if a.low <= s <= a.high) for s in range(256 + tokens)]
-        for arcs in nfa.arcs
-    ]
-
-
 def test_both_ways_are_one(full: bool) -> None:
     """Table, classes, numbering and origins are the same, also where there is no member."""
     empty = 0
@@ -70,14 +60,11 @@ def test_both_ways_are_one(full: bool) -> None:
 
 @pytest.mark.parametrize("most", [0, 12, module.SMALL])
 def test_the_size_chooses_the_way(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    """Whatever counts as small, the automaton is the same, and so is the NFA to copy."""
+    """Whatever counts as small, the automaton is the same."""
     monkeypatch.setattr(module, "SMALL", most)
     for nfa, tokens in random_nfas(200, seed=6):
         expected = minimal_via_arrays(nfa, terminals=tokens)
         assert content(expected) == content(minimal(nfa, terminals=tokens))
-        to_copy, whole = minimal_nfa(nfa, terminals=tokens), as_nfa(expected)
-        assert (whole.start, whole.finals) == (to_copy.start, to_copy.finals)
-        assert steps(whole, tokens) == steps(to_copy, tokens)
 
 
 def test_limits_hold_for_small_automata() -> None:
@@ -86,20 +73,3 @@ def test_limits_hold_for_small_automata() -> None:
     with pytest.raises(LimitError):
         minimal(ways_apart, Limits(states=2))
     assert minimal(ways_apart, Limits(states=3)).states == 3
-
-
-def test_symbols_that_an_automaton_lacks_cost_nothing() -> None:
-    """Each of ten thousand rules has an automaton over the calls of all of them."""
-    symbols = 10**6
-    call = FIRST_TERMINAL + symbols - 1
-    arcs = [[Arc(97, 98, 1, frozenset())], [Arc(call, call, 2, frozenset())], []]
-    nfa = Nfa(arcs, [[], [], []], 0, frozenset([2]))
-    minimal_nfa(nfa, terminals=1)
-    tracemalloc.start()
-    try:
-        found = minimal_nfa(nfa, terminals=symbols)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert [arc[:2] for leaving in found.arcs for arc in leaving] == [(97, 98), (call, call)]
-    assert peak < symbols

@@ -18,7 +18,7 @@ from support.canonical import (
     pretokenizer_of,
 )
 from support.corpus.encodings import following
-from support.grammars import nullable_lnf_of
+from support.network import inline_up_to, minimal_tables
 
 from constrain.artifacts import ArtifactError
 from constrain.artifacts.canonical_network.closure.token_liveness import PlainLiveness
@@ -29,7 +29,6 @@ from constrain.artifacts.tokens import tokenset
 from constrain.compiler.canonical_network.precompute import Precomputed, precompute_rows
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.limits import Effort, Limits
-from constrain.compiler.network import build as networks
 
 
 class CountedRows(PrecomputedRows):
@@ -97,7 +96,7 @@ def test_masks_are_those_of_all_encodings(
 ) -> None:
     """Every mask behind every prefix of a member's encoding, lazily, and of every fourth grammar
     precomputed: then none is computed lazily if all were precomputed."""
-    monkeypatch.setattr(networks, "INLINED_STATES", largest)
+    inline_up_to(monkeypatch, largest)
     rng = random.Random(41)
     tokens = calls = complete = 0
     for number, (tables, texts) in enumerate(finite_languages(rng, 1500 if full else 10)):
@@ -120,10 +119,10 @@ def test_a_token_is_live_above_one_of_the_stacks_of_a_place(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Behind "bab" there are two: "aab" ends the one, "abba" the other."""
-    monkeypatch.setattr(networks, "INLINED_STATES", 0)
+    inline_up_to(monkeypatch, 0)
     grammar = "start ::= y x 'ab' | x x 'bba'; x ::= y 'a'; y ::= z; z ::= 'b' | 'ab';"
     names = {text: i for i, text in enumerate(["a", "b", "aa", "aab", "aaab", "aaaab"])}
-    tables = networks.network(nullable_lnf_of(grammar))
+    tables = minimal_tables(grammar)
     merges = [(0, 0, 2), (2, 1, 3), (0, 3, 4), (2, 3, 5)]
     machine, encode, eos = machine_over(names, merges, "none", tables)
     texts = [text.decode() for text in members(tables)]
@@ -136,12 +135,12 @@ def test_masks_of_random_nesting_grammars_do_not_depend_on_what_is_precomputed(
     name: str, full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All rows precomputed, some of them, and none."""
-    monkeypatch.setattr(networks, "INLINED_STATES", 0)
+    inline_up_to(monkeypatch, 0)
     rng = random.Random(44)
     masks = 0
     for _ in range(60 if full else 2):
         try:
-            tables = networks.network(nullable_lnf_of(random_nesting_grammar(rng)))
+            tables = minimal_tables(random_nesting_grammar(rng))
         except CheckError:
             continue
         seed = rng.randrange(1 << 30)

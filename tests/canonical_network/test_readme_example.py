@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.canonical import masks_of
-from support.grammars import nullable_lnf_of
 from support.merge import derived
+from support.network import inline_up_to, minimal_tables
 
 from constrain.artifacts.canonical_network.closure.token_liveness import PlainLiveness
 from constrain.artifacts.canonical_network.contexts import TEXT_END
@@ -26,7 +26,6 @@ from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
 from constrain.compiler.canonical_network.precompute import precompute_rows
 from constrain.compiler.limits import Effort, Limits
-from constrain.compiler.network import build as networks
 
 TOKENS = ["(", ")", "a", "b", "ab", "b)", "ab)"]
 MERGES = [("a", "b"), ("b", ")"), ("ab", ")")]
@@ -38,13 +37,13 @@ INSIDE = 1
 def network(monkeypatch: pytest.MonkeyPatch) -> PretokenizedNetwork:
     """The grammar's network beside the pre-tokenizer DFA: state 2 behind brackets, 3 behind
     letters."""
-    monkeypatch.setattr(networks, "INLINED_STATES", 0)
+    inline_up_to(monkeypatch, 0)
     return network_beside("start ::= '(' start ')' | 'ab' | 'a';")
 
 
 def network_beside(grammar: str) -> PretokenizedNetwork:
     """A grammar's network beside this pre-tokenizer DFA."""
-    tables = networks.network(nullable_lnf_of(grammar))
+    tables = minimal_tables(grammar)
     names = {name: number for number, name in enumerate(TOKENS)}
     merges = derived(names, [(names[a], names[b], names[a + b]) for a, b in MERGES])
     table = np.zeros((4, 2, 4), dtype=np.int32)
@@ -148,7 +147,7 @@ def test_calls_that_begin_in_calls_are_followed_however_deep(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Deeper than Python's own stack goes, which is short here."""
-    monkeypatch.setattr(networks, "INLINED_STATES", 0)
+    inline_up_to(monkeypatch, 0)
     rules = [f"r{i} ::= r{i + 1} ')' | 'b' r{i} ')';" for i in range(200)]
     deep = network_beside("\n".join(["start ::= 'a' r0 | r0;", *rules, "r200 ::= 'a';"]))
     contexts, usual = deep.contexts, sys.getrecursionlimit()

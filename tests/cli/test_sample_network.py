@@ -11,14 +11,14 @@ from math import comb
 from pathlib import Path
 
 import pytest
-from support.grammars import lnf_of, nullable_lnf_of, random_grammars, recogniser
+from support.grammars import lnf_of, random_grammars, recogniser
+from support.network import minimal_tables
 
 from constrain.cli.app import run
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
 from constrain.compiler.maximal_munch.to_dfa import accepts, text_machine
-from constrain.compiler.network.build import network
 from constrain.compiler.network.members import NetworkMembers
 
 Captured = pytest.CaptureFixture[bytes]
@@ -30,7 +30,7 @@ MUNCH = 'start: A A | "(" start ")"\nA: /aa?/\n%ignore " "\n'
 
 def members_of(text: str) -> NetworkMembers:
     """Of a kbnf grammar."""
-    return NetworkMembers(network(nullable_lnf_of(text)))
+    return NetworkMembers(minimal_tables(text))
 
 
 def written(folder: Path, name: str, text: str) -> str:

@@ -17,6 +17,7 @@ from support.corpus.languages import FINITE, INFINITE, MARKED, NESTING, SMALL_EX
 from support.corpus.recorded import Language
 from support.corpus.tokenizer_case import TINY, TOKENIZERS, Case
 from support.grammars import nullable_lnf_of
+from support.normal_form import network as by_goals
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.canonical_network.machine import canonical_machine
@@ -29,7 +30,6 @@ from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Limits
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.lnf.unroll import unroll
-from constrain.compiler.network import build as networks
 from constrain.compiler.pipeline import build_artifact, build_engine
 
 Count = Callable[[str, object], None]
@@ -185,10 +185,9 @@ def test_unrolled_networks_and_products(
 ) -> None:
     """Nested one deep grammars are regular: the network's masks are those of the product."""
     here = normalizing if name == "normalizing" else case(name)
-    monkeypatch.setattr(networks, "INLINED_STATES", 0)
 
     def check(language: Language) -> None:
-        tables = networks.network(unroll(nullable_lnf_of(language.text), 1).lnf)
+        tables = by_goals.network(unroll(nullable_lnf_of(language.text), 1).lnf)
         assert len(tables.call_starts) or language.name == "dyck"
         if name == "normalizing":
             stored = ENGINES[LAZILY].stored(language, here).arrays

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.normal_form.network import network
 from workloads import languages, schemas
 from workloads.request import Request
 
@@ -18,7 +19,6 @@ from constrain.compiler.limits import Limits
 from constrain.compiler.lnf import normalize
 from constrain.compiler.maximal_munch import lexer_tables
 from constrain.compiler.network import from_tree
-from constrain.compiler.network.build import network
 from constrain.compiler.network.tree_rules import Rules
 from constrain.compiler.options import CompileOptions
 

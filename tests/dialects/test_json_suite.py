@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from support import ROOT
-from support.grammars import JSON, nullable_lnf_of
-from support.network import long_json
+from support.grammars import JSON
+from support.network import long_json, minimal_tables
 
 from constrain.artifacts import Artifact, TokenRefusedError
 from constrain.artifacts.network.configurations import Network
@@ -19,7 +19,6 @@ from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.explain.earley import explain_parser
 from constrain.compiler.explain.report import Status
 from constrain.compiler.frontend import Parser
-from constrain.compiler.network.build import network
 from constrain.compiler.pipeline import build_engine
 
 RATCHET = ROOT / "tests" / "ratchets" / "json_suite.txt"
@@ -31,7 +30,7 @@ Data = Callable[[str], Path]
 @pytest.fixture(scope="module")
 def accepts() -> Callable[[bytes], bool]:
     """The network's verdict on a text."""
-    found = Network(network(nullable_lnf_of(JSON)))
+    found = Network(minimal_tables(JSON))
 
     def accepts(text: bytes) -> bool:
         if found.viable(text) < len(text):

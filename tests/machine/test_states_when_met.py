@@ -27,11 +27,9 @@ from constrain.compiler.dialects import dialect_of
 from constrain.compiler.limits import Limits
 from constrain.compiler.lnf.empty_patterns import without_exceptions
 from constrain.compiler.machine.grammar_states import GrammarStates
-from constrain.compiler.machine.left_recursion import without_left_recursion
-from constrain.compiler.network.from_tree import network_of_rules
+from constrain.compiler.network.from_tree import network_of_rules, numbered
 from constrain.compiler.network.tree_layout import Layout
 from constrain.compiler.network.tree_plan import procedures_of
-from constrain.compiler.network.tree_rules import Rules
 from constrain.compiler.options import with_changes
 from constrain.compiler.pipeline import build_artifact, build_engine
 
@@ -91,20 +89,11 @@ def test_real_grammars_have_the_masks_of_their_networks(
 @pytest.mark.quick
 def test_all_short_texts_are_read_as_by_the_network(full: bool) -> None:
     """Texts of up to six letters: whether they may end, and whether anything may follow; by states
-    that are not many more. Rules that begin with each other are rewritten, and the network is then
-    one of the normal form."""
-    compared = rewritten = 0
+    that are not many more."""
+    compared = 0
     for text, _ in random_grammars(800 if full else 60, 11):
-        tree = without_exceptions(tree_of(text), LIMITS)
-        rules = Rules(tree, LIMITS)
+        rules = numbered(without_exceptions(tree_of(text), LIMITS), LIMITS)
         tables = network_of_rules(rules, LIMITS)
-        is_rewritten = rules.is_left_recursive
-        if is_rewritten:
-            found = without_left_recursion(tree)
-            rules = Rules(found or tree, LIMITS)
-            if rules.is_left_recursive:
-                continue
-            rewritten += 1
         met = Texts(States(GrammarStates(rules, procedures_of(rules), LIMITS)))
         whole = Network(tables)
         pending = [(met.start, whole.start, 0)]
@@ -117,9 +106,8 @@ def test_all_short_texts_are_read_as_by_the_network(full: bool) -> None:
                 if behind != REFUSED:
                     pending.append((behind, expected, length + 1))
         assert isinstance(met.tables, States)
-        assert is_rewritten or met.tables.named <= 2 * tables.states + 2
+        assert met.tables.named <= 2 * tables.states + 2
     assert compared > 2_000
-    assert rewritten > 2
 
 
 def test_the_file_is_that_of_a_compilation(default_tokenizer: Tokenizer) -> None:
@@ -247,14 +235,13 @@ def test_grammars_leave_nothing_behind(default_tokenizer: Tokenizer) -> None:
 @pytest.mark.parametrize(
     ("text", "changes"),
     [
-        ("start ::= y start 'c' | 'd'; y ::= 'a'?;", {}),
         ("start ::= '(' start ')' | #'[a-z]{2,900}';", {}),
         ("start ::= '(' start ')' | #'[a-z]*a[a-z]{40}';", {}),
         ("start ::= '(' start ')' | 'a';", {"engine": "network"}),
         ("start ::= '(' start ')' | 'a';", {"tokenization": "canonical"}),
         ("start ::= '(' start ')' | 'a';", {"prewarm": 10}),
     ],
-    ids=["left_recursion", "counts", "grows", "engine", "canonical", "precomputed"],
+    ids=["counts", "grows", "engine", "canonical", "precomputed"],
 )
 def test_others_are_compiled_as_a_whole(
     text: str, changes: dict[str, object], default_tokenizer: Tokenizer

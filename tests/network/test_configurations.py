@@ -15,12 +15,11 @@ from support.grammars import (
     RIGHT,
     SAMPLES,
     lnf_of,
-    nullable_lnf_of,
     random_grammars,
     recogniser,
 )
 from support.maximal_munch import vocabulary_of
-from support.network import check_against_earley
+from support.network import check_against_earley, minimal_tables
 
 from constrain.artifacts.earley.machine import EarleyMasks
 from constrain.artifacts.network.configurations import Network
@@ -30,14 +29,11 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
-from constrain.compiler.network.build import network
-from constrain.compiler.network.goal_automata import Goals
-from constrain.compiler.network.plan import planned, tail_calls
 
 
 def network_of(text: str) -> Network:
     """The network of a kbnf grammar."""
-    return Network(network(nullable_lnf_of(text)))
+    return Network(minimal_tables(text))
 
 
 def masks_of(text: str, tokens: list[bytes]) -> tuple[NetworkMasks, EarleyMasks]:
@@ -45,24 +41,18 @@ def masks_of(text: str, tokens: list[bytes]) -> tuple[NetworkMasks, EarleyMasks]
     vocabulary = vocabulary_of(tokens)
     trie, eos, size = Trie.from_vocabulary(vocabulary), [len(tokens)], len(tokens) + 1
     return (
-        NetworkMasks(network(nullable_lnf_of(text)), lambda: trie, vocabulary, eos, size),
+        NetworkMasks(minimal_tables(text), lambda: trie, vocabulary, eos, size),
         EarleyMasks(recogniser(lnf_of(text)), trie, vocabulary, eos, size),
     )
 
 
-def test_left_recursion_is_a_loop() -> None:
-    """A left-recursive list calls nothing that is a left corner of itself."""
-    goals = Goals(nullable_lnf_of(LEFT))
-    goal = goals.goal(goals.lnf.start)
-    assert [] == goal.calls
-    assert 2 == len(goal.edges)
-
-
-def test_right_recursion_is_a_tail_call() -> None:
-    """A right-recursive list calls itself with nothing left to do."""
-    goals = Goals(nullable_lnf_of(RIGHT))
-    goal = goals.goal(goals.lnf.start)
-    assert set(goal.calls) == tail_calls(goals.lnf.start, goal) != set()
+@pytest.mark.parametrize("text", [LEFT, RIGHT])
+def test_lists_are_loops(text: str) -> None:
+    """A left-recursive list calls nothing, and a right-recursive one nothing with something left to
+    do."""
+    tables = network_of(text).tables
+    assert 3 == tables.states
+    assert [[], [], []] == tables.calls
 
 
 def test_a_binary_operator_needs_no_frame() -> None:
@@ -89,7 +79,7 @@ def test_no_frame_just_returns() -> None:
 
 @pytest.mark.parametrize(
     ("text", "states", "frames", "entries"),
-    [(JSON, 56, 3, 2), (ARITHMETIC, 7, 1, 1), (DYCK, 9, 3, 1), (MARKUP, 28, 2, 2)],
+    [(JSON, 56, 3, 2), (ARITHMETIC, 9, 2, 2), (DYCK, 8, 4, 2), (MARKUP, 17, 1, 2)],
     ids=["json", "arithmetic", "dyck", "markup"],
 )
 def test_networks_are_small(text: str, states: int, frames: int, entries: int) -> None:
@@ -167,7 +157,7 @@ def test_masks_of_a_vocabulary(text: str, default_tokenizer: Tokenizer, full: bo
     vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
     trie = Trie.from_vocabulary(vocabulary)
     rest = default_tokenizer.eos, default_tokenizer.vocab_size
-    fast = NetworkMasks(network(nullable_lnf_of(text)), lambda: trie, vocabulary, *rest)
+    fast = NetworkMasks(minimal_tables(text), lambda: trie, vocabulary, *rest)
     slow = EarleyMasks(recogniser(lnf_of(text)), trie, vocabulary, *rest)
     left, right = fast.start, slow.start
     for token in default_tokenizer.encode(SAMPLES[text].decode())[: 40 if full else 3]:
@@ -206,10 +196,9 @@ def test_goals_called_often_are_not_copied() -> None:
 def test_limits_hold() -> None:
     """Too many states are a limit error."""
     with pytest.raises(LimitError, match="50 states"):
-        network(nullable_lnf_of(JSON), Limits(states=50))
+        minimal_tables(JSON, Limits(states=50))
 
 
 def test_few_goals_stay_procedures() -> None:
     """JSON needs one procedure: the value."""
-    lnf = nullable_lnf_of(JSON)
-    assert ["v"] == [lnf.names[goal] for goal in planned(Goals(lnf)).procedures]
+    assert ["v"] == list(minimal_tables(JSON).names[1:])

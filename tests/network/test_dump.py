@@ -4,17 +4,16 @@
 # ruff: noqa: SIM300
 
 import pytest
-from support.grammars import nullable_lnf_of
+from support.network import minimal_tables
 
 from constrain.compiler.frontend import Parser
-from constrain.compiler.network.build import network
 from constrain.compiler.network.dump import network_text
 from constrain.compiler.pipeline import build_engine
 
 
 def test_a_network_as_text() -> None:
     """States, edges and calls, with the rule that is called and where it goes on."""
-    tables = network(nullable_lnf_of("s ::= '[' s ']' | 'x';"))
+    tables = minimal_tables("s ::= '[' s ']' | 'x';")
     assert (
         "network: 4 states, 1 calls, 1 frames, start 1, final 3\n"
         "  rule s starts in 1\n"

@@ -9,9 +9,9 @@ from functools import partial
 from itertools import product
 
 import pytest
-from support.grammars import lnf_of, nullable_lnf_of
+from support.grammars import lnf_of, nullable_lnf_of, recogniser, tree_of
 from support.maximal_munch import vocabulary_of
-from support.network import check_against_earley
+from support.network import check_against_earley, minimal_tables
 
 from constrain.artifacts.network.configurations import Network
 from constrain.artifacts.network.summaries import Summaries
@@ -21,10 +21,12 @@ from constrain.compiler import choose
 from constrain.compiler.earley.tables import RulePaths
 from constrain.compiler.frontend import Parser
 from constrain.compiler.limits import Limits
-from constrain.compiler.network import build, plan
-from constrain.compiler.network.build import network
-from constrain.compiler.network.goal_automata import Goals
-from constrain.compiler.network.plan import SEARCHED, planned
+from constrain.compiler.lnf.empty_patterns import without_exceptions
+from constrain.compiler.network import cutsets
+from constrain.compiler.network.cutsets import SEARCHED
+from constrain.compiler.network.from_tree import numbered
+from constrain.compiler.network.tree_plan import procedures_of
+from constrain.compiler.network.tree_rules import Rules
 from constrain.compiler.pipeline import build_engine
 
 
@@ -56,28 +58,31 @@ FAMILIES = (nested_rules, object_rules, optional_keys)
 
 @pytest.fixture(name="work")
 def _work(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Calls that are followed, and states that are determinized, from here on."""
+    """Calls that are followed, from here on."""
     counts: Counter[str] = Counter()
-    components, minimal = plan.strongly_connected, build.minimal_nfa
+    components = cutsets.strongly_connected
 
     def counting(uses: list[list[int]]) -> object:
         counts["components"] += 1
         counts["followed"] += len(uses) + sum(map(len, uses))
         return components(uses)
 
-    def made(nfa: object, *rest: object) -> object:
-        counts["states"] += nfa.states  # type: ignore[attr-defined]
-        return minimal(nfa, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(plan, "strongly_connected", counting)
-    monkeypatch.setattr(build, "minimal_nfa", made)
+    monkeypatch.setattr(cutsets, "strongly_connected", counting)
     return counts
+
+
+def rules_of(text: str) -> Rules:
+    """The numbered rules of a kbnf grammar."""
+    return numbered(without_exceptions(tree_of(text), LIMITS), LIMITS)
+
+
+LIMITS = Limits()
 
 
 def test_rules_that_nest_themselves_are_planned_at_once(work: Counter[str]) -> None:
     """Components are looked for a few times, not once for each pair of rules."""
-    found = planned(Goals(nullable_lnf_of(nested_rules(100))))
-    assert len(found.procedures) == 100
+    found = procedures_of(rules_of(nested_rules(100)))
+    assert len(found) == 100
     assert work["components"] < 5 * 100
     assert work["followed"] < 20 * 100
 
@@ -87,8 +92,7 @@ def test_work_grows_with_the_rules(family: Callable[[int], str], work: Counter[s
     """A rule takes no more work where there are more of them."""
     for count in (40, 160):
         work.clear()
-        build.network(nullable_lnf_of(family(count)))
-        assert work["states"] < 300 * count
+        assert minimal_tables(family(count)).states < 50 * count
         assert work["followed"] < 50 * count
 
 
@@ -113,11 +117,9 @@ def test_rules_of_a_production_come_nearest_first(family: Callable[[int], str]) 
         assert near.of(production) == whole.of(production)
 
 
-def test_rules_that_are_jumped_to_are_not_built(work: Counter[str]) -> None:
+def test_rules_that_are_jumped_to_are_not_built() -> None:
     """Optional keys make two automata: the object and its keys, and not one for each rest."""
-    tables = build.network(nullable_lnf_of(optional_keys(30)))
-    assert tables.states < 300
-    assert work["states"] < 5000
+    assert minimal_tables(optional_keys(30)).states < 300
 
 
 def object_ring(count: int) -> str:
@@ -167,7 +169,7 @@ def test_long_chains_of_rules_are_a_network(
 def test_large_grammars_are_read_as_by_earley(family: Callable[[int], str], count: int) -> None:
     """Components that are searched and those that are not give the same language."""
     text = family(count)
-    found = Network(build.network(nullable_lnf_of(text), Limits()))
+    found = Network(minimal_tables(text, Limits()))
     check_against_earley(found, lnf_of(text), random.Random(count), text[:60])
 
 
@@ -187,11 +189,15 @@ def test_procedures_break_all_framed_cycles(seed: int) -> None:
         for i in range(count)
     ]
     text = " ".join(["start ::= 'a' r0 'b';", *rules])
-    found = planned(Goals(nullable_lnf_of(text)))
-
-    rest = {goal: callees - found.procedures for goal, callees in found.callees.items()}
-    for caller in rest.keys() - found.procedures:
-        for first in found.framed[caller] - found.procedures:
+    rules = rules_of(text)
+    procedures, rest, framed = procedures_of(rules), dict[int, set[int]](), dict[int, set[int]]()
+    for rule in rules.reached:
+        loop = rules.loops[rule]
+        uses = list(rules.uses([*loop.heads, *loop.tails], at_end=True))
+        rest[rule] = {used for used, _, _ in uses} - procedures
+        framed[rule] = {used for used, is_last, _ in uses if not is_last}
+    for caller in rest.keys() - procedures:
+        for first in framed[caller] - procedures:
             reached, pending = {first}, [first]
             while pending:
                 new = rest[pending.pop()] - reached
@@ -203,7 +209,7 @@ def test_procedures_break_all_framed_cycles(seed: int) -> None:
 def test_readings_of_a_token_share_what_is_left_of_it() -> None:
     """A run of signs can be cut into operators in Fibonacci many ways: summaries of sets of
     suspended nodes are as many as the run has signs."""
-    tables = network(nullable_lnf_of("start ::= e; e ::= 'x' | '(' e ')' | ('+'|'++'|'+-') e '.';"))
+    tables = minimal_tables("start ::= e; e ::= 'x' | '(' e ')' | ('+'|'++'|'+-') e '.';")
     for longest in (4, 8):
         lengths = range(1, longest + 1)
         tokens = [bytes(signs) for n in lengths for signs in product(b"+-", repeat=n)]
@@ -211,3 +217,39 @@ def test_readings_of_a_token_share_what_is_left_of_it() -> None:
         summaries = Summaries(tables, trie, len(tokens) + 1)
         summaries.summary(ROOT, tables.start)
         assert longest == len(summaries.results)
+
+
+# A comment may end behind each of its characters: what follows may have begun anywhere in it.
+COMMENTS = r"""
+start ::= ws (function ws)*;
+function ::= 'int' ws name ws '(' ws (list ws)? ')' ws block;
+list ::= 'int' ws name (ws ',' ws 'int' ws name)*;
+block ::= '{' ws (statement ws)* '}';
+statement ::= block | 'if' ws '(' ws e ws ')' ws statement | e ws ';' | 'int' ws name ws ';';
+e ::= e ws '+' ws e | name | '(' ws e ws ')' | name ws '(' ws e ws ')';
+name ::= #'[a-z]+';
+ws ::= (#'[ \\n]+' | #'//[^\\n]*')*;
+"""
+PROGRAM = b"int f ( int a, // int b\n int b) { // note (\n a + g(b); if (a) { int c; } // x\n }"
+
+
+def test_comments_are_called() -> None:
+    """What a comment overlaps with is distinguished by threads, not by powers of states."""
+    tables = minimal_tables(COMMENTS, Limits(states=2000))
+    assert "ws" in {name.split("/")[0] for name in tables.names}
+    assert tables.states < 400
+
+
+def test_comments_are_read_as_by_earley() -> None:
+    """Random changes of a text are as viable as Earley says."""
+    rng = random.Random(5)
+    found, earley = Network(minimal_tables(COMMENTS)), recogniser(lnf_of(COMMENTS))
+    assert found.viable(PROGRAM) == len(PROGRAM)
+    for _ in range(60):
+        text = bytearray(PROGRAM)
+        for _ in range(rng.randint(1, 3)):
+            text[rng.randrange(len(text))] = rng.choice(b"a+(){};,/ \n")
+        earley.truncate(0)
+        assert earley.feed(text) == found.viable(text), bytes(text)
+        reached = found.read(found.start, text[: len(earley)])
+        assert earley.is_accepting == found.may_end(reached), bytes(text)

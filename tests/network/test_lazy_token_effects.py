@@ -5,20 +5,14 @@
 import random
 
 import pytest
-from support.grammars import JSON, SAMPLES, nullable_lnf_of, random_grammars
+from support.grammars import JSON, SAMPLES, random_grammars
+from support.network import minimal_tables
 
 from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.artifacts.network.lazy_token_effects import LazyTokenEffects
-from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.tokens.memo import CacheBudget
-from constrain.compiler.network.build import network
 
 pytestmark = pytest.mark.quick
-
-
-def tables_of(text: str) -> NetworkTables:
-    """The network of a kbnf grammar."""
-    return network(nullable_lnf_of(text))
 
 
 def test_effects_are_reads(full: bool) -> None:
@@ -28,7 +22,7 @@ def test_effects_are_reads(full: bool) -> None:
         tokens = [
             bytes(rng.choice(b"abc") for _ in range(rng.choice([1, 1, 2, 3, 6]))) for _ in range(12)
         ]
-        found = Network(tables_of(text))
+        found = Network(minimal_tables(text))
         quick = LazyTokenEffects(found, lambda token_id, tokens=tokens: [tokens[token_id]])  # type: ignore[misc]
         for _ in range(6):
             state = found.start
@@ -43,7 +37,7 @@ def test_effects_are_reads(full: bool) -> None:
 def test_one_effect_serves_every_depth() -> None:
     """Deeper stacks need no new look at the bytes of a token."""
     tokens = [b"[", b"]", b"[[", b"]]", b"x"]
-    found = Network(tables_of("s ::= '[' s ']' | 'x';"))
+    found = Network(minimal_tables("s ::= '[' s ']' | 'x';"))
     spelled = []
 
     def readings(token_id: int) -> list[bytes]:
@@ -66,7 +60,7 @@ def test_one_effect_serves_every_depth() -> None:
 
 def test_evicted_effects_are_recomputed() -> None:
     """The caches of effects and of heads are bounded."""
-    found = Network(tables_of(JSON))
+    found = Network(minimal_tables(JSON))
     quick = LazyTokenEffects(found, lambda octet: [bytes([octet])], CacheBudget(2048))
     state = found.start
     for octet in SAMPLES[JSON]:

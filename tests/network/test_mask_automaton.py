@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.grammars import JSON, MARKUP, nullable_lnf_of, random_grammars
+from support.grammars import JSON, MARKUP, random_grammars
 from support.maximal_munch import CODE, vocabulary_of
 from support.maximal_munch import SAMPLES as LARK_SAMPLES
+from support.network import minimal_tables
 
 from constrain.artifacts.network.configurations import REFUSED
 from constrain.artifacts.network.machine import NetworkMasks, StackRows
@@ -19,14 +20,10 @@ from constrain.artifacts.summaries.node_sets import NOTHING
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.limits import Effort, Limits
-from constrain.compiler.network.build import network
 from constrain.compiler.network.precompute import precompute_mask_automaton, precompute_summaries
 
-# The white space may belong to the list, or to what is in it: two threads over one stack.
-LISTS = (
-    "start ::= w list; list ::= '[' w (item (',' item)*)? ']' w; "
-    "item ::= w (list | 'x' w); w ::= #'[ ]*';"
-)
+# Which of both is opened is told by what closes it: two threads over two stacks.
+BRACKETS = "start ::= list | more; list ::= '[' list? ']' | 'x'; more ::= '[' more ',' | 'x' more?;"
 
 
 def machine(
@@ -34,7 +31,7 @@ def machine(
 ) -> tuple[NetworkMasks, MaskAutomaton]:
     """The masks of a kbnf grammar with so many summaries precomputed, and if these are all, so
     much of the mask automaton."""
-    tables = network(nullable_lnf_of(text))
+    tables = minimal_tables(text)
     vocabulary = vocabulary_of(tokens)
     trie, size, effort = (
         Trie.from_vocabulary(vocabulary),
@@ -114,7 +111,7 @@ def test_the_automaton_is_precomputed_as_far_as_there_is_room(default_tokenizer:
     """Then masks of single stacks add no row; without room they do."""
     vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
     trie = Trie.from_vocabulary(vocabulary)
-    tables = network(nullable_lnf_of(JSON))
+    tables = minimal_tables(JSON)
     effort = Effort(Limits().started(), ())
     rest = default_tokenizer.eos, default_tokenizer.vocab_size
     added = []
@@ -161,7 +158,7 @@ def test_rows_of_the_examples(text: str, default_tokenizer: Tokenizer, tmp_path:
         state = masks.step(state, token_id)
 
 
-@pytest.mark.parametrize("text", [LISTS, MARKUP], ids=["lists", "markup"])
+@pytest.mark.parametrize("text", [BRACKETS, MARKUP], ids=["brackets", "markup"])
 def test_rows_of_several_threads_are_what_the_definition_allows(text: str) -> None:
     """Along random members, precomputed or not: the tokens whose bytes can be read, and EOS where
     the text may end."""

@@ -3,31 +3,25 @@
 import random
 
 import pytest
-from support.grammars import JSON, MARKUP, SAMPLES, STATEMENTS, nullable_lnf_of
+from support.grammars import JSON, MARKUP, SAMPLES, STATEMENTS
+from support.network import minimal_tables
 
 from constrain.artifacts.network.closure import frames_below
 from constrain.artifacts.network.configurations import Network
 from constrain.artifacts.network.summaries import Summaries
-from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.summaries.node_sets import NOTHING, ROOT
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.limits import Effort, Limits
-from constrain.compiler.network.build import network
 from constrain.compiler.network.precompute import precompute_summaries
-
-
-def tables_of(text: str) -> NetworkTables:
-    """The network of a kbnf grammar."""
-    return network(nullable_lnf_of(text))
 
 
 def test_frames_below_are_those_of_the_stacks() -> None:
     """Whatever is read, the frame right below a thread is one that the relation has."""
     rng = random.Random(8)
     for text in (JSON, MARKUP, STATEMENTS):
-        tables = tables_of(text)
+        tables = minimal_tables(text)
         below = frames_below(tables)
         found = Network(tables)
         sample = SAMPLES[text]
@@ -40,7 +34,7 @@ def test_frames_below_are_those_of_the_stacks() -> None:
 
 def test_the_relation_is_smaller_than_all_frames() -> None:
     """Under a bracket of one kind lies no frame that another kind of rule pushes."""
-    tables = tables_of("s ::= a | b; a ::= '(' a ')' | 'x'; b ::= '<' b '>' | 'y';")
+    tables = minimal_tables("s ::= a | b; a ::= '(' a ')' | 'x'; b ::= '<' b '>' | 'y';")
     below = frames_below(tables)
     frames = set(tables.call_returns.tolist())
     assert any(set(found) < frames for found in below if found)
@@ -50,7 +44,7 @@ def test_precomputed_summaries_are_closed(default_tokenizer: Tokenizer) -> None:
     """What a summary leaves suspended has a summary at every frame below."""
     vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
     trie = Trie.from_vocabulary(vocabulary)
-    tables = tables_of(JSON)
+    tables = minimal_tables(JSON)
     summaries = Summaries(tables, lambda: trie, default_tokenizer.vocab_size)
     assert precompute_summaries(tables, summaries, 10_000, 1 << 30, Effort(Limits().started(), ()))
     below = frames_below(tables)

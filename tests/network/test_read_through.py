@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.grammars import lnf_of, nullable_lnf_of
 from support.maximal_munch import vocabulary_of
+from support.network import minimal_tables
 
 from constrain.artifacts.network import few_nodes, loops
 from constrain.artifacts.network import summary_walk as module
@@ -19,7 +19,6 @@ from constrain.artifacts.network.trie_index import TrieIndex
 from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
-from constrain.compiler.network.build import network
 
 # A free string, strings that count, a name that is not "ag", names that end anywhere, and text
 # that nothing is called around.
@@ -75,7 +74,7 @@ def reads_through(
 def test_what_is_taken_whole_is_read(name: str, full: bool) -> None:
     """Below such a node no text is refused, and no call begins or ends inside one."""
     rng = random.Random(5)
-    tables = network(nullable_lnf_of(GRAMMARS[name]))
+    tables = minimal_tables(GRAMMARS[name])
     stops = (tables.accepting != 0) & inside_calls(tables) | (np.diff(tables.call_offsets) > 0)
     taken = 0
     for _ in range(20 if full else 3):
@@ -112,7 +111,7 @@ def test_walks_are_those_node_by_node(
     monkeypatch.setattr(few_nodes, "FEW", few)
     monkeypatch.setattr(module, "_WORTH_PATCHING", 2)
     rng = random.Random(11)
-    tables = network(nullable_lnf_of(GRAMMARS[name]))
+    tables = minimal_tables(GRAMMARS[name])
     for many in (0, 40, 1 << 30):
         monkeypatch.setattr(module, "_MANY", many)
         for _ in range(6 if full else 1):
@@ -135,7 +134,7 @@ def test_walks_are_those_node_by_node(
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_few_nodes_are_met_where_a_state_reads_through(name: str, gpt2: Tokenizer) -> None:
     """And the walk gives what one of all nodes gives, on a real tokenizer."""
-    tables = network(lnf_of(GRAMMARS[name]))
+    tables = minimal_tables(GRAMMARS[name])
     trie = gpt2.vocabulary(gpt2.vocab_size)
     walk = SummaryWalk(tables, Trie.from_vocabulary(trie), gpt2.vocab_size)
     root = np.zeros(1, dtype=np.int32)
@@ -153,7 +152,7 @@ def test_few_nodes_are_met_where_a_state_reads_through(name: str, gpt2: Tokenize
 
 def test_a_name_that_is_not_one_of_these_is_a_string_patched(gpt2: Tokenizer) -> None:
     """The tokens that fit are found by what differs, which a few nodes show."""
-    tables = network(lnf_of(EXCEPT))
+    tables = minimal_tables(EXCEPT)
     trie = Trie.from_vocabulary(gpt2.vocabulary(gpt2.vocab_size))
     walk = SummaryWalk(tables, trie, gpt2.vocab_size)
     root = np.zeros(1, dtype=np.int32)
@@ -185,7 +184,7 @@ def test_heights_are_told_apart_by_steps() -> None:
 @pytest.mark.quick
 def test_any_depth_of_the_trie(full: bool) -> None:
     """Texts of up to 130 letters are taken whole only where they are read, shorter ones often."""
-    tables = network(nullable_lnf_of("s ::= '<' #'[a-z]{1,40}' '>' | '(' s ')';"))
+    tables = minimal_tables("s ::= '<' #'[a-z]{1,40}' '>' | '(' s ')';")
     stops = (tables.accepting != 0) & inside_calls(tables) | (np.diff(tables.call_offsets) > 0)
     root = np.zeros(1, dtype=np.int32)
     for depth in range(1, 131, 1 if full else 4):
@@ -213,7 +212,7 @@ def test_loops_are_read_as_node_by_node(
     monkeypatch.setattr(module, "_WORTH_PATCHING", 0)
     monkeypatch.setattr(module, "FEW", 1)
     rng = random.Random(9)
-    tables = network(nullable_lnf_of(LOOPS[name]))
+    tables = minimal_tables(LOOPS[name])
     looped: list[int] = []
     walked = loops.LoopWalk.following
 
@@ -256,7 +255,7 @@ def test_patched_walks_have_compact_sets(
     """What a patch cuts out of a subtree, or passes over in it, is not read there."""
     monkeypatch.setattr(module, "_WORTH_PATCHING", 2)
     monkeypatch.setattr(module, "_MANY", 0)
-    tables = network(nullable_lnf_of(text))
+    tables = minimal_tables(text)
     trie = Trie.from_vocabulary(gpt2.vocabulary(gpt2.vocab_size))
     cut = []
     without = TrieIndex.without_subtree
@@ -308,7 +307,7 @@ def test_compact_sets_are_read_as_their_nodes(
     monkeypatch.setattr(module, "_MANY", 0)
     monkeypatch.setattr(module, "FEW", 1)
     rng = random.Random(10)
-    tables = network(nullable_lnf_of(LOOPS[name]))
+    tables = minimal_tables(LOOPS[name])
     compact = 0
     for _ in range(20 if full else 3):
         trie = random_trie(rng)
@@ -344,6 +343,6 @@ def test_loops_are_read_once_for_all_grammars(
     monkeypatch.setattr(loops.LoopWalks, "_walked", counted)
     trie = Trie.from_vocabulary(gpt2.vocabulary(gpt2.vocab_size))
     for end in (";", ".", "()"):
-        tables = network(lnf_of(f"s ::= n '{end}' | '(' s ')'; n ::= #'[a-z_][a-z_0-9]*';"))
+        tables = minimal_tables(f"s ::= n '{end}' | '(' s ')'; n ::= #'[a-z_][a-z_0-9]*';")
         Summaries(tables, lambda: trie, gpt2.vocab_size).summary(ROOT, tables.start)
     assert len(made) == 1

@@ -5,8 +5,8 @@
 
 import pytest
 from support import ROOT
-from support.grammars import nullable_lnf_of
 from support.maximal_munch import vocabulary_of
+from support.network import minimal_tables
 
 from constrain.artifacts.network.machine import NetworkMasks
 from constrain.artifacts.network.mask_automaton import MaskAutomaton
@@ -17,7 +17,6 @@ from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.tokenset import Words
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler.limits import Effort, Limits
-from constrain.compiler.network.build import network
 from constrain.compiler.network.dump import network_text
 from constrain.compiler.network.precompute import precompute_mask_automaton, precompute_summaries
 from constrain.compiler.network.token_effects import token_effects
@@ -43,7 +42,7 @@ SUMMARIES = {
 @pytest.fixture(scope="module")
 def tables() -> NetworkTables:
     """The network of the example."""
-    return network(nullable_lnf_of("start ::= '[' start? ']' | 'x';"))
+    return minimal_tables("start ::= '[' start? ']' | 'x';")
 
 
 @pytest.fixture(scope="module")

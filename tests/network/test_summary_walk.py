@@ -4,8 +4,9 @@ import random
 
 import numpy as np
 import pytest
-from support.grammars import nullable_lnf_of, random_grammars
+from support.grammars import random_grammars
 from support.maximal_munch import vocabulary_of
+from support.network import minimal_tables
 
 from constrain.artifacts.network import summary_walk as module
 from constrain.artifacts.network.summaries import Summaries
@@ -16,7 +17,6 @@ from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
 from constrain.compiler.limits import Effort, Limits
-from constrain.compiler.network.build import network
 from constrain.compiler.network.precompute import precompute_summaries
 
 
@@ -60,7 +60,7 @@ def test_walks_follow_each_node_and_state(
     rng = random.Random(23)
     stops = 0
     for text, _ in random_grammars(120 if full else 12, seed=31):
-        tables, trie = network(nullable_lnf_of(text)), random_trie(rng)
+        tables, trie = minimal_tables(text), random_trie(rng)
         walk = SummaryWalk(tables, trie, len(trie.ids), CacheBudget(cached))
         inner = np.flatnonzero(np.diff(trie.first)).tolist()
         for number in range(4):
@@ -84,7 +84,7 @@ def test_walks_of_few_nodes_inside_a_call_are_walks(full: bool) -> None:
     for _ in range(40 if full else 5):
         words = sorted({"".join(rng.choices("abc", k=rng.randint(2, 6))) for _ in range(8)})
         text = f"start ::= '(' start ')' | {' | '.join(map(repr, words))} | 'a' #'[abc]*' 'c';"
-        tables, trie = network(nullable_lnf_of(text)), random_trie(rng)
+        tables, trie = minimal_tables(text), random_trie(rng)
         walk = SummaryWalk(tables, trie, len(trie.ids))
         inner = np.flatnonzero(np.diff(trie.first)).tolist()
         for number in range(2, 6):
@@ -106,7 +106,7 @@ def test_sets_hold_each_node_once(
     text = "start ::= '(' c start ')' | 'x'; c ::= #'(/[a-z]*)?';"
     vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
     trie = Trie.from_vocabulary(vocabulary)
-    tables = network(nullable_lnf_of(text))
+    tables = minimal_tables(text)
     found = []
     for large in (256, 1 << 30):
         monkeypatch.setattr(module, "_LARGE", large)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 from support.grammars import JSON, MARKUP, STATEMENTS, nullable_lnf_of, random_grammars
+from support.network import minimal_tables
+from support.normal_form.network import network
 
 from constrain.artifacts.network import token_steps
 from constrain.artifacts.network.configurations import REFUSED, Network
@@ -19,7 +21,6 @@ from constrain.artifacts.network.token_steps import TokenEffects, TokenSteps
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.limits import Effort, Limits
 from constrain.compiler.network import token_effects as module
-from constrain.compiler.network.build import network
 from constrain.compiler.network.token_effects import token_effects
 
 NONE: tuple[()] = ()
@@ -86,7 +87,7 @@ def test_effects_are_reads(full: bool) -> None:
     rng = random.Random(31)
     compared = places = left = 0
     for text, _ in random_grammars(400 if full else 40, seed=37):
-        tables = network(nullable_lnf_of(text))
+        tables = minimal_tables(text)
         tokens = random_tokens(rng, 20)
         effects = effects_of(tables, tokens)
         compared += check_random_walks(rng, tables, tokens, effects, reading(tokens))
@@ -101,7 +102,7 @@ def test_steps_are_the_same_where_the_table_is_short(full: bool) -> None:
     rng = random.Random(41)
     left = 0
     for text, _ in random_grammars(200 if full else 20, seed=43):
-        tables = network(nullable_lnf_of(text))
+        tables = minimal_tables(text)
         tokens = random_tokens(rng, 20)
         for classes in (4, 6, 9):
             effects = effects_of(tables, tokens, classes * 2 * tables.states)
@@ -119,7 +120,7 @@ def test_steps_are_the_same_where_effects_are_too_large(
     rng = random.Random(47)
     left = 0
     for text, _ in random_grammars(200 if full else 20, seed=53):
-        tables = network(nullable_lnf_of(text))
+        tables = minimal_tables(text)
         tokens = random_tokens(rng, 20)
         effects = effects_of(tables, tokens)
         left += unknown(tables, effects)
@@ -129,7 +130,7 @@ def test_steps_are_the_same_where_effects_are_too_large(
 
 def test_no_room_is_no_table() -> None:
     """Then all tokens are read."""
-    tables = network(nullable_lnf_of(JSON))
+    tables = minimal_tables(JSON)
     effects = effects_of(tables, [b"[", b"]"], 2 * tables.states)
     assert (effects.table.size, len(effects)) == (0, 0)
     vocabulary = Vocabulary.from_tokens({0: b"[", 1: b"]"}, (), 2)
@@ -152,7 +153,7 @@ def no_trie() -> None:
 @pytest.mark.parametrize("depth", [1, 7, 60])
 def test_tokens_close_many_brackets(depth: int) -> None:
     """A token reads as many frames as it closes calls; a longer one than the stack is refused."""
-    tables = network(nullable_lnf_of("s ::= '[' s ']' | '(' s ')' | 'x';"))
+    tables = minimal_tables("s ::= '[' s ']' | '(' s ')' | 'x';")
     close = b"]" * depth
     tokens = [b"[" * depth, b"x", close, close + b"]", close[1:] + b")", b"x]"]
     effects = effects_of(tables, tokens)
@@ -191,7 +192,7 @@ def test_what_is_read_far_below_frames_that_may_end() -> None:
 
 def test_tokens_that_end_alike_share_their_work() -> None:
     """Names do the same wherever they stand: there are few classes of them."""
-    tables = network(nullable_lnf_of(STATEMENTS))
+    tables = minimal_tables(STATEMENTS)
     rng = random.Random(3)
     names = {bytes(rng.choices(b"ghijk", k=rng.randint(1, 9))) for _ in range(500)}
     effects = effects_of(tables, [*sorted(names), b"if", b"; ", b"}"])
@@ -200,7 +201,7 @@ def test_tokens_that_end_alike_share_their_work() -> None:
 
 def test_encoding_round_trips() -> None:
     """Arrays are those that were encoded, and the same each time."""
-    tables = network(nullable_lnf_of(MARKUP))
+    tables = minimal_tables(MARKUP)
     tokens = [*random_tokens(random.Random(5), 20), b"<a>", b"</a><b/>", b"<a><c>", b"/></"]
     effects = effects_of(tables, tokens)
     again = TokenEffects.from_arrays(effects.arrays())
@@ -216,6 +217,6 @@ def test_evicted_steps_are_recomputed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(token_steps, "ENTRY_BYTES", 1 << 40)
     rng = random.Random(6)
     for text, _ in random_grammars(10, seed=59):
-        tables = network(nullable_lnf_of(text))
+        tables = minimal_tables(text)
         tokens = random_tokens(rng, 10)
         check_random_walks(rng, tables, tokens, effects_of(tables, tokens), reading(tokens))

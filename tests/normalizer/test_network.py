@@ -9,15 +9,13 @@ from support import sampled
 from support.canonical import few_members, members
 from support.corpus.encodings import check_masks, following
 from support.corpus.tokenizer_case import Case
-from support.grammars import nullable_lnf_of
-from support.network import inline_up_to
+from support.network import inline_up_to, minimal_tables
 from support.normalizer import FORMS, PARTS, finite_grammar, random_normalizing
 
 from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import compile_grammar
 from constrain.compiler.diagnostics import CheckError
-from constrain.compiler.network import build as networks
 
 # Rules as calls, with what follows each token under them.
 FINITE = {
@@ -52,7 +50,7 @@ def compare(
 ) -> tuple[int, int, int]:
     """All masks of a finite grammar, also behind prompts; how many tokens they hold, how many
     members are left out, and how many tokens were in doubt."""
-    texts = [text.decode() for text in members(networks.network(nullable_lnf_of(grammar)))]
+    texts = [text.decode() for text in members(minimal_tables(grammar))]
     kept = [text for text in texts if case.is_left_alone(text)]
     if not kept:
         with pytest.raises(CheckError):
@@ -115,7 +113,7 @@ def test_masks_of_random_grammars_and_tokenizers(
         for _ in range(10 if full else 6):
             inline_up_to(monkeypatch, rng.choice([0, 0, 200]))
             grammar = finite_grammar(rng)
-            if few_members(networks.network(nullable_lnf_of(grammar)), 300) is None:
+            if few_members(minimal_tables(grammar), 300) is None:
                 continue
             found = compare(case, grammar, rng.choice([0, None, 1, 20]), rng)
             count, changed = count + found[0], changed + found[1]

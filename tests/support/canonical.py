@@ -22,9 +22,8 @@ from constrain.compiler.bpe.derivations import Derivations
 from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.diagnostics import CheckError
-from constrain.compiler.network import build as networks
-from support.grammars import nullable_lnf_of
 from support.merge import derived, random_table
+from support.network import minimal_tables
 
 
 def members(tables: NetworkTables) -> list[bytes]:
@@ -171,7 +170,7 @@ def finite_languages(rng: random.Random, count: int) -> Iterator[tuple[NetworkTa
     """Networks of random grammars with all their members, without empty and large ones."""
     for _ in range(count):
         try:
-            tables = networks.network(nullable_lnf_of(random_finite_grammar(rng)))
+            tables = minimal_tables(random_finite_grammar(rng))
         except CheckError:
             continue
         found = few_members(tables, 400)

@@ -13,10 +13,16 @@ from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.frontend import Parser
+from constrain.compiler.grammar.expand_permutations import expand_permutations
+from constrain.compiler.grammar.tree import Grammar
+from constrain.compiler.limits import Limits
 from constrain.compiler.lnf import Lnf
-from constrain.compiler.network import build, tree_plan
+from constrain.compiler.lnf.empty_patterns import without_exceptions
+from constrain.compiler.network import tree_plan
+from constrain.compiler.network.from_tree import network_of_rules, numbered
+from constrain.compiler.network.minimal_network import minimal_network
 from constrain.compiler.pipeline import build_engine
-from support.grammars import random_text, recogniser
+from support.grammars import random_text, recogniser, tree_of
 
 ENGINES = ("network", "earley")
 
@@ -35,7 +41,6 @@ def made(text: str, tokenizer: Tokenizer, engine: str = "auto", **options: objec
 
 def inline_up_to(patch: pytest.MonkeyPatch, states: int) -> None:
     """Copy rules of at most so many states; with 0 all that are used twice are called."""
-    patch.setattr(build, "INLINED_STATES", states)
     if not states:
         for name in ("CALLED_FROM", "COPIES", "OPEN_COPIES"):
             patch.setattr(tree_plan, name, 0)
@@ -156,3 +161,15 @@ def machine_of(artifact: Artifact) -> CountingMasks:
     machine = artifact.machine()
     assert isinstance(machine, CountingMasks)
     return machine
+
+
+def minimal_tables(text: str, limits: Limits | None = None) -> NetworkTables:
+    """The minimal network of a kbnf grammar, with nothing counted."""
+    limits = (limits or Limits()).started()
+    return minimal_network(network_in_all_orders(tree_of(text), limits), limits)
+
+
+def network_in_all_orders(grammar: Grammar, limits: Limits) -> NetworkTables:
+    """The network of a grammar with nothing counted, and permutations written out."""
+    resolved = expand_permutations(without_exceptions(grammar, limits), limits)
+    return network_of_rules(numbered(resolved, limits), limits)

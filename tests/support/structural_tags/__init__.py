@@ -8,11 +8,10 @@ from typing import Any
 
 from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.compiler.dialects import read_grammar
-from constrain.compiler.frontend import normal_form
 from constrain.compiler.grammar.check import check
 from constrain.compiler.limits import Limits
-from constrain.compiler.network.build import network
 from support import ROOT
+from support.network import network_in_all_orders
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ def network_of(text: str, dialect: str = "structural-tag") -> Network:
     limits = Limits().started()
     grammar = read_grammar(text, dialect, limits=limits)
     check(grammar)
-    return Network(network(normal_form(grammar, limits)[1], limits))
+    return Network(network_in_all_orders(grammar, limits))
 
 
 def of(form: Any) -> Network:

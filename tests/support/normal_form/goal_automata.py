@@ -18,14 +18,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..automata import regex_ir as regex
-from ..automata.assertions import resolved
-from ..automata.nfa import FIRST_TERMINAL, Arc, Nfa
-from ..automata.thompson import without_epsilon
-from ..diagnostics import LimitError
-from ..limits import Limits
-from ..lnf.components import nullable_nonterminals
-from ..lnf.form import Lnf, Symbol
+from constrain.compiler.automata import regex_ir as regex
+from constrain.compiler.automata.assertions import resolved
+from constrain.compiler.automata.nfa import FIRST_TERMINAL, Arc, Nfa
+from constrain.compiler.automata.thompson import without_epsilon
+from constrain.compiler.diagnostics import LimitError
+from constrain.compiler.limits import Limits
+from constrain.compiler.lnf.components import nullable_nonterminals
+from constrain.compiler.lnf.form import Lnf, Symbol
 
 # How far a production is read: a place in all bodies, one behind the other, each with a place at
 # its end; ``_END`` says that the goal is complete.
