@@ -5,7 +5,7 @@ save, explain, inspect, notes    all of it is compiled, once, and is what it wou
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from threading import RLock
 from typing import Any
 
@@ -14,16 +14,10 @@ from numpy.typing import NDArray
 from .artifact import Artifact
 from .container.manifest import Manifest
 from .kinds.contents import Contents
-from .kinds.generations import Generations
-from .kinds.mask_walks import MaskWalks
+from .kinds.met_states import MetStates
 from .kinds.table import Runtime
 from .lazy_dfa.tables import Conjunction
-from .machine.masks import MetMasks
 from .machine.position_states import PositionStates
-from .machine.states import States
-from .matcher import Begun
-from .network.configurations import Texts
-from .tokens.allowance import Allowance, Precomputed
 from .tokens.memo import CacheBudget
 from .tokens.trie import Trie
 from .tokens.vocabulary import Vocabulary
@@ -49,12 +43,14 @@ class GrowingArtifact(Artifact):
         terminals: Sequence[Sequence[Conjunction]] = (),
     ) -> None:
         # The class is frozen, as that of all artifacts.
-        growing = _Runtime(maker, vocabulary, trie, tuple(eos), vocab_size, terminals)
+        ids, lock = (tuple(eos), vocab_size), RLock()
+        tokens = vocabulary, (lambda: trie), *ids, CacheBudget(), lock
+        growing = MetStates(maker, *tokens, terminals=terminals)
         vars(self).update(_complete=complete, _completing=RLock(), _growing=growing)
 
     _complete: Callable[[], Artifact]
     _completing: RLock
-    _growing: "_Runtime"
+    _growing: MetStates
 
     @cached_property
     def _whole(self) -> Artifact:
@@ -107,7 +103,7 @@ class GrowingArtifact(Artifact):
     @property
     def trie(self) -> Trie:
         """The token trie."""
-        return self._growing.trie
+        return self._growing.trie()
 
     @property
     def is_canonical(self) -> bool:
@@ -123,68 +119,3 @@ class GrowingArtifact(Artifact):
     def text_prefix(self) -> bytes:
         """Under any tokenization nothing is put before a text."""
         return b""
-
-
-class _Runtime:
-    """Matchers share one machine, until it is full."""
-
-    def __init__(
-        self,
-        maker: Callable[[], PositionStates],
-        vocabulary: Vocabulary,
-        trie: Trie,
-        eos: tuple[int, ...],
-        vocab_size: int,
-        terminals: Sequence[Sequence[Conjunction]],
-    ) -> None:
-        self._terminals = terminals
-        self._maker, self.vocabulary, self.trie = maker, vocabulary, trie
-        self.eos, self.vocab_size = eos, vocab_size
-        self._lock = RLock()
-        self._generations = Generations(self._lock, self._following)
-
-    def _following(self, full: MetMasks | None) -> MetMasks:
-        ids, budget = (self.eos, self.vocab_size), (CacheBudget(), self._lock)
-        tokens = (lambda: self.trie), self.vocabulary, *ids, *budget
-        if not self._terminals:
-            return MetMasks(self._maker(), *tokens)
-        from .machine.terminal_masks import TerminalMasks, following
-
-        assert full is None or isinstance(full, TerminalMasks)
-        return following(full, self._terminals, self._maker, *tokens)
-
-    def machine(self) -> MetMasks:
-        """The machine of all matchers, until it is full."""
-        return self._generations.machine()
-
-    def begun(self, prompt: Sequence[int]) -> Begun:
-        """Under any tokenization a prompt changes nothing."""
-        return self._generations.begun()
-
-    def viable_bytes(self, text: bytes) -> int:
-        """How many bytes of ``text`` can begin a member."""
-        # States of its own; but rules that are made when they are read are made for all.
-        with self._lock:
-            return self.texts().viable(text)
-
-    def texts(self) -> Texts:
-        """Reads texts, apart from what matchers share."""
-        if not self._terminals:
-            return Texts(States(self._maker()))
-        from .machine.terminal_masks import texts_of
-
-        return texts_of(self._maker(), self._terminals)
-
-    @property
-    def names_tokens(self) -> bool:
-        """Grammars that name tokens have other machines."""
-        return False
-
-    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """Masks along random texts that the masks allow."""
-        return self._walks.precompute(Allowance(seconds, answers))
-
-    @cached_property
-    def _walks(self) -> MaskWalks:
-        begin = partial(self.begun, ())
-        return MaskWalks(begin, self.vocabulary, self.eos, self.vocab_size)

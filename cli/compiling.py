@@ -6,7 +6,7 @@ grammar or artifact      ->  language_of                               its byte 
 """
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from constrain.artifacts.errors import visible
 
@@ -96,12 +96,22 @@ def subject_of(path: str, given: Given) -> "Artifact | str":
     return found
 
 
+T = TypeVar("T", "Artifact", "Artifact | str")
+
+
+def with_automaton(found: T, limits: "Limits") -> T:
+    """An artifact with its byte DFA, if it is of a regular grammar that calls nothing."""
+    from constrain.compiler.machine.whole_tables import with_dfa
+
+    return found if isinstance(found, str) else with_dfa(found, limits)
+
+
 def language_of(path: str, given: Given, limits: "Limits") -> "Dfa":
     """The byte DFA of the grammar or artifact at ``path``; token terminals are refused."""
     from constrain.artifacts.container.manifest import LAZY_DFA
     from constrain.compiler.automata.dfa import from_tables
 
-    found = subject_of(path, given)
+    found = with_automaton(subject_of(path, given), limits)
     if isinstance(found, str):
         dfa = automaton_of(found, path, given.compile_options(path, limits)).dfa
     elif found.manifest.kind == LAZY_DFA and found.manifest.source is not None:

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from constrain.artifacts.errors import visible
 
-from .compiling import counted_network, recogniser_of, refuse_tokens, say_depth, subject_of
+from .compiling import (
+    counted_network,
+    recogniser_of,
+    refuse_tokens,
+    say_depth,
+    subject_of,
+    with_automaton,
+)
 from .console import UsageError
 from .options import Engine, Given, Meaning
 
@@ -108,16 +115,18 @@ class Nesting:
 def source_of(path: str, given: Given, limits: "Limits") -> Source:
     """The members of the grammar or artifact at ``path``; token terminals are refused."""
     from constrain.artifacts.kinds.counting_network import CountingRuntime
+    from constrain.artifacts.kinds.met_states import MetStatesRuntime
     from constrain.artifacts.kinds.network import NetworkGrammar
     from constrain.compiler.automata.dfa import from_tables
+    from constrain.compiler.machine.whole_tables import network_in
 
-    found = subject_of(path, given)
+    found = with_automaton(subject_of(path, given), limits)
     if isinstance(found, str):
         return _of_grammar(found, path, given.compile_options(path, limits))
     if found.is_regular:
         return _regular(from_tables(found.byte_dfa), path, limits)
-    if isinstance(found.runtime, NetworkGrammar | CountingRuntime):
-        return _nesting(found.runtime.network, path, limits)
+    if isinstance(found.runtime, NetworkGrammar | CountingRuntime | MetStatesRuntime):
+        return _nesting(network_in(found, limits), path, limits)
     m = found.manifest
     if m.source is None:
         raise UsageError(

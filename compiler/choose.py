@@ -49,6 +49,7 @@ OF_LEXEMES = "a lexer reads texts, however they are tokenized"
 # A note begins so, and ends with the reason.
 ANY_ALLOWED = "any token sequence that spells a member is allowed, not only the tokenizer's own: "
 OF_SCHEMAS = "schemas become networks"
+WHEN_MET = "states are made when they are met"
 
 # --- match semantics and engine
 
@@ -292,10 +293,9 @@ def as_lazy(choice: EngineChoice, what: str) -> EngineChoice:
     return replace(choice, reason=reason, is_lazy=True)
 
 
-def by_calls(choice: EngineChoice) -> EngineChoice:
-    """The network instead of a DFA that it is much smaller than."""
-    reason = "a rule that is used often is called, so that the first mask is there sooner"
-    return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:], refused=None)
+def when_met(choice: EngineChoice) -> EngineChoice:
+    """The network instead of a DFA, whose states need not be made before a text meets them."""
+    return replace(choice, engine=NETWORK, reason=WHEN_MET, others=(), refused=None)
 
 
 def _refuse(grammar: Grammar, what: str, semantics: str, reason: str) -> NoReturn:

@@ -27,7 +27,6 @@ from .choose import (
     EngineChoice,
     as_lazy,
     built_lexemes,
-    by_calls,
     counted_instead,
     held_over_lexemes,
     may_be_lazy,
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
     from .lazy_dfa.conjunctions import Operation
     from .lazy_network.terminals import LazyTerminals
     from .maximal_munch.lexemes import Lexeme
+    from .network.laid_out import LaidOut
     from .network.tree_rules import Rules
 
 # Regular grammars of fewer rules, or with no more states of shared rules, each by itself, than this
@@ -84,8 +84,7 @@ class Automaton:
     """A regular grammar and its automata.
 
     ``found``: these, or what makes them when they are first needed, within limits whose clock
-    starts then. ``cut``: the rules whose nesting was cut at a depth. ``for_masks``: where they are
-    left for later a trimmed DFA, not minimal, whose states have no origins. By maximal munch,
+    starts then. ``cut``: the rules whose nesting was cut at a depth. By maximal munch,
     origins are named after lexemes, and ``nfa`` is the DFA; so it is where rules share so much that
     the DFA is made from the tree. ``operation``: where the states are made while decoding what they
     are made of; the automata, which are left for later then, may be too large for any limit.
@@ -95,7 +94,6 @@ class Automaton:
     choice: EngineChoice
     found: Automata | Callable[[], Automata]
     cut: tuple[str, ...] = ()
-    for_masks: Dfa | None = None
     operation: "Operation | None" = None
 
     @cached_property
@@ -138,15 +136,22 @@ class Parser:
     """A grammar that nests, without exceptions and ignored text, and the tables of a parser of it.
     ``layout`` and ``lexer``: for Earley's recogniser, which also explains texts; made when they
     are first needed, within ``limits``, by ``of_later``'s clock. Where the network holds sets, they
-    are of parts in any number. ``network``: None for the engine ``earley``. ``lazily``: terminals
-    whose states are made while decoding, which are symbols of the grammar then.
+    are of parts in any number. ``found``: the network, or what makes it when it is first needed;
+    None for the engine ``earley``. ``lazily``: terminals whose states are made while decoding,
+    which are symbols of the grammar then. ``met``: where all states are, what they are made of.
     """
 
     grammar: Grammar
     choice: EngineChoice
-    network: "NetworkTables | None"
+    found: "NetworkTables | Callable[[], NetworkTables] | None"
     limits: Limits
     lazily: "LazyTerminals | None" = None
+    met: "LaidOut | None" = None
+
+    @cached_property
+    def network(self) -> "NetworkTables | None":
+        """All states of the network. Raises ``LimitError``."""
+        return self.found() if callable(self.found) else self.found
 
     @cached_property
     def layout(self) -> "Layout":
@@ -155,7 +160,8 @@ class Parser:
 
         limits = of_later(self.limits)
         with blaming([self.grammar.start]):
-            holds_sets = self.network is not None and self.network.has_sets
+            # What is made when it is met has none.
+            holds_sets = self.met is None and self.network is not None and self.network.has_sets
             grammar = in_any_number(self.grammar) if holds_sets else self.grammar
             return layout(normalize_without_nullable(grammar, limits, merge=False), limits)
 
@@ -171,6 +177,8 @@ class Parser:
     @property
     def reading(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
         """What reads bytes: a table with a row for each state, and the column of each byte."""
+        if self.met is not None:
+            return self.met.octets, np.arange(256)
         if self.network is not None:
             return self.network.table, self.network.classes
         return self.lexer.table, self.lexer.columns
@@ -267,7 +275,7 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
         return _unrolled(grammar, choice, normalize(resolved, limits), options)
     choice, resolved = permuted(choice, resolved, limits)
     rules, nests = None, choice.engine == DFA and recurses(resolved)
-    if choice.others and (nests or (options.wants_masks_alone and not grammar.tokens)):
+    if choice.others and nests:
         from .network.from_tree import numbered
 
         rules = numbered(resolved, limits)
@@ -284,9 +292,7 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
                     choice = counted_instead(choice, copied_states(resolved, rules, limits))
                     if choice.engine != DFA:
                         continue
-                if (found := _regular(grammar, choice, resolved, options, rules)) is not None:
-                    return found
-                choice = by_calls(choice)
+                return _regular(grammar, choice, resolved, limits)
             return parser_of(resolved, choice, limits, rules)
         except (NotRegularError, LimitError) as error:
             is_counted = isinstance(error, LimitError) and not error.is_measured
@@ -374,46 +380,16 @@ def _shares_much(rules: "Rules") -> bool:
 
 
 def _regular(
-    grammar: Grammar,
-    choice: EngineChoice,
-    resolved: Grammar,
-    options: CompileOptions,
-    rules: "Rules | None",
-) -> Automaton | None:
-    """The automaton of a grammar, or None where first masks should be of a network. ``resolved``:
-    without exceptions and ignored text, ``rules``: of it, if nothing nests by them."""
-    limits, is_soon = options.limits, options.wants_masks_alone and not grammar.tokens
-    if not (rules or recurses(resolved)) and (is_soon or len(resolved.rules) >= _MANY_RULES):
+    grammar: Grammar, choice: EngineChoice, resolved: Grammar, limits: Limits
+) -> Automaton:
+    """The automaton of a grammar. ``resolved``: without exceptions and ignored text."""
+    if len(resolved.rules) >= _MANY_RULES and not recurses(resolved):
         from .network.from_tree import numbered
 
         rules = numbered(resolved, limits)
-    if rules is None:
-        return Automaton(grammar, choice, _automata(grammar, normalize(resolved, limits), limits))
-    of_rules = rules
-
-    def minimal(limits: Limits) -> Automata:
-        if _shares_much(of_rules):
-            return _from_tree(resolved, of_rules, limits)
-        return _automata(grammar, normalize(resolved, limits), limits)
-
-    def later() -> Automata:
-        with blaming(grammar.longest_rule()):
-            try:
-                return minimal(of_later(limits))
-            except LimitError:
-                # What was found for masks is within the limits.
-                return _from_tree(resolved, of_rules, of_later(limits))
-
-    if is_soon:
-        from .network.from_tree import dfa_for_masks
-
-        try:
-            soon = dfa_for_masks(rules, limits, may_call=NETWORK in choice.others)
-        except LimitError:
-            pass
-        else:
-            return Automaton(grammar, choice, later, for_masks=soon) if soon else None
-    return Automaton(grammar, choice, minimal(limits))
+        if _shares_much(rules):
+            return Automaton(grammar, choice, _from_tree(resolved, rules, limits))
+    return Automaton(grammar, choice, _automata(grammar, normalize(resolved, limits), limits))
 
 
 def _from_tree(resolved: Grammar, rules: "Rules", limits: Limits) -> Automata:

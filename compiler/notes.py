@@ -20,7 +20,7 @@ from constrain.artifacts.container.manifest import (
     WORD_DFA,
 )
 
-from .choose import AS_ASKED, OF_SCHEMAS
+from .choose import AS_ASKED, OF_SCHEMAS, WHEN_MET
 from .diagnostics import Diagnostic
 from .frontend import Automaton, Recogniser
 from .grammar.tree import Grammar
@@ -57,7 +57,7 @@ def notes_of(recogniser: Recogniser, options: CompileOptions) -> Iterator[str]:
             if rule.shortest
         )
     if not isinstance(recogniser, Automaton):
-        if recogniser.reason not in (AS_ASKED, OF_SCHEMAS):
+        if recogniser.reason not in (AS_ASKED, OF_SCHEMAS, WHEN_MET):
             yield f"engine {recogniser.engine}: {recogniser.reason}"
     elif recogniser.operation is not None:
         yield f"states are made while decoding: {recogniser.choice.reason}"

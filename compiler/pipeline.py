@@ -8,7 +8,6 @@ The table of ``README.md`` beside this file has a row for each step.
 """
 
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from constrain.artifacts.artifact import Artifact
@@ -39,6 +38,7 @@ from .frontend import (
 )
 from .grammar.check import check
 from .limits import Effort, blaming, in_force
+from .machine.when_met import StatesWhenMet, engine_when_met, may_be_met
 from .notes import (
     DEAD_ENDS,
     LAZY,
@@ -64,8 +64,7 @@ from .progress import Progress, silent
 from .reduced import recognisers
 from .reduced.recognisers import spellable
 
-# What one engine or tokenizer needs is imported in its step: it costs as much as compiling a
-# small grammar.
+# What one engine or tokenizer needs is imported in its step: that takes as long as a grammar.
 if TYPE_CHECKING:
     from .bpe.tokenizer_tables import TokenizerTables
     from .canonical_network.sections import CanonicalTables
@@ -106,6 +105,9 @@ def build_engine(
 ) -> Recogniser:
     """The steps that need no tokenizer. Raises as ``Compiler.compile`` does."""
     wanted = with_changes(options, changes)
+    if may_be_met(wanted):
+        found = engine_when_met(text, wanted, name)
+        return found.parser() if isinstance(found, StatesWhenMet) else found
     with in_force(wanted.limits):
         grammar = read(text, wanted, name)
         check(grammar)
@@ -219,9 +221,8 @@ def _of_any_tokens(
 
         columns = read_in_one_way(columns, request, automaton.rules)
     sections = encode(columns, request)
-    masks_of = partial(precompute, request=request, taken=size_of(sections))
-    masks = masks_of(columns)
-    artifact = assemble(automaton, columns, sections, masks, request, masks_of)
+    masks = precompute(columns, request, size_of(sections))
+    artifact = assemble(automaton, columns, sections, masks, request)
     notes = (*choice.notes, *columns.notes, *masks.notes)
     return Compilation(automaton, None, artifact, notes, weakened=choice.note)
 
@@ -326,7 +327,7 @@ def _columns_of(automaton: Automaton, request: ArtifactRequest["Tokenizer"]) -> 
     from .token_ids import TokenColumns, name_tokens
 
     if not automaton.grammar.tokens:
-        return TokenColumns(automaton.for_masks or automaton.dfa)
+        return TokenColumns(automaton.dfa)
     return name_tokens(automaton, request)
 
 
@@ -351,8 +352,7 @@ def _of_spelled(
     tables: "TokenizerTables | None",
     progress: Progress,
 ) -> Compilation:
-    if request.options.prewarm != 0:
-        parser = recognisers.with_fewest_states(parser, request.limits)
+    parser = recognisers.with_wanted_states(parser, request.options, choice)
     if choice.is_canonical:
         from constrain.artifacts.canonical_network.settled_sets import UnsettledError
 
@@ -425,7 +425,7 @@ def _of_network(
     choice: TokenizationChoice,
     progress: Progress,
 ) -> Compilation:
-    """All token sequences that spell a member: summaries of a network, or Earley's tables."""
+    """All token sequences that spell a member: positions, a network's summaries, or productions."""
     from .assemble.dfa import size_of
     from .assemble.parser import assemble, encode, with_first_row
     from .dfa.precompute import for_lazy_masks
@@ -434,7 +434,7 @@ def _of_network(
     terminals = token_ids(parser.grammar, request.tokenizer, request.eos, request.limits)
     sections, counts = encode(parser, terminals, request), dict[str, int]()
     notes, is_lazy = [*choice.notes], True
-    if parser.network is not None:
+    if parser.met is None and parser.network is not None:
         from .network.mask_tables import precompute
 
         masks = precompute(parser.network, terminals, request, size_of(sections), progress)

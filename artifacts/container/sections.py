@@ -150,11 +150,8 @@ def check_trie(arrays: Arrays, prefix: str, vocab_size: int) -> None:
     require(bool(leads[1:].all()), prefix + "held")
 
 
-# Files with sections that readers of version 2 do not know and need are of version 3.
-FORMAT_MAJOR = 2
+FORMAT_MAJOR = 4
 FORMAT_MINOR = 1
-LATER_MAJOR = 3
-_LATER = frozenset(["lexer.shortest"])
 
 # The first minor version with sections in another file; a file without such is of version 0.
 _SHARED_MINOR = 1
@@ -225,8 +222,7 @@ def encode(
         checksums[name] = sha256(chunk).hexdigest()
         chunks.append(chunk)
     minor = 0 if shared is None else _SHARED_MINOR
-    major = FORMAT_MAJOR if _LATER.isdisjoint(written) else LATER_MAJOR
-    full = {**manifest, "format": [major, minor], "checksums": checksums}
+    full = {**manifest, "format": [FORMAT_MAJOR, minor], "checksums": checksums}
     if shared is not None:
         full["shared"] = shared
     text = _canonical_json(full)
@@ -300,11 +296,10 @@ def _check_version(version: object) -> None:
     if not ok:
         raise ArtifactError("the manifest is damaged: it has no format version")
     assert isinstance(version, list)
-    if version[0] not in (FORMAT_MAJOR, LATER_MAJOR):
+    if version[0] != FORMAT_MAJOR:
         raise ArtifactError(
             f"format version {version[0]}.{version[1]} cannot be read by this release, which reads "
-            f"{FORMAT_MAJOR}.x and {LATER_MAJOR}.x: compile the grammar again or use a matching "
-            f"release"
+            f"{FORMAT_MAJOR}.x: compile the grammar again or use a matching release"
         )
 
 

@@ -11,9 +11,8 @@ from ..container.sections import Arrays
 from ..dfa.check import check_byte_dfa, check_live_states, check_stored_rows
 from ..matcher import Begun
 from ..tokens.allowance import NOT_LAZY, Precomputed
-from .check_tokenizer import check_vocabulary
+from .check_tokenizer import check_trie_sections, check_vocabulary
 from .contents import Contents
-from .first_row import check_trie_sections
 from .generations import always
 from .regular import ROWS_AND_STEPS, RegularGrammar
 

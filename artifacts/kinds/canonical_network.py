@@ -13,9 +13,14 @@ from ..normalizer.machine import WithNormalForm
 from ..tokens.allowance import Allowance, Precomputed
 from ..tokens.vocabulary import TEXT
 from . import network
-from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer
+from .check_tokenizer import (
+    FIRST_ROW,
+    check_first_row,
+    check_normal_form,
+    check_pairs,
+    check_pretokenizer,
+)
 from .contents import BesideTerminals, Contents, over_sentinels
-from .first_row import FIRST_ROW, check_first_row
 from .generations import Generations
 from .network import NetworkGrammar
 from .parser import network_of

@@ -4,6 +4,8 @@
     check_pretokenizer    the pre-tokenizer DFA
     check_pairs           the forbidden pairs
     check_normal_form     the normal-form DFA, where there is one
+    check_first_row       the mask before any token, which every text needs, where it is there
+    check_trie_sections   the token trie, where it is there
 
 Each raises ``ArtifactError`` naming the first section that does not fit.
 """
@@ -16,13 +18,17 @@ from ..container.sections import (
     MOST_TOKEN_BYTES,
     Arrays,
     check_marked_dfa,
+    check_trie_types,
     check_types,
     require,
     require_offsets,
     require_range,
 )
 from ..errors import ArtifactError
+from ..tokens import tokenset
 from ..tokens.vocabulary import TEXT
+
+FIRST_ROW = "first.row"
 
 _VOCABULARY = {
     "vocab.data": ("u1", 1),
@@ -157,3 +163,20 @@ def check_normal_form(manifest: Manifest, arrays: Arrays) -> None:
     require_range(arrays, "stable.start", 1, states)
     require_range(arrays, "stable.tokens", 0, manifest.vocab_size)
     require_range(arrays, "stable.unsure", 0, manifest.vocab_size)
+
+
+def check_first_row(manifest: Manifest, arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` for a row that does not fit, if there is one."""
+    if FIRST_ROW not in arrays:
+        return
+    check_types(arrays, {FIRST_ROW: ("u4", 1)})
+    row = arrays[FIRST_ROW]
+    require(len(row) == tokenset.word_count(manifest.vocab_size), FIRST_ROW)
+    require(tokenset.is_within(row, manifest.vocab_size), FIRST_ROW)
+
+
+def check_trie_sections(arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` for a section of the token trie that is missing or of another type,
+    if there is one. Its values are looked at when it is first walked."""
+    if "trie.octets" in arrays:
+        check_trie_types(arrays, "trie.")

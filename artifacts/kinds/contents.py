@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..dfa.byte_dfa import ByteDfa
     from ..token_terminals.machine import Inner, TokenTerminalMachine
 
+
 # Makes what masks do not need of an artifact: the manifest with what it says of it, and sections.
 Later: TypeAlias = Callable[[Manifest], tuple[Manifest, Arrays]]
 

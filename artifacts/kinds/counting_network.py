@@ -11,9 +11,8 @@ from ..matcher import Begun
 from ..network.check import check_effects, check_network, check_summaries
 from ..tokens.allowance import Allowance, Ended, Precomputed
 from ..tokens.watch import unwatched
-from .check_tokenizer import check_vocabulary
+from .check_tokenizer import FIRST_ROW, check_first_row, check_trie_sections, check_vocabulary
 from .contents import Contents
-from .first_row import FIRST_ROW, check_first_row, check_trie_sections
 from .generations import Generations
 from .parser import names_of, network_of
 

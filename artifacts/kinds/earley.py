@@ -8,9 +8,8 @@ from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..matcher import Begun, Generation
 from ..tokens.allowance import NOT_LAZY, Precomputed
-from .check_tokenizer import check_vocabulary
+from .check_tokenizer import FIRST_ROW, check_first_row, check_trie_sections, check_vocabulary
 from .contents import Contents
-from .first_row import FIRST_ROW, check_first_row, check_trie_sections
 from .generations import always
 from .parser import NestingGrammar, check_earley, names_of
 

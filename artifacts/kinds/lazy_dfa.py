@@ -10,9 +10,8 @@ from ..container.sections import Arrays
 from ..lazy_dfa.check import check_conjunctions
 from ..matcher import Begun
 from ..tokens.allowance import NOT_LAZY, Precomputed
-from .check_tokenizer import check_vocabulary
+from .check_tokenizer import check_trie_sections, check_vocabulary
 from .contents import Contents
-from .first_row import check_trie_sections
 from .generations import Generations
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from ..container.sections import Arrays
 from ..matcher import Begun
 from ..network.check import check_effects, check_network, check_summaries
 from ..tokens.allowance import Precomputed
-from .check_tokenizer import check_vocabulary
+from .check_tokenizer import FIRST_ROW, check_first_row, check_trie_sections, check_vocabulary
 from .contents import Contents
-from .first_row import FIRST_ROW, check_first_row, check_trie_sections
 from .generations import Generations
 from .parser import NestingGrammar, check_earley, names_of, network_of
 
@@ -23,9 +22,10 @@ if TYPE_CHECKING:
     from ..network.summary_tables import SummaryTables
     from ..network.tables import NetworkTables
     from .counting_network import CountingRuntime
+    from .met_states import MetStatesRuntime
 
-# A section of networks with counters.
-COUNTED = "count.items"
+# A section of networks with counters, and one of those whose states are made when they are met.
+COUNTED, POSITIONS = "count.items", "positions.arcs"
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
@@ -34,6 +34,11 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
         from . import counting_network
 
         counting_network.check(manifest, arrays)
+        return
+    if POSITIONS in arrays and manifest.tokenization != "canonical":
+        from . import met_states
+
+        met_states.check(manifest, arrays)
         return
     check_vocabulary(manifest, arrays)
     names = names_of(manifest)
@@ -142,10 +147,14 @@ class NetworkRuntime(NetworkGrammar):
         )
 
 
-def runtime(contents: Contents) -> "NetworkRuntime | CountingRuntime":
+def runtime(contents: Contents) -> "NetworkRuntime | CountingRuntime | MetStatesRuntime":
     """What runs the artifact."""
     if COUNTED in contents.arrays:
         from . import counting_network
 
         return counting_network.runtime(contents)
+    if POSITIONS in contents.arrays:
+        from . import met_states
+
+        return met_states.runtime(contents)
     return NetworkRuntime(contents)

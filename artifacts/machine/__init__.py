@@ -2,6 +2,7 @@
 
     positions        automata of the rules that call one another, written as far as texts come
     state_lists      sets of positions, each a state, and what they read
+    stored_positions the same in a file, read as far as texts come
     position_states  what states are made of: these
     states           a state: what it reads, calls and ends, made when first needed
     walk             what tokens lead to from a set of trie nodes, by states made on the way

@@ -105,6 +105,10 @@ class MetMasks(InterningMachine):
         """About the size of all configurations, sets of stacks and states."""
         return self.network.nbytes + self.states.nbytes
 
+    def begin_with(self, row: Words) -> None:
+        """The mask before any token is known: read-only."""
+        self._masks[self.start] = row
+
     def is_accepting(self, state: int) -> bool:
         """Whether the text so far is a member."""
         return self.network.may_end(state)

@@ -67,15 +67,16 @@ def check_network(
     require_range(arrays, "network.entries", 0, states)
     require(0 <= manifest.byte_start < states, "byte_start")
     callers = np.repeat(np.arange(states), np.diff(offsets))
-    _check_first_calls(int(states), callers, starts)
+    check_first_calls(int(states), callers, starts, "network.call_starts")
     return int(states)
 
 
-def _check_first_calls(
-    states: int, callers: NDArray[np.integer], starts: NDArray[np.integer]
+def check_first_calls(
+    states: int, callers: NDArray[np.integer], starts: NDArray[np.integer], name: str
 ) -> None:
     """Calls that begin in calls lead to no cycle, nor too deep, nor in too many ways: those of
-    states that call nothing first, then of those that call these, and so on."""
+    states that call nothing first, then of those that call these, and so on. Else section ``name``
+    is damaged."""
     ways = np.ones(states)
     for _ in range(MOST_NESTED):
         if not len(callers):
@@ -85,7 +86,7 @@ def _check_first_calls(
         left = calling[starts]
         np.add.at(ways, callers[~left], ways[starts[~left]])
         callers, starts = callers[left], starts[left]
-    require(not len(callers) and float(ways.max()) <= MOST_WAYS, "network.call_starts")
+    require(not len(callers) and float(ways.max()) <= MOST_WAYS, name)
 
 
 _COUNTERS = {

@@ -105,6 +105,8 @@ def _print_summary(
     parts = []
     if "dfa_states" in counts:
         parts.append(f"{counts['dfa_states']:,} byte states")
+    elif "positions" in counts:
+        parts.append(f"{counts['positions']:,} positions, whose states are made when they are met")
     elif "network_states" in counts:
         parts.append(f"network of {counts['network_states']:,} states")
         parts.append(f"{counts['calls']:,} calls")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .. import options
-from ..compiling import subject_of
+from ..compiling import subject_of, with_automaton
 from ..console import note, write_data
 from ..drawings import (
     DRAW_STATES,
@@ -106,7 +106,7 @@ def viz(
     )
     if output.endswith(("/", os.sep)):
         Path(output).mkdir(parents=True, exist_ok=True)
-    found = subject_of(subject, given)
+    found = with_automaton(subject_of(subject, given), limits)
     drawn = stage_for(found, subject, stage, given, limits)
     if isinstance(found, str):
         drawing = draw_grammar(found, subject, drawn, given, limits, shown)

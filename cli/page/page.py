@@ -47,7 +47,11 @@ def page_data(
     which the page finds token boundaries. ``numbers``: tables for the pane of numbers.
     ``command``: a command line that prints masks, to which ``--prefix`` is added.
     """
+    from constrain.compiler.limits import Limits
+    from constrain.compiler.machine.whole_tables import with_dfa
+
     m = artifact.manifest
+    artifact = with_dfa(artifact, Limits())
     tables = walk_of(artifact)
     is_walked = not isinstance(tables, str)
     missing = [] if is_walked else [f"texts cannot be read in the page: {tables}"]

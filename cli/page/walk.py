@@ -28,7 +28,8 @@ def walk_of(artifact: "Artifact") -> "NetworkTables | str":
         LAZY_GREEDY,
         LAZY_NETWORK,
     )
-    from constrain.artifacts.kinds.parser import network_of
+    from constrain.compiler.limits import Limits
+    from constrain.compiler.machine.whole_tables import network_in
 
     kind = artifact.manifest.kind
     because = {
@@ -40,11 +41,7 @@ def walk_of(artifact: "Artifact") -> "NetworkTables | str":
     if because is not None:
         built = _built_network(artifact) if kind == EARLEY else None
         return built or f"the engine is {because}"
-    if artifact.is_regular:
-        tables = _of_dfa(artifact)
-    else:
-        runtime: Any = artifact.runtime
-        tables = network_of(runtime.contents)
+    tables = _of_dfa(artifact) if artifact.is_regular else network_in(artifact, Limits())
     if tables.table.size > _MOST_CELLS:
         return f"the tables have {tables.states:,} states, more than a page holds"
     return tables

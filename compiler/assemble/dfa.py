@@ -1,7 +1,6 @@
 """Sections and manifest of artifacts of regular grammars: byte DFA, token DFA or product."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -59,11 +58,8 @@ def assemble(
     sections: Mapping[str, NDArray[Any]],
     masks: "Masks",
     request: ArtifactRequest[Tokenizer],
-    masks_of: Callable[[TokenColumns], "Masks"],
 ) -> Artifact:
-    """The artifact of any token sequences that spell a member. What an automaton leaves for later
-    is made when the file is written or a text is explained, and its masks by ``masks_of``."""
-    is_soon = automaton.for_masks is not None
+    """The artifact of any token sequences that spell a member."""
     manifest = manifest_of(
         automaton.grammar,
         request,
@@ -73,28 +69,10 @@ def assemble(
         byte_start=columns.dfa.start,
         token_start=0,
         counts={"dfa_states": columns.dfa.states - 1, **masks.counts},
-        origins=() if is_soon else origins_of(automaton),
+        origins=origins_of(automaton),
         meaning=automaton.meaning,
     )
-    later = _Minimal(automaton, masks_of) if is_soon else None
-    return Artifact(manifest, {**sections, **masks.sections}, later=later)
-
-
-@dataclass(frozen=True, slots=True)
-class _Minimal:
-    """Makes the sections of the minimal automaton, which go before those that are there. Without
-    rows, all of the automaton is in them."""
-
-    automaton: Automaton
-    masks_of: Callable[[TokenColumns], "Masks"]
-
-    def __call__(self, manifest: Manifest) -> tuple[Manifest, Sections]:
-        dfa = self.automaton.dfa
-        counts = {**manifest.counts, "dfa_states": dfa.states - 1}
-        origins = origins_of(self.automaton)
-        manifest = replace(manifest, byte_start=dfa.start, counts=counts, origins=origins)
-        masks = self.masks_of(TokenColumns(dfa))
-        return manifest, {**byte_dfa_sections(dfa, ()), **masks.sections}
+    return Artifact(manifest, {**sections, **masks.sections})
 
 
 @Step("assemble")

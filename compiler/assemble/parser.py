@@ -10,7 +10,8 @@ from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import Manifest, ParserNames
 from constrain.artifacts.container.sections import Arrays
 from constrain.artifacts.earley.machine import EarleyMasks
-from constrain.artifacts.kinds.first_row import FIRST_ROW
+from constrain.artifacts.kinds.check_tokenizer import FIRST_ROW
+from constrain.artifacts.kinds.network import POSITIONS
 from constrain.artifacts.network.mask_automaton import MaskAutomaton
 from constrain.artifacts.network.summary_tables import SummaryTables
 from constrain.artifacts.network.tables import NetworkTables
@@ -32,11 +33,13 @@ from .size import counts, explains_later
 def encode(
     parser: Parser, terminals: Sequence[TokenIds], request: ArtifactRequest[Tokenizer]
 ) -> Sections:
-    """The sections of the vocabulary, of the network, if there is one, and of Earley's tables, if
-    these are not left for later.
+    """The sections of the vocabulary, of the network, if there is one, or of its positions, and
+    then no others; else of Earley's tables, if these are not left for later.
 
     ``terminals``: the ids of each token terminal, ascending.
     """
+    if parser.met is not None:
+        return {**vocabulary_sections(request), **parser.met.stored.arrays()}
     if counts(parser):
         assert parser.network is not None
         return {**vocabulary_sections(request), **network_sections(parser.network)}
@@ -60,8 +63,13 @@ def assemble(
     tokenization: str,
 ) -> Artifact:
     """The artifact. ``found``: the counts of what was precomputed."""
-    tables, sizes = parser.network, dict[str, int]()
+    sizes, named = dict[str, int](), tuple[bool, tuple[str, ...]]((False, ()))
+    met, tables = parser.met, None if parser.met else parser.network
+    if met is not None:
+        sizes = {"positions": met.stored.states - 1, "calls": met.stored.calls}
+        named = met.stored.nullable_start, met.called
     if tables is not None:
+        named = tables.nullable_start, (*tables.names,)
         sizes = {"network_states": tables.states - 1, "calls": len(tables.call_starts)}
         if tables.counters is not None:
             sizes["counters"] = len(tables.counters.items)
@@ -78,13 +86,13 @@ def assemble(
         counts=sizes | dict(found),
         parser=ParserNames(
             start=0,
-            nullable_start=tables is not None and tables.nullable_start,
+            nullable_start=named[0],
             rules=(),
             texts=(),
-            called=tuple(tables.names) if tables else (),
+            called=named[1],
         ),
     )
-    if counts(parser):
+    if parser.met is not None or counts(parser):
         return Artifact(manifest, sections)
     later = _Productions(parser, is_stripped=request.options.strip)
     if explains_later(parser, request.options):
@@ -121,7 +129,7 @@ def with_first_row(artifact: Artifact, request: ArtifactRequest[Tokenizer]) -> A
     size = size_of(artifact.arrays) + 4 * word_count(request.vocab_size)
     if size > request.options.max_artifact_bytes:
         return artifact
-    if request.options.prewarm == 0:
+    if request.options.prewarm == 0 and POSITIONS not in artifact.arrays:
         if artifact.later is None:
             return artifact
         return replace(artifact, later=_FirstRow(artifact.sharing(request.trie)))

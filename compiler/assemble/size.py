@@ -23,9 +23,11 @@ def with_room_for_header(recogniser: Recogniser, options: CompileOptions) -> Com
     are no rows, and no limit of the rest."""
     if not options.max_artifact_bytes:
         return options
-    is_later = isinstance(recogniser, Parser) and explains_later(recogniser, options)
+    is_later = isinstance(recogniser, Parser) and (
+        recogniser.met is not None or explains_later(recogniser, options)
+    )
     if isinstance(recogniser, Automaton):
-        is_later = recogniser.for_masks is not None or recogniser.operation is not None
+        is_later = recogniser.operation is not None
     if is_later:
         # There are no rows that would have to be bounded.
         return options
@@ -45,6 +47,8 @@ def counts(found: Recogniser) -> bool:
     would be their copies."""
     if isinstance(found, Automaton):
         return False
+    if isinstance(found, Parser) and found.met is not None:
+        return False
     network = found.network if isinstance(found, Parser) else found.tables.network
     return network is not None and network.counters is not None
 
@@ -53,7 +57,7 @@ def explains_later(parser: Parser, options: CompileOptions) -> bool:
     """Whether Earley's tables are made when a text is explained or the file is written: where masks
     are a network's, none are precomputed, and files may be as large as they usually may."""
     most = options.max_artifact_bytes
-    return parser.network is not None and options.prewarm == 0 and most >= MAX_ARTIFACT_BYTES
+    return parser.found is not None and options.prewarm == 0 and most >= MAX_ARTIFACT_BYTES
 
 
 def check_size(artifact: Artifact, most: int) -> None:

@@ -27,7 +27,7 @@ from constrain.artifacts.canonical_network.machine import CanonicalMachine, mach
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.counting_network.configurations import network_over
 from constrain.artifacts.errors import ArtifactError, visible
-from constrain.artifacts.kinds.first_row import FIRST_ROW
+from constrain.artifacts.kinds.check_tokenizer import FIRST_ROW
 from constrain.artifacts.network.configurations import REFUSED
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.normalizer.machine import WithNormalForm

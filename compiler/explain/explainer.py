@@ -22,6 +22,7 @@ from constrain.artifacts.kinds.counting_network import CountingRuntime
 from constrain.artifacts.kinds.lazy_dfa import LazyDfaRuntime
 from constrain.artifacts.kinds.lazy_network import CallingRuntime
 from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
+from constrain.artifacts.kinds.met_states import MetStatesRuntime
 from constrain.artifacts.kinds.network import NetworkGrammar
 from constrain.artifacts.kinds.parser import NestingGrammar
 from constrain.artifacts.network.tables import NetworkTables
@@ -106,6 +107,25 @@ class _Written:
             return authored(self.grammar, self.limits, loosens=loosens)
         except (GrammarError, LimitError):
             return None
+
+    def followed(self, base: _Explain, machine: Callable[[], TextMachine]) -> _Explain:
+        """The verdict by the author's rules, where ``machine`` has the last word on what is read;
+        ``base``: where no recogniser holds the rules."""
+        recogniser = cache(self.recogniser)
+        names = [token.text for token in self.grammar.tokens]
+        is_schema = self.grammar.source.dialect == JSON_SCHEMA
+
+        def verdict(text: bytes) -> Verdict:
+            begin = recogniser()
+            if begin is None:
+                return base(text)
+            reading = machine()
+            follows = _follows(text, reading)
+            if is_schema:
+                return explain_instance(begin(), text, reading, follows=follows)
+            return explain_parser(begin(), text, names, reading, follows=follows)
+
+        return verdict
 
     def around(self, base: _Explain, machine: Callable[[], TextMachine]) -> _Explain:
         """A verdict with the author's rules and terminals. ``base``: without them."""
@@ -333,7 +353,9 @@ def _by_artifact(artifact: Artifact, machine: Callable[[], TextMachine]) -> _Exp
     if artifact.manifest.meaning == MAXIMAL_MUNCH:
         return _with_lexemes(base, lambda: _munching(artifact))
     is_large |= isinstance(runtime, LazyDfaRuntime | CallingRuntime)
-    return _Written(grammar, Limits(), is_large).around(base, machine)
+    written = _Written(grammar, Limits(), is_large)
+    is_followed = isinstance(runtime, MetStatesRuntime)
+    return (written.followed if is_followed else written.around)(base, machine)
 
 
 def _by_runtime(
@@ -361,6 +383,8 @@ def _by_runtime(
         )
     if isinstance(runtime, CallingRuntime):
         return lambda text: explain_calling(runtime.texts(), text, start)
+    if isinstance(runtime, MetStatesRuntime):
+        return lambda text: explain_calling(runtime.texts(), text)
     if isinstance(runtime, LazyDfaRuntime):
         return lambda text: explain_lazy(runtime.reader, text, start)
     dfa = artifact.byte_dfa

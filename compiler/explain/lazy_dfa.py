@@ -27,11 +27,11 @@ def explain_lazy(reader: Reader, text: bytes, rule: str) -> Verdict:
     def accepts(whole: bytes) -> bool:
         return reader.accepts(reader.read(reader.start, whole))
 
-    return _verdict(text, offset, expected, rule, accepts)
+    return _verdict(text, offset, expected, (rule,), accepts)
 
 
-def explain_calling(network: Texts, text: bytes, rule: str) -> Verdict:
-    """The same by a network with terminals whose states are made while decoding."""
+def explain_calling(network: Texts, text: bytes, *rules: str) -> Verdict:
+    """The same by a network whose states, or those of its terminals, are made while decoding."""
     offset = network.viable(text)
     reached = network.read(network.start, text[:offset])
     expected = [octet for octet in range(256) if network.read(reached, [octet]) != REFUSED]
@@ -40,11 +40,15 @@ def explain_calling(network: Texts, text: bytes, rule: str) -> Verdict:
         found = network.read(network.start, whole)
         return found != REFUSED and network.may_end(found)
 
-    return _verdict(text, offset, expected, rule, accepts)
+    return _verdict(text, offset, expected, rules, accepts)
 
 
 def _verdict(
-    text: bytes, offset: int, expected: list[int], rule: str, accepts: Callable[[bytes], bool]
+    text: bytes,
+    offset: int,
+    expected: list[int],
+    rules: tuple[str, ...],
+    accepts: Callable[[bytes], bool],
 ) -> Verdict:
     may_end = accepts(text[:offset])
     if offset < len(text):
@@ -59,7 +63,7 @@ def _verdict(
         offset=offset,
         line=line,
         column=column,
-        rules=(rule,),
+        rules=rules,
         expected=following,
         following=following,
         tokens=(),

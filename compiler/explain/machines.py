@@ -268,18 +268,18 @@ def machine_in(artifact: "Artifact") -> TextMachine:
     from constrain.artifacts.counting_network.configurations import network_over
     from constrain.artifacts.kinds.counting_network import CountingRuntime
     from constrain.artifacts.kinds.lazy_dfa import LazyDfaRuntime
-    from constrain.artifacts.kinds.lazy_network import CallingRuntime
     from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
+    from constrain.artifacts.kinds.met_states import MetStates
     from constrain.artifacts.kinds.network import NetworkGrammar
     from constrain.artifacts.kinds.parser import NestingGrammar
 
     runtime = artifact.runtime
     if isinstance(runtime, MaximalMunchRuntime):
         return MaximalMunchMachine(runtime.machine().configurations)
-    if isinstance(runtime, CallingRuntime):
-        return NetworkMachine(runtime.texts())
     if isinstance(runtime, LazyDfaRuntime):
         return LazyMachine(runtime.reader)
+    if isinstance(runtime, MetStates):
+        return NetworkMachine(runtime.texts())
     if isinstance(runtime, CountingRuntime | NetworkGrammar):
         return NetworkMachine(network_over(runtime.network))
     if isinstance(runtime, NestingGrammar):

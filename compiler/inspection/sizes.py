@@ -29,6 +29,7 @@ _OWNERS = {
     "lexer.": GRAMMAR,
     "network.": GRAMMAR,
     "origins.": GRAMMAR,
+    "positions.": GRAMMAR,
     "set.": GRAMMAR,
     "apart_trie.": TOKENIZER,
     "cuts.": TOKENIZER,

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from constrain.artifacts.container.manifest import EXACT
+from constrain.artifacts.container.manifest import EXACT, NETWORK
 
-from ..choose import FEW_COPIED_STATES, EngineChoice, engine_of
+from ..choose import FEW_COPIED_STATES, EngineChoice, engine_of, next_engine, when_met
+from ..diagnostics import NotRegularError
 from ..dialects.table import read_growing
-from ..frontend import Recogniser, compile_texts, of_lazy_states, read
+from ..frontend import Parser, Recogniser, compile_texts, of_lazy_states, read
 from ..grammar.check import check
 from ..grammar.expand_permutations import permutations_of
 from ..grammar.tree import Grammar, Repetition, Rule
@@ -22,8 +23,10 @@ from ..lazy_dfa.growth import may_count
 from ..limits import Limits, blaming, in_force
 from ..lnf.empty_patterns import without_exceptions
 from ..network.from_tree import numbered
+from ..network.nesting import check_nesting
 from ..network.tree_counts import count_large, repeats
 from ..network.tree_plan import procedures_of
+from ..network.tree_rules import Rules
 from ..options import ANY, AUTO, CompileOptions
 from ..progress import Step
 from ..schema.rules.deferred import Deferred
@@ -37,9 +40,11 @@ _LENGTH = re.compile(r'"m(?:ax|in)Length"\s*:\s*(\d+(?:\.\d+)?(?:e\d+)?)', re.IG
 
 @dataclass(frozen=True, slots=True)
 class StatesWhenMet:
-    """A grammar that is read so. ``maker``: what its states are made of, begun again by a call."""
+    """A grammar that is read so. ``maker``: what its states are made of, begun again by a call.
+    ``parser``: the same with all positions, for its file. Raises ``LimitError``."""
 
     maker: Callable[[], GrammarStates]
+    parser: Callable[[], Parser]
 
 
 def may_be_met(options: CompileOptions) -> bool:
@@ -55,7 +60,8 @@ def engine_when_met(text: str, wanted: CompileOptions, name: str) -> StatesWhenM
     with in_force(wanted.limits):
         grammar = _read(text, wanted, name)
         if isinstance(grammar, Deferred):
-            return StatesWhenMet(partial(_deferred_states, grammar, wanted.limits))
+            maker = partial(_deferred_states, grammar, wanted.limits)
+            return StatesWhenMet(maker, partial(_deferred_parser, grammar, maker, wanted))
         check(grammar)
         choice = engine_of(grammar, wanted)
         return states_when_met(grammar, choice, wanted) or compile_texts(grammar, choice, wanted)
@@ -81,6 +87,47 @@ def _deferred_states(deferred: Deferred, limits: Limits) -> GrammarStates:
 
 
 @Step("compile")
+def _deferred_parser(
+    deferred: Deferred, maker: Callable[[], GrammarStates], options: CompileOptions
+) -> Parser:
+    grammar, limits = deferred.complete(), options.limits
+    resolved = without_exceptions(grammar, limits)
+    return _parser(resolved, engine_of(grammar, options), maker, limits)
+
+
+def parser_when_met(resolved: Grammar, choice: EngineChoice, limits: Limits) -> Parser:
+    """The positions of a grammar without exceptions and ignored text. Raises ``CheckError`` if
+    there is no member, and ``LimitError``."""
+    return _of_rules(resolved, numbered(resolved, limits), choice, limits).parser()
+
+
+def _of_rules(
+    resolved: Grammar, rules: Rules, choice: EngineChoice, limits: Limits
+) -> StatesWhenMet:
+    maker = partial(GrammarStates, rules, procedures_of(rules), limits)
+    return StatesWhenMet(maker, lambda: _parser(resolved, as_network(choice, rules), maker, limits))
+
+
+def _parser(
+    resolved: Grammar, choice: EngineChoice, maker: Callable[[], GrammarStates], limits: Limits
+) -> Parser:
+    with blaming([resolved.start]):
+        met = maker().laid_out(limits)
+    return Parser(resolved, choice, partial(met.tables, limits), limits, met=met)
+
+
+def as_network(choice: EngineChoice, rules: Rules) -> EngineChoice:
+    """The choice of a network, and why: that rules nest, or that first masks are wanted."""
+    if choice.engine == NETWORK:
+        return choice
+    try:
+        check_nesting(rules)
+    except NotRegularError as error:
+        return next_engine(choice, error)
+    return when_met(choice)
+
+
+@Step("compile")
 def states_when_met(
     grammar: Grammar, choice: EngineChoice, options: CompileOptions
 ) -> StatesWhenMet | Recogniser | None:
@@ -101,7 +148,7 @@ def states_when_met(
         rules = numbered(resolved, limits)
         if most is not None and repeats(resolved) and count_large(rules, most) > 0:
             return None
-        return StatesWhenMet(partial(GrammarStates, rules, procedures_of(rules), limits))
+        return _of_rules(resolved, rules, choice, limits)
 
 
 def _repeats(rule: Rule, most: int) -> bool:

@@ -2,7 +2,8 @@
 
     from_tree        a grammar's tree -> the network: byte automata that call one another, by
                      tree_rules, left_recursion, tree_counts, tree_plan, tree_layout, components,
-                     component_tables, counter_tables
+                     counter_tables
+    laid_out         all positions of a grammar, as its file has them
     nesting          whether a grammar's tree is regular
     minimal_network  the same network with the fewest states
 

@@ -13,7 +13,6 @@ from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata.dfa import Dfa
 from ..automata.minimize import minimize
-from ..diagnostics import LimitError
 from ..grammar.expand_permutations import expand_permutations
 from ..grammar.tree import Grammar
 from ..limits import Limits
@@ -38,9 +37,6 @@ MOST_OVERLAPPING = 10
 
 # Automata may have so many times as many states as the network: many of theirs read nothing.
 _SLACK_OF_LAYOUT = 3
-
-# Copies of so many states, before the subset construction, take less time than all else.
-_MANY_COPIED = 10_000
 
 
 def numbered(grammar: Grammar, limits: Limits) -> Rules:
@@ -123,27 +119,6 @@ def network_from_tree(
             called |= {
                 max(open_to_calls, key=lambda r: (openness.bytes_after_end(r), -sizes[r], -r))
             }
-
-
-def dfa_for_masks(rules: Rules, limits: Limits, *, may_call: bool = False) -> Dfa | None:
-    """A DFA of a grammar in which no rule nests itself, not minimal, without origins. Raises
-    ``LimitError``.
-
-    ``may_call``: None where it would have many states of which a network has a few, as it calls
-    rules.
-    """
-    limits = limits.started()
-    try:
-        layout = Layout(rules, (), limits.within(_MANY_COPIED) if may_call else limits)
-    except LimitError:
-        if may_call and procedures_of(rules):
-            return None
-        layout = Layout(rules, (), limits)
-    start = layout.procedures[0]
-    is_nullable = rules.is_nullable(rules.start)
-    return dfa_of(
-        layout.components, start, None, limits, rules.terminals, nullable_start=is_nullable
-    )
 
 
 def dfa_from_tree(rules: Rules, limits: Limits) -> tuple[Dfa, Sequence[str]]:

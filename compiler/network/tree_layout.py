@@ -100,9 +100,13 @@ class Layout:
         """The start, and what is called by what was written so far."""
         return [self._procedure(called) for called in self._numbers]
 
+    def procedure(self, number: int) -> Procedure:
+        """What is called by a number."""
+        return self._procedure(next(islice(self._numbers, number, None)))
+
     def start_of(self, number: int) -> int:
         """The state that a procedure starts in."""
-        return self._procedure(next(islice(self._numbers, number, None))).start
+        return self.procedure(number).start
 
     def _number(self, rule: int) -> int:
         """The number of a procedure, which is written."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.lazy_dfa.tables import Conjunction
 
-from ..choose import engine_of
+from ..choose import TokenizationChoice, engine_of
 from ..diagnostics import CheckError, Diagnostic
 from ..frontend import (
     Automaton,
@@ -79,6 +79,10 @@ def without_bytes(parser: Parser, missing: NDArray[np.bool_], limits: Limits) ->
     from ..lnf.without_bytes import without_bytes as terminals_without_bytes
 
     grammar = terminals_without_bytes(parser.grammar, missing, limits)
+    if parser.met is not None:
+        from ..machine.when_met import parser_when_met
+
+        return parser_when_met(grammar, parser.choice, limits)
     return parser_of(grammar, parser.choice, limits)
 
 
@@ -96,13 +100,17 @@ def over_lexemes_without_bytes(
     return replace(found, numbered=rest.grammar, lexemes=rest.lexemes, tables=tables)
 
 
-def with_fewest_states(parser: Parser, limits: Limits) -> Parser:
-    """The same with a minimal network: each state costs masks, rows and effects of tokens."""
+def with_wanted_states(
+    parser: Parser, options: CompileOptions, choice: TokenizationChoice
+) -> Parser:
+    """The same with all states of its network, where they are needed at once: the fewest, if masks
+    are precomputed, as each state costs masks, rows and effects of tokens."""
     from ..network.minimal_network import minimal_network
 
-    if parser.network is None:
-        return parser
-    return replace(parser, network=minimal_network(parser.network, limits))
+    if options.prewarm == 0:
+        return replace(parser, met=None) if choice.is_canonical else parser
+    found = None if parser.network is None else minimal_network(parser.network, options.limits)
+    return replace(parser, found=found, met=None)
 
 
 def over_fewest_states(found: MaximalMunchGrammar, limits: Limits) -> MaximalMunchGrammar:
@@ -128,8 +136,7 @@ def in_all_orders(found: Parser, options: CompileOptions) -> Recogniser:
 
 def largest_rule(found: Recogniser) -> Iterator[str]:
     """The rule behind most states of a DFA, else the one that members begin with."""
-    is_made = isinstance(found, Automaton) and found.operation is None
-    if isinstance(found, Automaton) and is_made and found.for_masks is None:
+    if isinstance(found, Automaton) and found.operation is None:
         behind = Counter(origin for origins in found.dfa.origins for origin in origins)
         yield from (found.rules[origin] for origin, _ in behind.most_common(1))
     else:

@@ -66,7 +66,7 @@ def test_a_file_that_is_not_there_is_a_system_error(tmp_path: Path) -> None:
         load(tmp_path)
 
 
-@pytest.mark.parametrize("version", [[0, 9], [1, 0], [77, 5]])
+@pytest.mark.parametrize("version", [[0, 9], [2, 1], [3, 0], [77, 5]])
 def test_another_major_version_is_refused(
     tiny: dict[tuple[str, int], Artifact], version: list[int]
 ) -> None:
@@ -76,20 +76,20 @@ def test_another_major_version_is_refused(
     message = refused(sealed({**manifest, "format": version}, described, body))
 
     assert f"format version {version[0]}.{version[1]}" in message
-    assert "reads 2.x" in message
+    assert "reads 4.x" in message
     assert "compile the grammar again" in message
 
 
 def test_an_older_file_ends_a_command(tiny: dict[tuple[str, int], Artifact], cli: Cli) -> None:
     """Exit code 2, with what to do in one line, and nothing on standard output."""
     manifest, described, body = opened(tiny["any", 1_000_000].to_bytes())
-    Path("old.cst").write_bytes(sealed({**manifest, "format": [1, 0]}, described, body))
+    Path("old.cst").write_bytes(sealed({**manifest, "format": [3, 0]}, described, body))
 
     for command in (["mask", "old.cst"], ["explain", "old.cst", "ab"]):
         result = cli(*command)
 
         assert (2, b"") == (result.code, result.out)
-        assert "old.cst: format version 1.0 cannot be read by this release" in result.err
+        assert "old.cst: format version 3.0 cannot be read by this release" in result.err
         assert "compile the grammar again" in result.err
 
 
@@ -106,7 +106,7 @@ def test_what_a_later_minor_version_adds_is_ignored(
         "zz.flags": {"dtype": "U8", "shape": [3], "data_offsets": [end, end + 3]},
         "zz.weights": {"dtype": "F16", "shape": [2], "data_offsets": [end + 3, end + 7]},
     }
-    data = sealed({**manifest, "format": [2, 99], "hints": {}}, later, body + b"abcdefg")
+    data = sealed({**manifest, "format": [4, 99], "hints": {}}, later, body + b"abcdefg")
 
     found = load_bytes(data, verify=True)
 

@@ -18,9 +18,8 @@ pytestmark = pytest.mark.quick
 @pytest.fixture
 def artifact(default_tokenizer: Tokenizer) -> Artifact:
     """A file with a byte DFA."""
-    return compile_grammar(
-        "[ab]+c", dialect="regex", tokenizer=default_tokenizer, tokenization="any", prewarm=0
-    )
+    options = {"tokenization": "any", "prewarm": 0, "engine": "dfa"}
+    return compile_grammar("[ab]+c", dialect="regex", tokenizer=default_tokenizer, **options)
 
 
 def test_no_member_is_drawn_where_no_state_ends(artifact: Artifact, cli: Cli) -> None:

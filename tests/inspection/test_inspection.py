@@ -55,7 +55,13 @@ LAZY = "~(.*a.{20})"
 # Grammar, dialect and options of an artifact of each kind, and how much of its masks is in it.
 KINDS = {
     "byte-dfa": (DATE, "regex", {"tokenization": "any"}, "all"),
-    "byte-dfa lazily": (DATE, "regex", {"tokenization": "any", "prewarm": 0}, "none"),
+    "byte-dfa lazily": (
+        DATE,
+        "regex",
+        {"engine": "dfa", "tokenization": "any", "prewarm": 0},
+        "none",
+    ),
+    "network without calls": (DATE, "regex", {"tokenization": "any", "prewarm": 0}, "none"),
     "token-dfa": (DATE, "regex", {"method": "direct"}, "all"),
     "product": (DATE, "regex", {"method": "cartesian"}, "some"),
     "lazy-dfa": (LAZY, "regex-extended", {"tokenization": "any"}, "none"),

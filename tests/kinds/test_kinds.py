@@ -32,6 +32,7 @@ ROOMS = {
     "product": {"bpe", "cartesian", "dfa", "normalizer", "pretokenizer"},
     "word-dfa": {"dfa", "wordpiece"},
     "network": {"dfa", "earley", "network", "summaries"},
+    "network of positions": {"dfa", "machine", "network", "summaries"},
     "canonical network": {"bpe", "canonical_network", "dfa", "earley", "network", "normalizer"}
     | {"pretokenizer", "summaries"},
     "earley": {"dfa", "earley"},
@@ -46,6 +47,7 @@ MACHINES = {
     "product": "ProductMachine",
     "word-dfa": "WordMachine",
     "network": "NetworkMasks",
+    "network of positions": "MetMasks",
     "canonical network": "CanonicalMasks",
     "earley": "EarleyMasks",
     "greedy": "MaximalMunchMasks",
@@ -87,6 +89,7 @@ def files(default_tokenizer: Tokenizer) -> dict[str, bytes]:
         "product": of(DATE, "regex", method="cartesian"),
         "word-dfa": compiled_by_words("[ab]{1,6}( c)?", words).to_bytes(),
         "network": of(NESTED, engine="network", tokenization="any"),
+        "network of positions": of(NESTED, tokenization="any", prewarm=0),
         "canonical network": of(NESTED, engine="network", tokenization="canonical"),
         "earley": of(NESTED, engine="earley", tokenization="any"),
         "greedy": of(MUNCH, "lark", tokenization="any"),
@@ -124,7 +127,8 @@ def test_each_kind_has_its_machine(name: str, opened: Callable[..., Artifact]) -
     """The files below are what their names say."""
     artifact = opened(name)
 
-    assert name.split(" without")[0].removeprefix("canonical ") == artifact.manifest.kind
+    kind = name.split(" without")[0].split(" of ")[0].removeprefix("canonical ")
+    assert kind == artifact.manifest.kind
     assert MACHINES[name] == type(artifact.machine()).__name__
     if name.split(" ")[0] in ("byte-dfa", "token-dfa"):
         assert name.endswith("without rows") == ("rows" not in artifact.arrays)
@@ -149,7 +153,7 @@ def test_no_kind_loads_rooms_of_others(
     kinds = {module[3] for module in parts if module[2] == "kinds" and len(module) > 3}
     assert SHARED | ROOMS[name] >= rooms
     common = {"check_tokenizer", "contents", "generations", "parser", "regular", "table"}
-    assert len(kinds - common - {"first_row"}) <= 1 + name.startswith("canon")
+    assert len(kinds - common) <= 1 + (name in ("canonical network", "network of positions"))
     if name == "network":
         assert not [m for m in reading + making if "canonical" in m or "pretokenizer" in m]
         assert len(making) <= 14

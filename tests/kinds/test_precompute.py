@@ -309,8 +309,8 @@ def test_rows_of_a_byte_dfa_are_found_those_near_the_texts_first(
 ) -> None:
     """As many as were asked for, then all others; no mask walks any more then."""
     text = "s ::= #'[a-z]{2,5}' ' ' #'[0-9]+(x|y[a-m]*)';"
-    expected = walked(lazy(text, tokenization="any"), 3)
-    artifact = lazy(text, tokenization="any")
+    expected = walked(lazy(text, engine="dfa", tokenization="any"), 3)
+    artifact = lazy(text, engine="dfa", tokenization="any")
     matcher = artifact.matcher()
     matcher.mask()
     matcher.advance(expected[0][1])
@@ -339,7 +339,7 @@ def test_rows_of_a_byte_dfa_are_found_those_near_the_texts_first(
 def test_rows_of_a_byte_dfa_end_with_the_room_for_them(default_tokenizer: Tokenizer) -> None:
     """Masks stay the same where ``cache_bytes`` holds but some."""
     options = {"dialect": "regex", "tokenizer": default_tokenizer, "tokenization": "any"}
-    artifact = compile_grammar("[a-z]{2,9}( x)?", prewarm=0, **options)
+    artifact = compile_grammar("[a-z]{2,9}( x)?", prewarm=0, engine="dfa", **options)
     small = Artifact(artifact.manifest, artifact.arrays, cache_bytes=9_000)
     assert small.precompute().ended == Ended.MEMORY
     assert walked(small, 1) == walked(compile_grammar("[a-z]{2,9}( x)?", **options), 1)

@@ -5,7 +5,7 @@ import random
 
 import pytest
 from support import sampled
-from support.matcher import check_random_texts
+from support.matcher import check_random_texts, whole_of
 from support.schema import plain_schemas
 
 from constrain.artifacts.growing import GrowingArtifact
@@ -60,7 +60,8 @@ def test_random_schemas_have_the_masks_of_all_their_rules(
             continue
         if isinstance(found, GrowingArtifact):
             grown += 1
-            check_random_texts([found, found.completed], 3, 40, seed=seed, short=0.6)
+            every = [found, found.completed, whole_of(compiler, json.dumps(made), "json-schema")]
+            check_random_texts(every, 3, 40, seed=seed, short=0.6)
     assert grown > 0
 
 
@@ -82,7 +83,8 @@ def test_random_tools_have_the_masks_of_all_their_rules(
     except ConstrainError:
         return
     if isinstance(found, GrowingArtifact):
-        check_random_texts([found, found.completed], 4, 40, seed=seed, short=0.6)
+        every = [found, found.completed, whole_of(compiler, json.dumps(tools), "tools")]
+        check_random_texts(every, 4, 40, seed=seed, short=0.6)
 
 
 @pytest.mark.quick

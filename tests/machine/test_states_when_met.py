@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 from support import EXAMPLES, sampled
 from support.grammars import JSON, SAMPLES, random_grammars, tree_of
-from support.matcher import check_random_texts, json_text, stress, walks_of
+from support.matcher import check_random_texts, json_text, stress, walks_of, whole_of
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.growing import GrowingArtifact
 from constrain.artifacts.machine.masks import MetMasks
 from constrain.artifacts.machine.states import States
 from constrain.artifacts.network.configurations import REFUSED, Network, Texts
+from constrain.artifacts.read import load_bytes
 from constrain.compiler import Compiler, Tokenizer
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import dialect_of
@@ -47,7 +48,7 @@ def both(compiler: Compiler, text: str, dialect: str) -> tuple[Artifact, Artifac
     """By states that are made when met, and compiled as a whole."""
     growing = compiler.compile(text, dialect=dialect, **ANY)
     assert isinstance(growing, GrowingArtifact)
-    return growing, growing.completed
+    return growing, whole_of(compiler, text, dialect)
 
 
 @sampled("seed", range(6), range(150))
@@ -59,7 +60,8 @@ def test_random_grammars_have_the_masks_of_their_networks(
     for text, _ in random_grammars(4, seed):
         artifacts = compiler.compile(text, dialect="kbnf", **ANY)
         if isinstance(artifacts, GrowingArtifact):
-            check_random_texts([artifacts, artifacts.completed], 4, 30, seed=seed, short=0.5)
+            every = [artifacts, artifacts.completed, whole_of(compiler, text)]
+            check_random_texts(every, 4, 30, seed=seed, short=0.5)
 
 
 @pytest.mark.parametrize("text", SAMPLES)
@@ -67,9 +69,11 @@ def test_languages_have_the_masks_of_their_networks(
     text: str, default_tokenizer: Tokenizer, gpt2: Tokenizer
 ) -> None:
     for tokenizer in (default_tokenizer, gpt2):
-        found = Compiler(tokenizer).compile(text, dialect="kbnf", **ANY)
+        compiler = Compiler(tokenizer)
+        found = compiler.compile(text, dialect="kbnf", **ANY)
         if isinstance(found, GrowingArtifact):
-            check_random_texts([found, found.completed], 3, 40, seed=5, short=0.5)
+            every = [found, found.completed, whole_of(compiler, text)]
+            check_random_texts(every, 3, 40, seed=5, short=0.5)
 
 
 @sampled("name", [*OWN[1::3], *GBNF[::3]], [*OWN, *GBNF])
@@ -83,7 +87,8 @@ def test_real_grammars_have_the_masks_of_their_networks(
         path = EXAMPLES / name
     text = path.read_text(encoding="utf-8")
     artifacts = both(Compiler(gpt2), text, dialect_of(path.name))
-    check_random_texts(artifacts, 40 if full else 2, 60, seed=17, short=0.5)
+    loaded = load_bytes(artifacts[0].to_bytes())
+    check_random_texts([*artifacts, loaded], 40 if full else 2, 60, seed=17, short=0.5)
 
 
 @pytest.mark.quick
@@ -111,7 +116,7 @@ def test_all_short_texts_are_read_as_by_the_network(full: bool) -> None:
 
 
 def test_the_file_is_that_of_a_compilation(default_tokenizer: Tokenizer) -> None:
-    """Whatever was met before: the same bytes, notes and counts, also pickled."""
+    """The same bytes, notes and counts, also pickled."""
     text = (EXAMPLES / "json.ebnf").read_text(encoding="utf-8")
     options = with_changes(None, {"dialect": "kbnf", **ANY})
     recogniser = build_engine(text, options)

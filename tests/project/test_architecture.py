@@ -55,7 +55,7 @@ ARTIFACTS: dict[str, set[str]] = {
     "pretokenizer": {"bpe", "container", "errors", "tokens"},
     "normalizer": {"container", "dfa", "errors", "tokens"},
     "network": {"container", "errors", "summaries", "tokens"},
-    "machine": {"errors", "lazy_dfa", "network", "summaries", "tokens"},
+    "machine": {"container", "errors", "lazy_dfa", "network", "summaries", "tokens"},
     "earley": {"container", "dfa", "errors", "tokens"},
     "wordpiece": {"container", "dfa", "errors", "tokens"},
     "cartesian": {"bpe", "container", "errors", "normalizer", "pretokenizer", "tokens"},
@@ -68,12 +68,11 @@ ARTIFACTS: dict[str, set[str]] = {
     "lazy_dfa": {"container", "errors", "tokens"},
     "lazy_lexer": {"container", "dfa", "lazy_dfa", "maximal_munch", "summaries", "tokens"},
     "kinds": {"bpe", "canonical_network", "cartesian", "container", "counting_network", "dfa"}
-    | {"earley", "errors", "lazy_dfa", "lazy_lexer", "machine"}
-    | {"matcher", "maximal_munch", "network", "normalizer", "pretokenizer", "token_terminals"}
-    | {"tokens", "wordpiece"},
+    | {"earley", "errors", "lazy_dfa", "lazy_lexer"}
+    | {"machine", "matcher", "maximal_munch", "network", "normalizer", "pretokenizer"}
+    | {"token_terminals", "tokens", "wordpiece"},
     "artifact": {"container", "dfa", "kinds", "matcher", "tokens"},
-    "growing": {"artifact", "container", "kinds", "lazy_dfa", "machine", "matcher", "network"}
-    | {"tokens"},
+    "growing": {"artifact", "container", "kinds", "lazy_dfa", "machine", "tokens"},
     "prefix": {"artifact", "container", "kinds", "tokens", "wordpiece"},
     "read": {"artifact", "container", "errors", "tokens"},
     "serving": {"artifact", "container", "errors", "kinds", "matcher", "read", "tokens"},
@@ -129,10 +128,10 @@ COMPILER: dict[str, set[str]] = {
     }
     | {"options"},
     "machine": BASE
-    | {"automata", "choose", "dialects", "frontend", "grammar", "lazy_dfa", "lnf", "network"}
-    | {"options", "schema"},
+    | {"assemble", "automata", "choose", "dfa", "dialects", "frontend", "grammar", "lazy_dfa"}
+    | {"lnf", "network", "options", "schema"},
     "reduced": BASE
-    | {"choose", "frontend", "lnf", "maximal_munch", "network", "options"}
+    | {"choose", "frontend", "lnf", "machine", "maximal_munch", "network", "options"}
     | {"token_ids", "tokenizers"},
     "writers": BASE | {"automata", "choose", "frontend", "grammar", "lnf", "options", "unicode"},
     "token_ids": BASE | {"automata", "frontend", "grammar", "options", "tokenizers"},
@@ -185,7 +184,7 @@ COMPILER: dict[str, set[str]] = {
         "frontend",
         "grammar",
     }
-    | {"maximal_munch", "merge", "network", "notes", "options", "reduced", "token_ids"}
+    | {"machine", "maximal_munch", "merge", "network", "notes", "options", "reduced", "token_ids"}
     | {"tokenizers", "wordpiece"},
     "compiler": BASE | {"bpe", "cache", "machine", "options", "pipeline", "tokenizers"},
     "serving": BASE

@@ -19,6 +19,7 @@ from constrain.artifacts import Artifact, Matcher
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import Vocabulary
+from constrain.compiler import Compiler
 
 KINDS = ("canonical", "any")
 
@@ -459,3 +460,9 @@ def about_so_many(items: Sequence[str], least: int, most: int, rng: random.Rando
     """Random items, so many that few more may follow, or that few more must."""
     near = rng.choice([max(least, 1), most])
     return "".join(rng.choices(items, k=max(near - rng.randrange(5), 0)))
+
+
+def whole_of(compiler: Compiler, text: str, dialect: str = "kbnf") -> Artifact:
+    """The network of a grammar with all of its states, of which no masks are precomputed."""
+    options = {"tokenization": "any", "prewarm": 0, "engine": "network"}
+    return compiler.compile(text, dialect=dialect, **options)

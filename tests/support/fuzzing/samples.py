@@ -69,6 +69,7 @@ CASES = {
     "network": Case(NESTED, "kbnf", {**ANY, "engine": "network"}),
     "network, tokens": Case(TOKENS, "gbnf", {**ANY, "engine": "network"}),
     "network, nothing known": Case(NESTED, "kbnf", {**ANY, "engine": "network", "prewarm": 0}),
+    "network, positions": Case(NESTED, "kbnf", {**ANY, "prewarm": 0}),
     "canonical network": Case(NESTED, "kbnf", NETWORK),
     "canonical network, tokens": Case(TOKENS, "gbnf", NETWORK),
     "canonical network, prefixed tokens": Case(TOKENS, "gbnf", NETWORK, "prefixed"),

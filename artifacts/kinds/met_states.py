@@ -1,0 +1,140 @@
+"""Artifacts of the kind ``network`` under any tokenization whose states are made when texts meet
+them: what runs them, in a file or without one."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from ..container.manifest import Manifest
+from ..container.sections import Arrays
+from ..machine.masks import MetMasks
+from ..machine.position_states import PositionStates
+from ..machine.states import States
+from ..machine.stored_positions import StoredPositions, check_positions
+from ..matcher import Begun
+from ..network.configurations import Texts
+from ..tokens.allowance import Allowance, Precomputed
+from ..tokens.interning import Lock
+from ..tokens.memo import CacheBudget
+from ..tokens.tokenset import Words
+from ..tokens.trie import Trie
+from ..tokens.vocabulary import Vocabulary
+from .check_tokenizer import FIRST_ROW, check_first_row, check_trie_sections, check_vocabulary
+from .contents import Contents
+from .generations import Generations
+from .parser import names_of
+
+if TYPE_CHECKING:
+    from ..lazy_dfa.tables import Conjunction
+    from .mask_walks import MaskWalks
+
+_FIRST_CALL = 256
+
+
+def check(manifest: Manifest, arrays: Arrays) -> None:
+    """Raise ``ArtifactError`` naming the first section that does not fit."""
+    check_vocabulary(manifest, arrays)
+    check_positions(arrays, len(names_of(manifest).called))
+    check_first_row(manifest, arrays)
+    check_trie_sections(arrays)
+
+
+class MetStates:
+    """Matchers share one machine, until it is full.
+
+    ``maker``: what states are made of, begun again by each call. ``first_row``: the mask before any
+    token, if it is known. ``terminals``: those that are called and whose own states are made while
+    decoding.
+    """
+
+    def __init__(
+        self,
+        maker: Callable[[], PositionStates],
+        vocabulary: Vocabulary,
+        trie: Callable[[], Trie],
+        eos: Sequence[int],
+        vocab_size: int,
+        caches: CacheBudget,
+        lock: Lock,
+        first_row: Words | None = None,
+        terminals: "Sequence[Sequence[Conjunction]]" = (),
+    ) -> None:
+        self._maker, self._terminals = maker, terminals
+        self.vocabulary, self.trie = vocabulary, trie
+        self.eos, self.vocab_size = eos, vocab_size
+        self._caches, self._lock, self._first_row = caches, lock, first_row
+        self._generations = Generations(lock, self._following)
+
+    def _following(self, full: MetMasks | None) -> MetMasks:
+        tokens = self.trie, self.vocabulary, self.eos, self.vocab_size, self._caches, self._lock
+        if self._terminals:
+            from ..machine.terminal_masks import TerminalMasks, following
+
+            assert full is None or isinstance(full, TerminalMasks)
+            return following(full, self._terminals, self._maker, *tokens)
+        machine = MetMasks(self._maker(), *tokens)
+        if self._first_row is not None:
+            machine.begin_with(self._first_row)
+        return machine
+
+    def machine(self) -> MetMasks:
+        """The machine of all matchers, until it is full."""
+        return self._generations.machine()
+
+    def begun(self, prompt: Sequence[int]) -> Begun:
+        """Under any tokenization a prompt changes nothing."""
+        return self._generations.begun()
+
+    def texts(self) -> Texts:
+        """Reads texts, apart from what matchers share."""
+        if not self._terminals:
+            return Texts(States(self._maker()))
+        from ..machine.terminal_masks import texts_of
+
+        return texts_of(self._maker(), self._terminals)
+
+    def viable_bytes(self, text: bytes) -> int:
+        """How many bytes of ``text`` can begin a member."""
+        # Rules that are made when they are read are made for all.
+        with self._lock:
+            return self.texts().viable(text)
+
+    @property
+    def names_tokens(self) -> bool:
+        """Grammars that name tokens have other machines."""
+        return False
+
+    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
+        """Masks along random texts that the masks allow."""
+        return self._walks.precompute(Allowance(seconds, answers))
+
+    @cached_property
+    def _walks(self) -> "MaskWalks":
+        from .mask_walks import MaskWalks
+
+        begin = partial(self.begun, ())
+        return MaskWalks(begin, self.vocabulary, self.eos, self.vocab_size)
+
+
+class MetStatesRuntime(MetStates):
+    """The states of a file's positions, ``stored``; ``names``: what messages call these."""
+
+    def __init__(self, contents: Contents) -> None:
+        a, m, self.names = contents.arrays, contents.manifest, names_of(contents.manifest)
+        is_nullable = self.names.nullable_start
+        self.stored = StoredPositions.from_arrays(a, _FIRST_CALL, nullable_start=is_nullable)
+        super().__init__(
+            self.stored.begun,
+            contents.vocabulary,
+            lambda: contents.trie,
+            m.eos,
+            m.vocab_size,
+            contents.caches,
+            contents.lock,
+            a.get(FIRST_ROW),
+        )
+
+
+def runtime(contents: Contents) -> MetStatesRuntime:
+    """What runs the artifact."""
+    return MetStatesRuntime(contents)

@@ -1,0 +1,192 @@
+"""The positions of a grammar as arrays of a file, which are read as texts come to them.
+
+arcs     by position what it reads and calls, and where that leads     ``Positions.arcs``
+skips    by position where it gets without reading                     ``Positions.epsilon``
+starts   by procedure the position in front of it
+
+Position 0 is the end. The others are numbered breadth-first from the start of the grammar, so that
+the same grammar has the same arrays, whatever was met of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..container.sections import (
+    Arrays,
+    check_types,
+    require,
+    require_offsets,
+    require_range,
+)
+from ..network.check import check_first_calls
+from .position_states import PositionStates
+from .positions import END, NOWHERE, Positions
+
+# The sections, of one of two types, with the number of axes.
+_SECTIONS = {"arc_offsets": 1, "arcs": 2, "skip_offsets": 1, "skips": 1, "starts": 1}
+_NARROW, _WIDE = "u2", "i4"
+
+_ARCS = "positions.arcs"
+
+_OCTETS = 256
+
+# Positions that are looked at in front of all procedures, when a file is checked.
+_MOST_SKIPPED = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredPositions:
+    """N positions and P procedures, int32 or uint16.
+
+    ``arcs``: (A, 3), the lowest and the highest symbol and the target of each arc, by position:
+    those of position p from ``arc_offsets[p]`` on, (N + 1,). ``skips``, ``skip_offsets``: the same
+    of what is gone to without reading. ``starts``: (P,), the first one the grammar's.
+    ``first_call``: the symbols from here on are calls. ``nullable_start``: ε is a member, which no
+    position says.
+    """
+
+    arcs: NDArray[np.integer]
+    arc_offsets: NDArray[np.integer]
+    skips: NDArray[np.integer]
+    skip_offsets: NDArray[np.integer]
+    starts: NDArray[np.integer]
+    first_call: int
+    nullable_start: bool
+
+    @classmethod
+    def of(
+        cls, positions: Positions, starts: Sequence[int], first_call: int, *, nullable_start: bool
+    ) -> "StoredPositions":
+        """Of positions that are all written."""
+        arcs, skips = positions.arcs, positions.epsilon
+        return cls(
+            np.array([number for runs in arcs for number in runs], np.int32).reshape(-1, 3),
+            np.cumsum([0, *(len(runs) // 3 for runs in arcs)], dtype=np.int32),
+            np.array([target for targets in skips for target in targets], np.int32),
+            np.cumsum([0, *map(len, skips)], dtype=np.int32),
+            np.array(starts, np.int32),
+            first_call,
+            nullable_start,
+        )
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Arrays, first_call: int, *, nullable_start: bool
+    ) -> "StoredPositions":
+        """From sections that have been checked."""
+        found = {name: arrays[f"positions.{name}"] for name in _SECTIONS}
+        return cls(first_call=first_call, nullable_start=nullable_start, **found)
+
+    def arrays(self) -> dict[str, NDArray[np.integer]]:
+        """The sections: of the narrow type if no number is too large for it."""
+        found = {f"positions.{name}": getattr(self, name) for name in _SECTIONS}
+        most = max(int(array.max(initial=0)) for array in found.values())
+        dtype = np.dtype("<" + (_NARROW if most < 1 << 16 else _WIDE))
+        return {name: array.astype(dtype) for name, array in found.items()}
+
+    @property
+    def calls(self) -> int:
+        """How many arcs are calls."""
+        return int((self.arcs[:, 0] >= self.first_call).sum())
+
+    @property
+    def states(self) -> int:
+        """Number of positions, the end included."""
+        return len(self.arc_offsets) - 1
+
+    def positions(self) -> Positions:
+        """The positions, each read when it is first needed."""
+        count = self.states
+        reader = _Reader(self, found := Positions([[]] * count, [NOWHERE] * count))
+        found.unlaid |= dict.fromkeys(range(END + 1, count), reader)
+        return found
+
+    def written(self) -> Positions:
+        """The same, all of them read."""
+        positions = self.positions()
+        for position, reader in positions.unlaid.items():
+            reader.lay(position)
+        positions.unlaid.clear()
+        return positions
+
+    def begun(self) -> PositionStates:
+        """States of these positions, of which none is made."""
+        starts: list[int] = self.starts.tolist()
+        return PositionStates(
+            self.positions(), starts.__getitem__, self.first_call, self.nullable_start
+        )
+
+
+class _Reader:
+    """Reads positions from arrays."""
+
+    def __init__(self, stored: StoredPositions, into: Positions) -> None:
+        self._into = into
+        # subtle: a memoryview's slices are lists of Python's own integers at once.
+        self._arcs = np.ascontiguousarray(stored.arcs).ravel().data
+        self._arc_offsets = np.ascontiguousarray(stored.arc_offsets).data
+        self._skips = np.ascontiguousarray(stored.skips).data
+        self._skip_offsets = np.ascontiguousarray(stored.skip_offsets).data
+
+    def lay(self, state: int) -> None:
+        """Read what leaves a position."""
+        begin, end = self._arc_offsets[state], self._arc_offsets[state + 1]
+        self._into.arcs[state] = self._arcs[3 * begin : 3 * end].tolist()
+        begin, end = self._skip_offsets[state], self._skip_offsets[state + 1]
+        self._into.epsilon[state] = self._skips[begin:end].tolist()
+
+
+def check_positions(arrays: Arrays, called: int, terminals: int = 0) -> None:
+    """Check the positions of a grammar that calls ``called`` procedures, itself the first, and
+    names so many ``terminals``: the bounds of all numbers, and that no chain of first calls leads
+    back to its beginning, nor too deep.
+
+    Raises ``ArtifactError`` naming the first section that does not fit.
+    """
+    arcs = arrays.get(_ARCS)
+    dtype = _NARROW if arcs is not None and arcs.itemsize == np.dtype(_NARROW).itemsize else _WIDE
+    check_types(arrays, {f"positions.{name}": (dtype, axes) for name, axes in _SECTIONS.items()})
+    found = StoredPositions.from_arrays(arrays, _OCTETS + terminals, nullable_start=False)
+    states, first_call = found.states, found.first_call
+    require(found.arcs.shape[1] == 3, _ARCS)
+    require(states > END, "positions.arc_offsets")
+    require_offsets(arrays, "positions.arc_offsets", states, len(found.arcs))
+    require_offsets(arrays, "positions.skip_offsets", states, len(found.skips))
+    require(int(found.arc_offsets[END + 1]) == 0, "positions.arc_offsets")
+    require(int(found.skip_offsets[END + 1]) == 0, "positions.skip_offsets")
+    low, high = found.arcs[:, 0], found.arcs[:, 1]
+    require_range(arrays, _ARCS, 0, max(states, first_call + called))
+    require(bool((found.arcs[:, 2] < states).all()), _ARCS)
+    require(bool((low <= high).all() and (high < first_call + called).all()), _ARCS)
+    # A run is of bytes, or one terminal or call.
+    require(bool(((high < _OCTETS) | (low == high)).all()), _ARCS)
+    require_range(arrays, "positions.skips", 0, states)
+    require(len(found.starts) == called > 0, "positions.starts")
+    require_range(arrays, "positions.starts", 0, states)
+    callers, callees = _first_calls(found)
+    check_first_calls(called, callers, callees, "positions.starts")
+
+
+def _first_calls(found: StoredPositions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The procedures that call others before they read, and these."""
+    is_call = found.arcs[:, 0] >= found.first_call
+    calling = np.repeat(np.arange(found.states), np.diff(found.arc_offsets))[is_call]
+    called = dict[int, set[int]]()
+    for position, symbol in zip(calling.tolist(), found.arcs[is_call, 0].tolist(), strict=True):
+        called.setdefault(position, set()).add(symbol - found.first_call)
+    skips, offsets = found.skips.data, found.skip_offsets.data
+    steps, pairs = 0, set[tuple[int, int]]()
+    for procedure, start in enumerate(found.starts.tolist()):
+        seen, pending = {start}, [start]
+        for position in pending:
+            pairs.update((procedure, callee) for callee in called.get(position, ()))
+            more = {*skips[offsets[position] : offsets[position + 1]]} - seen
+            seen |= more
+            pending += more
+        steps += len(pending)
+        require(steps <= _MOST_SKIPPED, "positions.skips")
+    both = np.array(sorted(pairs), np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]

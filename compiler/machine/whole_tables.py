@@ -1,0 +1,48 @@
+"""All states of an artifact, for what draws them or looks for members.
+
+positions that call nothing   ->   the minimal DFA, whose states have no origins
+other positions               ->   a network
+"""
+
+from dataclasses import replace
+
+from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.container.manifest import BYTE_DFA
+from constrain.artifacts.kinds.contents import Contents
+from constrain.artifacts.kinds.met_states import MetStatesRuntime
+from constrain.artifacts.kinds.parser import network_of
+from constrain.artifacts.network.tables import NetworkTables
+
+from ..assemble.dfa import byte_dfa_sections
+from ..automata.minimize import minimize
+from ..dfa.precompute import live_states
+from ..limits import Limits
+from ..network.components import dfa_of
+from ..network.laid_out import LaidOut
+from ..network.tree_layout import Procedure
+
+
+def network_in(artifact: Artifact, limits: Limits) -> NetworkTables:
+    """The network of an artifact that has one, with all its states. Raises ``LimitError``."""
+    runtime = artifact.runtime
+    if isinstance(runtime, MetStatesRuntime):
+        return LaidOut(runtime.stored, runtime.names.called).tables(limits.started())
+    return network_of(Contents(artifact.manifest, artifact.arrays))
+
+
+def with_dfa(artifact: Artifact, limits: Limits) -> Artifact:
+    """The artifact itself; but if it has positions that call nothing, one with the same masks by a
+    DFA. Raises ``LimitError``."""
+    runtime = artifact.runtime
+    if not isinstance(runtime, MetStatesRuntime) or runtime.stored.calls:
+        return artifact
+    stored, limits = runtime.stored, limits.started()
+    start = Procedure(artifact.manifest.start, int(stored.starts[0]))
+    is_nullable = stored.nullable_start
+    dfa = minimize(
+        dfa_of(stored.written(), start, None, limits, nullable_start=is_nullable), limits
+    )
+    live = live_states(dfa.tables(()), artifact.trie).astype("u1")
+    kept = {n: a for n, a in artifact.arrays.items() if not n.startswith("positions.")}
+    manifest = replace(artifact.manifest, kind=BYTE_DFA, byte_start=dfa.start, parser=None)
+    return Artifact(manifest, {**kept, **byte_dfa_sections(dfa, ()), "dfa.live": live})
