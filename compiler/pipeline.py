@@ -107,7 +107,7 @@ def build_engine(
     wanted = with_changes(options, changes)
     if may_be_met(wanted):
         found = engine_when_met(text, wanted, name)
-        return found.parser() if isinstance(found, StatesWhenMet) else found
+        return found.recogniser() if isinstance(found, StatesWhenMet) else found
     with in_force(wanted.limits):
         grammar = read(text, wanted, name)
         check(grammar)

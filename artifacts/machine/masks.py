@@ -6,21 +6,23 @@ numbered (``artifacts/tokens/interning.py``), and the states that were made coun
 machine, when this one is full, begins with none.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from types import TracebackType
+from typing import TypeAlias
 
 from ..errors import ArtifactError
 from ..network.configurations import REFUSED, Texts
 from ..network.lazy_token_effects import LazyTokenEffects
-from ..network.summaries import Summaries
+from ..network.summaries import Summaries, TrieWalk
 from ..network.tables import DEAD
-from ..summaries.node_sets import NOTHING, ROOT
+from ..summaries.node_sets import NOTHING, ROOT, Nodes
 from ..tokens import tokenset
 from ..tokens.interning import InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
+from .repetitions import ENDLESS
 from .states import StateMaker, States
 from .walk import StateWalk
 
@@ -36,6 +38,9 @@ _BETWEEN_LOOKS = 256
 
 _EOS = -1
 
+# The row of the tokens that fit, and the set of nodes where the call ends, by their numbers.
+_Summary: TypeAlias = tuple[int, int]
+
 
 class StateSummaries(Summaries):
     """Summaries by walks that make states on the way."""
@@ -47,7 +52,42 @@ class StateSummaries(Summaries):
         self._states = states
 
     def _made_walk(self, trie: Trie) -> StateWalk:
-        return StateWalk(self._states, trie, self._vocab_size, self._children)
+        self._by_states = StateWalk(self._states, trie, self._vocab_size, self._children)
+        return self._by_states
+
+    def _steps(self, key: tuple[int, int]) -> Generator[tuple[int, int], _Summary, _Summary]:
+        """By its twin, a state with bounds: alone where no text is longer than there is room. Else
+        texts that are longer are walked by themselves, if they are whole tokens; and if not, the
+        nodes with longer ones below."""
+        suspended, state = key
+        room, begun = self._states.rooms[state], self.sets[suspended]
+        walk = self._by_states
+        low = walk.within(begun, room) if room < ENDLESS else None
+        if low is None or not (suspended == ROOT or low.any()):
+            return (yield from super()._steps(key))
+        twin = self._states.twin(state)
+        if low.all():
+            return self._found(key, (yield suspended, twin))
+        if suspended == ROOT:
+            row, left = yield key[0], twin
+            longer, after = yield from super()._steps(key)
+            words = self.rows[row] & ~walk.longer(room) | self.rows[longer]
+            parts = [walk.up_to(self.sets[left], room), self.sets[after]]
+            return self._found(key, (self.rows.number(words), self.sets.number(walk.merged(parts))))
+        rows, lefts = set[int](), list[Nodes]()
+        for nodes, each in ((begun[low], twin), (begun[~low], state)):
+            row, left = yield self.sets.number(nodes), each
+            rows.add(row)
+            lefts.append(self.sets[left])
+        return self._found(key, (self.rows.union(rows), self.sets.number(walk.merged(lefts))))
+
+    def _read_from(
+        self, walk: TrieWalk, number: int, suspended: Nodes, state: int
+    ) -> tuple[Words, list[tuple[int, Nodes]], int]:
+        room = self._states.rooms[state] if number == ROOT else ENDLESS
+        if room < ENDLESS:
+            return self._by_states.walk_longer(suspended, state, room)
+        return super()._read_from(walk, number, suspended, state)
 
 
 class MetMasks(InterningMachine):

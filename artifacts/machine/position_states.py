@@ -1,7 +1,10 @@
 """The states of a grammar: the sets of its positions, each found when it is first needed.
 
-what a position leads to is written    when a set first has it       positions.py
-what a set reads is merged             when its row is made          state_lists.py
+    what a position leads to is written    when a set first has it       positions.py
+    what a set reads is merged             when its row is made          state_lists.py
+
+A set in a long repetition is that of the first few items, and how many more were read: a thousand
+characters of a string are one set and a number.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,9 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .positions import END, Positions
+from .repetitions import ENDLESS, Repetitions
 from .state_lists import EMPTY, ENDED, StateLists
 
 _OCTETS = 256
+
+# A set is the number of a list, and above so many bits how many items more were read.
+_LIST_BITS = 32
+_LIST = (1 << _LIST_BITS) - 1
+
+# Numbers of repetitions, and how many items were read.
+_Copies = frozenset[tuple[int, int]]
 
 
 class PositionStates:
@@ -20,7 +31,7 @@ class PositionStates:
 
     ``start_of``: by number the position that a procedure starts in, the first of them the grammar's
     start. ``nullable_start``: ε is a member. ``growing``: so many terminals, the last ones, are
-    called, too. Raises what writing positions raises.
+    called, too. ``repetitions``: among the positions. Raises what writing positions raises.
     """
 
     def __init__(
@@ -30,40 +41,53 @@ class PositionStates:
         first_call: int,
         nullable_start: bool,
         growing: int = 0,
+        repetitions: Repetitions | None = None,
     ) -> None:
         self._positions, self._arcs, self._start_of = positions, positions.arcs, start_of
+        self._repetitions = repetitions or Repetitions(positions)
         self._lists = StateLists(positions, None, _unchecked)
         self._first_procedure, self.nullable_start = first_call, nullable_start
         self.first_call = first_call - growing
         self._callees: list[int] = []
         self._calls = {EMPTY: False, ENDED: False}
+        self._copies: dict[int, _Copies] = {EMPTY: frozenset(), ENDED: frozenset()}
+        self._moved: dict[tuple[int, int, int, int], int] = {}
         self.start = self.callee(first_call)
 
     def ends(self, number: int) -> bool:
         """Whether a call, or the text, may end in a set."""
-        return self._lists.ended[number]
+        return self._lists.ended[number & _LIST]
 
     def calls(self, number: int) -> bool:
         """Whether a set calls something."""
-        found, pending = self._calls.get(number), []
-        while found is None:
-            state, rest = self._lists.head_and_rest(number)
-            pending.append((number, state))
-            number, found = rest, self._calls.get(rest)
-        for number, state in reversed(pending):
-            found = self._calls[number] = found or self._calls_from(state)
-        return found
+        return self._looked_up(number & _LIST)[0]
 
     def runs(self, number: int) -> Sequence[int]:
         """What a set reads: low, high, target, low, high, target, … in ascending order."""
-        return self._lists.runs(number)
+        runs = self._lists.runs(number)
+        if self._repetitions.is_empty:
+            return runs
+        runs = runs[:]
+        runs[2::3] = [self._set(target) for target in runs[2::3]]
+        return runs
+
+    def base(self, number: int) -> int:
+        """The set of which ``runs`` is asked: of one that stands further inside of a repetition the
+        one that stands for it, of others itself."""
+        return number & _LIST
+
+    def further(self, number: int, target: int) -> int:
+        """Where a set leads if its base leads to a target."""
+        ((repetition, first),) = self._copies_of(number & _LIST)
+        behind, read = target & _LIST, target >> _LIST_BITS
+        return self._set(behind, repetition, first, read + (number >> _LIST_BITS))
 
     def callee(self, symbol: int) -> int:
         """The set that a call of a symbol starts in; it does not match ε."""
         place = symbol - self._first_procedure
         while len(self._callees) <= place:
             begun = self._lists.closure(self._start_of(len(self._callees)))
-            self._callees.append(self._lists.not_ended(begun))
+            self._callees.append(self._set(self._lists.not_ended(begun)))
         return self._callees[place]
 
     def following(self, begins: Sequence[NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
@@ -107,6 +131,82 @@ class PositionStates:
             new = set(reached) - seen
             seen |= new
             pending += new
+
+    def room(self, number: int) -> int:
+        """Texts of so many characters lead from a set where they lead from ``twin``."""
+        copies, more = self._copies_of(number & _LIST), number >> _LIST_BITS
+        rooms = (self._repetitions.room(each, read + more) for each, read in copies)
+        return min(rooms, default=ENDLESS)
+
+    def twin(self, number: int) -> int:
+        """The set that goes on without the bounds of repetitions."""
+        repetitions, members = self._repetitions, self._lists.members(number & _LIST)
+        twins = (repetitions.twin(p) if repetitions.copy_at(p) else p for p in members)
+        return self._lists.of(twins, ended=self.ends(number))
+
+    def counts_characters(self, number: int) -> bool:
+        """Whether the room of a set is what is left up to the next bound of one repetition, of
+        items that begin with characters."""
+        copies = self._copies_of(number & _LIST)
+        return len(copies) == 1 and all(self._repetitions.reads_characters(n) for n, _ in copies)
+
+    def behind_least(self, number: int) -> int | None:
+        """Where such a set leads if as many items are read as there must be, and these were not
+        read yet."""
+        ((repetition, read),) = self._copies_of(number & _LIST)
+        front = self._repetitions.behind_least(repetition, read)
+        return None if front is None else self._set(self._lists.closure(front))
+
+    def uncounted(self, number: int) -> int:
+        """The positions of a set that are in no repetition."""
+        members = self._lists.members(number & _LIST)
+        alone = (p for p in members if self._repetitions.copy_at(p) is None)
+        return self._lists.of(alone, ended=self.ends(number))
+
+    def _set(self, number: int, repetition: int = 0, first: int = 0, more: int = 0) -> int:
+        """The set of a list whose copies of a repetition, from that behind ``first`` items on, are
+        those behind so many ``more``."""
+        copies = self._copies_of(number)
+        if not copies:
+            return number
+        if len(copies) > 1:
+            return self._with_more(number, repetition, first, more) if more else number
+        ((only, read),) = copies
+        real = read + more if only == repetition and read >= first else read
+        alike = self._repetitions.alike(only, real)
+        return real - alike << _LIST_BITS | self._with_more(number, only, read, alike - read)
+
+    def _with_more(self, number: int, repetition: int, first: int, more: int) -> int:
+        """The list in which copies are those behind so many items more."""
+        if not more:
+            return number
+        key = number, repetition, first, more
+        found = self._moved.get(key)
+        if found is None:
+            members = list(self._lists.members(number))
+            for place, position in enumerate(members):
+                copy = self._repetitions.copy_at(position)
+                if copy is not None and copy[0] == repetition and copy[1] >= first:
+                    members[place] = self._repetitions.moved(position, more)
+            found = self._moved[key] = self._lists.of(members, ended=self._lists.ended[number])
+        return found
+
+    def _copies_of(self, number: int) -> _Copies:
+        return self._looked_up(number)[1]
+
+    def _looked_up(self, number: int) -> tuple[bool, _Copies]:
+        """Of a list, whether it calls something, and the copies that it is in."""
+        calls, copies, pending = self._calls, self._copies, []
+        while number not in calls:
+            head, rest = self._lists.head_and_rest(number)
+            pending.append((number, head, rest))
+            number = rest
+        for each, head, rest in reversed(pending):
+            calls[each] = calls[rest] or self._calls_from(head)
+            copy = self._repetitions.copy_at(head)
+            copies[each] = copies[rest] if copy is None else copies[rest] | {copy}
+            number = each
+        return calls[number], copies[number]
 
     def _calls_from(self, state: int) -> bool:
         return state != END and any(low >= self.first_call for low in self._arcs[state][::3])

@@ -12,7 +12,7 @@ is the least literal that is left and a node of the trie of all of them. What is
 already consists of sets of one position, and costs a copy.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from .positions import END, Positions, Runs
 
@@ -75,13 +75,19 @@ class StateLists:
         """The list without the end."""
         if not self.ended[number]:
             return number
-        heads = []
+        return self.of(self.members(number))
+
+    def members(self, number: int) -> Iterator[int]:
+        """The positions of a list, ascending."""
         while number > ENDED:
-            heads.append(self._heads[number])
+            yield self._order[self._heads[number]]
             number = self._rests[number]
-        found = EMPTY
-        for head in reversed(heads):
-            found = self._list(head, found)
+
+    def of(self, members: Iterable[int], *, ended: bool = False) -> int:
+        """The list of some positions, each of which reads something, and perhaps of the end."""
+        found = ENDED if ended else EMPTY
+        for place in sorted({self._place[member] for member in members}, reverse=True):
+            found = self._list(place, found)
         return found
 
     def _list(self, head: int, rest: int) -> int:
@@ -197,10 +203,7 @@ class StateLists:
                 if target not in seen:
                     seen.add(target)
                     pending.append(target)
-        found = ENDED if END in seen else EMPTY
-        for place in sorted((self._place[s] for s in seen if self._arcs[s]), reverse=True):
-            found = self._list(place, found)
-        return found
+        return self.of((s for s in seen if self._arcs[s]), ended=END in seen)
 
     def runs(self, number: int) -> Runs:
         """What a list reads, ascending and disjoint; targets are lists."""

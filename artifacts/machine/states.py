@@ -7,10 +7,11 @@ in the order in which states are met, so nothing that is written to a file has t
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, overload
 
 from ..network.loops import Loop
 from ..tokens.subtrees import BROKEN, CLASS_BITS, OTHER, UTF8_BETWEEN, UTF8_ILL, UTF8_STEPS
+from .repetitions import ENDLESS
 
 DEAD = 0
 
@@ -25,6 +26,9 @@ _FEW_EDGES = 16
 
 # The classes that a state without a loop leaves on: all.
 ALL_CLASSES = 2**64 - 1
+
+# More characters than a token has.
+_MANY_CHARACTERS = 1 << 20
 
 # What a state takes with its row, and one that was named and never made, roughly, in bytes.
 ROW_BYTES, _NAME_BYTES = 2_600, 250
@@ -59,12 +63,64 @@ class StateMaker(Protocol):
     def callee(self, symbol: int) -> int:
         """The set that a call of a symbol starts in; it does not match ε."""
 
+    def base(self, number: int) -> int:
+        """The set of which ``runs`` is asked: of one that stands further inside of a repetition the
+        one that stands for it, of others itself."""
 
-class States(dict[int, list[int]]):
+    def further(self, number: int, target: int) -> int:
+        """Where a set leads if its base leads to a target."""
+
+    def room(self, number: int) -> int:
+        """Texts of so many characters lead from a set where they lead from its ``twin``."""
+
+    def twin(self, number: int) -> int:
+        """A set that reads, calls and ends as another, as far as there is room."""
+
+    def counts_characters(self, number: int) -> bool:
+        """Whether the room of a set is what is left up to the next bound of one repetition, of
+        items that begin with characters."""
+
+    def behind_least(self, number: int) -> int | None:
+        """Where such a set leads if as many items are read as there must be, and these were not
+        read yet."""
+
+    def uncounted(self, number: int) -> int:
+        """The part of a set that is in no repetition."""
+
+
+class _FollowingRow(Sequence[int]):
+    """The row of a state that leads where its base does, further inside of a repetition; what is
+    not looked at gets no number."""
+
+    def __init__(self, states: "States", state: int, row: Sequence[int]) -> None:
+        self._states, self._state, self._row = states, state, row
+        self._found: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._row)
+
+    @overload
+    def __getitem__(self, symbol: int) -> int: ...
+    @overload
+    def __getitem__(self, symbol: slice) -> list[int]: ...
+    def __getitem__(self, symbol: int | slice) -> int | list[int]:
+        if isinstance(symbol, slice):
+            return [self[each] for each in range(*symbol.indices(len(self._row)))]
+        target = self._row[symbol]
+        found = self._found.get(target)
+        if found is None:
+            found = self._found[target] = self._states.further(self._state, target)
+        return found
+
+
+class States(dict[int, Sequence[int]]):
     """State s reads byte b to ``rows[s][b]``, ``DEAD`` where it does not; the row is made when it
     is first looked up, and is an entry of this dictionary. With it come ``calls[s]``, pairs of a
     start and a frame; before there are none. ``ends[s]``: its call may end. ``stops[s]``: it ends
-    or calls; ``plain[s]``: it does not. State ``DEAD`` reads nothing. ``known_leaving``,
+    or calls; ``plain[s]``: it does not. State ``DEAD`` reads nothing.
+
+    ``rooms[s]``: texts of so many characters lead where they lead from ``twin(s)``; all do if it is
+    ``ENDLESS``, which it is of all states unless one ``is_bounded``. ``known_leaving``,
     ``few_edges``: what ``leaving`` and ``edges_of`` give, by state, where it is known.
 
     Made under the lock of whoever shares them. Raises what the maker raises.
@@ -79,6 +135,9 @@ class States(dict[int, list[int]]):
         self.terminals = maker.first_call - _OCTETS
         self.ends, self.stops, self.plain = [False], [False], [False]
         self.calls: list[list[tuple[int, int]]] = [_NO_CALLS]
+        self.rooms, self._twins = [ENDLESS], dict[int, int]()
+        self.is_bounded = False
+        self._counting: dict[int, int] = {}
         self.few_edges: dict[int, list[tuple[int, int]] | None] = {}
         self.known_leaving: dict[int, int] = {}
         self._loops: dict[int, Loop | None] = {}
@@ -111,6 +170,8 @@ class States(dict[int, list[int]]):
             ends = self._maker.ends(made_of)
             stops = ends or self._maker.calls(made_of)
             number = self._numbers[made_of] = self._added(made_of, ends, stops)
+            self.rooms[number] = self._maker.room(made_of)
+            self.is_bounded |= self.rooms[number] < ENDLESS
         return number
 
     def _added(self, made_of: int, ends: bool, stops: bool) -> int:
@@ -120,18 +181,87 @@ class States(dict[int, list[int]]):
         self.stops.append(stops)
         self.plain.append(not stops)
         self.calls.append(_NO_CALLS)
+        self.rooms.append(ENDLESS)
         return len(self._sets) - 1
 
     def _callee(self, symbol: int) -> int:
         """The state that a call of a symbol starts in."""
         return self._number(self._maker.callee(symbol))
 
-    def __missing__(self, state: int) -> list[int]:
+    def twin(self, state: int) -> int:
+        """The state that goes on as another, without the bounds of repetitions."""
+        found = self._twins.get(state)
+        if found is None:
+            found = self._twins[state] = self._number(self._maker.twin(self._sets[state]))
+        return found
+
+    def counting(self, state: int) -> tuple[int, int]:
+        """Of a state with bounds, classes of characters, as bits, of which it reads up to so many
+        and no more. Nothing ends or is called on the way."""
+        made_of, room = self._sets[state], self.rooms[state]
+        if self.stops[state] or not self._maker.counts_characters(made_of):
+            return 0, 0
+        following, most = self._maker.behind_least(made_of), 0
+        classes = ALL_CLASSES
+        if following is not None:
+            after = self._number(following)
+            classes, most = self.counting(after)
+            if self.rooms[after] == ENDLESS:
+                classes, most = ALL_CLASSES & ~self.leaving(after), _MANY_CHARACTERS
+            if room == 1:
+                return 0, 0
+        # Copies of one repetition are alike.
+        twin = self.twin(state)
+        if twin not in self._counting:
+            self._counting[twin] = self._single(state, twin)
+        return self._counting[twin] & classes, room + most
+
+    def _single(self, state: int, twin: int) -> int:
+        row, room = self[state], self.rooms[state]
+        behind = self._number(self._maker.uncounted(self._sets[state]))
+        other = self[behind]
+
+        def is_next(target: int) -> bool:
+            is_behind = room == 1 and target == behind
+            return is_behind or (self.rooms[target] == room - 1 and self.twin(target) == twin)
+
+        following = {target for target in set(row[:_OCTETS]) - {DEAD} if is_next(target)}
+        single = others = 0
+        for octet in range(128):
+            if row[octet] in following and other[octet] == DEAD:
+                single |= _CLASSES[octet]
+            else:
+                others |= _CLASSES[octet]
+        if not any(other[128:256]) and len(following) == 1:
+            single |= self._leads_outside_ascii(state, *following) << OTHER
+        return single & ~others
+
+    def further(self, state: int, target: int) -> int:
+        """Where a state leads if its base leads to ``target``."""
+        if target == DEAD:
+            return DEAD
+        return self._number(self._maker.further(self._sets[state], self._sets[target]))
+
+    def _following_row(self, state: int, base: int) -> Sequence[int]:
+        row = self[state] = _FollowingRow(self, state, self[base])
+        edges = self.few_edges[base]
+        self.few_edges[state] = edges and [(octet, row[octet]) for octet, _ in edges]
+        if base in self._loops and self._loops[base] is None:
+            self._loops[state] = None
+        if calls := self.calls[base]:
+            self.calls[state] = [(start, self.further(state, frame)) for start, frame in calls]
+        return row
+
+    def __missing__(self, state: int) -> Sequence[int]:
         """The row of a state, and with it its calls, and its edges if they are few."""
+        made_of = self._sets[state]
+        base = made_of if state == DEAD else self._maker.base(made_of)
+        if base != made_of:
+            return self._following_row(state, self._number(base))
         row, calls = [DEAD] * self._width, []
         edges: list[tuple[int, int]] | None = []
         looping = 0
-        runs = self._maker.runs(self._sets[state]) if state != DEAD else ()
+        runs = self._maker.runs(made_of) if state != DEAD else ()
         for i in range(0, len(runs), 3):
             low, high, target = runs[i], runs[i + 1], self._number(runs[i + 2])
             if low >= self._width:
@@ -166,7 +296,7 @@ class States(dict[int, list[int]]):
         if state not in self._loops:
             inside = bytes([target == state for target in row[:128]])
             loops = inside.count(1) > 1
-            loop = Loop(inside, self._loops_outside_ascii(state)) if loops else None
+            loop = Loop(inside, self._leads_outside_ascii(state, state)) if loops else None
             self._loops[state] = loop
         return self._loops[state]
 
@@ -197,7 +327,7 @@ class States(dict[int, list[int]]):
             self.known_leaving[state] = found
         return found
 
-    def _loops_outside_ascii(self, state: int) -> bool:
+    def _leads_outside_ascii(self, state: int, back: int) -> bool:
         """Whether each character outside ASCII leads back to a state, nothing else does so far as
         bytes outside ASCII go, and nothing stops in the middle of one."""
         seen = {(UTF8_BETWEEN, state)}
@@ -211,7 +341,7 @@ class States(dict[int, list[int]]):
                 if step == UTF8_ILL:
                     if target != DEAD:
                         return False
-                elif target == DEAD or (step == UTF8_BETWEEN and target != state):
+                elif target == DEAD or (step == UTF8_BETWEEN and target != back):
                     return False
                 elif step != UTF8_BETWEEN and (step, target) not in seen:
                     seen.add((step, target))

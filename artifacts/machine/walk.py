@@ -8,7 +8,7 @@ reads through are taken whole (``artifacts/tokens/subtrees.py``).
 """
 
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
@@ -25,6 +25,8 @@ from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.subtrees import BROKEN, CLASS_BITS, subtrees_of
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
+from .lengths import Lengths, lengths_of
+from .repetitions import ENDLESS
 from .states import DEAD, States
 
 # Nodes that are fewer than this are read one by one, if their children are fewer than that.
@@ -102,6 +104,10 @@ class _Met:
         self.waiting: dict[int, list[Some]] = {}
         self.stopped: dict[int, list[Some]] = {}
         self.count = 0
+        # Intervals of tokens, each with the most characters of those that fit.
+        self.counted: list[tuple[Nodes, Nodes, Nodes]] = []
+        # Texts through a node are followed if they are longer.
+        self.length = 0
 
 
 class _FewNodes(FewNodes):
@@ -132,6 +138,7 @@ class StateWalk:
         self._caches = caches or CacheBudget()
         self._targets: dict[int, NDArray[np.int32]] = {}
         self._few = _FewNodes(states, trie)
+        self._longer: dict[int, Words] = {}
         self.forget()
 
     def forget(self) -> None:
@@ -145,6 +152,38 @@ class StateWalk:
     def flat(self, nodes: Nodes) -> Nodes:
         """A set with all nodes, each by itself."""
         return index_of(self._trie).flat(nodes)
+
+    @cached_property
+    def _lengths(self) -> Lengths:
+        return lengths_of(self._trie)
+
+    def within(self, nodes: Nodes, length: int) -> NDArray[np.bool_]:
+        """Which nodes have no longer texts below them than so many characters."""
+        found: NDArray[np.bool_] = self._lengths.below.take(nodes % self._size) <= length
+        return found
+
+    def up_to(self, nodes: Nodes, length: int) -> Nodes:
+        """The nodes of a set, each by itself, that are at most so many characters from the root."""
+        flat = self.flat(nodes)
+        found: Nodes = flat[self._lengths.read.take(flat) <= length]
+        return found
+
+    def longer(self, length: int) -> Words:
+        """The tokens of more characters, as a mask."""
+        found = self._longer.get(length)
+        if found is None:
+            ids = self._subtrees.ids[self._lengths.tokens > length]
+            found = self._longer[length] = tokenset.from_ids(ids, self._vocab_size)
+        return found
+
+    def walk_longer(self, root: Nodes, state: int, length: int) -> Walked:
+        """What tokens of more characters come to, and perhaps others."""
+        met = _Met()
+        met.length = length
+        self._read(state, root, met)
+        if self._states.stops[state]:
+            met.stopped[state] = [root]
+        return self._ended(met, root)
 
     def merged(self, parts: Sequence[Some]) -> Nodes:
         """The nodes of all parts, int32, ascending, each once."""
@@ -174,6 +213,10 @@ class StateWalk:
     def _walked(self, number: int, suspended: Nodes, state: int) -> Walked:
         met = _Met()
         self._begin(number, suspended, state, met)
+        return self._ended(met, suspended)
+
+    def _ended(self, met: _Met, suspended: Nodes) -> Walked:
+        """What was met, when nothing waits any more."""
         while met.waiting:
             reached = next(iter(met.waiting))
             parts = met.waiting.pop(reached)
@@ -223,7 +266,7 @@ class StateWalk:
         octets = octets[order]
         return _Children(below[order], octets, np.searchsorted(octets, np.arange(257)).tolist())
 
-    def _opened(self, nodes: Nodes, row: list[int]) -> Nodes:
+    def _opened(self, nodes: Nodes, row: Sequence[int]) -> Nodes:
         """The nodes that a row may read from, roots of subtrees opened as far as it reads."""
         read = np.array(row[:_OCTETS]) != DEAD
         broken = np.uint64(1 << BROKEN if read[128:].any() else 0)
@@ -277,6 +320,10 @@ class StateWalk:
         first, octets, below, begin, end, own, _ = self._views
         states, begins, ends = self._states, met.begins, met.ends
         stops, known, few_edges = states.stops, states.known_leaving, states.few_edges
+        rooms, length = states.rooms, met.length
+        if bounded := states.is_bounded:
+            lengths = self._lengths
+            longest, through, read = lengths.below.data, lengths.through.data, lengths.read.data
         pending = [(node, state) for node in nodes]
         begun = len(pending)
         for place, (node, current) in enumerate(pending):
@@ -302,10 +349,21 @@ class StateWalk:
                 targets = [row[octet] for octet in octets[low:high]]
                 reached = [(low + i, target) for i, target in enumerate(targets) if target]
             for child, target in reached:
+                if bounded and rooms[target] < ENDLESS:
+                    if through[child] <= length:
+                        continue
+                    if longest[child] <= rooms[target]:
+                        target = states.twin(target)
+                    else:
+                        classes, items = states.counting(target)
+                        if classes and lengths.unbroken(classes, length).of(child) > items:
+                            one = np.array([begin[child], end[child], read[child] + items])
+                            met.counted.append((one[:1], one[1:2], one[2:]))
+                            continue
                 begins.append(begin[child])
-                if classes := below[child]:
+                if inner := below[child]:
                     leaving = known.get(target) or states.leaving(target)
-                    if classes & leaving:
+                    if inner & leaving:
                         ends.append(begin[child] + own[child])
                         pending.append((child, target))
                         continue
@@ -333,17 +391,47 @@ class StateWalk:
 
     def _reached(self, target: int, nodes: Nodes, met: _Met) -> None:
         """Nodes come to a state: their tokens fit, and what is below waits, or fits as a whole."""
-        tokens = self._subtrees
+        tokens, states = self._subtrees, self._states
+        if states.rooms[target] < ENDLESS:
+            nodes = self._counted(target, nodes, met)
         begins = tokens.begin.take(nodes)
         below = tokens.below.take(nodes)
         if below.any():
-            waits = (below & np.uint64(self._states.leaving(target))) != 0
+            waits = (below & np.uint64(states.leaving(target))) != 0
             ends = np.where(waits, begins + tokens.own.take(nodes), tokens.end.take(nodes))
             if waits.any():
                 met.waiting.setdefault(target, []).append(nodes[waits])
         else:
             ends = tokens.end.take(nodes)
         met.arrays.append((begins, ends))
+
+    def _counted(self, target: int, nodes: Nodes, met: _Met) -> Nodes:
+        """Nodes come to a state with bounds: those whose texts its bounds say nothing of go on in
+        its twin, and where all that is below is counted, it is known what fits. The others."""
+        tokens, states = self._subtrees, self._states
+        room = states.rooms[target]
+        nodes = nodes[self._lengths.through.take(nodes) > met.length]
+        low = self._lengths.below.take(nodes) <= room
+        if low.any():
+            self._reached(states.twin(target), nodes[low], met)
+            nodes = nodes[~low]
+        classes, most = states.counting(target)
+        if not classes or not len(nodes):
+            return nodes
+        known = self._lengths.unbroken(classes, met.length).take(nodes) > most
+        if known.any():
+            some = nodes[known]
+            limits = self._lengths.read.take(some) + most
+            met.counted.append((tokens.begin.take(some), tokens.end.take(some), limits))
+            nodes = nodes[~known]
+        return nodes
+
+    def _counted_row(self, met: _Met) -> Words:
+        begins, ends, limits = (np.concatenate(parts) for parts in zip(*met.counted, strict=True))
+        tokens = ranges(begins, ends - begins)
+        lengths = self._lengths.tokens.take(tokens)
+        fits = (lengths > met.length) & (lengths <= np.repeat(limits, ends - begins))
+        return tokenset.from_ids(self._subtrees.ids.take(tokens[fits]), self._vocab_size)
 
     def _targets_of(self, state: int) -> NDArray[np.int32]:
         targets = self._targets.get(state)
@@ -354,7 +442,7 @@ class StateWalk:
 
     def _row(self, met: _Met) -> Words:
         """The row of what a walk has met; not shared with others."""
-        rows = met.rows
+        rows = met.rows + ([self._counted_row(met)] if met.counted else [])
         if not met.arrays and len(met.begins) <= _FEW_INTERVALS:
             total = sum(met.ends) - sum(met.begins)
             if total <= _FEW_TOKENS:

@@ -68,7 +68,7 @@ class FewNodes:
 
     def __init__(
         self,
-        rows: Mapping[int, list[int]],
+        rows: Mapping[int, Sequence[int]],
         trie: Trie,
         subtrees: Subtrees,
         stops: Sequence[bool] | memoryview,

@@ -203,7 +203,7 @@ class Summaries:
             return few
         walk = self._whole_walk()
         begun = self.sets[suspended]
-        row, groups, met = walk.walk(suspended, begun, state)
+        row, groups, met = self._read_from(walk, suspended, begun, state)
         self.watch(_WALK_WORK + met, 0)
         parts: set[int] = set()
         pending: list[Nodes] = []
@@ -244,6 +244,12 @@ class Summaries:
         if not unchanged:
             suspended = self.sets.number(pending[0] if len(pending) == 1 else walk.merged(pending))
         return self._found(key, (self.rows.number(row), suspended))
+
+    def _read_from(
+        self, walk: TrieWalk, number: int, suspended: Nodes, state: int
+    ) -> tuple[Words, list[tuple[int, Nodes]], int]:
+        """What ``walk`` comes to."""
+        return walk.walk(number, suspended, state)
 
     def _found(self, key: _Key, summary: _Summary) -> _Summary:
         self.results.found[key_of(*key)] = summary

@@ -35,6 +35,7 @@ class DeferredRules(Rules):
         self._numbers = _Numbers(self.names)
         self.loops = _Loops(self)
         self._nullable: dict[int, bool] = {}
+        self.nullable = _Nullable(self)  # type: ignore[assignment]
         self.start = self._numbers[deferred.start]
 
     def body(self, rule: int) -> int:
@@ -44,9 +45,11 @@ class DeferredRules(Rules):
 
     def is_nullable(self, rule: int) -> bool:
         """Whether a rule matches ε. Rules that this does not hang on are not read."""
-        known, opened = self._nullable, set[int]()
-        heads = self.loops[rule].heads
-        pending = list(heads)
+        return any(self.nullable[head] for head in self.loops[rule].heads)
+
+    def matches_empty(self, e: int) -> bool:
+        """The same of an expression."""
+        known, opened, pending = self._nullable, set[int](), [e]
         while pending:
             e = pending[-1]
             if e not in known:
@@ -58,7 +61,7 @@ class DeferredRules(Rules):
                 # No rule begins with itself, so on what is looked at already nothing hangs.
                 known.setdefault(e, False)
             pending.pop()
-        return any(known[head] for head in heads)
+        return known[e]
 
     def _missing(self, e: int) -> int | None:
         """The next part by which it is decided whether an expression matches ε; None if it is."""
@@ -156,6 +159,17 @@ class _Numbers(dict[str, int]):
         number = self[name] = len(self._names)
         self._names.append(name)
         return number
+
+
+class _Nullable(list[bool]):
+    """Whether each expression matches ε, when it is first looked up."""
+
+    def __init__(self, rules: DeferredRules) -> None:
+        super().__init__()
+        self._rules = rules
+
+    def __getitem__(self, e: int) -> bool:  # type: ignore[override]
+        return self._rules.matches_empty(e)
 
 
 class _Loops(list[Loop]):

@@ -23,7 +23,8 @@ class GrammarStates(PositionStates):
         self._layout = layout = Layout(rules, called, limits, when_met=True)
         first_call = FIRST_TERMINAL + rules.terminals
         is_nullable = bool(rules.is_nullable(rules.start))
-        super().__init__(layout.components, layout.start_of, first_call, is_nullable)
+        given = layout.components, layout.start_of, first_call, is_nullable
+        super().__init__(*given, repetitions=layout.repetitions)
 
     def laid_out(self, limits: Limits) -> LaidOut:
         """All positions, of states of which none was met. Raises ``LimitError``."""

@@ -1,7 +1,7 @@
 """Grammars that are read by states made when they are met, and those that are not.
 
-Not yet: grammars read by maximal munch or with token terminals; long repetitions and permutations,
-which are counted; operations and terminals whose automata grow.
+Not yet: grammars read by maximal munch or with token terminals; operations and terminals whose
+automata grow, around which the others are.
 """
 
 import re
@@ -17,14 +17,13 @@ from ..dialects.table import read_growing
 from ..frontend import Parser, Recogniser, compile_texts, of_lazy_states, read
 from ..grammar.check import check
 from ..grammar.expand_permutations import permutations_of
-from ..grammar.tree import Grammar, Repetition, Rule
+from ..grammar.tree import Grammar
 from ..lazy_dfa.expression import may_operate
 from ..lazy_dfa.growth import may_count
 from ..limits import Limits, blaming, in_force
 from ..lnf.empty_patterns import without_exceptions
-from ..network.from_tree import numbered
+from ..network.from_tree import copied_states, numbered
 from ..network.nesting import check_nesting
-from ..network.tree_counts import count_large, repeats
 from ..network.tree_plan import procedures_of
 from ..network.tree_rules import Rules
 from ..options import ANY, AUTO, CompileOptions
@@ -33,7 +32,7 @@ from ..schema.rules.deferred import Deferred
 from .deferred_rules import CalledRules, DeferredRules
 from .grammar_states import GrammarStates
 
-# Strings of so few characters are states for each of them, and the bounds of others.
+# Strings of so few characters are positions for each of them in a file, and the bounds of others.
 _FEW_CHARACTERS = 4
 _LENGTH = re.compile(r'"m(?:ax|in)Length"\s*:\s*(\d+(?:\.\d+)?(?:e\d+)?)', re.IGNORECASE)
 
@@ -41,10 +40,11 @@ _LENGTH = re.compile(r'"m(?:ax|in)Length"\s*:\s*(\d+(?:\.\d+)?(?:e\d+)?)', re.IG
 @dataclass(frozen=True, slots=True)
 class StatesWhenMet:
     """A grammar that is read so. ``maker``: what its states are made of, begun again by a call.
-    ``parser``: the same with all positions, for its file. Raises ``LimitError``."""
+    ``recogniser``: what its file is made of: all positions, or tables where it counts. Raises
+    ``LimitError``."""
 
     maker: Callable[[], GrammarStates]
-    parser: Callable[[], Parser]
+    recogniser: Callable[[], Recogniser]
 
 
 def may_be_met(options: CompileOptions) -> bool:
@@ -61,7 +61,7 @@ def engine_when_met(text: str, wanted: CompileOptions, name: str) -> StatesWhenM
         grammar = _read(text, wanted, name)
         if isinstance(grammar, Deferred):
             maker = partial(_deferred_states, grammar, wanted.limits)
-            return StatesWhenMet(maker, partial(_deferred_parser, grammar, maker, wanted))
+            return StatesWhenMet(maker, partial(_deferred_recogniser, grammar, maker, text, wanted))
         check(grammar)
         choice = engine_of(grammar, wanted)
         return states_when_met(grammar, choice, wanted) or compile_texts(grammar, choice, wanted)
@@ -69,16 +69,12 @@ def engine_when_met(text: str, wanted: CompileOptions, name: str) -> StatesWhenM
 
 @Step("read")
 def _read(text: str, wanted: CompileOptions, name: str) -> Grammar | Deferred:
-    """The tree, or rules that are made when they are first read, where these count no further than
-    copies go."""
+    """The tree, or rules that are made when they are first read."""
     if wanted.start is not None or wanted.dialect is None:
         return read(text, wanted, name)
     schema, limits = wanted.of_schemas, wanted.limits
     found = read_growing(text, wanted.dialect, name=name, limits=limits, schema=schema)
-    if not isinstance(found, Deferred):
-        return found or read(text, wanted, name)
-    is_long = any(float(bound) > _FEW_CHARACTERS for bound in _LENGTH.findall(text))
-    return found.complete() if is_long or found.largest_count > FEW_COPIED_STATES else found
+    return found or read(text, wanted, name)
 
 
 def _deferred_states(deferred: Deferred, limits: Limits) -> GrammarStates:
@@ -87,25 +83,23 @@ def _deferred_states(deferred: Deferred, limits: Limits) -> GrammarStates:
 
 
 @Step("compile")
-def _deferred_parser(
-    deferred: Deferred, maker: Callable[[], GrammarStates], options: CompileOptions
-) -> Parser:
+def _deferred_recogniser(
+    deferred: Deferred, maker: Callable[[], GrammarStates], text: str, options: CompileOptions
+) -> Recogniser:
     grammar, limits = deferred.complete(), options.limits
-    resolved = without_exceptions(grammar, limits)
-    return _parser(resolved, engine_of(grammar, options), maker, limits)
+    choice = engine_of(grammar, options)
+    is_long = any(float(bound) > _FEW_CHARACTERS for bound in _LENGTH.findall(text))
+    if is_long or deferred.largest_count > FEW_COPIED_STATES:
+        return compile_texts(grammar, choice, options)
+    return _parser(without_exceptions(grammar, limits), choice, maker, limits)
 
 
 def parser_when_met(resolved: Grammar, choice: EngineChoice, limits: Limits) -> Parser:
     """The positions of a grammar without exceptions and ignored text. Raises ``CheckError`` if
     there is no member, and ``LimitError``."""
-    return _of_rules(resolved, numbered(resolved, limits), choice, limits).parser()
-
-
-def _of_rules(
-    resolved: Grammar, rules: Rules, choice: EngineChoice, limits: Limits
-) -> StatesWhenMet:
+    rules = numbered(resolved, limits)
     maker = partial(GrammarStates, rules, procedures_of(rules), limits)
-    return StatesWhenMet(maker, lambda: _parser(resolved, as_network(choice, rules), maker, limits))
+    return _parser(resolved, as_network(choice, rules), maker, limits)
 
 
 def _parser(
@@ -134,10 +128,8 @@ def states_when_met(
     """What a checked tree's states are made of; what recognises it, where that was found out on the
     way; None for other grammars that are compiled as a whole. Raises ``CheckError`` if there is no
     member, and ``LimitError``."""
-    limits, most = options.limits, choice.counted_from
-    if choice.semantics != EXACT or grammar.tokens or any(permutations_of(grammar)):
-        return None
-    if most is not None and any(map(partial(_repeats, most=most), grammar.rules)):
+    limits = options.limits
+    if choice.semantics != EXACT or grammar.tokens:
         return None
     with blaming(grammar.longest_rule()):
         may_be_large = may_operate(grammar) or may_count(rule.body for rule in grammar.rules)
@@ -146,12 +138,12 @@ def states_when_met(
             return lazily
         resolved = without_exceptions(grammar, limits)
         rules = numbered(resolved, limits)
-        if most is not None and repeats(resolved) and count_large(rules, most) > 0:
-            return None
-        return _of_rules(resolved, rules, choice, limits)
+        maker = partial(GrammarStates, rules, procedures_of(rules), limits)
 
+    def recogniser() -> Recogniser:
+        counts = copied_states(resolved, rules, limits) > FEW_COPIED_STATES
+        if counts or any(permutations_of(grammar)):
+            return compile_texts(grammar, choice, options)
+        return _parser(resolved, as_network(choice, rules), maker, limits)
 
-def _repeats(rule: Rule, most: int) -> bool:
-    """Whether a rule repeats something more often than copies may have states."""
-    parts = (part for part in rule.expressions if isinstance(part, Repetition))
-    return any(max(part.min_times, part.max_times or 0) > most for part in parts)
+    return StatesWhenMet(maker, recogniser)

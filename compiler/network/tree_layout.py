@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
+from constrain.artifacts.machine.permutations import Permutations
 from constrain.artifacts.machine.positions import END, NOWHERE, Positions
-from constrain.artifacts.network.sets import MOST_PARTS, REPEATED, REQUIRED
+from constrain.artifacts.machine.repetitions import Item, Repetitions, Times
+from constrain.artifacts.network.sets import MOST_PARTS, NO_SEPARATOR, REPEATED, REQUIRED, SetRule
 
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..limits import Limits
@@ -32,6 +34,10 @@ _Counted: TypeAlias = tuple[int, int, int | None]
 
 # What a state with its edges takes, roughly.
 _STATE_BYTES = 450
+
+# Where rules are written when they are met, so many copies of a repetition are written together,
+# and what is repeated more often is an automaton of at most so many states, or called.
+_FEW_COPIES, _FEW_POSITIONS = 8, 64
 
 # So many literals in one choice share their beginnings.
 _MANY_WORDS = 8
@@ -53,11 +59,12 @@ class Procedure:
 class Layout:
     """The automata of a grammar whose rules ``called`` are called.
 
-    ``components``: the automata. ``procedures``: the start, and what is called. ``copied``: the
-    rules of which there are copies. ``owners``: of each state the rule whose text leaves it.
-    ``slack``: how often as many states as the limits allow there may be, most of which read
-    nothing. ``when_met``: rules are written when ``lay`` is told to, of states in the automata's
-    ``unlaid``. Raises ``LimitError``, as ``lay`` does.
+    ``components``: the automata. ``procedures``: the start, and what is called. ``repetitions``:
+    those whose copies are written when they are met. ``copied``: the rules of which there are
+    copies. ``owners``: of each state the rule whose text leaves it. ``slack``: how often as many
+    states as the limits allow there may be, most of which read nothing. ``when_met``: rules are
+    written when ``lay`` is told to, of states in the automata's ``unlaid``. Raises ``LimitError``,
+    as ``lay`` does.
     """
 
     def __init__(
@@ -71,6 +78,8 @@ class Layout:
     ) -> None:
         self._rules, self._called, self._limits = rules, called, limits
         self.components, self._when_met = Positions(), when_met
+        self.repetitions = Repetitions(self.components)
+        self.permutations = Permutations(self.components)
         self._slack = slack
         self._most = min(slack * limits.states, limits.memory // _STATE_BYTES)
         self.copied: set[int] = set()
@@ -91,6 +100,9 @@ class Layout:
         # By the number of an item or a part where it starts, and the rule that it was first met in.
         self._item_starts: dict[int, tuple[int, int]] = {}
         self._items_waiting: list[tuple[int, int, int]] = []
+        self._repeated_items: dict[int, Item] = {}
+        # Whether an item is written, whose rules are parts of it.
+        self._is_apart = False
         self._number(rules.start)
         if not when_met:
             self._lay_out()
@@ -189,6 +201,8 @@ class Layout:
             # What matches no text but ε is no rule.
             if self.components.arcs[current] or current in self._calling or current in self._unlaid:
                 return False
+            if current in self.components.unlaid:
+                return False
             for target in self.components.epsilon[current]:
                 if target not in seen:
                     seen.add(target)
@@ -228,6 +242,9 @@ class Layout:
                 assert isinstance(content, tuple)
                 for low, high in zip(content[::2], content[1::2], strict=True):
                     arcs[start] += (low, high, end)
+            elif kind == RULE and self._is_apart:
+                heads = rules.loops[rules.rule(e)].heads
+                pending.extend((head, start, end) for head in reversed(heads))
             elif kind == RULE:
                 self._lay_use(rules.rule(e), start, end)
             elif kind == ALL:
@@ -246,7 +263,9 @@ class Layout:
                 self._lay_automaton(content, start, end)
             elif kind == ORDERS:
                 self._lay_orders(e, start, end, owner)
-            elif e in rules.counted:
+            elif self._when_met and self._repeats_often(e):
+                self._lay_repeated(e, start, end, owner)
+            elif e in rules.counted and not self._when_met:
                 self._lay_counted(e, start, end, owner)
             else:
                 pending.extend(reversed(self._times(e, start, end, owner)))
@@ -343,6 +362,59 @@ class Layout:
                 components.add_epsilon(node, end)
         return [e for e in reversed(options) if rules.kinds[e] != LITERAL]
 
+    def _lay_repeated(self, e: int, start: int, end: int, owner: int) -> None:
+        """An ε edge to copies that are written one by one."""
+        low, high, _ = self._rules.times(e)
+        (part,) = self._rules.parts[e]
+        low = 0 if self._rules.nullable[part] else low
+        times = Times(self._repeated_item(part, owner), low, high, end)
+        self.components.add_epsilon(start, self.repetitions.begin(times))
+
+    def _repeated_item(self, part: int, owner: int) -> Item:
+        """An item as an automaton of its own: of few states, or a call."""
+        number = self._items.number(part)
+        if number not in self._repeated_items:
+            found = self._closed(part, owner)
+            if found is None:
+                symbol = self._first_call + self._called_item(part, owner)
+                found = Positions([[], [symbol, symbol, END]], [NOWHERE, NOWHERE])
+            first = [low for state in _begun(found) for low in found.arcs[state][::3]]
+            is_text = not any(128 <= low < 192 or low >= FIRST_TERMINAL for low in first)
+            self._repeated_items[number] = Item(found.arcs, found.epsilon, is_text)
+        return self._repeated_items[number]
+
+    def _closed(self, part: int, owner: int) -> Positions | None:
+        """An expression as an automaton of few states that calls nothing, and does not match ε."""
+        rules, pending = self._rules, [part]
+        for e in pending:
+            kind = rules.kinds[e]
+            if kind == ORDERS or (kind == TIMES and self._repeats_often(e)):
+                return None
+            pending += rules.parts[e]
+            if kind == RULE:
+                loop = rules.loops[rules.rule(e)]
+                if loop.tails:
+                    return None
+                pending += loop.heads
+            # Rules that name themselves go on for ever.
+            if len(pending) > _FEW_POSITIONS:
+                return None
+        if rules.nullable[part]:
+            return None
+        whole, self.components, self._is_apart = self.components, Positions(), True
+        self._lay([(part, self.components.new_state(), END)], owner)
+        found, self.components, self._is_apart = self.components, whole, False
+        return found if found.states <= _FEW_POSITIONS else None
+
+    def _called_item(self, part: int, owner: int) -> int:
+        """The number of a procedure that an item is."""
+        return self._numbers.setdefault((self._item(part, owner), 1, 1), len(self._numbers))
+
+    def _repeats_often(self, e: int) -> bool:
+        """Whether a repetition has copies that are better written when a text comes to them."""
+        low, high, _ = self._rules.times(e)
+        return max(low, high or 0) > _FEW_COPIES
+
     def _lay_counted(self, e: int, start: int, end: int, owner: int) -> None:
         """A call of the item, which counts; where there may be no item, an ε edge beside it."""
         components = self.components
@@ -391,6 +463,9 @@ class Layout:
             self._limits.within(MOST_PARTS).check_states(len(parts), "a permutation", names)
         if rules.nullable[e] and not orders.least:
             self.components.add_epsilon(start, end)
+        if self._when_met:
+            self.permutations.begin(start, self._set_rule(whole, end))
+            return
         if separator is not None:
             self._numbers.setdefault(PartOf(whole, None), len(self._numbers))
         places: dict[int, int] = {}
@@ -399,6 +474,17 @@ class Layout:
                 called = PartOf(whole, place)
                 symbol = self._first_call + self._numbers.setdefault(called, len(self._numbers))
                 self.components.arcs[start] += (symbol, symbol, end)
+
+    def _set_rule(self, whole: Permuted, end: int) -> SetRule:
+        """What a permutation does, over the symbols of calls."""
+
+        def symbol(item: int) -> int:
+            return self._first_call + self._numbers.setdefault((item, 1, 1), len(self._numbers))
+
+        items, flags = zip(*whole.parts, strict=True)
+        between = NO_SEPARATOR if whole.separator is None else symbol(whole.separator)
+        bounds = whole.is_adjoining, whole.least, whole.most
+        return SetRule([*map(symbol, items)], [*flags], between, *bounds, end)
 
     def _times(self, e: int, start: int, end: int, owner: int) -> list[tuple[int, int, int]]:
         """The copies of a repetition, the first one first."""
@@ -438,3 +524,11 @@ def _flags_of_equal(parts: Sequence[tuple[bool, bool]]) -> list[int]:
     if any(is_required and is_repeated for is_required, is_repeated in parts):
         return [REQUIRED] * (required - 1) + [REQUIRED | REPEATED]
     return [REQUIRED] * required + [REPEATED]
+
+
+def _begun(automaton: Positions) -> list[int]:
+    """Where an item gets without reading."""
+    found = [1]
+    for state in found:
+        found += [target for target in automaton.epsilon[state] if target not in found]
+    return found

@@ -313,6 +313,7 @@ def test_precomputing_leaves_nothing_to_texts_far_from_their_bounds(
         )
         for options in ({"prewarm": 0}, {})
     )
+    lazy = lazy.completed
     assert 0 == lazy.manifest.counts["answers"] < ahead.manifest.counts["answers"]
     assert (3, Ended.ANSWERS) == ended(lazy.precompute(answers=3))
     assert Ended.COMPLETE == lazy.precompute().ended

@@ -9,15 +9,18 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support import tokenizer_of
+from support import spelling_all_bytes
 from support.matcher import check_equal_of_short_tokens
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.counting_network.machine import CountingMasks
+from constrain.artifacts.growing import GrowingArtifact
+from constrain.artifacts.matcher import Matcher
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Tokenizer, choose, compile_grammar
 from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.limits import Limits
+from constrain.compiler.network import tree_layout
 
 # Tokens that hold many items, and tokens that end within one.
 LETTERS = 'abeinhst ,.!"\\[]()u0123'
@@ -52,14 +55,14 @@ KINDS = {
 @pytest.fixture(scope="module")
 def letters(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
     """A tokenizer small enough for many grammars."""
-    added = [(len(LETTERS) + len(MERGES), "<eos>", True)]
-    return tokenizer_of(tmp_path_factory.mktemp("letters"), LETTERS, MERGES, added=added)
+    return spelling_all_bytes(tmp_path_factory.mktemp("letters"), LETTERS, MERGES)
 
 
 @pytest.fixture
 def all_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every repetition of more than one item is counted."""
     monkeypatch.setattr(choose, "COPIED_STATES", 0)
+    monkeypatch.setattr(tree_layout, "_FEW_COPIES", 1)
 
 
 def made(text: str, tokenizer: Tokenizer, engine: str, **options: object) -> Artifact:
@@ -73,6 +76,13 @@ def made(text: str, tokenizer: Tokenizer, engine: str, **options: object) -> Art
         eos=["<eos>"],
         **options,  # type: ignore[arg-type]
     )
+
+
+def made_when_met(text: str, tokenizer: Tokenizer) -> GrowingArtifact:
+    """The same by states that are made when they are met."""
+    found = made(text, tokenizer, "auto", prewarm=0)
+    assert isinstance(found, GrowingArtifact)
+    return found
 
 
 def grammar(kind: str, least: int, most: int | None) -> str:
@@ -108,9 +118,10 @@ def test_masks_of_counters_are_those_of_copies(
             continue
         counted = load_bytes(made(text, letters, "network").to_bytes())
         if "count.items" in counted.arrays:
-            compared += sum(
-                check_equal_of_short_tokens(copied, counted, rng, 25 + least) for _ in range(3)
-            )
+            for other in (counted, made_when_met(text, letters)):
+                compared += sum(
+                    check_equal_of_short_tokens(copied, other, rng, 25 + least) for _ in range(3)
+                )
     assert compared > (10_000 if full else 40)
 
 
@@ -148,7 +159,10 @@ def test_random_grammars_with_counts_anywhere(
             continue
         counted = made(text, letters, "network")
         if "count.items" in counted.arrays:
-            compared += sum(check_equal_of_short_tokens(copied, counted, rng, 12) for _ in range(3))
+            for other in (counted, made_when_met(text, letters)):
+                compared += sum(
+                    check_equal_of_short_tokens(copied, other, rng, 12) for _ in range(3)
+                )
     assert compared > (10_000 if full else 150)
 
 
@@ -184,25 +198,27 @@ def test_a_million_takes_no_more_than_a_thousand(
     assert [1_000_000] == many.arrays["count.most"].tolist()
 
 
-def test_a_step_within_a_count_keeps_at_most_64_bytes(default_tokenizer: Tokenizer) -> None:
-    """Whatever the count is, the state of a matcher is one integer, and nothing is interned."""
-    artifact = compile_grammar(
-        f'root ::= ( str "," ){{0,100000}}\nstr ::= {strings(10**6)[9:]}',
-        dialect="gbnf",
-        tokenizer=default_tokenizer,
-        tokenization="any",
-        prewarm=0,
-    )
-    ids = default_tokenizer.encode('"' + "the quick brown fox " * 1500)
-    matcher = artifact.matcher()
-    for token in ids[:200]:
-        matcher.advance(token)
-    interned = machine_of(artifact).interned_bytes
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    for token in ids[200:]:
-        matcher.advance(token)
-    kept = tracemalloc.get_traced_memory()[0] - before
-    tracemalloc.stop()
-    assert kept < 64 * (len(ids) - 200)
-    assert interned == machine_of(artifact).interned_bytes
+def test_a_step_within_a_count_keeps_little(default_tokenizer: Tokenizer) -> None:
+    """Compiled as a whole: the state of a matcher is one integer, and nothing is interned. By
+    states that are made when they are met: a set that many characters share, and a number."""
+    text = f'root ::= ( str "," ){{0,100000}}\nstr ::= {strings(10**6)[9:]}'
+    artifact = made(text, default_tokenizer, "auto", prewarm=0)
+    characters = "the quick brown fox " * 500
+    ids = default_tokenizer.encode('"' + characters)
+
+    def kept(matcher: Matcher) -> int:
+        for token in ids[:200]:
+            matcher.advance(token)
+        tracemalloc.start()
+        before = tracemalloc.get_traced_memory()[0]
+        for token in ids[200:]:
+            matcher.advance(token)
+        taken = tracemalloc.get_traced_memory()[0] - before
+        tracemalloc.stop()
+        return taken
+
+    assert kept(artifact.matcher()) < 1_000 * len(characters)
+    whole = artifact.completed
+    before = machine_of(whole).interned_bytes
+    assert kept(whole.matcher()) < 64 * (len(ids) - 200)
+    assert before == machine_of(whole).interned_bytes

@@ -203,7 +203,7 @@ def test_threads_of_many_keys_are_found_again_from_what_is_before_them(
     the masks are the same when they are read again."""
     artifact = compile_grammar(
         keys(60), dialect="kbnf", tokenizer=default_tokenizer, tokenization="any", prewarm=0
-    )
+    ).completed
     order = random.Random(2).sample(range(60), 60)
     ids = default_tokenizer.encode("{" + ", ".join(f'"key{i}": {i}' for i in order) + "}")
     matcher = artifact.matcher()

@@ -13,10 +13,8 @@ from constrain.compiler import Compiler, Tokenizer
 from constrain.compiler.diagnostics import CheckError, ConstrainError
 from constrain.compiler.dialects.table import read_growing
 from constrain.compiler.limits import Limits
-from constrain.compiler.machine import when_met
 from constrain.compiler.machine.deferred_rules import CalledRules, DeferredRules
 from constrain.compiler.network.tree_rules import Rules
-from constrain.compiler.options import with_changes
 from constrain.compiler.schema.options import SchemaOptions
 from constrain.compiler.schema.rules.deferred import Deferred
 
@@ -112,23 +110,6 @@ def test_chains_of_rules_may_be_long() -> None:
     rules = DeferredRules(deferred(text), LIMITS)
     assert rules.start in CalledRules(rules)
     assert not any(rules.is_nullable(rule) for rule in (rules.start, len(rules.names) - 1))
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize(
-    ("schema", "expected"),
-    [
-        ({"type": "array", "items": {"type": "null"}, "maxItems": 64}, True),
-        ({"type": "array", "items": {"type": "null"}, "maxItems": 65}, False),
-        ({"type": "string", "maxLength": 4}, True),
-        ({"type": "string", "minLength": 5}, False),
-        ({"type": "integer", "maximum": 1000}, True),
-    ],
-)
-def test_long_counts_are_left_to_counters(schema: object, expected: bool) -> None:
-    options = with_changes(None, {"dialect": "json-schema", **ANY})
-    found = when_met._read(json.dumps(schema), options, "x")
-    assert expected == isinstance(found, Deferred)
 
 
 @pytest.mark.quick

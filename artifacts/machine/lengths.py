@@ -1,0 +1,116 @@
+"""How many characters the tokens of a trie have, and which: where counts decide what fits.
+
+within a string that may have 40 characters more, no token of up to 40 is looked at; below the
+node of 20 spaces all that are longer have spaces alone: those of up to 40 fit
+"""
+
+from bisect import bisect_left
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tokens.subtrees import characters, levels_of, subtrees_of
+from ..tokens.trie import Trie, ranges
+
+# Lengths are told apart by so many bits.
+_KEPT_BITS = 4
+
+# More characters than a token has.
+_NEVER = 1 << 30
+
+
+class Unbroken:
+    """How many characters of some classes come first below nodes that have longer tokens than some:
+    in each of these tokens, or all that it has. ``nodes``: int32, ascending; ``counts``: int32."""
+
+    def __init__(self, nodes: NDArray[np.int32], counts: NDArray[np.int32]) -> None:
+        self._nodes, self._counts = nodes, counts
+        self._in_order, self._each = nodes.data, counts.data
+
+    def take(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The counts of some of the nodes."""
+        return self._counts.take(np.searchsorted(self._nodes, nodes))
+
+    def of(self, node: int) -> int:
+        """That of one of them."""
+        count: int = self._each[bisect_left(self._in_order, node)]
+        return count
+
+
+class Lengths:
+    """Of one trie of N nodes and T tokens. A byte that begins no character is one with the byte
+    before it, and the first byte of a token begins one: a text may have been broken off in it.
+
+    ``read``: int32 (N,), characters of the text that a node stands for. ``below``: int32 (N,), of
+    the longest text below it, one that is unfinished there included. ``through``: int32 (N,), of
+    the longest token through it. ``tokens``: int32 (T,), of each token, in the order of
+    ``Subtrees.ids``.
+    """
+
+    def __init__(self, trie: Trie) -> None:
+        self._begins = begins = ((trie.octets & 0xC0) != 0x80).astype(np.int32)
+        begins[0], begins[1 : int(trie.first[1])] = 0, 1
+        self._levels = [trie.first[first : last + 1] for first, last in levels_of(trie)]
+        self._firsts = [first for first, _ in levels_of(trie)]
+        self._unfinished, _, self._into = characters(trie, levels_of(trie))
+        self._subtrees = subtrees_of(trie)
+        self.read, self.below = begins.copy(), np.zeros_like(begins)
+        unfinished = np.zeros_like(begins)
+        for first, starts in zip(self._firsts, self._levels, strict=True):
+            above = self.read[first : first + len(starts) - 1]
+            self.read[int(starts[0]) : int(starts[-1])] += np.repeat(above, np.diff(starts))
+        for inner, children, firsts in self._upward:
+            longest = self.below[children] + begins[children]
+            self.below[inner] = np.maximum.reduceat(longest, firsts)
+            unfinished[inner] = 1 - np.minimum.reduceat(begins[children], firsts)
+        self.through = self.read + self.below
+        self.below += unfinished
+        parts = self._subtrees
+        self.tokens = np.zeros(len(parts.ids), dtype=np.int32)
+        self.tokens[ranges(parts.begin, parts.own)] = np.repeat(self.read, parts.own)
+        self._unbroken: dict[tuple[int, int], Unbroken] = {}
+
+    def unbroken(self, classes: int, length: int) -> Unbroken:
+        """Of characters of some classes, as bits, in tokens that are longer than so many; perhaps
+        fewer than there are."""
+        low = max(length.bit_length() - _KEPT_BITS, 0)
+        step = length >> low << low
+        found = self._unbroken.get((classes, step))
+        if found is None:
+            is_long, begins = self.through > step, self._begins
+            goes_on = (self._into & ~np.uint64(classes)) == 0
+            counts = np.full(len(begins), _NEVER, dtype=np.int32)
+            for inner, children, firsts in self._upward:
+                behind = np.where(goes_on[children], counts[children] + begins[children], 0)
+                behind[~is_long[children]] = _NEVER
+                counts[inner] = np.minimum.reduceat(behind, firsts)
+            counts[self._unfinished] = 0
+            nodes = np.flatnonzero(is_long).astype(np.int32)
+            found = Unbroken(nodes, np.minimum(counts.take(nodes), _NEVER))
+            self._unbroken[classes, step] = found
+        return found
+
+    @cached_property
+    def _upward(self) -> list[tuple[NDArray[np.int64], slice, NDArray[np.int32]]]:
+        """Of each level with children, the last first: the nodes that have some, all children, and
+        the place of the first child of each."""
+        found = []
+        for first, starts in reversed(list(zip(self._firsts, self._levels, strict=True))):
+            inner = np.flatnonzero(starts[1:] > starts[:-1])
+            if len(inner):
+                children = slice(int(starts[0]), int(starts[-1]))
+                found.append((first + inner, children, starts[inner] - starts[0]))
+        return found
+
+
+_MADE: WeakKeyDictionary[Trie, Lengths] = WeakKeyDictionary()
+
+
+def lengths_of(trie: Trie) -> Lengths:
+    """The lengths of a trie, made when they are first needed."""
+    found = _MADE.get(trie)
+    if found is None:
+        found = _MADE[trie] = Lengths(trie)
+    return found

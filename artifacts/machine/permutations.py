@@ -1,0 +1,42 @@
+"""Permutations whose sets of parts are written one by one, as texts come to them.
+
+    permute(a, b, c?)    0 -call a-> {a} -call b-> {a, b} ⇒ end, or -call c-> {a, b, c} ⇒ end
+
+A position is behind a part and says which parts have begun. Each part is called, so that what
+tokens read in it is found once for all sets.
+"""
+
+from ..network.sets import NONE, SetRule, Value
+from .positions import Positions
+
+
+class Permutations:
+    """Writes the sets of permutations among ``positions``."""
+
+    def __init__(self, positions: Positions) -> None:
+        self._positions = positions
+        self._sets: dict[tuple[SetRule, Value], int] = {}
+        self._values: dict[int, tuple[SetRule, Value]] = {}
+
+    def begin(self, state: int, rule: SetRule) -> None:
+        """Write what begins with a first part. ``rule``: over the symbols that call parts and what
+        separates them, back to a position."""
+        for part, begun in rule.begins(0):
+            self._call(state, rule.parts[part], rule, rule.value(begun))
+
+    def lay(self, state: int) -> None:
+        """Write what may follow a part or a separator."""
+        rule, value = self._values[state]
+        for target, following in rule.pops(value):
+            if following == NONE:
+                self._positions.add_epsilon(state, target)
+            else:
+                self._call(state, target, rule, following)
+
+    def _call(self, state: int, symbol: int, rule: SetRule, value: Value) -> None:
+        key = rule, value
+        if key not in self._sets:
+            behind = self._sets[key] = self._positions.new_state()
+            self._values[behind] = key
+            self._positions.unlaid[behind] = self
+        self._positions.arcs[state] += (symbol, symbol, self._sets[key])

@@ -1,0 +1,153 @@
+"""Repetitions whose copies are written one by one, as texts come to them.
+
+    [a-z]{2,9}    0 -[a-z]-> 1 -[a-z]-> 2 ⇒ 3 ⇒ … ⇒ 9      i has read i items, ⇒ may end before
+
+No token is long enough to tell position 2 from one that ends never too late, as long as its texts
+are shorter than what is left: seven items. So each copy has a twin that repeats without an end of
+its own, before the least number of items without a way out, and walks of the token trie go on in
+the twin where no text below a node is longer than the *room*: items up to the next bound, each of
+at least a character.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .positions import Positions, Runs
+
+# More room than any token needs.
+ENDLESS = 1 << 30
+
+# In place of how many items were read: fewer than the least, or enough and any number more.
+_BEFORE, _ENOUGH = -1, -2
+
+# Copies stand for all that are further from their bounds than so many items; so many are written
+# before them, with which a text that begins once more is not confused.
+_FEW_LEFT, _FIRST = 2, 3
+
+
+class Item(NamedTuple):
+    """What is repeated: an automaton of its own, which starts in 1, ends in 0 and does not match ε.
+
+    ``arcs`` and ``epsilon`` as those of ``Positions``. ``reads_characters``: it begins with the
+    first byte of a character; another one may be any byte.
+    """
+
+    arcs: Sequence[Runs]
+    epsilon: Sequence[Sequence[int]]
+    reads_characters: bool
+
+    def characters(self, items: int) -> int:
+        """Texts of so many characters, or bytes of them, are no more than so many items."""
+        return items if self.reads_characters else max(items - 3, 0) // 4
+
+
+class Times(NamedTuple):
+    """``least`` to ``most`` of ``item``, None for any number, and what stands behind them."""
+
+    item: Item
+    least: int
+    most: int | None
+    end: int
+
+
+class Repetitions:
+    """Writes the copies of repetitions among ``positions``."""
+
+    def __init__(self, positions: Positions) -> None:
+        self._positions = positions
+        self._times: list[Times] = []
+        # By repetition and items that were read the position in front of the next, and back; and
+        # those inside copies with their places in the item.
+        self._fronts: dict[tuple[int, int], int] = {}
+        self._read: dict[int, tuple[int, int]] = {}
+        self._inside: dict[int, tuple[int, int, int]] = {}
+        self._copies: dict[tuple[int, int], int] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was written yet."""
+        return not self._inside
+
+    def begin(self, times: Times) -> int:
+        """The position in front of a repetition."""
+        self._times.append(times)
+        return self._front(len(self._times) - 1, 0)
+
+    def lay(self, state: int) -> None:
+        """Write the copy that begins in a position, and the way out where there is one."""
+        number, read = self._read[state]
+        _, least, most, end = self._times[number]
+        if read == _ENOUGH or read >= least:
+            self._positions.add_epsilon(state, end)
+        if read != most:
+            self._positions.add_epsilon(state, self._copied(number, read) + 1)
+
+    def copy_at(self, position: int) -> tuple[int, int] | None:
+        """The repetition whose copy a position is in, and how many items were read before it; None
+        outside, and where these do not matter."""
+        number, read, _ = self._inside.get(position, (0, _ENOUGH, 0))
+        return (number, read) if read >= 0 else None
+
+    def alike(self, number: int, read: int) -> int:
+        """How many items were read in front of the copy that stands for one: the same goes on in
+        both, as bounds are far."""
+        _, least, most, _ = self._times[number]
+        if read < least:
+            return _FIRST if read >= _FIRST and least - read > _FEW_LEFT else read
+        assert most is not None
+        first = least + _FIRST
+        return first if read >= first and most - read > _FEW_LEFT else read
+
+    def moved(self, position: int, items: int) -> int:
+        """The same place in the copy behind so many items more."""
+        number, read, place = self._inside[position]
+        return self._copied(number, read + items) + place
+
+    def room(self, number: int, read: int) -> int:
+        """How many characters may be read in a copy until it matters that items are counted. A
+        character that is being read is one of them."""
+        item, least, most, _ = self._times[number]
+        return item.characters(least - read if most is None or read < least else most - read)
+
+    def reads_characters(self, number: int) -> bool:
+        """Whether the items of a repetition begin with characters."""
+        return self._times[number].item.reads_characters
+
+    def behind_least(self, number: int, read: int) -> int | None:
+        """The position where as many items were read as there must be, if that comes after a
+        copy."""
+        least = self._times[number].least
+        return self._front(number, least) if read < least else None
+
+    def twin(self, position: int) -> int:
+        """The position that reads the same as long as there is room."""
+        number, read, place = self._inside[position]
+        before = read < self._times[number].least
+        return self._copied(number, _BEFORE if before else _ENOUGH) + place
+
+    def _front(self, number: int, read: int) -> int:
+        times = self._times[number]
+        if times.most is None and read >= times.least:
+            read = _ENOUGH
+        key = number, read
+        if key not in self._fronts:
+            state = self._fronts[key] = self._positions.new_state()
+            self._read[state] = key
+            self._positions.unlaid[state] = self
+        return self._fronts[key]
+
+    def _copied(self, number: int, read: int) -> int:
+        """A copy of an item: its place p is the position that many behind this one."""
+        base = self._copies.get((number, read))
+        if base is None:
+            item = self._times[number].item
+            behind = self._front(number, read if read < 0 else read + 1)
+            base = self._copies[number, read] = len(self._positions.arcs) - 1
+            moved = [behind, *range(base + 1, base + len(item.arcs))]
+            for place, runs in enumerate(item.arcs[1:], 1):
+                runs = runs[:]
+                runs[2::3] = [moved[target] for target in runs[2::3]]
+                self._positions.arcs.append(runs)
+                self._positions.epsilon.append([moved[target] for target in item.epsilon[place]])
+                self._inside[base + place] = number, read, place
+        return base
