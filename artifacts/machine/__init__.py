@@ -3,6 +3,9 @@
     positions        automata of the rules that call one another, written as far as texts come
     state_lists      sets of positions, each a state, and what they read
     stored_positions the same in a file, read as far as texts come
+    repetitions      copies of what is repeated, written one by one, and their twins without bounds
+    permutations     sets of parts that have begun, written one by one
+    lengths          how many characters tokens have: where counts decide what fits
     position_states  what states are made of: these
     states           a state: what it reads, calls and ends, made when first needed
     walk             what tokens lead to from a set of trie nodes, by states made on the way

@@ -24,6 +24,7 @@ from constrain.artifacts.network.sets import MOST_PARTS, NO_SEPARATOR, REPEATED,
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..limits import Limits
 from .counter_tables import PartOf, Permuted
+from .leaves import write_automaton, write_character, write_text
 from .tree_counts import Items
 from .tree_rules import ALL, ANY, AUTOMATON, CHARACTER, LITERAL, ORDERS, RULE, RUNS, TIMES, Rules
 
@@ -237,7 +238,7 @@ class Layout:
             if kind == LITERAL:
                 assert isinstance(content, bytes)
                 self._check_room(len(content), owner)
-                self._lay_text(content, start, end)
+                write_text(components, content, start, end)
             elif kind == RUNS:
                 assert isinstance(content, tuple)
                 for low, high in zip(content[::2], content[1::2], strict=True):
@@ -256,11 +257,11 @@ class Layout:
                 pending.extend((part, start, end) for part in others)
             elif kind == CHARACTER:
                 assert isinstance(content, list)
-                self._lay_character(content, start, end)
+                write_character(components, content, start, end)
             elif kind == AUTOMATON:
                 assert isinstance(content, Nfa)
                 self._check_room(content.states, owner)
-                self._lay_automaton(content, start, end)
+                write_automaton(components, content, start, end)
             elif kind == ORDERS:
                 self._lay_orders(e, start, end, owner)
             elif self._when_met and self._repeats_often(e):
@@ -292,19 +293,6 @@ class Layout:
             names = [self._rules.names[owner]]
             self._limits.check_memory(states * _STATE_BYTES, _STAGE, names, part)
 
-    def _lay_text(self, text: bytes, start: int, end: int) -> None:
-        arcs, epsilon = self.components.arcs, self.components.epsilon
-        if not text:
-            self.components.add_epsilon(start, end)
-        elif len(text) == 1:
-            arcs[start] += (text[0], text[0], end)
-        else:
-            first = len(arcs) - 1
-            arcs[start] += (text[0], text[0], first + 1)
-            arcs.extend([text[i], text[i], first + i + 1] for i in range(1, len(text) - 1))
-            arcs.append([text[-1], text[-1], end])
-            epsilon.extend(NOWHERE for _ in text[1:])
-
     def _lay_use(self, rule: int, start: int, end: int) -> None:
         components = self.components
         is_copied = self._when_met or rule not in self._called or end == END
@@ -315,29 +303,6 @@ class Layout:
         self._calling.add(start)
         if self._rules.is_nullable(rule):
             components.add_epsilon(start, end)
-
-    def _lay_character(
-        self, edges: Sequence[tuple[int, int, int, int]], start: int, end: int
-    ) -> None:
-        components = self.components
-        states = {0: start, 1: end}
-        for source, low, high, target in edges:
-            if target not in states:
-                states[target] = components.new_state()
-            components.arcs[states[source]] += (low, high, states[target])
-
-    def _lay_automaton(self, automaton: Nfa, start: int, end: int) -> None:
-        components = self.components
-        first = components.states
-        for state, leaving in enumerate(automaton.arcs):
-            runs: list[int] = []
-            for low, high, target, _ in leaving:
-                runs += (low, high, first + target)
-            components.arcs.append(runs)
-            components.epsilon.append([first + target for target in automaton.epsilon[state]])
-        components.add_epsilon(start, first + automaton.start)
-        for final in sorted(automaton.finals):
-            components.add_epsilon(first + final, end)
 
     def _not_words(self, options: Sequence[int], start: int, end: int, owner: int) -> list[int]:
         """The options that are no literals, the last first; literals are written as a trie if
