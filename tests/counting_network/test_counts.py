@@ -220,6 +220,7 @@ def test_a_step_within_a_count_keeps_little(default_tokenizer: Tokenizer) -> Non
 
     assert kept(artifact.matcher()) < 2_000 * len(characters)
     whole = artifact.completed
+    assert kept(whole.matcher())
     before = machine_of(whole).interned_bytes
     assert kept(whole.matcher()) < 64 * (len(ids) - 200)
     assert before == machine_of(whole).interned_bytes
