@@ -109,7 +109,8 @@ class Compiler:
 
         request = request_of(self.tokenizer, wanted, self._shared.tokens)
         ids = request.eos, request.vocab_size
-        return GrowingArtifact(found.maker, complete, request.vocabulary, request.trie, *ids)
+        tokens = request.vocabulary, request.trie, *ids
+        return GrowingArtifact(found.maker, complete, *tokens, found.terminals)
 
 
 def compile_grammar(

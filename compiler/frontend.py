@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
     from .earley.tables import Layout
     from .lazy_dfa.conjunctions import Operation
-    from .lazy_network.terminals import LazyTerminals
+    from .lnf.growing_terminals import LazyTerminals
     from .maximal_munch.lexemes import Lexeme
     from .network.laid_out import LaidOut
     from .network.tree_rules import Rules
@@ -297,12 +297,9 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
         except (NotRegularError, LimitError) as error:
             is_counted = isinstance(error, LimitError) and not error.is_measured
             if is_counted and may_be_lazy(choice, options):
-                from .lazy_dfa.operation import growing_operation_in, operation_in
+                from .lazy_dfa.operation import any_operation_in
 
-                operation = operation_in(grammar, limits) or growing_operation_in(
-                    grammar, 0, limits
-                )
-                if operation is not None:
+                if (operation := any_operation_in(grammar, limits)) is not None:
                     return _lazy(grammar, choice, operation, limits)
             choice = next_engine(choice, error)
 
@@ -312,27 +309,57 @@ def of_lazy_states(
 ) -> "Automaton | Parser | None":
     """What recognises a grammar with an operation, or an expression, too large to be built; None
     for others. Raises ``LimitError``."""
+    found = growing_terminals(grammar, choice, options)
+    return None if found is None else of_growing(grammar, choice, found, options.limits)
+
+
+def of_growing(
+    grammar: Grammar, choice: EngineChoice, found: "Operation | LazyTerminals", limits: Limits
+) -> "Automaton | Parser":
+    """What recognises a grammar in which something was ``found`` too large to be built."""
+    from .lazy_dfa.conjunctions import Operation
+
+    if isinstance(found, Operation):
+        return _lazy(grammar, choice, found, limits)
+    return with_terminals(choice, found, limits)
+
+
+def with_terminals(choice: EngineChoice, found: "LazyTerminals", limits: Limits) -> Parser:
+    """The network of a grammar with symbols for its growing terminals. Raises ``CheckError`` if
+    there is no member, and ``LimitError``."""
+    from .network.from_tree import network_of_rules, numbered
+
+    rules = numbered(found.grammar, limits)
+    network = partial(network_of_rules, rules, limits)
+    return Parser(found.grammar, with_lazy_terminals(choice), network, limits, found)
+
+
+def of_operation(automaton: Automaton, operation: "Operation", limits: Limits) -> Parser:
+    """The same of a grammar that is one such terminal."""
+    from .lnf.growing_terminals import alone
+
+    return with_terminals(automaton.choice, alone(automaton.grammar, operation, limits), limits)
+
+
+def growing_terminals(
+    grammar: Grammar, choice: EngineChoice, options: CompileOptions
+) -> "Operation | LazyTerminals | None":
+    """The operation, or expression, too large to be built that a grammar is, or those in it; None
+    for others. Raises ``LimitError``."""
+    from .lazy_dfa.operation import growing_operation_in, operation_in
+    from .lnf.growing_terminals import lazy_terminals
+
     limits, most = options.limits, options.most_built
     if not may_be_lazy(choice, options):
         by_length = choice.engine == NETWORK and options.of_schemas.lazy_from is not None
-        return _lazily(grammar, choice, 0, limits) if by_length else None
-    from .lazy_dfa.operation import growing_operation_in, operation_in
-
+        return lazy_terminals(grammar, limits, 0) if by_length else None
     is_any = options.tokenization == ANY
     operation = operation_in(grammar, limits)
     if operation is None and is_any:
         operation = growing_operation_in(grammar, most, limits)
     if operation is not None and operation.states > most:
-        return _lazy(grammar, choice, operation, limits)
-    return _lazily(grammar, choice, most, limits) if operation is None and is_any else None
-
-
-def _lazily(grammar: Grammar, choice: EngineChoice, most: int, limits: Limits) -> Parser | None:
-    from .lazy_network.terminals import lazy_terminals
-
-    if (found := lazy_terminals(grammar, limits, most)) is None:
-        return None
-    return Parser(found.grammar, with_lazy_terminals(choice), found.network, limits, found)
+        return operation
+    return lazy_terminals(grammar, limits, most) if operation is None and is_any else None
 
 
 def _lazy(

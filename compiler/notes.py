@@ -12,7 +12,6 @@ from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import (
     BYTE_DFA,
     GREEDY,
-    LAZY_DFA,
     LAZY_GREEDY,
     LAZY_NETWORK,
     MAXIMAL_MUNCH,
@@ -94,7 +93,7 @@ def without_effect(
     is_dfa = isinstance(recogniser, Automaton)
     yield from depth_without_effect(recogniser, options)
     lazily = options.prewarm == 0
-    about_it = (NETWORK, GREEDY, LAZY_GREEDY, *[BYTE_DFA, LAZY_DFA, LAZY_NETWORK] * lazily)
+    about_it = (NETWORK, GREEDY, LAZY_GREEDY, *[BYTE_DFA, LAZY_NETWORK] * lazily)
     if options.prewarm is not None and kind not in about_it:
         name = "--lazy (--prewarm 0)" if lazily else f"--prewarm {options.prewarm}"
         about = "networks and byte DFAs" if lazily else "networks"

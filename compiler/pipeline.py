@@ -34,6 +34,7 @@ from .frontend import (
     Recogniser,
     compile_regular,
     compile_texts,
+    of_operation,
     read,
 )
 from .grammar.check import check
@@ -188,12 +189,11 @@ def _by_engine(
     request = request_of(tokenizer, wanted, tokens)
     if isinstance(recogniser, MaximalMunchGrammar):
         return _over_lexemes(recogniser, request, choice, progress)
-    if isinstance(recogniser, Parser) and recogniser.lazily is not None:
-        return _of_lazy_terminals(recogniser, request, choice)
+    grows = recogniser.lazily if isinstance(recogniser, Parser) else recogniser.operation
+    if grows is not None:
+        return _of_growing_terminals(recogniser, request, choice)
     if isinstance(recogniser, Parser):
         return _of_nesting(recogniser, request, choice, tables, progress)
-    if recogniser.operation is not None:
-        return _of_lazy_states(recogniser, request, choice)
     if choice.is_canonical:
         assert tables is not None
         try:
@@ -227,35 +227,27 @@ def _of_any_tokens(
     return Compilation(automaton, None, artifact, notes, weakened=choice.note)
 
 
-def _of_lazy_states(
-    automaton: Automaton, request: ArtifactRequest["Tokenizer"], choice: TokenizationChoice
+def _of_growing_terminals(
+    recogniser: Automaton | Parser,
+    request: ArtifactRequest["Tokenizer"],
+    choice: TokenizationChoice,
 ) -> Compilation:
-    """A regular grammar whose states are made while decoding."""
+    """A grammar with terminals whose states are made while decoding, or one that is a terminal."""
     from .assemble.dfa import size_of
-    from .assemble.lazy_dfa import assemble, encode, spelled
+    from .assemble.lazy_network import assemble, encode, spelled
     from .dfa.precompute import for_lazy_masks
 
-    assert automaton.operation is not None
-    operation, notes = spelled(automaton.grammar, automaton.operation, request)
-    sections = encode(operation, request)
+    grammar, notes = recogniser.grammar, choice.notes
+    if isinstance(recogniser, Parser):
+        parser = recogniser
+    else:
+        assert recogniser.operation is not None
+        operation, lost = spelled(grammar, recogniser.operation, request)
+        parser, notes = of_operation(recogniser, operation, request.limits), (*notes, *lost)
+    sections = encode(parser, request)
     sections |= for_lazy_masks(size_of(sections), request)
-    artifact = assemble(automaton, operation, sections, request)
-    return Compilation(automaton, None, artifact, (*choice.notes, *notes), weakened=choice.note)
-
-
-def _of_lazy_terminals(
-    parser: Parser, request: ArtifactRequest["Tokenizer"], choice: TokenizationChoice
-) -> Compilation:
-    """A grammar with terminals whose states are made while decoding."""
-    from .assemble.dfa import size_of
-    from .assemble.lazy_network import assemble, encode
-    from .dfa.precompute import for_lazy_masks
-
-    assert parser.lazily is not None
-    sections = encode(parser.lazily, request)
-    sections |= for_lazy_masks(size_of(sections), request)
-    artifact = assemble(parser, parser.lazily, sections, request)
-    return Compilation(parser, None, artifact, choice.notes, weakened=choice.note)
+    artifact = assemble(grammar, parser, sections, request)
+    return Compilation(recogniser, None, artifact, notes, weakened=choice.note)
 
 
 def _of_canonical_tokens(

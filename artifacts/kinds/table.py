@@ -67,10 +67,6 @@ def kind_of(manifest: Manifest) -> Kind:
             from . import wordpiece
 
             return wordpiece
-        case "lazy-dfa":
-            from . import lazy_dfa
-
-            return lazy_dfa
         case "lazy-network":
             from . import lazy_network
 
@@ -91,4 +87,6 @@ def kind_of(manifest: Manifest) -> Kind:
             from . import maximal_munch
 
             return maximal_munch
-    raise ArtifactError(f"an artifact of kind {manifest.kind!r} cannot be read by this release")
+    raise ArtifactError(
+        f"an artifact of kind {manifest.kind!r} cannot be read by this release; compile it again"
+    )

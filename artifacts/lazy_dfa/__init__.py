@@ -20,7 +20,7 @@ are made when a walk comes to them.
     walked        one conjunction, and what is found of it for any text
     token_rows    mask rows of conjunctions, from ends that are live
     reader        texts by all conjunctions
-    machine       the conjunctions as the one object that a matcher steps
 
+Where texts of a grammar are such, it calls them as terminals (``artifacts/machine``).
 ``compiler/lazy_dfa`` divides expressions into conjunctions and writes the tables.
 """

@@ -11,7 +11,7 @@ Operands have no states to walk by. But a set of NFA states accepts a text if on
 which exits one accepts is found once: those that a set accepts are a union of rows of bits.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -29,6 +29,8 @@ from ..tokens.trie import ranges
 
 # How a budget is divided: walks, exits by their ends, and rows of NFA states.
 _WALKS, _NODES, _ROWS = 6, 2, 4
+
+_NOWHERE = np.zeros(0, dtype=np.int32)
 
 
 class _Place(NamedTuple):
@@ -63,6 +65,14 @@ class Exits:
     def _follows(self) -> Sequence[NDArray[np.bool_]]:
         return self._make_follows()
 
+    @cached_property
+    def _leaving(self) -> list[frozenset[int]]:
+        return [frozenset(np.flatnonzero(each).tolist()) for each in self._follows]
+
+    def may_leave(self, terminal: int, text: Iterable[int]) -> bool:
+        """Whether a byte of a text may follow a terminal."""
+        return not self._leaving[terminal].isdisjoint(text)
+
     def is_one(self, terminal: int, parts: TrieParts) -> NDArray[np.bool_]:
         """Whether each node of the trie is an exit of a terminal, bool (N,)."""
         place = self._place(terminal, parts)
@@ -76,11 +86,11 @@ class Exits:
     ) -> Nodes:
         """The exits to which tokens lead, ascending; the root where the terminal may end at once
         (``ends_now``)."""
+        if not self._leaving[terminal]:
+            return _NOWHERE
         place = self._place(terminal, parts)
-        nodes = place.nodes
-        if len(nodes):
-            found = [self._nodes_of(terminal, place, thread) for thread in threads]
-            nodes = found[0] if len(found) == 1 else np.unique(np.concatenate(found))
+        found = [self._nodes_of(terminal, place, thread) for thread in threads]
+        nodes = found[0] if len(found) == 1 else np.unique(np.concatenate(found))
         if ends_now and place.at_root:
             nodes = np.concatenate((np.zeros(1, dtype=np.int32), nodes))
         return nodes

@@ -46,7 +46,7 @@ class PositionStates:
         self._positions, self._arcs, self._start_of = positions, positions.arcs, start_of
         self._repetitions = repetitions or Repetitions(positions)
         self._lists = StateLists(positions, None, _unchecked)
-        self._first_procedure, self.nullable_start = first_call, nullable_start
+        self.first_procedure, self.nullable_start = first_call, nullable_start
         self.first_call = first_call - growing
         self._callees: list[int] = []
         self._calls = {EMPTY: False, ENDED: False}
@@ -84,7 +84,7 @@ class PositionStates:
 
     def callee(self, symbol: int) -> int:
         """The set that a call of a symbol starts in; it does not match ε."""
-        place = symbol - self._first_procedure
+        place = symbol - self.first_procedure
         while len(self._callees) <= place:
             begun = self._lists.closure(self._start_of(len(self._callees)))
             self._callees.append(self._set(self._lists.not_ended(begun)))
@@ -98,7 +98,7 @@ class PositionStates:
         for low, high, target in self._arcs_from({self._start_of(0)}, through=True):
             for symbol in range(max(low, first), high + 1):
                 everywhere.add(target)
-                if symbol < self._first_procedure:
+                if symbol < self.first_procedure:
                     behind[symbol - first].add(target)
         found = []
         for targets in behind:
@@ -117,7 +117,7 @@ class PositionStates:
         self, positions: Iterable[int], *, through: bool
     ) -> Iterator[tuple[int, int, int]]:
         """The arcs of positions and of what is called there; and, ``through`` all of them, of what
-        they lead to."""
+        they lead to. Repetitions go on as if they had no bounds."""
         seen = set(positions)
         pending = list(seen)
         for position in pending:
@@ -125,10 +125,10 @@ class PositionStates:
             arcs, reached = self._arcs[position], list(self._positions.epsilon[position])
             for low, high, target in zip(arcs[::3], arcs[1::3], arcs[2::3], strict=True):
                 yield low, high, target
-                calls = range(max(low, self._first_procedure), high + 1)
-                reached += [self._start_of(symbol - self._first_procedure) for symbol in calls]
+                calls = range(max(low, self.first_procedure), high + 1)
+                reached += [self._start_of(symbol - self.first_procedure) for symbol in calls]
                 reached += [target] * through
-            new = set(reached) - seen
+            new = {*map(self._repetitions.endless, reached)} - seen
             seen |= new
             pending += new
 

@@ -125,6 +125,12 @@ class Repetitions:
         before = read < self._times[number].least
         return self._copied(number, _BEFORE if before else _ENOUGH) + place
 
+    def endless(self, position: int) -> int:
+        """The front of a repetition without its bounds, of a position in front of one of its
+        copies; others themselves."""
+        found = self._read.get(position)
+        return position if found is None else self._front(found[0], _ENOUGH)
+
     def _front(self, number: int, read: int) -> int:
         times = self._times[number]
         if times.most is None and read >= times.least:

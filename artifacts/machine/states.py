@@ -31,7 +31,7 @@ ALL_CLASSES = 2**64 - 1
 _MANY_CHARACTERS = 1 << 20
 
 # What a state takes with its row, and one that was named and never made, roughly, in bytes.
-ROW_BYTES, _NAME_BYTES = 2_600, 250
+_ROW_BYTES, _NAME_BYTES = 2_600, 250
 
 # What most states have; shared, and never changed.
 _NO_CALLS: list[tuple[int, int]] = []
@@ -162,7 +162,7 @@ class States(dict[int, Sequence[int]]):
     @property
     def nbytes(self) -> int:
         """About the size of all that was made."""
-        return ROW_BYTES * len(self) + _NAME_BYTES * self.named
+        return _ROW_BYTES * len(self) + _NAME_BYTES * self.named
 
     def _number(self, made_of: int) -> int:
         number = self._numbers.get(made_of)

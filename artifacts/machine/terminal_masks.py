@@ -1,13 +1,13 @@
 """The machine of matchers where growing terminals are called: summaries of theirs are walks of
 their own."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 
 from ..lazy_dfa.emptiness import UndecidedError
 from ..lazy_dfa.reader import Reader
 from ..lazy_dfa.tables import Conjunction
-from ..network.configurations import Texts
-from ..summaries.node_sets import ROOT
+from ..network.configurations import REFUSED, Texts
+from ..summaries.node_sets import NOTHING, ROOT
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
 from ..tokens.tokenset import Words
@@ -15,7 +15,7 @@ from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
 from .masks import MetMasks, StateSummaries
 from .position_states import PositionStates
-from .states import StateMaker, States
+from .states import DEAD, StateMaker, States
 from .terminal_states import TerminalStates
 from .terminal_walks import TerminalWalks
 
@@ -37,7 +37,7 @@ class TerminalSummaries(StateSummaries):
     ) -> None:
         super().__init__(states, trie, vocab_size, caches)
         self._states_inside, self._ends, self._walks = states.inside, states.ends, walks
-        # By identity: most states have a row that the walks gave before.
+        # By identity: most states have a row that the walks gave before, which stays alive here.
         self._row_numbers: dict[int, int] = {}
 
     def forget(self) -> None:
@@ -46,29 +46,22 @@ class TerminalSummaries(StateSummaries):
         self._row_numbers.clear()
 
     def _of_few(self, suspended: int, state: int) -> tuple[int, int] | None:
-        return None if state in self._states_inside else super()._of_few(suspended, state)
-
-    def _steps(
-        self, key: tuple[int, int]
-    ) -> Generator[tuple[int, int], tuple[int, int], tuple[int, int]]:
-        suspended, state = key
         inside = self._states_inside.get(state)
         if inside is None:
-            return (yield from super()._steps(key))
+            return super()._of_few(suspended, state)
         terminal, threads = inside
         if suspended == ROOT:
             row, left = self._walks.from_root(terminal, threads, self._ends[state])
         else:
             nodes = self._whole_walk().flat(self.sets[suspended])
             row, left = self._walks.from_nodes(nodes, terminal, threads)
-        return self._found(key, (self._row_number(row), self.sets.number(left)))
+        number = self.sets.number(left) if len(left) else NOTHING
+        return self._found((suspended, state), (self._row_number(row), number))
 
     def _row_number(self, row: Words) -> int:
         number = self._row_numbers.get(id(row))
         if number is None:
-            number = self.rows.number(row)
-            if self.rows[number] is row:
-                self._row_numbers[id(row)] = number
+            number = self._row_numbers[id(row)] = self.rows.add(row)
         return number
 
 
@@ -96,14 +89,25 @@ class TerminalMasks(MetMasks):
     ) -> tuple[States, StateSummaries]:
         walks = self.terminals
         states = TerminalStates(maker, walks.readers)
-        self._inside = states.inside
+        self._inside, self._behind = states.inside, states.behind
         return states, TerminalSummaries(states, walks, trie, vocab_size, caches)
 
     def _stepped(self, state: int, token_id: int) -> int:
-        # Few states inside terminals are met again by other stacks.
-        if any(inside in self._inside for inside, _ in self.network.threads[state]):
-            return self.network.read(state, *self._readings(token_id))
-        return super()._stepped(state, token_id)
+        network, found = self.network, dict[int, int]()
+        threads = network.threads[state]
+        terminals = [self._inside.get(thread) for thread, _ in threads]
+        if not any(terminals):
+            return super()._stepped(state, token_id)
+        # Few states inside terminals are met again: what a token does there is not kept.
+        readings = self._readings(token_id)
+        for (thread, node), inside in zip(threads, terminals, strict=True):
+            for text in readings:
+                if inside is None or self.terminals.may_leave(inside[0], text):
+                    return network.read(state, *readings)
+                target = self._behind(thread, bytes(text))
+                if target != DEAD:
+                    network.add(found, target, node)
+        return network.configuration(found) if found else REFUSED
 
 
 def following(

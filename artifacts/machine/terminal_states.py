@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import cast
 
 from ..lazy_dfa.reader import Reader, Threads
-from .states import DEAD, ROW_BYTES, StateMaker, States
+from .states import DEAD, StateMaker, States
 
 # In place of the set of a state inside a terminal.
 _NO_SET = -1
 
-# What a state inside a terminal takes, and a step, roughly, in bytes.
-_INSIDE_BYTES, _STEP_BYTES = 800, 300
+# What a state inside a terminal takes, roughly, in bytes, besides its row.
+_INSIDE_BYTES = 500
 
 
 class TerminalStates(States):
@@ -30,21 +30,28 @@ class TerminalStates(States):
     def __init__(self, maker: StateMaker, readers: Sequence[Reader]) -> None:
         self._readers, self._numbers_inside = readers, dict[tuple[int, Threads], int]()
         self.inside: dict[int, tuple[int, Threads]] = {}
-        self._steps = 0
         super().__init__(maker)
+        runs = maker.runs(maker.start)
+        if len(runs) == 3 and runs[0] == self._width and not maker.runs(runs[2]):
+            # The grammar is a terminal, and nothing behind it.
+            self.start = self._callee(runs[0])
 
     @property
     def nbytes(self) -> int:
         """About the size of all that was made."""
-        less = (ROW_BYTES - _INSIDE_BYTES) * len(self.inside)
-        return super().nbytes - less + _STEP_BYTES * self._steps
+        return super().nbytes + _INSIDE_BYTES * len(self.inside)
 
-    def behind(self, state: int, octet: int) -> int:
-        """The state inside a terminal behind a byte, ``DEAD`` if none of its texts begins so."""
+    def behind(self, state: int, text: bytes | memoryview) -> int:
+        """The state inside a terminal behind a text, ``DEAD`` if none of its texts begins so."""
         terminal, threads = self.inside[state]
-        self._steps += 1
-        reached = self._readers[terminal].read(threads, bytes([octet]))
+        reached = self._readers[terminal].read(threads, text)
         return self._inside(terminal, reached) if reached else DEAD
+
+    def __missing__(self, state: int) -> Sequence[int]:
+        if state not in self.inside:
+            return super().__missing__(state)
+        row = self[state] = cast("Sequence[int]", _Row(self, state))
+        return row
 
     def _callee(self, symbol: int) -> int:
         terminal = symbol - self._width
@@ -59,7 +66,6 @@ class TerminalStates(States):
             ends = self._readers[terminal].accepts(threads)
             number = self._numbers_inside[key] = self._added(_NO_SET, ends, ends)
             self.inside[number] = key
-            self[number] = cast("list[int]", _Row(self, number))
         return number
 
 
@@ -71,5 +77,5 @@ class _Row(dict[int, int]):
         self._states, self._state = states, state
 
     def __missing__(self, octet: int) -> int:
-        target = self[octet] = self._states.behind(self._state, octet)
+        target = self[octet] = self._states.behind(self._state, bytes((octet,)))
         return target

@@ -28,7 +28,8 @@ _ROWS, _EXITS = 3, 2
 
 class TerminalWalks:
     """Of the ``terminals``, each some conjunctions. ``readers``: of each. ``following``: of what
-    each begins with what may follow each, as ``PositionStates.following``. Nothing is interned."""
+    each begins with what may follow each, as ``PositionStates.following``. ``may_leave``: as that
+    of ``Exits``. Nothing is interned."""
 
     def __init__(
         self,
@@ -46,6 +47,7 @@ class TerminalWalks:
         self._firsts = np.cumsum([0, *map(len, walked)]).tolist()
         begins = [_begins(reader) for reader in self.readers]
         self._exits = Exits(walked, lambda: following(begins), exits)
+        self.may_leave = self._exits.may_leave
 
     @cached_property
     def _parts(self) -> TrieParts:

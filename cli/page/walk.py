@@ -24,7 +24,6 @@ def walk_of(artifact: "Artifact") -> "NetworkTables | str":
     """The tables, or why texts cannot be read in a page."""
     from constrain.artifacts.container.manifest import (
         EARLEY,
-        LAZY_DFA,
         LAZY_GREEDY,
         LAZY_NETWORK,
     )
@@ -35,7 +34,6 @@ def walk_of(artifact: "Artifact") -> "NetworkTables | str":
     because = {
         EARLEY: "Earley's recogniser, whose items are no table of states",
         LAZY_GREEDY: "maximal munch, the states of whose lexer are made while decoding",
-        LAZY_DFA: "a lazy DFA, whose states are made while decoding",
         LAZY_NETWORK: "a network with lazy DFAs, whose states are made while decoding",
     }.get(kind)
     if because is not None:

@@ -2,6 +2,7 @@
 decoding."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import LAZY_NETWORK, ParserNames
@@ -10,8 +11,8 @@ from constrain.artifacts.lazy_dfa.tables import to_sections
 
 from ..diagnostics import CheckError, Diagnostic
 from ..frontend import Parser
-from ..lazy_dfa.conjunctions import joined
-from ..lazy_network.terminals import LazyTerminals
+from ..grammar.tree import Grammar
+from ..lazy_dfa.conjunctions import Operation, joined, without_bytes_of
 from ..options import ANY, ArtifactRequest
 from ..progress import Step
 from ..token_ids import listed, unspelled_bytes
@@ -20,15 +21,41 @@ from .dfa import Sections, manifest_of, vocabulary_sections
 from .parser import network_sections
 
 
+def spelled(
+    grammar: Grammar, operation: Operation, request: ArtifactRequest[Tokenizer]
+) -> tuple[Operation, tuple[str, ...]]:
+    """The members of bytes that are tokens, of a grammar that is one terminal, and notes.
+
+    Raises ``CheckError`` where the tokenizer can spell none, ``LimitError``.
+    """
+    lost = _unspelled(operation, request)
+    if not lost.any():
+        return operation, ()
+    bytes_ = f"the byte{'s' * bool(lost.sum() > 1)} {listed(lost)}"
+    less = without_bytes_of(operation, lost, request.limits)
+    if not less.conjunctions:
+        message = f"the tokenizer can spell no member: it has no token for {bytes_}"
+        raise CheckError(grammar.source, [Diagnostic(message)])
+    return less, (f"members with {bytes_} are left out: the tokenizer has no token for them",)
+
+
+def _unspelled(operation: Operation, request: ArtifactRequest[Tokenizer]) -> NDArray[np.bool_]:
+    lost = np.zeros(256, dtype=np.bool_)
+    for each in operation.conjunctions:
+        lost |= unspelled_bytes(each.table, each.classes, request)
+    return lost
+
+
 @Step("encode")
-def encode(lazily: LazyTerminals, request: ArtifactRequest[Tokenizer]) -> Sections:
+def encode(parser: Parser, request: ArtifactRequest[Tokenizer]) -> Sections:
     """The sections of the network, of its terminals and of the vocabulary. Raises ``CheckError``
     where the tokenizer has no token for a byte of them."""
-    conjunctions = joined(lazily.conjunctions)
-    columns = int(lazily.network.classes.max()) + 1
-    lost = unspelled_bytes(lazily.network.table[:, :columns], lazily.network.classes, request)
-    for each in conjunctions:
-        lost = lost | unspelled_bytes(each.table, each.classes, request)
+    network, lazily = parser.network, parser.lazily
+    assert network is not None and lazily is not None
+    columns = int(network.classes.max()) + 1
+    lost = unspelled_bytes(network.table[:, :columns], network.classes, request)
+    for terminal in lazily.terminals:
+        lost = lost | _unspelled(terminal, request)
     if lost.any():
         message = (
             f"the tokenizer has no token for {listed(lost)}, which a grammar with terminals whose "
@@ -38,20 +65,26 @@ def encode(lazily: LazyTerminals, request: ArtifactRequest[Tokenizer]) -> Sectio
     counts = [len(terminal.conjunctions) for terminal in lazily.terminals]
     return {
         **vocabulary_sections(request),
-        **network_sections(lazily.network),
-        **to_sections(conjunctions),
+        **network_sections(network),
+        **to_sections(joined(lazily.conjunctions)),
         TERMINALS: np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
     }
 
 
 @Step("assemble")
 def assemble(
-    parser: Parser, lazily: LazyTerminals, sections: Sections, request: ArtifactRequest[Tokenizer]
+    grammar: Grammar,
+    parser: Parser,
+    sections: Sections,
+    request: ArtifactRequest[Tokenizer],
 ) -> Artifact:
     """The artifact of any token sequences that spell a member."""
-    tables = lazily.network
+    tables, lazily = parser.network, parser.lazily
+    assert tables is not None and lazily is not None
+    conjunctions = lazily.conjunctions
+    operands = [nfa for each in conjunctions for nfa in each.operands]
     manifest = manifest_of(
-        parser.grammar,
+        grammar,
         request,
         kind=LAZY_NETWORK,
         tokenization=ANY,
@@ -62,7 +95,9 @@ def assemble(
             "network_states": tables.states - 1,
             "calls": len(tables.call_starts),
             "lazy_terminals": len(lazily.terminals),
-            "dfa_states": sum(len(each.table) - 1 for each in lazily.conjunctions),
+            "conjunctions": len(conjunctions),
+            "dfa_states": sum(len(each.table) - 1 for each in conjunctions),
+            "nfa_states": sum(len(nfa.accepting) for nfa in operands),
         },
         parser=ParserNames(0, tables.nullable_start, (), (), tuple(tables.names)),
     )

@@ -19,7 +19,6 @@ from constrain.artifacts.counting_network.configurations import network_over
 from constrain.artifacts.earley.recogniser import Earley
 from constrain.artifacts.errors import ArtifactError, ConstrainError
 from constrain.artifacts.kinds.counting_network import CountingRuntime
-from constrain.artifacts.kinds.lazy_dfa import LazyDfaRuntime
 from constrain.artifacts.kinds.lazy_network import CallingRuntime
 from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
 from constrain.artifacts.kinds.met_states import MetStatesRuntime
@@ -39,9 +38,9 @@ from ..network.tree_counts import repeats
 from ..options import ANY, AUTO, CompileOptions, options_of
 from ..pipeline import build_engine
 from .authored import authored
+from .calling import explain_calling
 from .earley import explain_parser
 from .json_schema import explain_instance
-from .lazy_dfa import explain_calling, explain_lazy, reader_of
 from .machines import (
     EarleyMachine,
     NetworkMachine,
@@ -317,8 +316,7 @@ def _by_automaton(
         return _by_states(automaton)
     written = _Written(automaton.grammar, limits, is_large=automaton.operation is not None)
     if automaton.operation is not None:
-        reader, start = reader_of(automaton.operation.conjunctions), automaton.grammar.start
-        return written.around(lambda text: explain_lazy(reader, text, start), machine)
+        return written.around(_by_calls(machine, automaton.grammar.start), machine)
     return written.around(_by_states(automaton), machine)
 
 
@@ -352,7 +350,7 @@ def _by_artifact(artifact: Artifact, machine: Callable[[], TextMachine]) -> _Exp
         return base
     if artifact.manifest.meaning == MAXIMAL_MUNCH:
         return _with_lexemes(base, lambda: _munching(artifact))
-    is_large |= isinstance(runtime, LazyDfaRuntime | CallingRuntime)
+    is_large |= isinstance(runtime, CallingRuntime)
     written = _Written(grammar, Limits(), is_large)
     is_followed = isinstance(runtime, MetStatesRuntime)
     return (written.followed if is_followed else written.around)(base, machine)
@@ -382,11 +380,9 @@ def _by_runtime(
             runtime.recogniser(), text, ids, alone := of_long(text), follows=alone is None
         )
     if isinstance(runtime, CallingRuntime):
-        return lambda text: explain_calling(runtime.texts(), text, start)
+        return _by_calls(machine, start)
     if isinstance(runtime, MetStatesRuntime):
         return lambda text: explain_calling(runtime.texts(), text)
-    if isinstance(runtime, LazyDfaRuntime):
-        return lambda text: explain_lazy(runtime.reader, text, start)
     dfa = artifact.byte_dfa
     names = terminal_names(dfa)
 

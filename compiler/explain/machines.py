@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 from constrain.artifacts.earley.recogniser import Earley
-from constrain.artifacts.lazy_dfa.reader import Reader, Threads
 from constrain.artifacts.maximal_munch.configurations import Configurations
 from constrain.artifacts.network.configurations import REFUSED, Texts
 from constrain.artifacts.network.tables import NetworkTables
@@ -20,7 +19,7 @@ from constrain.artifacts.network.tables import NetworkTables
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
 
-    from ..frontend import Recogniser
+    from ..frontend import Parser, Recogniser
 
 _BYTES = 256
 _EACH = [(octet,) for octet in range(_BYTES)]
@@ -150,33 +149,6 @@ class MaximalMunchMachine(TextMachine):
         return by_column(self.configurations.lexer.columns.tolist())
 
 
-class LazyMachine(TextMachine):
-    """The threads of lazy DFAs."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._threads: list[Threads] = []
-        self._numbers: dict[Threads, int] = {}
-        self.start = self._number(reader.start)
-
-    def step(self, state: int, octet: int) -> int | None:
-        """By derivatives."""
-        if octet >= _BYTES:
-            return None
-        reached = self._reader.read(self._threads[state], bytes((octet,)))
-        return self._number(reached) if reached else None
-
-    def may_end(self, state: int) -> bool:
-        """Whether a thread may."""
-        return self._reader.accepts(self._threads[state])
-
-    def _number(self, threads: Threads) -> int:
-        number = self._numbers.setdefault(threads, len(self._threads))
-        if number == len(self._threads):
-            self._threads.append(threads)
-        return number
-
-
 class EarleyMachine(TextMachine):
     """The columns of Earley's recogniser. A state is a text; the recogniser goes from one to
     another by taking back what they do not share."""
@@ -243,31 +215,38 @@ def by_column(columns: Sequence[int]) -> list[list[int]]:
 def machine_of(recogniser: "Recogniser") -> TextMachine:
     """The machine of a grammar's recogniser. Raises ``LimitError``."""
     from constrain.artifacts.counting_network.configurations import network_over
-    from constrain.artifacts.machine.table_positions import states_of
-    from constrain.artifacts.machine.terminal_masks import texts_of
 
-    from ..frontend import Automaton, Parser
+    from ..frontend import Automaton, Parser, of_operation
+    from ..limits import Limits
     from ..maximal_munch.to_dfa import text_machine
 
     if isinstance(recogniser, Automaton):
         if recogniser.operation is not None:
-            return LazyMachine(Reader(recogniser.operation.conjunctions))
+            limits = Limits().started()
+            return NetworkMachine(_calling(of_operation(recogniser, recogniser.operation, limits)))
         return DfaMachine(recogniser.dfa.tables())
     if not isinstance(recogniser, Parser):
         return MaximalMunchMachine(text_machine(recogniser.tables))
     if recogniser.network is None:
         return EarleyMachine(recogniser.recogniser())
     if recogniser.lazily is not None:
-        terminals = [each.conjunctions for each in recogniser.lazily.terminals]
-        return NetworkMachine(texts_of(states_of(recogniser.network, len(terminals)), terminals))
+        return NetworkMachine(_calling(recogniser))
     return NetworkMachine(network_over(recogniser.network))
+
+
+def _calling(parser: "Parser") -> Texts:
+    from constrain.artifacts.machine.table_positions import states_of
+    from constrain.artifacts.machine.terminal_masks import texts_of
+
+    assert parser.network is not None and parser.lazily is not None
+    terminals = [each.conjunctions for each in parser.lazily.terminals]
+    return texts_of(states_of(parser.network, len(terminals)), terminals)
 
 
 def machine_in(artifact: "Artifact") -> TextMachine:
     """The machine of an artifact's texts."""
     from constrain.artifacts.counting_network.configurations import network_over
     from constrain.artifacts.kinds.counting_network import CountingRuntime
-    from constrain.artifacts.kinds.lazy_dfa import LazyDfaRuntime
     from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
     from constrain.artifacts.kinds.met_states import MetStates
     from constrain.artifacts.kinds.network import NetworkGrammar
@@ -276,8 +255,6 @@ def machine_in(artifact: "Artifact") -> TextMachine:
     runtime = artifact.runtime
     if isinstance(runtime, MaximalMunchRuntime):
         return MaximalMunchMachine(runtime.machine().configurations)
-    if isinstance(runtime, LazyDfaRuntime):
-        return LazyMachine(runtime.reader)
     if isinstance(runtime, MetStates):
         return NetworkMachine(runtime.texts())
     if isinstance(runtime, CountingRuntime | NetworkGrammar):

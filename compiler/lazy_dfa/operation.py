@@ -19,8 +19,13 @@ def operation_in(grammar: Grammar, limits: Limits) -> Operation | None:
     return None if node is None else _operation(node, grammar.start, limits)
 
 
+def any_operation_in(grammar: Grammar, limits: Limits) -> Operation | None:
+    """The same of any regular grammar, however small its DFA may be."""
+    return operation_in(grammar, limits) or growing_operation_in(grammar, 0, limits)
+
+
 def growing_operation_in(grammar: Grammar, most: int, limits: Limits) -> Operation | None:
-    """The same of a regular grammar that is no operation, if its DFA has more than ``most`` states
+    """That of a regular grammar that is no operation, if its DFA has more than ``most`` states
     and many times those of its NFA (``growth``)."""
     if grammar.tokens or grammar.ignored:
         return None

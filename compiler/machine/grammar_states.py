@@ -17,16 +17,18 @@ from ..network.tree_rules import Rules
 
 class GrammarStates(PositionStates):
     """A ``StateMaker`` (``artifacts/machine/states.py``) of numbered rules, of which ``called`` are
-    called. Raises ``LimitError``."""
+    called, and so many ``growing`` terminals. Raises ``LimitError``."""
 
-    def __init__(self, rules: Rules, called: Container[int], limits: Limits) -> None:
+    def __init__(
+        self, rules: Rules, called: Container[int], limits: Limits, growing: int = 0
+    ) -> None:
         self._layout = layout = Layout(rules, called, limits, when_met=True)
         first_call = FIRST_TERMINAL + rules.terminals
         is_nullable = bool(rules.is_nullable(rules.start))
-        given = layout.components, layout.start_of, first_call, is_nullable
+        given = layout.components, layout.start_of, first_call, is_nullable, growing
         super().__init__(*given, repetitions=layout.repetitions)
 
     def laid_out(self, limits: Limits) -> LaidOut:
         """All positions, of states of which none was met. Raises ``LimitError``."""
         is_nullable = self.nullable_start
-        return laid_out(self._layout, self.first_call, limits, nullable_start=is_nullable)
+        return laid_out(self._layout, self.first_procedure, limits, nullable_start=is_nullable)

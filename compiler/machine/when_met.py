@@ -1,27 +1,29 @@
 """Grammars that are read by states made when they are met, and those that are not.
 
-Not yet: grammars read by maximal munch or with token terminals; operations and terminals whose
-automata grow, around which the others are.
+Not yet: grammars read by maximal munch or with token terminals.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from constrain.artifacts.container.manifest import EXACT, NETWORK
+from constrain.artifacts.lazy_dfa.tables import Conjunction
 
 from ..choose import FEW_COPIED_STATES, EngineChoice, engine_of, next_engine, when_met
 from ..diagnostics import NotRegularError
 from ..dialects.table import read_growing
-from ..frontend import Parser, Recogniser, compile_texts, of_lazy_states, read
+from ..frontend import Parser, Recogniser, compile_texts, growing_terminals, of_growing, read
 from ..grammar.check import check
 from ..grammar.expand_permutations import permutations_of
 from ..grammar.tree import Grammar
+from ..lazy_dfa.conjunctions import Operation
 from ..lazy_dfa.expression import may_operate
 from ..lazy_dfa.growth import may_count
 from ..limits import Limits, blaming, in_force
 from ..lnf.empty_patterns import without_exceptions
+from ..lnf.growing_terminals import LazyTerminals, alone
 from ..network.from_tree import copied_states, numbered
 from ..network.nesting import check_nesting
 from ..network.tree_plan import procedures_of
@@ -41,10 +43,11 @@ _LENGTH = re.compile(r'"m(?:ax|in)Length"\s*:\s*(\d+(?:\.\d+)?(?:e\d+)?)', re.IG
 class StatesWhenMet:
     """A grammar that is read so. ``maker``: what its states are made of, begun again by a call.
     ``recogniser``: what its file is made of: all positions, or tables where it counts. Raises
-    ``LimitError``."""
+    ``LimitError``. ``terminals``: the conjunctions of the growing ones that are called."""
 
     maker: Callable[[], GrammarStates]
     recogniser: Callable[[], Recogniser]
+    terminals: Sequence[Sequence[Conjunction]] = ()
 
 
 def may_be_met(options: CompileOptions) -> bool:
@@ -98,8 +101,11 @@ def parser_when_met(resolved: Grammar, choice: EngineChoice, limits: Limits) -> 
     """The positions of a grammar without exceptions and ignored text. Raises ``CheckError`` if
     there is no member, and ``LimitError``."""
     rules = numbered(resolved, limits)
-    maker = partial(GrammarStates, rules, procedures_of(rules), limits)
-    return _parser(resolved, as_network(choice, rules), maker, limits)
+    return _parser(resolved, as_network(choice, rules), _maker(rules, limits), limits)
+
+
+def _maker(rules: Rules, limits: Limits, growing: int = 0) -> Callable[[], GrammarStates]:
+    return partial(GrammarStates, rules, procedures_of(rules), limits, growing)
 
 
 def _parser(
@@ -124,21 +130,20 @@ def as_network(choice: EngineChoice, rules: Rules) -> EngineChoice:
 @Step("compile")
 def states_when_met(
     grammar: Grammar, choice: EngineChoice, options: CompileOptions
-) -> StatesWhenMet | Recogniser | None:
-    """What a checked tree's states are made of; what recognises it, where that was found out on the
-    way; None for other grammars that are compiled as a whole. Raises ``CheckError`` if there is no
-    member, and ``LimitError``."""
+) -> StatesWhenMet | None:
+    """What a checked tree's states are made of; None for grammars that are compiled as a whole.
+    Raises ``CheckError`` if there is no member, and ``LimitError``."""
     limits = options.limits
     if choice.semantics != EXACT or grammar.tokens:
         return None
     with blaming(grammar.longest_rule()):
         may_be_large = may_operate(grammar) or may_count(rule.body for rule in grammar.rules)
         may_be_large |= options.of_schemas.lazy_from is not None
-        if may_be_large and (lazily := of_lazy_states(grammar, choice, options)) is not None:
-            return lazily
+        if may_be_large and (large := growing_terminals(grammar, choice, options)) is not None:
+            return _with_terminals(grammar, choice, large, limits)
         resolved = without_exceptions(grammar, limits)
         rules = numbered(resolved, limits)
-        maker = partial(GrammarStates, rules, procedures_of(rules), limits)
+        maker = _maker(rules, limits)
 
     def recogniser() -> Recogniser:
         counts = copied_states(resolved, rules, limits) > FEW_COPIED_STATES
@@ -147,3 +152,13 @@ def states_when_met(
         return _parser(resolved, as_network(choice, rules), maker, limits)
 
     return StatesWhenMet(maker, recogniser)
+
+
+def _with_terminals(
+    grammar: Grammar, choice: EngineChoice, found: Operation | LazyTerminals, limits: Limits
+) -> StatesWhenMet:
+    """The same where terminals grow, or all of the grammar is one."""
+    lazily = alone(grammar, found, limits) if isinstance(found, Operation) else found
+    growing = [each.conjunctions for each in lazily.terminals]
+    maker = _maker(numbered(lazily.grammar, limits), limits, len(growing))
+    return StatesWhenMet(maker, partial(of_growing, grammar, choice, found, limits), growing)

@@ -1,6 +1,8 @@
 """Masks of states that are made while decoding are those of the automaton that is built."""
 
 import random
+from functools import partial
+from threading import RLock
 
 import numpy as np
 import pytest
@@ -10,7 +12,10 @@ from support.regexes import node_of, random_regex
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
 from constrain.artifacts.dfa.walked_rows import WalkedRows
 from constrain.artifacts.lazy_dfa import token_walks
-from constrain.artifacts.lazy_dfa.machine import LazyDfaMachine
+from constrain.artifacts.machine.position_states import PositionStates
+from constrain.artifacts.machine.positions import END, NOWHERE, Positions
+from constrain.artifacts.machine.terminal_masks import following
+from constrain.artifacts.network.configurations import REFUSED
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.artifacts.tokens.trie import Trie
@@ -18,7 +23,7 @@ from constrain.artifacts.tokens.vocabulary import SPECIAL, TEXT, Vocabulary
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.lazy_dfa import conjunctions, signed_parts
-from constrain.compiler.lazy_dfa.conjunctions import Operation, operation_of
+from constrain.compiler.lazy_dfa.conjunctions import Operation, is_nullable, operation_of
 from constrain.compiler.limits import Limits
 
 EOS = 0
@@ -60,6 +65,13 @@ def expression(rng: random.Random) -> str:
     )
 
 
+def one_terminal(nullable: bool) -> PositionStates:
+    """A grammar that is one terminal."""
+    symbol = 256
+    positions = Positions([[], [symbol, symbol, END]], [NOWHERE, NOWHERE])
+    return PositionStates(positions, [1].__getitem__, symbol + 1, nullable, 1)
+
+
 class Both:
     """A lazy machine and the rows of the automaton that derivatives build, side by side."""
 
@@ -67,9 +79,11 @@ class Both:
         self, dfa: Dfa, operation: Operation, vocabulary: Vocabulary, caches: CacheBudget | None
     ) -> None:
         self.vocabulary, trie = vocabulary, Trie.from_vocabulary(vocabulary)
-        self.machine = LazyDfaMachine(
-            operation.conjunctions, lambda: trie, vocabulary, (EOS,), vocabulary.size, caches
-        )
+        tokens = (lambda: trie), vocabulary, (EOS,), vocabulary.size
+        begun = partial(one_terminal, is_nullable(operation))
+        terminals = [operation.conjunctions]
+        budget = caches or CacheBudget()
+        self.machine = following(None, terminals, begun, *tokens, budget, RLock())
         self.dfa: ByteDfa = dfa.tables()
         live = np.arange(dfa.states) > 0
         cache = CacheBudget().cache()
@@ -90,8 +104,8 @@ class Both:
                     break
                 token = self.vocabulary.token(rng.choice(ids))
                 eager = self.dfa.run(eager, token)
-                taken = self.machine.read(lazy, token)
-                assert taken != 0
+                taken = self.machine.network.read(lazy, token)
+                assert taken != REFUSED
                 lazy = taken
         return compared
 

@@ -112,7 +112,6 @@ COMPILER: dict[str, set[str]] = {
     "maximal_munch": BASE
     | {"automata", "earley", "grammar", "lazy_dfa", "lnf", "network", "options", "tokenizers"},
     "lazy_dfa": BASE | {"automata", "grammar"},
-    "lazy_network": BASE | {"automata", "grammar", "lazy_dfa", "lnf", "network"},
     "frontend": BASE
     | {
         "automata",
@@ -121,7 +120,6 @@ COMPILER: dict[str, set[str]] = {
         "earley",
         "grammar",
         "lazy_dfa",
-        "lazy_network",
         "lnf",
         "maximal_munch",
         "network",
@@ -168,7 +166,7 @@ COMPILER: dict[str, set[str]] = {
     | {"writers"},
     "drawing": BASE | {"automata", "children", "earley", "grammar", "maximal_munch", "network"},
     "assemble": BASE
-    | {"automata", "bpe", "cartesian", "dfa", "frontend", "grammar", "lazy_dfa", "lazy_network"}
+    | {"automata", "bpe", "cartesian", "dfa", "frontend", "grammar", "lazy_dfa", "network"}
     | {"maximal_munch", "merge", "normalizer", "options", "pretokenizer", "token_ids"}
     | {"tokenizers", "wordpiece"},
     "notes": BASE | {"choose", "frontend", "grammar", "options", "tokenizers"},

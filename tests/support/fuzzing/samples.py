@@ -83,7 +83,7 @@ CASES = {
     "greedy, nothing known": Case(MUNCH, "lark", {**ANY, "prewarm": 0}),
     "greedy, counters": Case(COUNTED_LEXEMES, "lark", {**ANY, "prewarm": 0}),
     "lazy-greedy": Case(MUNCH.replace("]+/", "]{1,3000}/"), "lark", ANY),
-    "lazy-dfa": Case(LAZY, "regex-extended", {**ANY, "prewarm": 0}),
+    "lazy-network, alone": Case(LAZY, "regex-extended", {**ANY, "prewarm": 0}),
     "lazy-network": Case(QUOTED, "w3c", {**ANY, "prewarm": 0}),
     "counters": Case(COUNTED, "gbnf", {**ANY, "engine": "network"}),
     "counters, calls": Case(CALLED, "gbnf", {**ANY, "engine": "network"}, "parentheses"),

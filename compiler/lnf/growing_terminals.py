@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from constrain.artifacts.lazy_dfa.tables import Conjunction
-from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
@@ -43,9 +42,8 @@ from ..lazy_dfa.expression import (
 from ..lazy_dfa.growth import grows, may_count, may_grow
 from ..lazy_dfa.operation import growing_operation_in, growing_operation_of, operation_in
 from ..limits import Limits, blaming
-from ..lnf.empty_patterns import empty_patterns
-from ..lnf.resolve_exclusions import resolve_exclusions
-from ..network.from_tree import network_of_rules, numbered
+from .empty_patterns import empty_patterns
+from .resolve_exclusions import resolve_exclusions
 
 _PART = "(part)"
 
@@ -55,12 +53,11 @@ _FEW_TIMES = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LazyTerminals:
-    """``grammar``: the tree with symbols, without exceptions. ``terminals``: what they stand for.
-    ``network``: of the grammar."""
+    """``grammar``: the tree with symbols, without exceptions. ``terminals``: what these stand
+    for."""
 
     grammar: Grammar
     terminals: Sequence[Operation]
-    network: NetworkTables
 
     @property
     def conjunctions(self) -> tuple[Conjunction, ...]:
@@ -93,11 +90,15 @@ def lazy_terminals(grammar: Grammar, limits: Limits, most: int) -> LazyTerminals
         return None
     if is_schema:
         rules = _lengths_replaced(replace(grammar, rules=tuple(rules)), replacing)
-    tokens = tuple(Token(name, (), False, rules[0].span) for name in found)
-    left = replace(grammar, rules=tuple(rules), tokens=tokens)
-    left = empty_patterns(resolve_exclusions(left, limits), limits)
-    network = network_of_rules(numbered(left, limits), limits)
-    return LazyTerminals(left, tuple(found.values()), network)
+    return replacing.done(rules)
+
+
+def alone(grammar: Grammar, operation: Operation, limits: Limits) -> LazyTerminals:
+    """A grammar that is one such terminal."""
+    replacing = _Replacing(grammar, limits, 0, {})
+    (rule, *_) = (rule for rule in grammar.rules if rule.name == grammar.start)
+    symbol = replacing.symbol(operation, rule.span, alone=True)
+    return replacing.done([replace(rule, body=symbol)])
 
 
 def _growing_replaced(grammar: Grammar, replacing: "_Replacing") -> list[Rule]:
@@ -197,15 +198,24 @@ class _Replacing:
         operation = growing_operation_in(self._with(pattern), self.most, self.limits)
         return pattern if operation is None else self.symbol(operation, pattern.span)
 
+    def done(self, rules: Sequence[Rule]) -> LazyTerminals:
+        """The grammar of rules in which all symbols stand."""
+        limits = self.limits
+        tokens = tuple(Token(name, (), False, rules[0].span) for name in self.found)
+        left = replace(self.grammar, rules=tuple(rules), tokens=tokens)
+        left = empty_patterns(resolve_exclusions(left, limits), limits)
+        return LazyTerminals(left, tuple(self.found.values()))
+
     def _with(self, expr: Expr) -> Grammar:
         """The grammar, beginning with an expression."""
         part = Rule(_PART, expr.span, expr, expr.span)
         return replace(self.grammar, rules=(*self.grammar.rules, part), start=_PART)
 
-    def symbol(self, operation: Operation, span: Span) -> Expr:
-        """What stands in the place of an operation, which is noted."""
+    def symbol(self, operation: Operation, span: Span, *, alone: bool = False) -> Expr:
+        """What stands in the place of an operation, which is noted. ``alone``: nothing beside it;
+        then it may match the empty text, too."""
         name = f"terminal {len(self.found)}"
-        self.found[name] = without_empty(operation, self.limits)
+        self.found[name] = operation if alone else without_empty(operation, self.limits)
         symbol = Token(name, (), False, span)
         return Repetition(symbol, 0, 1, span) if is_nullable(operation) else symbol
 
