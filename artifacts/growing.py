@@ -29,7 +29,8 @@ class GrowingArtifact(Artifact):
     ``maker``: what they are made of, begun again by each call. ``complete``: compiles the artifact
     with its file; whatever needs its manifest or its sections calls it, once, and raises what it
     raises. ``vocabulary``, ``trie``, ``eos`` and ``vocab_size`` are the tokenizer's.
-    ``terminals``: the conjunctions of the growing terminals that are called.
+    ``terminals``: the conjunctions of the growing terminals that are called; ``named``: the ids of
+    each token terminal.
     """
 
     def __init__(
@@ -41,11 +42,12 @@ class GrowingArtifact(Artifact):
         eos: Sequence[int],
         vocab_size: int,
         terminals: Sequence[Sequence[Conjunction]] = (),
+        named: Sequence[NDArray[Any]] = (),
     ) -> None:
         # The class is frozen, as that of all artifacts.
         ids, lock = (tuple(eos), vocab_size), RLock()
         tokens = vocabulary, (lambda: trie), *ids, CacheBudget(), lock
-        growing = MetStates(maker, *tokens, terminals=terminals)
+        growing = MetStates(maker, *tokens, terminals=terminals, named=named)
         vars(self).update(_complete=complete, _completing=RLock(), _growing=growing)
 
     _complete: Callable[[], Artifact]

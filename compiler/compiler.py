@@ -71,7 +71,10 @@ class Compiler:
         if self._may_grow(wanted):
             recogniser = engine_when_met(text, wanted, name)
             if isinstance(recogniser, StatesWhenMet):
-                return self._growing(recogniser, text, name, wanted)
+                growing = self._growing(recogniser, text, name, wanted)
+                if growing is not None:
+                    return growing
+                recogniser = build_engine(text, wanted, name=name)
         else:
             recogniser = build_engine(text, wanted, name=name)
         built = build_artifact(
@@ -97,9 +100,9 @@ class Compiler:
 
     def _growing(
         self, found: StatesWhenMet, text: str, name: str, wanted: CompileOptions
-    ) -> Artifact:
+    ) -> Artifact | None:
         """The artifact of states that are made when they are met; its file is compiled when it is
-        needed."""
+        needed. None where a terminal stands for no token: what needs it is then left out."""
         from constrain.artifacts.growing import GrowingArtifact
 
         def complete() -> Artifact:
@@ -108,9 +111,17 @@ class Compiler:
             return build_artifact(recogniser, self.tokenizer, later, shared=self._shared).artifact
 
         request = request_of(self.tokenizer, wanted, self._shared.tokens)
-        ids = request.eos, request.vocab_size
-        tokens = request.vocabulary, request.trie, *ids
-        return GrowingArtifact(found.maker, complete, *tokens, found.terminals)
+        named: list[Any] = []
+        if found.grammar.tokens:
+            from .token_ids import token_ids
+            from .tokenizers import Tokenizer
+
+            assert isinstance(request.tokenizer, Tokenizer)
+            named = token_ids(found.grammar, request.tokenizer, request.eos, wanted.limits)
+            if not all(map(len, named)):
+                return None
+        tokens = request.vocabulary, request.trie, request.eos, request.vocab_size
+        return GrowingArtifact(found.maker, complete, *tokens, found.terminals, named)
 
 
 def compile_grammar(

@@ -29,6 +29,7 @@ _STAGE = "the table of token terminals"
 
 if TYPE_CHECKING:
     from .frontend import Automaton
+    from .schema.rules.deferred import Deferred
     from .tokenizers import Tokenizer
 
 
@@ -63,7 +64,10 @@ def name_tokens(automaton: "Automaton", request: ArtifactRequest["Tokenizer"]) -
 
 
 def token_ids(
-    grammar: Grammar, tokenizer: "Tokenizer", eos: Iterable[int], limits: Limits | None = None
+    grammar: "Grammar | Deferred",
+    tokenizer: "Tokenizer",
+    eos: Iterable[int],
+    limits: Limits | None = None,
 ) -> list[TokenIds]:
     """The ids of each of ``grammar.tokens``, ascending.
 
@@ -75,8 +79,7 @@ def token_ids(
     limits = limits or Limits()
     blamed, size = [*grammar.longest_rule()], 0
     numbers = _numbers_of(tokenizer, {n for t in grammar.tokens for n in (t.name, *t.also)})
-    known = np.zeros(tokenizer.vocab_size, dtype=np.bool_)
-    known[[*tokenizer.tokens, *tokenizer.added]] = True
+    known = tokenizer.known
     others = known.copy()
     others[[i for i in eos if i < len(others)]] = False
     found: list[TokenIds] = []

@@ -5,6 +5,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..machine.masks import MetMasks
@@ -13,6 +16,7 @@ from ..machine.states import States
 from ..machine.stored_positions import StoredPositions, check_positions
 from ..matcher import Begun
 from ..network.configurations import Texts
+from ..tokens import tokenset
 from ..tokens.allowance import Allowance, Precomputed
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
@@ -44,7 +48,7 @@ class MetStates:
 
     ``maker``: what states are made of, begun again by each call. ``first_row``: the mask before any
     token, if it is known. ``terminals``: those that are called and whose own states are made while
-    decoding.
+    decoding. ``named``: the ids of each token terminal.
     """
 
     def __init__(
@@ -58,8 +62,10 @@ class MetStates:
         lock: Lock,
         first_row: Words | None = None,
         terminals: "Sequence[Sequence[Conjunction]]" = (),
+        named: Sequence[NDArray[np.integer]] = (),
     ) -> None:
         self._maker, self._terminals = maker, terminals
+        self._named = [tokenset.from_ids(ids, vocab_size) for ids in named]
         self.vocabulary, self.trie = vocabulary, trie
         self.eos, self.vocab_size = eos, vocab_size
         self._caches, self._lock, self._first_row = caches, lock, first_row
@@ -72,7 +78,7 @@ class MetStates:
 
             assert full is None or isinstance(full, TerminalMasks)
             return following(full, self._terminals, self._maker, *tokens)
-        machine = MetMasks(self._maker(), *tokens)
+        machine = MetMasks(self._maker(), *tokens, self._named)
         if self._first_row is not None:
             machine.begin_with(self._first_row)
         return machine
@@ -101,8 +107,8 @@ class MetStates:
 
     @property
     def names_tokens(self) -> bool:
-        """Grammars that name tokens have other machines."""
-        return False
+        """Whether the grammar names tokens, which no text matches."""
+        return bool(self._named)
 
     def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
         """Masks along random texts that the masks allow."""

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from ..errors import ArtifactError
 from ..network.configurations import REFUSED, Texts
 from ..network.lazy_token_effects import LazyTokenEffects
+from ..network.machine import named_rows, readings_of
 from ..network.summaries import Summaries, TrieWalk
 from ..network.tables import DEAD
 from ..summaries.node_sets import NOTHING, ROOT, Nodes
@@ -91,7 +92,8 @@ class StateSummaries(Summaries):
 
 
 class MetMasks(InterningMachine):
-    """``maker``: what states are made of, begun again. States of the machine are configurations."""
+    """``maker``: what states are made of, begun again. States of the machine are configurations.
+    ``named``: the tokens of each terminal that names some."""
 
     # Errors that leave nothing half made.
     harmless: tuple[type[Exception], ...] = ()
@@ -105,7 +107,9 @@ class MetMasks(InterningMachine):
         vocab_size: int,
         caches: CacheBudget | None = None,
         lock: Lock | None = None,
+        named: Sequence[Words] = (),
     ) -> None:
+        self._named = named
         summaries, effects, steps, masks, interned = (caches or CacheBudget()).divide(
             _SUMMARIES, _EFFECTS, _STEPS, _MASKS, _INTERNED
         )
@@ -128,12 +132,9 @@ class MetMasks(InterningMachine):
         return states, StateSummaries(states, trie, vocab_size, caches)
 
     def _readings(self, token_id: int) -> Sequence[Iterable[int]]:
-        """The bytes of a token, if it has some."""
-        vocabulary = self._vocabulary
-        if not 0 <= token_id < self._vocab_size or not vocabulary.is_text(token_id):
-            return ()
-        text = vocabulary.token(token_id)
-        return (text,) if text else ()
+        """The symbols of a token."""
+        is_known = 0 <= token_id < self._vocab_size
+        return readings_of(self._vocabulary, self._named, token_id) if is_known else ()
 
     @property
     def start(self) -> int:
@@ -205,6 +206,8 @@ class MetMasks(InterningMachine):
                 if frame != DEAD and key not in seen:
                     seen.add(key)
                     pending.append(key)
+        if self._named:
+            rows.update(named_rows(self.network, configuration, self._named, summaries))
         if self.network.may_end(configuration):
             rows.add(summaries.rows.constant(_EOS, self._eos))
         return summaries.rows.union(rows)

@@ -22,7 +22,7 @@ from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
-from .configurations import Entries, Network
+from .configurations import Entries, Network, Texts
 from .lazy_token_effects import LazyTokenEffects
 from .mask_automaton import UNKNOWN, MaskAutomaton, frames_of
 from .summaries import Summaries
@@ -181,6 +181,18 @@ def readings_of(
     return found
 
 
+def named_rows(
+    network: Texts, configuration: int, named: Sequence[Words], summaries: Summaries
+) -> Iterator[int]:
+    """The tokens that are read by their terminals, as rows of ``summaries``; ``named``: those of
+    each terminal."""
+    threads = network.unfolded(network.threads[configuration])
+    rows = network.tables.rows
+    for number, tokens in enumerate(named):
+        if any(rows[state][FIRST_TERMINAL + number] != DEAD for state, _ in threads):
+            yield summaries.rows.constant(number, tokens)
+
+
 class NetworkMasks(InterningMachine):
     """Reads whole tokens, and gives the masks that they lead to. States are configurations.
 
@@ -327,16 +339,7 @@ class NetworkMasks(InterningMachine):
         if others:
             rows |= self._stacks.rows(others)
         if self._named:
-            rows.update(self._rows_of_terminals(configuration))
+            rows.update(named_rows(network, configuration, self._named, self.summaries))
         if network.may_end(configuration):
             rows.add(self.summaries.rows.constant(_EOS, self._eos))
         return self.summaries.rows.union(rows)
-
-    def _rows_of_terminals(self, configuration: int) -> Iterator[int]:
-        """The tokens that are read by their terminals."""
-        network = self.network
-        threads = network.unfolded(network.threads[configuration])
-        rows = network.tables.rows
-        for number, named in enumerate(self._named):
-            if any(rows[state][FIRST_TERMINAL + number] != DEAD for state, _ in threads):
-                yield self.summaries.rows.constant(number, named)

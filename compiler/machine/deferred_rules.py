@@ -27,7 +27,8 @@ class DeferredRules(Rules):
 
     def __init__(self, deferred: Deferred, limits: Limits) -> None:
         self._deferred, self._limits, self._longest = deferred, limits, ()
-        self.terminals, self._tokens = 0, {}
+        self.terminals = len(deferred.tokens)
+        self._tokens = {token.meaning: i for i, token in enumerate(deferred.tokens)}
         self.kinds, self.parts, self.contents = [], [], []
         self._characters, self._times, self.counted = {}, {}, frozenset()
         self._done: dict[int, int] = {}

@@ -1,6 +1,7 @@
 """Grammars that are read by states made when they are met, and those that are not.
 
-Not yet: grammars read by maximal munch or with token terminals.
+Not yet: grammars read by maximal munch, and those that name tokens beside terminals whose automata
+grow.
 """
 
 import re
@@ -42,9 +43,11 @@ _LENGTH = re.compile(r'"m(?:ax|in)Length"\s*:\s*(\d+(?:\.\d+)?(?:e\d+)?)', re.IG
 @dataclass(frozen=True, slots=True)
 class StatesWhenMet:
     """A grammar that is read so. ``maker``: what its states are made of, begun again by a call.
-    ``recogniser``: what its file is made of: all positions, or tables where it counts. Raises
-    ``LimitError``. ``terminals``: the conjunctions of the growing ones that are called."""
+    ``recogniser``: what its file is made of: all positions, or tables where it counts or names
+    tokens. Raises ``LimitError``. ``terminals``: the conjunctions of the growing ones that are
+    called."""
 
+    grammar: Grammar | Deferred
     maker: Callable[[], GrammarStates]
     recogniser: Callable[[], Recogniser]
     terminals: Sequence[Sequence[Conjunction]] = ()
@@ -64,7 +67,9 @@ def engine_when_met(text: str, wanted: CompileOptions, name: str) -> StatesWhenM
         grammar = _read(text, wanted, name)
         if isinstance(grammar, Deferred):
             maker = partial(_deferred_states, grammar, wanted.limits)
-            return StatesWhenMet(maker, partial(_deferred_recogniser, grammar, maker, text, wanted))
+            return StatesWhenMet(
+                grammar, maker, partial(_deferred_recogniser, grammar, maker, text, wanted)
+            )
         check(grammar)
         choice = engine_of(grammar, wanted)
         return states_when_met(grammar, choice, wanted) or compile_texts(grammar, choice, wanted)
@@ -92,7 +97,7 @@ def _deferred_recogniser(
     grammar, limits = deferred.complete(), options.limits
     choice = engine_of(grammar, options)
     is_long = any(float(bound) > _FEW_CHARACTERS for bound in _LENGTH.findall(text))
-    if is_long or deferred.largest_count > FEW_COPIED_STATES:
+    if deferred.tokens or is_long or deferred.largest_count > FEW_COPIED_STATES:
         return compile_texts(grammar, choice, options)
     return _parser(without_exceptions(grammar, limits), choice, maker, limits)
 
@@ -134,24 +139,24 @@ def states_when_met(
     """What a checked tree's states are made of; None for grammars that are compiled as a whole.
     Raises ``CheckError`` if there is no member, and ``LimitError``."""
     limits = options.limits
-    if choice.semantics != EXACT or grammar.tokens:
+    if choice.semantics != EXACT:
         return None
     with blaming(grammar.longest_rule()):
         may_be_large = may_operate(grammar) or may_count(rule.body for rule in grammar.rules)
         may_be_large |= options.of_schemas.lazy_from is not None
         if may_be_large and (large := growing_terminals(grammar, choice, options)) is not None:
-            return _with_terminals(grammar, choice, large, limits)
+            return _with_terminals(grammar, choice, large, limits) if not grammar.tokens else None
         resolved = without_exceptions(grammar, limits)
         rules = numbered(resolved, limits)
         maker = _maker(rules, limits)
 
     def recogniser() -> Recogniser:
         counts = copied_states(resolved, rules, limits) > FEW_COPIED_STATES
-        if counts or any(permutations_of(grammar)):
+        if counts or grammar.tokens or any(permutations_of(grammar)):
             return compile_texts(grammar, choice, options)
         return _parser(resolved, as_network(choice, rules), maker, limits)
 
-    return StatesWhenMet(maker, recogniser)
+    return StatesWhenMet(grammar, maker, recogniser)
 
 
 def _with_terminals(
@@ -161,4 +166,5 @@ def _with_terminals(
     lazily = alone(grammar, found, limits) if isinstance(found, Operation) else found
     growing = [each.conjunctions for each in lazily.terminals]
     maker = _maker(numbered(lazily.grammar, limits), limits, len(growing))
-    return StatesWhenMet(maker, partial(of_growing, grammar, choice, found, limits), growing)
+    whole = partial(of_growing, grammar, choice, found, limits)
+    return StatesWhenMet(grammar, maker, whole, growing)

@@ -297,3 +297,11 @@ class Definition:
     def special(self) -> frozenset[int]:
         """Ids of the added tokens that stand for no text."""
         return frozenset(token.id for token in self.added_tokens if token.special)
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether each id is that of a token, bool (vocab_size,); read-only."""
+        found = np.zeros(self.vocab_size, dtype=np.bool_)
+        found[[*self.tokens, *self.added]] = True
+        found.setflags(write=False)
+        return found

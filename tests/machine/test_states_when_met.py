@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import EXAMPLES, sampled
+from support import EXAMPLES, sampled, spelling_all_bytes
 from support.grammars import JSON, SAMPLES, random_grammars, tree_of
 from support.matcher import check_random_texts, json_text, stress, walks_of, whole_of
 
@@ -113,6 +113,37 @@ def test_all_short_texts_are_read_as_by_the_network(full: bool) -> None:
         assert isinstance(met.tables, States)
         assert met.tables.named <= 2 * tables.states + 2
     assert compared > 2_000
+
+
+@sampled("seed", range(12), range(600))
+def test_grammars_may_name_tokens(seed: int, tmp_path: Path) -> None:
+    """Anywhere, beside texts and inside of each other, in choices with all tokens but some."""
+    rng = random.Random(seed)
+
+    def expression(depth: int) -> str:
+        kind = rng.randrange(6 if depth else 3)
+        if kind < 2:
+            return rng.choice(['"a"', '"ab"', "/[ab]+/", '"b"'])
+        if kind == 2:
+            return rng.choice(["<call>", "<end>", "<[^0-5]>", "<[3-7]>"])
+        left, right = expression(depth - 1), expression(depth - 1)
+        inside = ' "a" start "b"' if rng.random() < 0.2 else ""
+        marks = rng.choice(["*", "?", "+"])
+        return [f"({left} | {right})", f"{left} {right}{inside}", f"({left}){marks}"][kind - 3]
+
+    special = ["<call>", "<end>", "<eos>"]
+    tokenizer = spelling_all_bytes(tmp_path, "ab", ["a b", "b b", "a a", "aa b"], special)
+    text = f"start: {expression(3)} {rng.choice(['<end>', '']) or '/b/'}\n"
+    try:
+        growing = Compiler(tokenizer).compile(text, dialect="lark", eos=["<eos>"], **ANY)
+    except CheckError as error:
+        assert "empty language" in str(error)
+        return
+    if isinstance(growing, GrowingArtifact):
+        whole = growing.completed
+        assert growing.names_tokens == whole.names_tokens
+        check_random_texts([growing, whole], 6, 14, seed=seed, short=0.4)
+    assert growing.names_tokens or "<" not in text
 
 
 def test_the_file_is_that_of_a_compilation(default_tokenizer: Tokenizer) -> None:

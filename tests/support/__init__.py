@@ -106,13 +106,15 @@ def tokenizer_of(folder: Path, *arguments: Any, **options: Any) -> Tokenizer:
     return load_tokenizer(written(folder, tokenizer_json(*arguments, **options)))
 
 
-def spelling_all_bytes(folder: Path, letters: str, merges: Sequence[str]) -> Tokenizer:
-    """A small tokenizer with ``<eos>`` whose last tokens are the bytes that no letter has."""
+def spelling_all_bytes(
+    folder: Path, letters: str, merges: Sequence[str], special: Sequence[str] = ("<eos>",)
+) -> Tokenizer:
+    """A small tokenizer whose last tokens are the bytes that no letter has, and ``special``."""
     octets = {byte_alphabet.characters()[octet] for octet in letters.encode()}
     first = len(octets) + len(merges)
     others = [each for each in byte_alphabet.characters() if each not in octets]
     extra = {each: first + i for i, each in enumerate(others)}
-    added = [(first + len(others), "<eos>", True)]
+    added = [(first + len(others) + i, name, True) for i, name in enumerate(special)]
     return tokenizer_of(folder, letters, merges, added=added, extra=extra)
 
 

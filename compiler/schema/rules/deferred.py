@@ -47,6 +47,10 @@ class Deferred:
         """The token terminals, as ``Grammar`` has them: rules that are made later have none."""
         return distinct_tokens(self._first)
 
+    def longest_rule(self) -> tuple[str, ...]:
+        """The rule that messages name."""
+        return (self.start,)
+
     @cached_property
     def largest_count(self) -> int:
         """No rule repeats anything more often, but without end or once; none has a permutation or
