@@ -132,7 +132,7 @@ COMPILER: dict[str, set[str]] = {
     | {"choose", "frontend", "lnf", "machine", "maximal_munch", "network", "options"}
     | {"token_ids", "tokenizers"},
     "writers": BASE | {"automata", "choose", "frontend", "grammar", "lnf", "options", "unicode"},
-    "token_ids": BASE | {"automata", "frontend", "grammar", "options", "tokenizers"},
+    "token_ids": BASE | {"automata", "frontend", "grammar", "options", "schema", "tokenizers"},
     "token_terminals": BASE
     | {"automata", "bpe", "grammar", "normalizer", "options", "pretokenizer", "tokenizers"},
     "merge": BASE
@@ -184,7 +184,8 @@ COMPILER: dict[str, set[str]] = {
     }
     | {"machine", "maximal_munch", "merge", "network", "notes", "options", "reduced", "token_ids"}
     | {"tokenizers", "wordpiece"},
-    "compiler": BASE | {"bpe", "cache", "machine", "options", "pipeline", "tokenizers"},
+    "compiler": BASE
+    | {"bpe", "cache", "machine", "options", "pipeline", "token_ids", "tokenizers"},
     "serving": BASE
     | {
         "children",
