@@ -104,7 +104,7 @@ class Meter:
 
     def __init__(self, clock: Clock, tables: "Meter | None" = None) -> None:
         self.clock, self.tables = clock, tables
-        self.baseline = resident_bytes()
+        self.baseline: int = resident_bytes() if tables is None else tables.baseline
         self.blamed: tuple[str, ...] = ()
         self.last: tuple[str, Iterable[str], str] = ("the command" if tables else "this", (), "")
         self._next_look = 0.0

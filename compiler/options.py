@@ -7,6 +7,7 @@ request_of(tokenizer, options)                       the ids and sizes that opti
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Union
 
 from constrain.artifacts.container.manifest import (
@@ -169,17 +170,21 @@ class CompileOptions:
     def of_schemas(self) -> SchemaOptions:
         """How a JSON Schema is read: with counts of any size where they are surely counted while
         decoding, as they are by a network under any tokenization."""
-        schema = self.schema or SchemaOptions()
         is_network = self.engine == NETWORK or (
             self.engine == AUTO and self.parser in (AUTO, NETWORK)
         )
         is_exact = self.meaning in (None, EXACT) and self.max_depth is None
         if not (is_network and is_exact and self.tokenization == ANY):
-            return schema
+            return self.schema or SchemaOptions()
         lazy_from = None
         if self.dialect == "json-schema" and self.engine == self.parser == AUTO:
             lazy_from = self.most_built
-        return replace(schema, keeps_counts=True, lazy_from=lazy_from)
+        return _counting(self.schema, lazy_from)
+
+
+@lru_cache(16)
+def _counting(schema: SchemaOptions | None, lazy_from: int | None) -> SchemaOptions:
+    return replace(schema or SchemaOptions(), keeps_counts=True, lazy_from=lazy_from)
 
 
 def with_changes(options: CompileOptions | None, changes: Mapping[str, Any]) -> CompileOptions:
@@ -188,9 +193,9 @@ def with_changes(options: CompileOptions | None, changes: Mapping[str, Any]) -> 
     ``limits=None`` changes nothing. Raises ``TypeError`` for a name that is no option and
     ``ValueError`` for a bad value.
     """
-    said = {name: v for name, v in changes.items() if v is not None or name != "limits"}
-    changed = replace(options or CompileOptions(), **said)
-    return replace(changed, limits=changed.limits.started())
+    options = options or CompileOptions()
+    limits = changes.get("limits") or options.limits
+    return replace(options, **{**changes, "limits": limits.started()})
 
 
 def options_of(manifest: Manifest) -> CompileOptions:

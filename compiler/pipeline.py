@@ -378,7 +378,7 @@ def _of_canonical_network(
     from .assemble.parser import assemble, encode, no_summaries
     from .assemble.size import counts
     from .canonical_network.sections import counts_of, precompute
-    from .network.mask_tables import COUNTED
+    from .network.precompute import COUNTED
 
     assert parser.network is not None
     sections = encode(parser, merged.terminals, request) | merged.sections
@@ -427,7 +427,7 @@ def _of_network(
     sections, counts = encode(parser, terminals, request), dict[str, int]()
     notes, is_lazy = [*choice.notes], True
     if parser.met is None and parser.network is not None:
-        from .network.mask_tables import precompute
+        from .network.precompute import precompute
 
         masks = precompute(parser.network, terminals, request, size_of(sections), progress)
         sections, counts = sections | masks.arrays(), masks.counts
@@ -455,7 +455,7 @@ def _over_lexemes(
     from .maximal_munch.lexer_tables import json_slices
     from .maximal_munch.precompute import precompute_within
     from .maximal_munch.to_dfa import text_machine
-    from .network.mask_tables import COUNTED
+    from .network.precompute import COUNTED
 
     parser, spelled = recognisers.spellable_over_lexemes(parser, request)
     if request.options.prewarm != 0:

@@ -20,12 +20,14 @@ def fold(
     pending = [root]
     while pending:
         node = pending[-1]
+        if id(node) in done:
+            pending.pop()
+            continue
         parts = inside(node)
         missing = [part for part in parts if id(part) not in done]
         if missing:
-            pending.extend(missing)
+            pending += missing
             continue
         pending.pop()
-        if id(node) not in done:
-            done[id(node)] = combine(node, [done[id(part)] for part in parts])
+        done[id(node)] = combine(node, [done[id(part)] for part in parts])
     return done[id(root)]

@@ -44,7 +44,8 @@ _SHOWN = 80
 def permutations_of(grammar: Grammar) -> Iterator[Permutation]:
     """The permutations in a grammar's rules."""
     for rule in grammar.rules:
-        yield from (expr for expr in rule.expressions if isinstance(expr, Permutation))
+        if Permutation in rule.classes:
+            yield from (expr for expr in rule.expressions if isinstance(expr, Permutation))
 
 
 def uses_of_parts(permutation: Permutation) -> int:
@@ -75,7 +76,7 @@ def expand_permutations(
     found: list[Rule] = []
     has_changed = False
     for rule in grammar.rules:
-        if not any(isinstance(expr, Permutation) for expr in rule.expressions):
+        if Permutation not in rule.classes:
             found.append(rule)
             continue
         orders = _Orders(rule, grammar, names, limits)

@@ -199,9 +199,29 @@ class Rule:
         return tuple(walk(self.body))
 
     @cached_property
+    def classes(self) -> frozenset[type]:
+        """The classes of the expressions."""
+        return frozenset(map(type, self.expressions))
+
+    @property
     def uses(self) -> tuple[Reference, ...]:
         """The uses of rules in the body, in the order of the text."""
-        return tuple(part for part in self.expressions if isinstance(part, Reference))
+        return tuple([part for part in self.expressions if part.__class__ is Reference])
+
+    @property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """The patterns in the body that are more than one character or text."""
+        if Pattern not in self.classes:
+            return ()
+        found = [part for part in self.expressions if part.__class__ is Pattern]
+        return tuple([part for part in found if part.node.__class__ not in _PLAIN])
+
+    @property
+    def repetitions(self) -> tuple[Repetition, ...]:
+        """The repetitions in the body."""
+        if Repetition not in self.classes:
+            return ()
+        return tuple([part for part in self.expressions if part.__class__ is Repetition])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -274,8 +294,9 @@ class Grammar:
 # Dialects whose texts have schemas and no rules.
 OF_SCHEMAS = frozenset(["json-schema", "tools"])
 
-# What has nothing inside; most of a tree, and seen sooner so.
+# What has nothing inside; most of a tree, and seen sooner so. And the same of patterns.
 _LEAVES = frozenset({Literal, Reference, Pattern, Token})
+_PLAIN = frozenset({regex.CharClass, regex.Lit})
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
@@ -300,7 +321,7 @@ def distinct_tokens(rules: Iterable[Rule]) -> tuple[Token, ...]:
     """The token terminals in ``rules``, the first of each meaning, in the order of the text."""
     found: dict[object, Token] = {}
     for rule in rules:
-        for expr in rule.expressions:
+        for expr in rule.expressions if Token in rule.classes else ():
             if expr.__class__ is Token:
                 found.setdefault(expr.meaning, expr)
     return tuple(found.values())
@@ -325,14 +346,24 @@ def with_children(expr: Expr, parts: tuple[Expr, ...]) -> Expr:
             return expr
 
 
-def walk(expr: Expr) -> Iterator[Expr]:
+def walk(expr: Expr) -> list[Expr]:
     """An expression and all inside it, in the order of the text."""
-    pending = [expr]
+    found, pending = [], [expr]
     while pending:
         current = pending.pop()
-        yield current
-        if current.__class__ not in _LEAVES:
-            pending.extend(reversed(children(current)))
+        found.append(current)
+        kind = current.__class__
+        if kind in _LEAVES:
+            continue
+        if current.__class__ is Sequence:
+            pending += current.items[::-1]
+        elif current.__class__ is Choice:
+            pending += current.options[::-1]
+        elif current.__class__ is Repetition:
+            pending.append(current.item)
+        else:
+            pending += reversed(children(current))
+    return found
 
 
 def references(expr: Expr) -> Iterator[Reference]:

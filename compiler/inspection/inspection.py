@@ -19,7 +19,7 @@ from ..diagnostics import LimitError
 from ..explain.report import Verdict
 from ..limits import Limits
 from ..merge.dump import tabulated
-from ..network.mask_tables import COUNTED
+from ..network.precompute import COUNTED
 from ..notes import OF_LAZY_LEXEMES, PARTLY
 from ..options import AnyTokenizer, CompileOptions
 from ..pipeline import Compilation

@@ -27,6 +27,7 @@ from ..grammar.tree import Sequence as Concatenation
 _WITHOUT_OPERATIONS = frozenset({"gbnf", "lark", "regex", "tools"})
 
 _OPERATIONS = (regex.And, regex.Not)
+_EXCEPTIONS = {Difference, Excluding}
 
 
 def expression_of(grammar: Grammar) -> regex.Node | None:
@@ -62,8 +63,14 @@ def bodies_of(grammar: Grammar) -> dict[str, list[Rule]]:
 
 
 def may_operate(grammar: Grammar) -> bool:
-    """Whether the dialect has intersections, complements or exceptions."""
-    return grammar.source.dialect not in _WITHOUT_OPERATIONS
+    """Whether intersections, complements or exceptions stand in a grammar."""
+    if grammar.source.dialect in _WITHOUT_OPERATIONS:
+        return False
+    return any(
+        not rule.classes.isdisjoint(_EXCEPTIONS)
+        or any(isinstance(n, _OPERATIONS) for part in rule.patterns for n in regex.walk(part.node))
+        for rule in grammar.rules
+    )
 
 
 def _is_operation(rules: Sequence[Rule], bodies: Mapping[str, Sequence[Rule]]) -> bool:

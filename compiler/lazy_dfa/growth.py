@@ -15,7 +15,7 @@ from ..automata.assertions import resolved
 from ..automata.determinize import determinize
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
-from ..grammar.tree import Expr, Literal, Pattern, Repetition, walk
+from ..grammar.tree import Expr, Literal, Rule
 from ..grammar.tree import Sequence as Concatenation
 from ..limits import Limits
 from .behind_loops import first_bytes, may_fall_behind
@@ -31,15 +31,16 @@ _TIMES_NFA = 8
 _MOST_STATES = 5_000
 
 
-def may_count(bodies: Iterable[Expr]) -> bool:
+def may_count(rules: Iterable[Rule]) -> bool:
     """Whether rules count, or have as many places in a row as would matter."""
-    for body in bodies:
-        for part in walk(body):
-            if isinstance(part, Pattern) and any(map(_counts, regex.walk(part.node))):
-                return True
-            if isinstance(part, Repetition) and max(part.min_times, part.max_times or 0) >= _MANY:
-                return True
-            if isinstance(part, Concatenation) and _are_many(part.items):
+    for rule in rules:
+        if any(max(part.min_times, part.max_times or 0) >= _MANY for part in rule.repetitions):
+            return True
+        if any(any(map(_counts, regex.walk(part.node))) for part in rule.patterns):
+            return True
+        if len(rule.expressions) > _MANY and Concatenation in rule.classes:
+            sequences = (part for part in rule.expressions if isinstance(part, Concatenation))
+            if any(_are_many(part.items) for part in sequences):
                 return True
     return False
 

@@ -29,7 +29,7 @@ def growing_operation_in(grammar: Grammar, most: int, limits: Limits) -> Operati
     and many times those of its NFA (``growth``)."""
     if grammar.tokens or grammar.ignored:
         return None
-    if most and not may_count(rule.body for rule in grammar.rules):
+    if most and not may_count(grammar.rules):
         return None
     return growing_operation_of(grammar, grammar.start, most, limits)
 

@@ -86,45 +86,53 @@ def components(lnf: Lnf) -> list[Component]:
     return [_classified(lnf, members) for members in strongly_connected(uses)]
 
 
-def strongly_connected(uses: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """Tarjan's algorithm, without recursion; a component comes after all that it uses.
+def strongly_connected(
+    uses: Sequence[Sequence[int]], without: int | None = None
+) -> list[tuple[int, ...]]:
+    """Tarjan's algorithm, without recursion; a component comes after all that it uses. ``without``:
+    a node that is left out.
 
     ``uses=[[1], [0], [0]] -> [(0, 1), (2,)]``
     """
-    index: dict[int, int] = {}
-    low: dict[int, int] = {}
+    count = len(uses)
+    # When a node was first met, from 1, and later than any where its component is complete.
+    met, low = [0] * count, [0] * count
+    complete, number = count + 1, 0
+    if without is not None:
+        met[without] = complete
     path: list[int] = []
-    on_path: set[int] = set()
     found: list[tuple[int, ...]] = []
-    for root in range(len(uses)):
-        if root in index:
+    for root in range(count):
+        if met[root]:
             continue
-        calls = [(root, iter(uses[root]))]
-        index[root] = low[root] = len(index)
+        number += 1
+        met[root] = low[root] = number
         path.append(root)
-        on_path.add(root)
+        calls = [(root, iter(uses[root]))]
         while calls:
             node, targets = calls[-1]
             for target in targets:
-                if target not in index:
-                    index[target] = low[target] = len(index)
+                seen = met[target]
+                if not seen:
+                    number += 1
+                    met[target] = low[target] = number
                     path.append(target)
-                    on_path.add(target)
                     calls.append((target, iter(uses[target])))
                     break
-                if target in on_path:
-                    low[node] = min(low[node], index[target])
+                if seen < low[node]:
+                    low[node] = seen
             else:
                 calls.pop()
-                if calls:
-                    caller = calls[-1][0]
-                    low[caller] = min(low[caller], low[node])
-                if low[node] == index[node]:
+                least = low[node]
+                if least == met[node]:
                     members = [path.pop()]
                     while members[-1] != node:
                         members.append(path.pop())
-                    on_path.difference_update(members)
+                    for member in members:
+                        met[member] = complete
                     found.append(tuple(sorted(members)))
+                elif least < low[calls[-1][0]]:
+                    low[calls[-1][0]] = least
     return found
 
 

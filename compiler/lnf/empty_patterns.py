@@ -26,6 +26,7 @@ from ..grammar.tree import (
 )
 from ..limits import Limits, blaming
 
+_EXCLUDING = {Difference, Excluding}
 _HIDING = (regex.And, regex.Not, regex.Look, regex.Embedded)
 
 
@@ -36,8 +37,7 @@ def without_exceptions(grammar: Grammar, limits: Limits) -> Grammar:
         from .longest_ignored import weave_longest
 
         grammar = weave_longest(grammar, limits)
-    parts = (part for rule in grammar.rules for part in rule.expressions)
-    if any(isinstance(part, Difference | Excluding) for part in parts):
+    if any(not rule.classes.isdisjoint(_EXCLUDING) for rule in grammar.rules):
         from .resolve_exclusions import resolve_exclusions
 
         grammar = resolve_exclusions(grammar, limits)
@@ -50,10 +50,7 @@ def empty_patterns(grammar: Grammar, limits: Limits) -> Grammar:
     What is too large to be looked at stays as it is. Raises ``LimitError`` on time and resident
     memory.
     """
-    hiding = [
-        any(isinstance(part, Pattern) and _hides(part.node) for part in rule.expressions)
-        for rule in grammar.rules
-    ]
+    hiding = [any(_hides(part.node) for part in rule.patterns) for rule in grammar.rules]
     if not any(hiding):
         return grammar
     rules = list(grammar.rules)

@@ -70,7 +70,7 @@ def lazy_terminals(grammar: Grammar, limits: Limits, most: int) -> LazyTerminals
     or grow beyond them; None if there are none. Raises ``LimitError``."""
     operates = may_operate(grammar)
     is_schema = grammar.source.dialect == "json-schema"
-    counts = not is_schema and (not most or may_count(rule.body for rule in grammar.rules))
+    counts = not is_schema and (not most or may_count(grammar.rules))
     if grammar.tokens or grammar.ignored or not (operates or counts):
         return None
     replacing = _Replacing(grammar, limits, most, {})

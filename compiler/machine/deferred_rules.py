@@ -13,8 +13,17 @@ from collections.abc import Container
 from ..automata.nfa import matches_empty
 from ..grammar.tree import Repetition
 from ..limits import Limits
-from ..network.tree_plan import goes_on, states_of_leaf
-from ..network.tree_rules import ALL, AUTOMATON, LITERAL, RULE, TIMES, Loop, Rules
+from ..network.tree_plan import goes_on
+from ..network.tree_rules import (
+    ALL,
+    AUTOMATON,
+    LITERAL,
+    RULE,
+    TIMES,
+    Loop,
+    Rules,
+    states_of_leaf,
+)
 from ..schema.rules.deferred import Deferred
 
 # Rules of more places are called.
@@ -41,8 +50,7 @@ class DeferredRules(Rules):
 
     def body(self, rule: int) -> int:
         """What a rule matches."""
-        body = self._deferred.rule(self.names[rule]).body
-        return self._added(body, self._done)
+        return self._added(self._deferred.rule(self.names[rule]).expressions, self._done)
 
     def is_nullable(self, rule: int) -> bool:
         """Whether a rule matches ε. Rules that this does not hang on are not read."""

@@ -27,7 +27,7 @@ from ..lnf.empty_patterns import without_exceptions
 from ..lnf.growing_terminals import LazyTerminals, alone
 from ..network.from_tree import copied_states, numbered
 from ..network.nesting import check_nesting
-from ..network.tree_plan import procedures_of
+from ..network.tree_plan import may_overlap, procedures_of
 from ..network.tree_rules import Rules
 from ..options import ANY, AUTO, CompileOptions
 from ..progress import Step
@@ -142,12 +142,18 @@ def states_when_met(
     if choice.semantics != EXACT:
         return None
     with blaming(grammar.longest_rule()):
-        may_be_large = may_operate(grammar) or may_count(rule.body for rule in grammar.rules)
-        may_be_large |= options.of_schemas.lazy_from is not None
-        if may_be_large and (large := growing_terminals(grammar, choice, options)) is not None:
-            return _with_terminals(grammar, choice, large, limits) if not grammar.tokens else None
+        large = partial(growing_terminals, grammar, choice, options)
+        by_length = grammar.is_of_schemas and options.of_schemas.lazy_from is not None
+        is_asked = by_length or may_operate(grammar) or not options.most_built
+        may_grow = may_count(grammar.rules)
+        # What patterns hold is not seen in numbered rules as it is written.
+        is_asked |= may_grow and any(rule.patterns for rule in grammar.rules)
+        if is_asked and (found := large()) is not None:
+            return _with_terminals(grammar, choice, found, limits) if not grammar.tokens else None
         resolved = without_exceptions(grammar, limits)
         rules = numbered(resolved, limits)
+        if may_grow and not is_asked and may_overlap(rules) and (found := large()) is not None:
+            return _with_terminals(grammar, choice, found, limits) if not grammar.tokens else None
         maker = _maker(rules, limits)
 
     def recogniser() -> Recogniser:

@@ -34,7 +34,7 @@ class TreeCalls:
     """
 
     callees: Mapping[int, Set[int]]
-    framed: Mapping[int, Set[int]]
+    framed: Mapping[int, set[int]]
     copies: Mapping[int, Mapping[int, int]]
     sizes: Mapping[int, int]
 
@@ -76,14 +76,21 @@ def _best(calls: TreeCalls, members: Sequence[int]) -> int:
     """Of the rules of a component with a framed call on a cycle, the one without which the fewest
     are left, then the largest, which would be copied."""
 
-    def left(rule: int) -> int:
-        """One rule less makes no new cycles: the component is all that matters."""
-        rest = _components(calls, set(members) - {rule})
-        return sum(len(calls.framed[caller] & set(part)) for part in rest for caller in part)
+    ordered, uses = _calls_among(calls, set(members))
+    framed = [calls.framed[rule].intersection(ordered) for rule in ordered]
 
-    candidates = {c for caller in members for c in calls.framed[caller] & set(members)}
-    candidates |= {caller for caller in members if calls.framed[caller] & set(members)}
-    return min(sorted(candidates), key=lambda c: (left(c), -calls.sizes[c], c))
+    def left(place: int) -> int:
+        """One rule less makes no new cycles: the component is all that matters."""
+        found = 0
+        for places in strongly_connected(uses, place):
+            part = {ordered[i] for i in places}
+            found += sum(len(framed[i] & part) for i in places)
+        return found
+
+    named = set().union(*framed)
+    candidates = [i for i, rule in enumerate(ordered) if framed[i] or rule in named]
+    best = min(candidates, key=lambda i: (left(i), -calls.sizes[ordered[i]], ordered[i]))
+    return ordered[best]
 
 
 def _cutset(calls: TreeCalls, members: Iterable[int]) -> set[int]:

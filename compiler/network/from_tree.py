@@ -1,10 +1,11 @@
 """From a grammar's tree to its network, without a normal form.
 
-tree_rules      tree -> numbered expressions; direct left recursion is a loop
-left_recursion  those -> the same, none beginning with itself by way of others
-tree_plan       those -> which rules are called
-tree_layout     those -> automata that call one another
-components      those -> network
+tree_expressions    tree -> numbered expressions
+tree_rules          those -> what rules name; direct left recursion is a loop
+left_recursion      those -> the same, none beginning with itself by way of others
+tree_plan           those -> which rules are called
+tree_layout         those -> automata that call one another
+components          those -> network
 """
 
 from collections.abc import Sequence

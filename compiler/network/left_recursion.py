@@ -21,7 +21,6 @@ from itertools import chain
 from typing import TypeAlias, cast
 
 from ..automata.nfa import Nfa
-from ..limits import check_in_force
 from ..lnf.components import strongly_connected
 from .tree_rules import ALL, ANY, AUTOMATON, LITERAL, ORDERS, RULE, TIMES, Rules
 
@@ -49,7 +48,7 @@ def is_left_recursive(rules: Rules) -> bool:
 def _cycles(rules: Rules) -> Iterator[tuple[int, Set[int]]]:
     """Rules without which none begins with itself, and of each those that begin with each other if
     the ones before it are left out."""
-    corners = {rule: _corners(rules, rule) for rule in rules.reached}
+    corners = {rule: rules.uses(rule).corners for rule in rules.reached}
     pending = [list(corners)]
     while pending:
         inside = pending.pop()
@@ -65,22 +64,6 @@ def _cycles(rules: Rules) -> Iterator[tuple[int, Set[int]]]:
             most = max(begun, key=lambda rule: begun[rule] * len(corners[rule] & part))
             yield most, part
             pending.append(sorted(part - {most}))
-
-
-def _corners(rules: Rules, rule: int) -> set[int]:
-    """The rules that a rule may begin with, itself as a loop left out."""
-    check_in_force(_STAGE)
-    loop = rules.loops[rule]
-    pending = list(loop.heads)
-    if any(rules.nullable[head] for head in loop.heads):
-        pending += loop.tails
-    found = set()
-    while pending:
-        e = pending.pop()
-        if rules.kinds[e] == RULE:
-            found.add(rules.rule(e))
-        pending += _leading(rules, e)
-    return found
 
 
 def _leading(rules: Rules, e: int) -> Iterable[int]:
@@ -115,7 +98,7 @@ class _Unwound(Rules):
         self.__dict__.update(written.__dict__)
         for name in ("loops", "reached"):
             self.__dict__.pop(name, None)
-        self._before = written
+        self._before, self.counted = written, frozenset()
         self.kinds, self.parts = list(written.kinds), list(written.parts)
         self.contents, self._times = list(written.contents), dict(written._times)
         self.nullable = bytearray(written.nullable)

@@ -1,4 +1,8 @@
-"""Precompute a network's masks, for every stack that any text can lead to.
+"""What the masks and steps of a network begin with, as far as an artifact has room for it.
+
+    network, vocabulary  ->  effects of tokens  ->  summaries  ->  mask automaton (Moore machine)
+
+Each takes what the one before has left of the memory. What is missing is computed lazily.
 
 The mask of a stack is put together frame by frame from summaries F(e, p)
 (``constrain.artifacts.network.summaries``). Those that stacks need
@@ -8,19 +12,118 @@ every state before all that is suspended, up to limits that count. The mask auto
 """
 
 from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from constrain.artifacts.counting_network.closure import needed_keys
+from constrain.artifacts.counting_network.stored_items import StoredItems
 from constrain.artifacts.counting_network.summaries import CountingSummaries
 from constrain.artifacts.network.closure import frames_below, mask_automaton
 from constrain.artifacts.network.mask_automaton import MaskAutomaton
 from constrain.artifacts.network.sets import AmbiguousPartsError
 from constrain.artifacts.network.summaries import Summaries
+from constrain.artifacts.network.summary_tables import SummaryTables
 from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.network.token_steps import TokenEffects
 from constrain.artifacts.summaries.node_sets import NOTHING, ROOT
 from constrain.artifacts.tokens.watch import Watch, unwatched
 
 from ..diagnostics import LimitError
 from ..limits import Effort, Exhausted
+from ..options import PREWARM, ArtifactRequest
+from ..progress import Progress, Step, silent
+from .token_effects import token_effects
+
+if TYPE_CHECKING:
+    from ..tokenizers import Tokenizer
+
+# Bytes of the mask automaton and the rows that it unites, and of the table of token effects. What
+# there is no room for is united, and read, while decoding.
+_AUTOMATON_BYTES = 1 << 24
+_EFFECTS_BYTES = 1 << 24
+
+COUNTED = "repetitions are counted, not copied; masks are put together at run time"
+
+# How often a row is in memory at most: as itself, as the key of its number, in the table, and in
+# the file that is being written.
+_COPIES = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Precomputed:
+    """What a network's masks and steps begin with. ``is_complete``: no summary is missing.
+    ``items``: of a network with counters the walks of their items. ``note``: why there are few,
+    where that is no limit."""
+
+    summaries: SummaryTables
+    automaton: MaskAutomaton
+    effects: TokenEffects
+    is_complete: bool
+    items: StoredItems | None = None
+    note: str = ""
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The sections of an artifact."""
+        items = {} if self.items is None else self.items.arrays()
+        return self.summaries.arrays() | self.automaton.arrays() | self.effects.arrays() | items
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """For people: summaries, and different rows."""
+        return {"answers": len(self.summaries.keys), "rows": len(self.summaries.rows)}
+
+
+@Step("precompute")
+def precompute(
+    tables: NetworkTables,
+    terminals: Sequence[NDArray[np.int32]],
+    request: ArtifactRequest["Tokenizer"],
+    taken: int,
+    progress: Progress = silent,
+) -> Precomputed:
+    """Effects of tokens, summaries of masks, and their mask automaton, as far as there is room.
+
+    ``terminals``: the ids of each token terminal, ascending. ``taken``: bytes that the artifact's
+    other sections have. Raises ``LimitError`` for time and resident memory.
+    """
+    options, limits, size = request.options, request.limits, request.vocab_size
+    effort = Effort(limits, tables.names[:1], progress)
+    summaries = PREWARM if options.prewarm is None else options.prewarm
+    memory = min(options.max_artifact_bytes - taken, limits.memory // _COPIES)
+    automaton = MaskAutomaton.of(tables, {}, {})
+    items = None if tables.counters is None else StoredItems.of({}, {}, size)
+    if not summaries or memory <= 0:
+        empty = SummaryTables.empty(size)
+        return Precomputed(empty, automaton, TokenEffects.empty(), not summaries, items)
+    vocabulary, trie = request.vocabulary, request.trie
+    if tables.counters is not None:
+        counting = CountingSummaries(tables, lambda: trie, size)
+        effort.begin("the masks of the network", options.rows_work)
+        room = options.rows_bytes(memory)
+        precompute_summaries(tables, counting, summaries, room, effort)
+        effort.end()
+        large, found_items = counting.large()
+        if found_items.nbytes + sum(array.nbytes for array in large.arrays().values()) <= memory:
+            items = found_items
+        effects = TokenEffects.empty()
+        return Precomputed(large, automaton, effects, is_complete=False, items=items, note=COUNTED)
+    found = Summaries(tables, lambda: trie, size)
+    effort.begin("the effects of the tokens")
+    effects = token_effects(tables, vocabulary, terminals, min(memory, _EFFECTS_BYTES), effort)
+    memory -= effects.nbytes
+    effort.begin("the masks of the network", options.rows_work)
+    # The last summary may add a row, and two sets of nodes.
+    room = options.rows_bytes(memory - found.nbytes - 8 * len(trie.octets))
+    is_complete = precompute_summaries(tables, found, summaries, room, effort)
+    effort.end()
+    if is_complete:
+        room = options.rows_bytes(memory) - found.nbytes
+        automaton, _ = precompute_mask_automaton(tables, found, min(room, _AUTOMATON_BYTES), effort)
+    return Precomputed(found.tables(), automaton, effects, is_complete)
 
 
 def precompute_summaries(

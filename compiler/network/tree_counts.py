@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from itertools import chain
 
 from ..automata import regex_ir
-from ..grammar.tree import Grammar, Pattern, Repetition
+from ..grammar.tree import Grammar, Repetition
 from .tree_plan import sizes_of_uses
 from .tree_rules import CHARACTER, TIMES, Rules
 
@@ -27,13 +27,16 @@ _FEW_TIMES = 8
 
 def repeats(grammar: Grammar) -> bool:
     """Whether a rule or a pattern repeats something more than a few times."""
-    parts = [part for rule in grammar.rules for part in rule.expressions]
-    inside = (n for part in parts if isinstance(part, Pattern) for n in regex_ir.walk(part.node))
-    return any(
-        isinstance(part, Repetition | regex_ir.Repeat)
-        and max(part.min_times, part.max_times or 0) > _FEW_TIMES
-        for part in chain(parts, inside)
+    inside = (
+        node
+        for rule in grammar.rules
+        for part in rule.patterns
+        for node in regex_ir.walk(part.node)
+        if isinstance(node, regex_ir.Repeat)
     )
+    written = (part for rule in grammar.rules for part in rule.repetitions)
+    found = chain[Repetition | regex_ir.Repeat](written, inside)
+    return any(max(part.min_times, part.max_times or 0) > _FEW_TIMES for part in found)
 
 
 def count_large(rules: Rules, most: int) -> int:

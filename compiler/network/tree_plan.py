@@ -7,7 +7,7 @@ nodes suspended at its end as its bytes lead to, and is copied until its copies 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
 from ..automata.nfa import FIRST_TERMINAL, Nfa
@@ -19,6 +19,7 @@ from .tree_rules import (
     ANY,
     AUTOMATON,
     CHARACTER,
+    LARGE,
     LITERAL,
     ORDERS,
     RULE,
@@ -36,12 +37,11 @@ OPEN_COPIES = 20_000
 # automaton.
 ONE_COPY = 4_000
 
-# More ends of one rule than so many are not distinguished; what has none of its own has those of
-# the rule that it stands in. In grammars of so few states none of this is asked.
-_MOST_ENDS, _INHERITED, _FEW_STATES = 64, 0, 200
+# More ends of one rule than so many are not distinguished; in grammars of so few states none are.
+_MOST_ENDS, _FEW_STATES = 64, 200
 
-# Estimates of sizes go no further.
-_LARGE = 10**9
+# Counts of just so many inside of loops are looked into as if they could end.
+_LONG = 16
 
 _STAGE = "the grammar's procedures"
 
@@ -65,26 +65,24 @@ def sizes_of(rules: Rules) -> Mapping[int, int]:
 
 def text_size(rules: Rules) -> int:
     """The states of all rules together, each once, no other being copied into it."""
-    return sum(_Planner(rules).calls.sizes.values())
+    return sum(rules.uses(rule).size for rule in rules.reached)
 
 
 def sizes_of_uses(rules: Rules, expressions: Sequence[int]) -> list[int]:
     """The states of a copy of each expression, at least 1."""
-    planner, whole = _Planner(rules), dict[int, int]()
-    found = []
+    whole, found = dict[int, int](), []
     for e in expressions:
-        uses = list(rules.uses([e], at_end=False))
+        uses = rules.uses_of(e)
         # Characters name no rules, nor do most items.
-        whole = whole or (dict(sizes_of(rules)) if uses else whole)
-        named = sum(count * whole[used] for used, _, count in uses)
-        found.append(max(min(planner.size([e]) + named, _LARGE), 1))
+        whole = whole or (dict(sizes_of(rules)) if uses.copies else whole)
+        named = sum(count * whole[used] for used, count in uses.copies.items())
+        found.append(max(min(uses.size + named, LARGE), 1))
     return found
 
 
 def copies_grow(rules: Rules, most: int) -> bool:
     """Whether the rules that are named more than once reach more than ``most`` states together:
     what they would cost if each were built by itself and copied."""
-    sizes = _Planner(rules).calls.sizes
     uses = {rule: list(rules.used_by(rule)) for rule in rules.reached}
     counts = Counter(used for named in uses.values() for used in named)
     total = 0
@@ -92,7 +90,7 @@ def copies_grow(rules: Rules, most: int) -> bool:
         seen, pending = {rule}, [rule] if count > 1 else []
         while pending:
             current = pending.pop()
-            total += sizes[current]
+            total += rules.uses(current).size
             if total > most:
                 return True
             for used in uses[current]:
@@ -126,36 +124,13 @@ class _Planner:
     @cached_property
     def calls(self) -> TreeCalls:
         """What calls what."""
-        rules = self.rules
-        callees: dict[int, set[int]] = {}
-        framed: dict[int, set[int]] = {}
-        copies: dict[int, dict[int, int]] = {}
-        sizes: dict[int, int] = {}
-        for rule in rules.reached:
-            loop = rules.loops[rule]
-            callees[rule], framed[rule], copies[rule] = set(), set(), {}
-            uses = [*rules.uses(loop.heads, at_end=True), *rules.uses(loop.tails, at_end=True)]
-            for used, last, count in uses:
-                callees[rule].add(used)
-                # Behind the loop of a rule, the rule itself is that loop again.
-                if not last or (loop.tails and used != rule):
-                    framed[rule].add(used)
-                    copies[rule][used] = copies[rule].get(used, 0) + count
-            sizes[rule] = self.size([*loop.heads, *loop.tails])
-        return TreeCalls(callees, framed, copies, sizes)
-
-    def size(self, expressions: Iterable[int]) -> int:
-        rules = self.rules
-        size = 0
-        pending = [(e, 1) for e in expressions]
-        while pending:
-            e, count = pending.pop()
-            if rules.kinds[e] == TIMES:
-                low, high, _ = rules.times(e)
-                count *= 1 if e in rules.counted else max(low if high is None else high, 1)
-            size += count * states_of_leaf(rules.kinds[e], rules.contents[e])
-            pending.extend((part, count) for part in rules.parts[e])
-        return min(size, _LARGE)
+        uses = {rule: self.rules.uses(rule) for rule in self.rules.reached}
+        return TreeCalls(
+            {rule: each.callees for rule, each in uses.items()},
+            {rule: set(each.copies) for rule, each in uses.items()},
+            {rule: each.copies for rule, each in uses.items()},
+            {rule: each.size for rule, each in uses.items()},
+        )
 
     def _call_large(self, procedures: set[int]) -> None:
         """Add the rules whose copies would be too large."""
@@ -192,7 +167,7 @@ class _Planner:
         calls = self.calls
         ends: dict[int, set[int]] = {rule: set() for rule in calls.callees}
         for rule in calls.callees:
-            for used, end in self._ends(rule):
+            for used, end in self.rules.uses(rule).ends:
                 if len(ends[used]) < _MOST_ENDS:
                     ends[used].add(end)
         joined: dict[int, None] = {}
@@ -205,24 +180,6 @@ class _Planner:
                 if len(there) < _MOST_ENDS:
                     there |= here
         return ((rule, len(ends[rule])) for rule in joined)
-
-    def _ends(self, rule: int) -> Iterator[tuple[int, int]]:
-        """What a rule names where something follows: (rule, what it stands at the end of)."""
-        rules, loop = self.rules, self.rules.loops[rule]
-        behind = -1 - rule if loop.tails else _INHERITED
-        pending = [(e, behind) for e in (*loop.heads, *loop.tails)]
-        while pending:
-            e, end = pending.pop()
-            kind, parts = rules.kinds[e], rules.parts[e]
-            if kind == RULE and end != _INHERITED:
-                yield rules.rule(e), end
-            elif kind == ALL:
-                pending.extend((part, part) for part in parts[:-1])
-                pending.append((parts[-1], end))
-            elif kind == ANY or (kind == TIMES and rules.times(e)[1] == 1):
-                pending.extend((part, end) for part in parts)
-            elif kind == TIMES:
-                pending.append((parts[0], parts[0]))
 
     def callees_first(self, procedures: Set[int] = frozenset()) -> Iterator[int]:
         """The rules that are reached, those that others copy before them, but for cycles: where
@@ -239,7 +196,7 @@ class _Planner:
         check_in_force(_STAGE)
         calls = self.calls
         size, seen, pending = 0, {rule}, [rule]
-        while pending and size < _LARGE:
+        while pending and size < LARGE:
             current = pending.pop()
             size += calls.sizes[current]
             for used in sorted(calls.callees[current]):
@@ -250,7 +207,7 @@ class _Planner:
                 elif used not in seen:
                     seen.add(used)
                     pending.append(used)
-        return min(size, _LARGE)
+        return min(size, LARGE)
 
     @cached_property
     def _open(self) -> set[int]:
@@ -278,7 +235,7 @@ class _Planner:
             e = pending.pop()
             kind, parts = rules.kinds[e], rules.parts[e]
             if kind == RULE:
-                uses.update(used for used, _, _ in rules.uses([e], at_end=True))
+                uses.add(rules.rule(e))
             elif kind == AUTOMATON and goes_on(rules.contents[e]):
                 return uses, True
             elif kind == ALL:
@@ -297,17 +254,6 @@ class _Planner:
         return uses, bool(loop.tails)
 
 
-def states_of_leaf(kind: int, content: object) -> int:
-    """The states of an expression itself, none of those of its parts; one for a rule's name."""
-    if kind == AUTOMATON:
-        assert isinstance(content, Nfa)
-        return content.states
-    if kind in (LITERAL, CHARACTER):
-        assert isinstance(content, bytes | list)
-        return len(content)
-    return int(kind in (RUNS, RULE))
-
-
 def goes_on(automaton: object) -> bool:
     """Whether anything leaves a final state of an ``Nfa``."""
     assert isinstance(automaton, Nfa)
@@ -315,34 +261,44 @@ def goes_on(automaton: object) -> bool:
 
 
 class Openness:
-    """With which bytes rules go on where they may also end: what overlaps with what follows it."""
+    """With which bytes rules go on where they may also end: what overlaps with what follows it.
+    ``plain``: of these rules alone, which do not recur, those that others name before them."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, plain: Iterable[int] | None = None) -> None:
         self.rules = rules
-        self._first = dict.fromkeys(rules.reached, 0)
-        self._after = dict.fromkeys(rules.reached, 0)
-        self._until_stable()
+        self._first: dict[int, int] = {}
+        self._after: dict[int, int] = {}
+        self._values: dict[int, tuple[int, int]] = {}
+        for rule in rules.reached if plain is None else plain:
+            self._has_changed(rule)
+        if plain is None:
+            self._until_stable()
 
     def bytes_after_end(self, rule: int) -> int:
         """How many bytes a rule may go on with where it may also end."""
         return self._after[rule].bit_count()
 
+    def first(self, e: int) -> int:
+        """The first bytes of an expression, as bits."""
+        return self._values[e][0]
+
     def _until_stable(self) -> None:
-        rules = self.rules
-        changed = True
-        while changed:
-            changed = False
-            for rule in rules.reached:
-                loop = rules.loops[rule]
-                values: dict[int, tuple[int, int]] = {}
-                first = after = 0
-                for e in (*loop.heads, *loop.tails):
-                    begins, goes = self._of(e, values)
-                    after |= goes | (begins if e in loop.tails else 0)
-                    first |= begins
-                if (first, after) != (self._first[rule], self._after[rule]):
-                    self._first[rule], self._after[rule] = first, after
-                    changed = True
+        while sum(map(self._has_changed, self.rules.reached)):
+            pass
+
+    def _has_changed(self, rule: int) -> bool:
+        """Whether more of a rule is found than before."""
+        loop = self.rules.loops[rule]
+        values: dict[int, tuple[int, int]] = {}
+        first = after = 0
+        for e in (*loop.heads, *loop.tails):
+            begins, goes = self._of(e, values)
+            after |= goes | (begins if e in loop.tails else 0)
+            first |= begins
+        self._values |= values
+        before = self._first.get(rule, 0), self._after.get(rule, 0)
+        self._first[rule], self._after[rule] = first, after
+        return (first, after) != before
 
     def _of(self, root: int, values: dict[int, tuple[int, int]]) -> tuple[int, int]:
         """The first bytes of an expression, and those behind its ends, each as bits."""
@@ -378,7 +334,7 @@ class Openness:
             after = _leaving(content, content.finals)
         elif kind == RULE:
             used = rules.rule(e)
-            first, after = self._first[used], self._after[used]
+            first, after = self._first.get(used, 0), self._after.get(used, 0)
         elif kind == ALL:
             for part, (begins, goes) in zip(rules.parts[e], parts, strict=True):
                 follows = rules.nullable[part]
@@ -394,6 +350,67 @@ class Openness:
             if rules.repeated(e):
                 after |= first
         return first, after
+
+
+def may_overlap(rules: Rules) -> bool:
+    """Whether in rules that do not recur a byte may lead from inside what repeats without an end to
+    several places; if it may not, texts are in few places of them at once (one-unambiguous:
+    Brüggemann-Klein and Wood 1998)."""
+    ordered = rules.reached
+    place = {rule: i for i, rule in enumerate(ordered)}
+    uses = [sorted(place[used] for used in rules.uses(rule).callees) for rule in ordered]
+    plain: dict[int, None] = {}
+    for i, *others in strongly_connected(uses):
+        rule = ordered[i]
+        named = rules.uses(rule).callees
+        if not others and not rules.loops[rule].tails and named <= plain.keys():
+            plain[rule] = None
+    first = Openness(rules, plain).first
+    # Expressions, the first bytes of what may follow, and whether that repeats without an end.
+    pending = [(e, 0, False) for rule in plain for e in rules.loops[rule].heads]
+    seen = set(pending)
+    for e, behind, is_inside in pending:
+        kind, parts = rules.kinds[e], rules.parts[e]
+        more: list[tuple[int, int, bool]] = []
+        if kind == RULE:
+            heads = rules.loops[rules.rule(e)].heads
+            more = [(head, behind, is_inside) for head in heads]
+            if is_inside and _any_overlaps(rules, heads, behind, first):
+                return True
+        elif kind == ALL:
+            after = behind
+            for part in reversed(parts):
+                more.append((part, after, is_inside))
+                after = first(part) | (after if rules.nullable[part] else 0)
+        elif kind == ANY:
+            more = [(part, behind, is_inside) for part in parts]
+            if is_inside and _any_overlaps(rules, parts, behind, first):
+                return True
+        elif kind == TIMES:
+            low, high, _ = rules.times(e)
+            again = first(parts[0])
+            is_counted = low != high or low >= _LONG
+            if again & behind and is_counted and (is_inside or high is None):
+                return True
+            more = [(parts[0], behind | (again if high != 1 else 0), is_inside or high is None)]
+        elif kind in (AUTOMATON, ORDERS):
+            return True
+        new = [each for each in more if each not in seen]
+        seen.update(new)
+        pending += new
+    return False
+
+
+def _any_overlaps(
+    rules: Rules, options: Sequence[int], behind: int, first: Callable[[int], int]
+) -> bool:
+    """Whether options begin alike, or with what follows where one may be missing."""
+    together = 0
+    for option in options:
+        if together & first(option):
+            return True
+        together |= first(option)
+    return bool(together & behind) and any(rules.nullable[option] for option in options)
 
 
 def _bits(low: int, high: int) -> int:

@@ -11,6 +11,7 @@ others; ``automaton_via_split`` joins such pieces.
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 MAX_CODE_POINT = 0x10FFFF
@@ -69,6 +70,9 @@ def _uneven_border(low: int, high: int) -> int | None:
 # A run of numbers that lead to one node: first and last of them, and the node.
 _Run: TypeAlias = tuple[int, int, int]
 
+# Sets of characters outside ASCII whose edges are kept.
+_KEPT = 64
+
 # The bits in which first bytes of two to four differ from their numbers.
 _LEADS = (0, 0xC0, 0xE0, 0xF0)
 
@@ -79,7 +83,19 @@ def automaton(ranges: Iterable[ByteRange]) -> list[tuple[int, int, int, int]]:
     ``ranges``: code points, disjoint. Lead bytes with the same continuations share a
     target; no two nodes have the same continuations, so it is minimal. O(n log n) for n ranges.
     """
-    encoded = [part for low, high in sorted(ranges) for part in without_surrogates(low, high)]
+    # Edges of ASCII lead to the end alone, and stand before all others.
+    ordered, last = sorted(ranges), _LAST_OF_LENGTH[0]
+    single: list[_Run] = []
+    for low, high in (run for run in ordered if run[0] <= last):
+        _append(single, low, min(high, last), 0)
+    others = tuple((low if low > last else last + 1, high) for low, high in ordered if high > last)
+    return [*((0, low, high, 1) for low, high, _ in single), *_outside_ascii(others)]
+
+
+@lru_cache(_KEPT)
+def _outside_ascii(ranges: Tail) -> list[tuple[int, int, int, int]]:
+    """The edges of characters outside ASCII, ascending."""
+    encoded = [part for low, high in ranges for part in without_surrogates(low, high)]
     # The edges of each node; of the first, behind which nothing follows, none.
     nodes: list[tuple[_Run, ...]] = [()]
     numbers: dict[tuple[_Run, ...], int] = {(): 0}

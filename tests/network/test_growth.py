@@ -62,10 +62,10 @@ def _work(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counts: Counter[str] = Counter()
     components = cutsets.strongly_connected
 
-    def counting(uses: list[list[int]]) -> object:
+    def counting(uses: list[list[int]], without: int | None = None) -> object:
         counts["components"] += 1
         counts["followed"] += len(uses) + sum(map(len, uses))
-        return components(uses)
+        return components(uses, without)
 
     monkeypatch.setattr(cutsets, "strongly_connected", counting)
     return counts
@@ -192,10 +192,8 @@ def test_procedures_break_all_framed_cycles(seed: int) -> None:
     rules = rules_of(text)
     procedures, rest, framed = procedures_of(rules), dict[int, set[int]](), dict[int, set[int]]()
     for rule in rules.reached:
-        loop = rules.loops[rule]
-        uses = list(rules.uses([*loop.heads, *loop.tails], at_end=True))
-        rest[rule] = {used for used, _, _ in uses} - procedures
-        framed[rule] = {used for used, is_last, _ in uses if not is_last}
+        uses = rules.uses(rule)
+        rest[rule], framed[rule] = set(uses.callees - procedures), set(uses.copies)
     for caller in rest.keys() - procedures:
         for first in framed[caller] - procedures:
             reached, pending = {first}, [first]
