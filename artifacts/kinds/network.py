@@ -2,14 +2,14 @@
 under any tokenization."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..matcher import Begun
 from ..network.check import check_effects, check_network, check_summaries
-from ..tokens.allowance import Precomputed
+from ..tokens.allowance import Allowance, Precomputed
 from .check_tokenizer import FIRST_ROW, check_first_row, check_trie_sections, check_vocabulary
 from .contents import Contents
 from .generations import Generations
@@ -17,11 +17,9 @@ from .parser import NestingGrammar, check_earley, names_of, network_of
 
 if TYPE_CHECKING:
     from ..network.machine import NetworkMasks
-    from ..network.mask_automaton import MaskAutomaton
-    from ..network.precomputation import Precomputation
-    from ..network.summary_tables import SummaryTables
     from ..network.tables import NetworkTables
     from .counting_network import CountingRuntime
+    from .mask_walks import MaskWalks
     from .met_states import MetStatesRuntime
 
 # A section of networks with counters, and one of those whose states are made when they are met.
@@ -74,33 +72,16 @@ class NetworkRuntime(NetworkGrammar):
         return self._generations.machine()
 
     def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """The summaries that stacks on states which texts have met need come first, and those of
-        the states that these lead to. Matchers go on with what was found when the call ends."""
-        c = self.contents
-        with c.precomputing:
-            with c.lock:
-                live = self._generations.latest()
-                work = self._work = self._work or self._begun_with(live)
-                states = live.states_met()
-            was_complete = work.is_complete
-            found = work.go_on(states, seconds, answers)
-            if found.answers or work.is_complete > was_complete:
-                self._precomputed = work.tables()
-                self._generations.renew()
-            return found
+        """Masks along random texts that the masks allow."""
+        with self.contents.precomputing:
+            return self._walks.precompute(Allowance(seconds, answers))
 
-    # What was precomputed since the artifact was loaded, and how far that has come.
-    _precomputed: "tuple[SummaryTables, MaskAutomaton] | None" = None
-    _work: "Precomputation | None" = None
+    @cached_property
+    def _walks(self) -> "MaskWalks":
+        from .mask_walks import MaskWalks
 
-    def _begun_with(self, live: "NetworkMasks") -> "Precomputation":
-        from ..network.precomputation import Precomputation
-        from ..network.summaries import Summaries
-
-        c, trie = self.contents, self.contents.trie
-        given = live.summaries.tables()
-        summaries = Summaries(self.network, lambda: trie, c.manifest.vocab_size, given, c.caches)
-        return Precomputation(self.network, summaries, c.caches.limit)
+        c, m = self.contents, self.contents.manifest
+        return MaskWalks(partial(self.begun, ()), c.vocabulary, m.eos, m.vocab_size)
 
     def begun(self, prompt: Sequence[int]) -> Begun:
         """Under any tokenization a prompt changes nothing."""
@@ -128,10 +109,6 @@ class NetworkRuntime(NetworkGrammar):
 
         c = self.contents
         a, m = c.arrays, c.manifest
-        summaries, automaton = self._precomputed or (
-            SummaryTables.from_arrays(a),
-            MaskAutomaton.from_arrays(a),
-        )
         return NetworkMasks(
             self.network,
             lambda: c.trie,
@@ -139,8 +116,8 @@ class NetworkRuntime(NetworkGrammar):
             m.eos,
             m.vocab_size,
             self.named,
-            summaries,
-            automaton,
+            SummaryTables.from_arrays(a),
+            MaskAutomaton.from_arrays(a),
             TokenEffects.from_arrays(a),
             c.caches,
             c.lock,

@@ -5,7 +5,7 @@
     read_through, trie_index -> summary_walk, few_nodes    walks of the token trie, whole subtrees
     loops -> summary_walk    what names, numbers, strings, spaces read, once for all grammars
     mask_automaton    the same down a whole stack, one look at a table for each frame
-    closure -> precomputation    all that stacks of any height need, beside decoding
+    closure    all that stacks of any height need
     token_steps, lazy_token_effects    what a token does to a thread: precomputed, or lazily
     machine    all of it as the machine that a matcher steps
     check    the sections of an artifact fit together

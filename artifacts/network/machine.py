@@ -273,12 +273,6 @@ class NetworkMasks(InterningMachine):
         """The mask before any token is known: read-only."""
         self._masks[self.start] = row
 
-    def states_met(self) -> list[int]:
-        """The states of the network whose masks are cached, the last first."""
-        threads = self.network.threads
-        met = [state for mask in reversed(self._masks) for state, _ in threads[mask]]
-        return [state for state in dict.fromkeys(met) if state != DEAD]
-
     def is_accepting(self, state: int) -> bool:
         """Whether the text so far is a member."""
         return self.network.may_end(state)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.grammars import JSON, SAMPLES, STATEMENTS
+from support.grammars import JSON, STATEMENTS
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.canonical_network.lazy_rows import LazyRows
@@ -17,9 +17,6 @@ from constrain.artifacts.dfa.walked_rows import WalkedRows
 from constrain.artifacts.maximal_munch.closure import worklist
 from constrain.artifacts.maximal_munch.lexer_trie import LexerTrie
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
-from constrain.artifacts.network.closure import nearest_first
-from constrain.artifacts.network.machine import NetworkMasks
-from constrain.artifacts.network.summary_walk import SummaryWalk
 from constrain.artifacts.summaries.node_sets import Nodes
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.allowance import Ended, Precomputed
@@ -82,7 +79,7 @@ def lazy(default_tokenizer: Tokenizer) -> Callable[..., Artifact]:
 
     def compiled(text: str = JSON, dialect: str = "kbnf", **options: object) -> Artifact:
         artifact = compile_grammar(
-            text, dialect=dialect, tokenizer=default_tokenizer, prewarm=0, **options
+            text, dialect=dialect, tokenizer=default_tokenizer, **{"prewarm": 0, **options}
         )
         artifact = artifact.completed
         return Artifact(artifact.manifest, artifact.arrays)
@@ -104,7 +101,8 @@ def walked(artifact: Artifact, seed: int, most: int = 60) -> list[tuple[bytes, i
 
 
 KINDS = {
-    "network": (STATEMENTS, "kbnf", {"engine": "network", "tokenization": "any"}),
+    "positions": (STATEMENTS, "kbnf", {"tokenization": "any"}),
+    "network": (STATEMENTS, "kbnf", {"engine": "network", "tokenization": "any", "prewarm": 5}),
     "canonical network": (JSON, "kbnf", {"engine": "network", "tokenization": "canonical"}),
     "maximal munch": (LARK, "lark", {"tokenization": "any"}),
 }
@@ -147,7 +145,6 @@ def test_masks_are_the_same_before_during_and_after(
 
 # What must not be called once all is precomputed.
 WALKS: dict[str, tuple[type, str]] = {
-    "network": (SummaryWalk, "walk"),
     "maximal munch": (LexerTrie, "nodes"),
     "canonical network": (LazyRows, "row"),
 }
@@ -183,8 +180,6 @@ def test_precomputing_comes_to_an_end_and_then_no_walk_is_needed(
 def tables_of(artifact: Artifact) -> dict[str, NDArray[Any]]:
     """The summaries that its machine begins with."""
     machine = artifact.runtime.machine()
-    if isinstance(machine, NetworkMasks):
-        return machine.summaries.tables().arrays()
     if isinstance(machine, CanonicalMasks):
         assert machine.precomputed is not None
         arrays = machine.precomputed.arrays.items()
@@ -285,23 +280,6 @@ def test_heads_that_grow_with_texts_are_given_up(
     assert found.answers > 0
     for seed in range(5):
         assert walked(artifact, seed) == walked(plain, seed)
-
-
-def test_what_texts_have_met_comes_first(lazy: Callable[..., Artifact]) -> None:
-    """Behind the states that a matcher was in come those that they lead to."""
-    artifact = lazy(engine="network", tokenization="any")
-    matcher, tokens = artifact.matcher(), artifact.vocabulary
-    for octet in SAMPLES[JSON][:9]:
-        token = next(i for i in tokens.text_ids().tolist() if tokens.token(i) == bytes([octet]))
-        matcher.mask()
-        matcher.advance(token)
-    matcher.mask()
-    machine = artifact.runtime.machine()
-    met = machine.states_met()
-    assert len(met) > 4
-    order = nearest_first(machine.network.tables, met)
-    assert order[: len(met)] == met
-    assert sorted(order) == list(range(1, machine.network.tables.states))
 
 
 def test_rows_of_a_byte_dfa_are_found_those_near_the_texts_first(

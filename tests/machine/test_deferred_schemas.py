@@ -58,7 +58,11 @@ def test_random_schemas_have_the_masks_of_all_their_rules(
             continue
         if isinstance(found, GrowingArtifact):
             grown += 1
-            every = [found, found.completed, whole_of(compiler, json.dumps(made), "json-schema")]
+            every = [
+                found,
+                found.completed,
+                whole_of(compiler.tokenizer, json.dumps(made), "json-schema"),
+            ]
             check_random_texts(every, 3, 40, seed=seed, short=0.6)
     assert grown > 0
 
@@ -81,7 +85,7 @@ def test_random_tools_have_the_masks_of_all_their_rules(
     except ConstrainError:
         return
     if isinstance(found, GrowingArtifact):
-        every = [found, found.completed, whole_of(compiler, json.dumps(tools), "tools")]
+        every = [found, found.completed, whole_of(compiler.tokenizer, json.dumps(tools), "tools")]
         check_random_texts(every, 4, 40, seed=seed, short=0.6)
 
 

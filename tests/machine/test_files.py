@@ -23,7 +23,7 @@ from support.container import (
     walk_two_deep,
 )
 from support.grammars import JSON, SAMPLES, random_grammars
-from support.matcher import check_random_texts
+from support.matcher import check_random_texts, whole_of
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.growing import GrowingArtifact
@@ -136,7 +136,7 @@ def test_members_that_a_tokenizer_cannot_spell_are_left_out(tmp_path: Path) -> N
     tokenizer = tokenizer_of(tmp_path, "abc0()", ["a b"], added=[(9, "<eos>", True)])
     given = {"dialect": "gbnf", "tokenizer": tokenizer, "eos": ["<eos>"]}
     found = compile_grammar(text, **given, **ANY)
-    whole = compile_grammar(text, **given, **ANY, engine="network")
+    whole = whole_of(tokenizer, text, "gbnf")
     assert "positions.arcs" in found.arrays
     assert "positions.arcs" not in whole.arrays
     assert any("0x64" in note for note in found.notes)
@@ -146,9 +146,7 @@ def test_members_that_a_tokenizer_cannot_spell_are_left_out(tmp_path: Path) -> N
 def test_loaded_files_do_all_that_others_do(default_tokenizer: Tokenizer) -> None:
     """Viable texts, boundaries, explanations, masks that are found before they are needed."""
     found = load_bytes(Compiler(default_tokenizer).compile(JSON, dialect="kbnf", **ANY).to_bytes())
-    whole = compile_grammar(
-        JSON, dialect="kbnf", tokenizer=default_tokenizer, engine="network", **ANY
-    )
+    whole = whole_of(default_tokenizer, JSON)
     assert isinstance(found.machine(), MetMasks)
     of_grammar = explainer_of_grammar(JSON, with_changes(None, {"dialect": "kbnf"}))
     for text in (b'{"a": [1, tru', b"{]", b"", b"[[1]]"):

@@ -48,7 +48,7 @@ def both(compiler: Compiler, text: str, dialect: str) -> tuple[Artifact, Artifac
     """By states that are made when met, and compiled as a whole."""
     growing = compiler.compile(text, dialect=dialect, **ANY)
     assert isinstance(growing, GrowingArtifact)
-    return growing, whole_of(compiler, text, dialect)
+    return growing, whole_of(compiler.tokenizer, text, dialect)
 
 
 @sampled("seed", range(6), range(150))
@@ -60,7 +60,7 @@ def test_random_grammars_have_the_masks_of_their_networks(
     for text, _ in random_grammars(4, seed):
         artifacts = compiler.compile(text, dialect="kbnf", **ANY)
         if isinstance(artifacts, GrowingArtifact):
-            every = [artifacts, artifacts.completed, whole_of(compiler, text)]
+            every = [artifacts, artifacts.completed, whole_of(compiler.tokenizer, text)]
             check_random_texts(every, 4, 30, seed=seed, short=0.5)
 
 
@@ -72,7 +72,7 @@ def test_languages_have_the_masks_of_their_networks(
         compiler = Compiler(tokenizer)
         found = compiler.compile(text, dialect="kbnf", **ANY)
         if isinstance(found, GrowingArtifact):
-            every = [found, found.completed, whole_of(compiler, text)]
+            every = [found, found.completed, whole_of(compiler.tokenizer, text)]
             check_random_texts(every, 3, 40, seed=5, short=0.5)
 
 

@@ -19,7 +19,8 @@ from constrain.artifacts import Artifact, Matcher
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import Vocabulary
-from constrain.compiler import Compiler
+from constrain.compiler.options import AnyTokenizer
+from constrain.compiler.pipeline import build_artifact, build_engine
 
 KINDS = ("canonical", "any")
 
@@ -462,7 +463,7 @@ def about_so_many(items: Sequence[str], least: int, most: int, rng: random.Rando
     return "".join(rng.choices(items, k=max(near - rng.randrange(5), 0)))
 
 
-def whole_of(compiler: Compiler, text: str, dialect: str = "kbnf") -> Artifact:
+def whole_of(tokenizer: AnyTokenizer, text: str, dialect: str = "kbnf") -> Artifact:
     """The network of a grammar with all of its states, of which no masks are precomputed."""
-    options = {"tokenization": "any", "prewarm": 0, "engine": "network"}
-    return compiler.compile(text, dialect=dialect, **options)
+    recogniser = build_engine(text, dialect=dialect, engine="network", tokenization="any")
+    return build_artifact(recogniser, tokenizer, tokenization="any", prewarm=0).artifact
