@@ -101,9 +101,11 @@ T = TypeVar("T", "Artifact", "Artifact | str")
 
 def with_automaton(found: T, limits: "Limits") -> T:
     """An artifact with its byte DFA, if it is of a regular grammar that calls nothing."""
+    if isinstance(found, str):
+        return found
     from constrain.compiler.machine.whole_tables import with_dfa
 
-    return found if isinstance(found, str) else with_dfa(found, limits)
+    return with_dfa(found, limits)
 
 
 def language_of(path: str, given: Given, limits: "Limits") -> "Dfa":

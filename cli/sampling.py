@@ -114,15 +114,15 @@ class Nesting:
 
 def source_of(path: str, given: Given, limits: "Limits") -> Source:
     """The members of the grammar or artifact at ``path``; token terminals are refused."""
+    found = with_automaton(subject_of(path, given), limits)
+    if isinstance(found, str):
+        return _of_grammar(found, path, given.compile_options(path, limits))
     from constrain.artifacts.kinds.counting_network import CountingRuntime
     from constrain.artifacts.kinds.met_states import MetStatesRuntime
     from constrain.artifacts.kinds.network import NetworkGrammar
     from constrain.compiler.automata.dfa import from_tables
     from constrain.compiler.machine.whole_tables import network_in
 
-    found = with_automaton(subject_of(path, given), limits)
-    if isinstance(found, str):
-        return _of_grammar(found, path, given.compile_options(path, limits))
     if found.is_regular:
         return _regular(from_tables(found.byte_dfa), path, limits)
     if isinstance(found.runtime, NetworkGrammar | CountingRuntime | MetStatesRuntime):

@@ -17,7 +17,7 @@ from .bpe.shared_tables import SharedTables
 from .cache import CacheChoice, cache_of
 from .diagnostics import WeakerMasksWarning
 from .limits import Limits, of_later
-from .machine.when_met import StatesWhenMet, engine_when_met, may_be_met
+from .machine.when_met import StatesWhenMet, engine_when_met
 from .options import AnyTokenizer, CompileOptions, request_of, with_changes
 from .pipeline import build_artifact, build_engine
 from .progress import Progress, silent
@@ -93,7 +93,7 @@ class Compiler:
         """Whether first masks alone are wanted, of a tokenizer that can spell all texts."""
         from .tokenizers import Tokenizer
 
-        if not may_be_met(wanted) or not isinstance(self.tokenizer, Tokenizer):
+        if not wanted.wants_met_states or not isinstance(self.tokenizer, Tokenizer):
             return False
         request = request_of(self.tokenizer, wanted, self._shared.tokens)
         return bool(request.vocabulary.spelled_bytes.all())

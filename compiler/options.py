@@ -152,6 +152,14 @@ class CompileOptions:
         is_any = self.tokenization == ANY
         return self.prewarm == 0 and is_any and self.max_artifact_bytes >= MAX_ARTIFACT_BYTES
 
+    @property
+    def wants_met_states(self) -> bool:
+        """Whether masks of any tokens alone are wanted, and no engine: then states may be made when
+        texts meet them."""
+        is_open = self.engine == self.parser == AUTO and self.max_depth is None
+        is_exact = self.meaning in (None, EXACT)
+        return is_open and is_exact and self.tokenization == ANY and self.prewarm == 0
+
     def rows_bytes(self, room: int) -> int:
         """Bytes that precomputed rows may take of ``room``, which the file has for them."""
         return min(room, ROWS_BYTES) if self.prewarm is None else room

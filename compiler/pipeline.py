@@ -39,7 +39,6 @@ from .frontend import (
 )
 from .grammar.check import check
 from .limits import Effort, blaming, in_force
-from .machine.when_met import StatesWhenMet, engine_when_met, may_be_met
 from .notes import (
     DEAD_ENDS,
     LAZY,
@@ -106,9 +105,10 @@ def build_engine(
 ) -> Recogniser:
     """The steps that need no tokenizer. Raises as ``Compiler.compile`` does."""
     wanted = with_changes(options, changes)
-    if may_be_met(wanted):
-        found = engine_when_met(text, wanted, name)
-        return found.recogniser() if isinstance(found, StatesWhenMet) else found
+    if wanted.wants_met_states:
+        from .machine.when_met import recogniser_when_met
+
+        return recogniser_when_met(text, wanted, name)
     with in_force(wanted.limits):
         grammar = read(text, wanted, name)
         check(grammar)

@@ -29,7 +29,7 @@ from ..network.from_tree import copied_states, numbered
 from ..network.nesting import check_nesting
 from ..network.tree_plan import may_overlap, procedures_of
 from ..network.tree_rules import Rules
-from ..options import ANY, AUTO, CompileOptions
+from ..options import CompileOptions
 from ..progress import Step
 from ..schema.rules.deferred import Deferred
 from .deferred_rules import CalledRules, DeferredRules
@@ -53,16 +53,10 @@ class StatesWhenMet:
     terminals: Sequence[Sequence[Conjunction]] = ()
 
 
-def may_be_met(options: CompileOptions) -> bool:
-    """Whether options ask for masks of any tokens alone, and for no engine."""
-    is_open = options.engine == options.parser == AUTO and options.max_depth is None
-    is_open &= options.meaning in (None, EXACT)
-    return is_open and options.tokenization == ANY and options.prewarm == 0
-
-
 def engine_when_met(text: str, wanted: CompileOptions, name: str) -> StatesWhenMet | Recogniser:
-    """The steps that need no tokenizer, for options that ``may_be_met``: what states are made of,
-    or where that cannot be, as ``build_engine`` gives it. Raises as ``Compiler.compile`` does."""
+    """The steps that need no tokenizer, for options of ``wants_met_states``: what states are made
+    of, or where that cannot be, as ``build_engine`` gives it. Raises as ``Compiler.compile`` does.
+    """
     with in_force(wanted.limits):
         grammar = _read(text, wanted, name)
         if isinstance(grammar, Deferred):
@@ -73,6 +67,12 @@ def engine_when_met(text: str, wanted: CompileOptions, name: str) -> StatesWhenM
         check(grammar)
         choice = engine_of(grammar, wanted)
         return states_when_met(grammar, choice, wanted) or compile_texts(grammar, choice, wanted)
+
+
+def recogniser_when_met(text: str, wanted: CompileOptions, name: str) -> Recogniser:
+    """What the file of such a grammar is made of."""
+    found = engine_when_met(text, wanted, name)
+    return found.recogniser() if isinstance(found, StatesWhenMet) else found
 
 
 @Step("read")
