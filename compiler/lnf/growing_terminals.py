@@ -113,6 +113,9 @@ def _growing_replaced(grammar: Grammar, replacing: "_Replacing") -> list[Rule]:
             if may_grow(node, replacing.most):
                 growing.add(name)
     for name in sorted(sizes, key=lambda name: sizes[name]):
+        if name == grammar.start and not replacing.found:
+            # Of the grammar as a whole that is asked before.
+            continue
         if name not in growing and len(replacing.found) == found:
             # Rules that name symbols by now are other expressions.
             continue
