@@ -325,13 +325,14 @@ def of_growing(
 
 
 def with_terminals(choice: EngineChoice, found: "LazyTerminals", limits: Limits) -> Parser:
-    """The network of a grammar with symbols for its growing terminals. Raises ``CheckError`` if
+    """The positions of a grammar with symbols for its growing terminals. Raises ``CheckError`` if
     there is no member, and ``LimitError``."""
-    from .network.from_tree import network_of_rules, numbered
+    from .network.from_tree import numbered
+    from .network.laid_out import laid_out_whole
 
-    rules = numbered(found.grammar, limits)
-    network = partial(network_of_rules, rules, limits)
-    return Parser(found.grammar, with_lazy_terminals(choice), network, limits, found)
+    met = laid_out_whole(numbered(found.grammar, limits), limits)
+    tables = partial(met.tables, limits)
+    return Parser(found.grammar, with_lazy_terminals(choice), tables, limits, found, met)
 
 
 def of_operation(automaton: Automaton, operation: "Operation", limits: Limits) -> Parser:

@@ -9,13 +9,12 @@ import numpy as np
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require, require_offsets
 from ..lazy_dfa.check import check_conjunctions
-from ..machine.table_positions import states_of
-from ..network.check import check_network
+from ..machine.stored_positions import StoredPositions, check_positions
 from ..tokens.allowance import NOT_LAZY, Precomputed
 from .check_tokenizer import check_trie_sections, check_vocabulary
 from .contents import Contents
-from .met_states import MetStates
-from .parser import names_of, network_of
+from .met_states import FIRST_CALL, MetStates
+from .parser import names_of
 
 TERMINALS = "lazy.terminals"
 
@@ -29,20 +28,22 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     require(len(offsets) > 1, TERMINALS)
     require_offsets(arrays, TERMINALS, len(offsets) - 1, len(arrays["lazy.starts"]))
     require(bool((np.diff(offsets) > 0).all()), TERMINALS)
-    check_network(manifest, names_of(manifest), arrays, len(offsets) - 1)
+    check_positions(arrays, len(names_of(manifest).called), len(offsets) - 1)
     check_trie_sections(arrays)
 
 
 class CallingRuntime(MetStates):
-    """The states of a network's tables, and of the terminals that it calls."""
+    """The states of a file's positions, and of the terminals that these call."""
 
     def __init__(self, contents: Contents) -> None:
         from ..lazy_dfa.tables import from_sections
 
         a, m = contents.arrays, contents.manifest
         found, offsets = from_sections(a), a[TERMINALS].tolist()
+        first_call, is_nullable = FIRST_CALL + len(offsets) - 1, names_of(m).nullable_start
+        stored = StoredPositions.from_arrays(a, first_call, nullable_start=is_nullable)
         super().__init__(
-            partial(states_of, network_of(contents), len(offsets) - 1),
+            partial(stored.begun, len(offsets) - 1),
             contents.vocabulary,
             lambda: contents.trie,
             m.eos,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..lazy_dfa.tables import Conjunction
     from .mask_walks import MaskWalks
 
-_FIRST_CALL = 256
+FIRST_CALL = 256
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
@@ -128,7 +128,7 @@ class MetStatesRuntime(MetStates):
     def __init__(self, contents: Contents) -> None:
         a, m, self.names = contents.arrays, contents.manifest, names_of(contents.manifest)
         is_nullable = self.names.nullable_start
-        self.stored = StoredPositions.from_arrays(a, _FIRST_CALL, nullable_start=is_nullable)
+        self.stored = StoredPositions.from_arrays(a, FIRST_CALL, nullable_start=is_nullable)
         super().__init__(
             self.stored.begun,
             contents.vocabulary,

@@ -10,7 +10,6 @@
     states           a state: what it reads, calls and ends, made when first needed
     walk             what tokens lead to from a set of trie nodes, by states made on the way
     masks            the machine of matchers: configurations, masks and steps over these
-    table_positions  complete tables as positions
     terminal_states  terminals whose automata are too large to be built, as calls
     terminal_walks   what tokens make of states inside these: rows and exits
     exits            which nodes are exits, and to which of them tokens lead

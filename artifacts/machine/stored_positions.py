@@ -112,12 +112,11 @@ class StoredPositions:
         positions.unlaid.clear()
         return positions
 
-    def begun(self) -> PositionStates:
-        """States of these positions, of which none is made."""
+    def begun(self, growing: int = 0) -> PositionStates:
+        """States of these positions, of which none is made. ``growing``: as there."""
         starts: list[int] = self.starts.tolist()
-        return PositionStates(
-            self.positions(), starts.__getitem__, self.first_call, self.nullable_start
-        )
+        of = self.positions(), starts.__getitem__, self.first_call, self.nullable_start
+        return PositionStates(*of, growing)
 
 
 class _Reader:

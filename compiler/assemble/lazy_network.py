@@ -18,7 +18,6 @@ from ..progress import Step
 from ..token_ids import listed, unspelled_bytes
 from ..tokenizers import Tokenizer
 from .dfa import Sections, manifest_of, vocabulary_sections
-from .parser import network_sections
 
 
 def spelled(
@@ -50,10 +49,9 @@ def _unspelled(operation: Operation, request: ArtifactRequest[Tokenizer]) -> NDA
 def encode(parser: Parser, request: ArtifactRequest[Tokenizer]) -> Sections:
     """The sections of the network, of its terminals and of the vocabulary. Raises ``CheckError``
     where the tokenizer has no token for a byte of them."""
-    network, lazily = parser.network, parser.lazily
-    assert network is not None and lazily is not None
-    columns = int(network.classes.max()) + 1
-    lost = unspelled_bytes(network.table[:, :columns], network.classes, request)
+    met, lazily = parser.met, parser.lazily
+    assert met is not None and lazily is not None
+    lost = unspelled_bytes(*parser.reading, request)
     for terminal in lazily.terminals:
         lost = lost | _unspelled(terminal, request)
     if lost.any():
@@ -65,7 +63,7 @@ def encode(parser: Parser, request: ArtifactRequest[Tokenizer]) -> Sections:
     counts = [len(terminal.conjunctions) for terminal in lazily.terminals]
     return {
         **vocabulary_sections(request),
-        **network_sections(network),
+        **met.stored.arrays(),
         **to_sections(joined(lazily.conjunctions)),
         TERMINALS: np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
     }
@@ -79,8 +77,8 @@ def assemble(
     request: ArtifactRequest[Tokenizer],
 ) -> Artifact:
     """The artifact of any token sequences that spell a member."""
-    tables, lazily = parser.network, parser.lazily
-    assert tables is not None and lazily is not None
+    met, lazily = parser.met, parser.lazily
+    assert met is not None and lazily is not None
     conjunctions = lazily.conjunctions
     operands = [nfa for each in conjunctions for nfa in each.operands]
     manifest = manifest_of(
@@ -89,16 +87,16 @@ def assemble(
         kind=LAZY_NETWORK,
         tokenization=ANY,
         splits_applied=False,
-        byte_start=tables.start,
+        byte_start=0,
         token_start=0,
         counts={
-            "network_states": tables.states - 1,
-            "calls": len(tables.call_starts),
+            "positions": met.stored.states - 1,
+            "calls": met.stored.calls,
             "lazy_terminals": len(lazily.terminals),
             "conjunctions": len(conjunctions),
             "dfa_states": sum(len(each.table) - 1 for each in conjunctions),
             "nfa_states": sum(len(nfa.accepting) for nfa in operands),
         },
-        parser=ParserNames(0, tables.nullable_start, (), (), tuple(tables.names)),
+        parser=ParserNames(0, met.stored.nullable_start, (), (), met.called),
     )
     return Artifact(manifest, sections)

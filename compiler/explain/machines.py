@@ -227,20 +227,19 @@ def machine_of(recogniser: "Recogniser") -> TextMachine:
         return DfaMachine(recogniser.dfa.tables())
     if not isinstance(recogniser, Parser):
         return MaximalMunchMachine(text_machine(recogniser.tables))
-    if recogniser.network is None:
-        return EarleyMachine(recogniser.recogniser())
     if recogniser.lazily is not None:
         return NetworkMachine(_calling(recogniser))
+    if recogniser.network is None:
+        return EarleyMachine(recogniser.recogniser())
     return NetworkMachine(network_over(recogniser.network))
 
 
 def _calling(parser: "Parser") -> Texts:
-    from constrain.artifacts.machine.table_positions import states_of
     from constrain.artifacts.machine.terminal_masks import texts_of
 
-    assert parser.network is not None and parser.lazily is not None
+    assert parser.met is not None and parser.lazily is not None
     terminals = [each.conjunctions for each in parser.lazily.terminals]
-    return texts_of(states_of(parser.network, len(terminals)), terminals)
+    return texts_of(parser.met.stored.begun(len(terminals)), terminals)
 
 
 def machine_in(artifact: "Artifact") -> TextMachine:

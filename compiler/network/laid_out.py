@@ -16,6 +16,8 @@ from ..automata.nfa import FIRST_TERMINAL
 from ..limits import Limits
 from .components import network_of
 from .tree_layout import Layout, Procedure
+from .tree_plan import procedures_of
+from .tree_rules import Rules
 
 _STAGE = "the grammar's positions"
 
@@ -62,6 +64,14 @@ def laid_out(layout: Layout, first_call: int, limits: Limits, *, nullable_start:
     found = numbering.found, numbering.starts, first_call
     stored = StoredPositions.of(*found, nullable_start=nullable_start)
     return LaidOut(stored, tuple(numbering.names))
+
+
+def laid_out_whole(rules: Rules, limits: Limits) -> LaidOut:
+    """The positions of numbered rules, of which all copies are written. Raises ``LimitError``."""
+    layout = Layout(rules, procedures_of(rules), limits)
+    is_nullable = bool(rules.is_nullable(rules.start))
+    first_call = FIRST_TERMINAL + rules.terminals
+    return laid_out(layout, first_call, limits, nullable_start=is_nullable)
 
 
 class _Numbering:
