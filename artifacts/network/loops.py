@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ..summaries.node_sets import Nodes
+from ..summaries.node_sets import Nodes, merged
 from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES, BoundedCache
 from ..tokens.subtrees import BROKEN, CLASS_BITS, OTHER, subtrees_of
@@ -245,7 +245,7 @@ class LoopWalks:
         ends = begins[0] + tokens.own.take(below), tokens.end.take(taken)
         row = tokens.row(np.concatenate(begins), np.concatenate(ends), vocab_size)
         row.flags.writeable = False
-        return LoopWalk(row, distinct(np.concatenate(single)), taken, met, self._octets, first)
+        return LoopWalk(row, merged(single, len(first)), taken, met, self._octets, first)
 
     def _few(
         self, nodes: Nodes, read: NDArray[np.uint8], leaving: np.uint64, steps: bytes

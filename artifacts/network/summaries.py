@@ -47,6 +47,9 @@ _ROWS, _SUMMARIES, _CHILDREN = 2, 2, 1
 # What a walk costs beside the nodes that it meets, in such nodes; and one that meets few.
 _WALK_WORK, _FEW_WORK = 4_000, 500
 
+# From so many nodes on it is asked which of them were begun with before.
+_LARGE = 256
+
 _Key = tuple[int, int]
 _Summary = tuple[int, int]
 
@@ -73,6 +76,9 @@ class TrieWalk(Protocol):
 
     def merged(self, parts: Sequence[Nodes]) -> Nodes:
         """The nodes of all parts, ascending, each once."""
+
+    def rest(self, nodes: Nodes, others: Nodes) -> Nodes:
+        """``TrieIndex.rest``."""
 
     def flat(self, nodes: Nodes) -> Nodes:
         """A set with all nodes, each by itself."""
@@ -233,6 +239,11 @@ class Summaries:
             left = lefts[0]
             if len(different := set(lefts)) > 1:
                 left = self.sets.number(walk.merged([self.sets[n] for n in sorted(different)]))
+            if frame == state and len(begun) >= _LARGE:
+                # subtle: what this state does from the nodes that it begins with is found already.
+                left = self.sets.number(walk.rest(self.sets[left], begun))
+                if left == NOTHING:
+                    continue
             after, still = yield left, frame
             parts.add(after)
             pending.append(self.sets[still])

@@ -294,6 +294,10 @@ class SummaryWalk:
         row = tokenset.from_ids(ids, self._vocab_size)
         return Walked(row, self._by_state(suspended, state, stopped), len(whole))
 
+    def rest(self, nodes: Nodes, others: Nodes) -> Nodes:
+        """``TrieIndex.rest``."""
+        return index_of(self._trie).rest(nodes, others)
+
     def merged(self, parts: Sequence[Nodes]) -> Nodes:
         """The nodes of all parts, int32, ascending, each once."""
         return merged(parts, len(self._fan_out) << self._compact)

@@ -8,8 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ..summaries.node_sets import Nodes
-from ..tokens.distinct import distinct
+from ..summaries.node_sets import Nodes, merged
 from ..tokens.subtrees import characters, levels_of, subtrees_of
 from ..tokens.trie import Trie, ranges
 from .read_through import Heights, heights_of, keep_heights
@@ -53,7 +52,7 @@ class TrieIndex:
     def whole(self, roots: Nodes) -> Nodes:
         """What stands in a set of nodes for all inner nodes at and below ``roots``, ascending:
         numbers beyond those of nodes, each once."""
-        found = distinct(roots[self._fan_out.take(roots) > 0])
+        found = merged([roots[self._fan_out.take(roots) > 0]], len(self._fan_out))
         found += np.int32(len(self._fan_out))
         return found
 
@@ -67,7 +66,43 @@ class TrieIndex:
     def flat(self, nodes: Nodes) -> Nodes:
         """A set in which each node stands for itself."""
         single, roots = self.parts(nodes)
-        return distinct(np.concatenate((single, self.inner_nodes(roots)))) if len(roots) else nodes
+        both = single, self.inner_nodes(roots)
+        return merged(both, len(self._fan_out)) if len(roots) else nodes
+
+    def shortest(self, nodes: Nodes) -> Nodes:
+        """A set without nodes that roots of it stand for, and without roots below others."""
+        single, roots = self.parts(nodes)
+        if not len(roots):
+            return nodes
+        roots, begun, depths = self._standing_for(roots)
+        places = self._low.take(roots)
+        roots = roots[depths.take(places) == begun.take(places)]
+        single = single[~self._is_stood_for(single, depths)]
+        return np.concatenate((single, roots + np.int32(len(self._fan_out))))
+
+    def rest(self, nodes: Nodes, others: Nodes) -> Nodes:
+        """A set without what is in another, or what single roots of that stand for."""
+        size = len(self._fan_out)
+        flags = np.zeros(2 * size, dtype=np.bool_)
+        flags[nodes] = True
+        flags[others] = False
+        found = np.flatnonzero(flags).astype(np.int32)
+        _, _, depths = self._standing_for(self.parts(others)[1])
+        left: Nodes = found[~self._is_stood_for(found % size, depths)]
+        return left
+
+    def _standing_for(self, roots: Nodes) -> tuple[Nodes, NDArray[np.int64], NDArray[np.int64]]:
+        """The roots below which there are inner nodes; how many begin with each of these in the
+        order of texts, and how many stand for it."""
+        low, high = self._low.take(roots), self._high.take(roots)
+        some, size = low < high, len(self._in_order) + 1
+        begun = np.bincount(low[some], minlength=size)
+        ended = np.bincount(high[some], minlength=size)
+        return roots[some], begun, (begun - ended).cumsum()
+
+    def _is_stood_for(self, nodes: Nodes, depths: NDArray[np.int64]) -> NDArray[np.bool_]:
+        places = self._low.take(nodes)
+        return self._is_in_order.take(nodes) & (depths.take(places) > 0)
 
     def without(self, nodes: Nodes, dropped: Collection[int]) -> Nodes:
         """A set without some of its nodes."""
@@ -122,6 +157,24 @@ class TrieIndex:
     @cached_property
     def _in_order_nodes(self) -> Nodes:
         return (self._in_order & _NODE_MASK).astype(np.int32)
+
+    @cached_property
+    def _low(self) -> NDArray[np.int64]:
+        """Of each node how many inner nodes stand before it in the order of texts."""
+        begins = self._subtrees.begin.astype(np.int64) << _NODE_BITS
+        return np.searchsorted(self._in_order, begins | np.arange(len(begins)))
+
+    @cached_property
+    def _high(self) -> NDArray[np.int64]:
+        """Of each node how many inner nodes stand before what follows all that is below it."""
+        ends = self._subtrees.end.astype(np.int64) << _NODE_BITS
+        return np.searchsorted(self._in_order, ends)
+
+    @cached_property
+    def _is_in_order(self) -> NDArray[np.bool_]:
+        found = np.zeros(len(self._fan_out), dtype=np.bool_)
+        found[self._in_order_nodes] = True
+        return found
 
     @cached_property
     def _parents(self) -> Nodes:

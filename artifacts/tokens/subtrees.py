@@ -29,6 +29,9 @@ from .trie import Trie, ranges, trie_arrays, trie_of
 # Up to so many tokens are marked one by one; more in the order of texts first.
 _MARKED_SINGLY = 1 << 13
 
+# Where there is an interval for so many tokens, they are counted and not sorted.
+_DENSE = 4
+
 # Ends of intervals are below so many bits of a key.
 _END_BITS = 32
 
@@ -175,6 +178,11 @@ class Subtrees:
     def _marked(self, begins: NDArray[np.int32], ends: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which tokens some intervals hold, in the order of texts, and one more, which none
         does; bool (T + 1,)."""
+        size = len(self.ids) + 1
+        if len(begins) * _DENSE > size:
+            depths = np.bincount(begins, minlength=size) - np.bincount(ends, minlength=size)
+            inside: NDArray[np.bool_] = depths.cumsum() > 0
+            return inside
         both = np.sort(begins.astype(np.int64) << _END_BITS | ends)
         begins, ends = both >> _END_BITS, np.maximum.accumulate(both & (1 << _END_BITS) - 1)
         # Where one begins behind the ends of all before it.

@@ -49,10 +49,11 @@ def network(lnf: Lnf, limits: Limits | None = None, terminals: int = 0) -> Netwo
         found = minimal(nfa, limits, terminals + 2 * count)
         nfa = as_nfa(found, keep_origins=False)
         starts = {arc.low - count: arc.target for arc in nfa.arcs[nfa.start]}
+        ends = {state for state in nfa.finals if not nfa.arcs[state]}
         jumps = False
         for state, arcs in enumerate(nfa.arcs):
             for arc in arcs if state != nfa.start else ():
-                if arc.low in starts and arc.target in nfa.finals and not nfa.arcs[arc.target]:
+                if arc.low in starts and arc.target in ends:
                     nfa.arcs[state] = [kept for kept in nfa.arcs[state] if kept is not arc]
                     nfa.epsilon[state].append(starts[arc.low])
                     jumps = True
