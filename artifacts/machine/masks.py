@@ -227,6 +227,7 @@ class _Making:
         if self._broken_off is not None:
             self._machine.lock.__exit__(None, None, None)
             raise self._broken_off
+        self._machine.states.begin_turn()
 
     def __exit__(
         self,

@@ -6,17 +6,23 @@ A position is behind a part and says which parts have begun. Each part is called
 tokens read in it is found once for all sets.
 """
 
-from ..network.sets import NONE, SetRule, Value
+from ..network.sets import MOST_BELOW, NONE, AmbiguousPartsError, SetRule, Value
 from .positions import Positions
 
 
 class Permutations:
-    """Writes the sets of permutations among ``positions``."""
+    """Writes the sets of permutations among ``positions``: what follows at most ``MOST_BELOW`` for
+    one mask or one token, counted from ``begin_turn`` on. Raises ``AmbiguousPartsError`` beyond."""
 
     def __init__(self, positions: Positions) -> None:
         self._positions = positions
         self._sets: dict[tuple[SetRule, Value], int] = {}
         self._values: dict[int, tuple[SetRule, Value]] = {}
+        self._written = 0
+
+    def begin_turn(self) -> None:
+        """What follows as many sets as ever may be written from now on."""
+        self._written = 0
 
     def begin(self, state: int, rule: SetRule) -> None:
         """Write what begins with a first part. ``rule``: over the symbols that call parts and what
@@ -26,6 +32,9 @@ class Permutations:
 
     def lay(self, state: int) -> None:
         """Write what may follow a part or a separator."""
+        self._written += 1
+        if self._written > MOST_BELOW:
+            raise AmbiguousPartsError(MOST_BELOW)
         rule, value = self._values[state]
         for target, following in rule.pops(value):
             if following == NONE:

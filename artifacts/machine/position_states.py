@@ -26,12 +26,17 @@ _LIST = (1 << _LIST_BITS) - 1
 _Copies = frozenset[tuple[int, int]]
 
 
+def _unchecked() -> None:
+    """What a text meets is little; nothing is looked at on the way."""
+
+
 class PositionStates:
     """A ``StateMaker`` (``states.py``) of ``positions``.
 
     ``start_of``: by number the position that a procedure starts in, the first of them the grammar's
     start. ``nullable_start``: ε is a member. ``growing``: so many terminals, the last ones, are
-    called, too. ``repetitions``: among the positions. Raises what writing positions raises.
+    called, too. ``repetitions``: among the positions. ``begin_turn`` is called in front of each
+    token and each mask. Raises what writing positions raises.
     """
 
     def __init__(
@@ -42,8 +47,10 @@ class PositionStates:
         nullable_start: bool,
         growing: int = 0,
         repetitions: Repetitions | None = None,
+        begin_turn: Callable[[], None] = _unchecked,
     ) -> None:
         self._positions, self._arcs, self._start_of = positions, positions.arcs, start_of
+        self.begin_turn = begin_turn
         self._repetitions = repetitions or Repetitions(positions)
         self._lists = StateLists(positions, None, _unchecked)
         self.first_procedure, self.nullable_start = first_call, nullable_start
@@ -51,6 +58,7 @@ class PositionStates:
         self._callees: list[int] = []
         self._calls = {EMPTY: False, ENDED: False}
         self._copies: dict[int, _Copies] = {EMPTY: frozenset(), ENDED: frozenset()}
+        self._rooms = {EMPTY: ENDLESS, ENDED: ENDLESS}
         self._moved: dict[tuple[int, int, int, int], int] = {}
         self.start = self.callee(first_call)
 
@@ -135,8 +143,10 @@ class PositionStates:
     def room(self, number: int) -> int:
         """Texts of so many characters lead from a set where they lead from ``twin``."""
         copies, more = self._copies_of(number & _LIST), number >> _LIST_BITS
-        rooms = (self._repetitions.room(each, read + more) for each, read in copies)
-        return min(rooms, default=ENDLESS)
+        if not more:
+            return self._rooms[number]
+        ((only, read),) = copies
+        return self._repetitions.room(only, read + more)
 
     def twin(self, number: int) -> int:
         """The set that goes on without the bounds of repetitions."""
@@ -195,8 +205,8 @@ class PositionStates:
         return self._looked_up(number)[1]
 
     def _looked_up(self, number: int) -> tuple[bool, _Copies]:
-        """Of a list, whether it calls something, and the copies that it is in."""
-        calls, copies, pending = self._calls, self._copies, []
+        """Of a list, whether it calls something, and up to two of the copies that it is in."""
+        calls, copies, rooms, pending = self._calls, self._copies, self._rooms, []
         while number not in calls:
             head, rest = self._lists.head_and_rest(number)
             pending.append((number, head, rest))
@@ -204,13 +214,14 @@ class PositionStates:
         for each, head, rest in reversed(pending):
             calls[each] = calls[rest] or self._calls_from(head)
             copy = self._repetitions.copy_at(head)
-            copies[each] = copies[rest] if copy is None else copies[rest] | {copy}
+            copies[each], rooms[each] = copies[rest], rooms[rest]
+            if copy is not None:
+                rooms[each] = min(rooms[rest], self._repetitions.room(*copy))
+                # Two are many.
+                if len(copies[rest]) < 2:
+                    copies[each] = copies[rest] | {copy}
             number = each
         return calls[number], copies[number]
 
     def _calls_from(self, state: int) -> bool:
         return state != END and any(low >= self.first_call for low in self._arcs[state][::3])
-
-
-def _unchecked() -> None:
-    """What a text meets is little; nothing is looked at on the way."""

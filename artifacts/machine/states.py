@@ -51,6 +51,9 @@ class StateMaker(Protocol):
     nullable_start: bool
     first_call: int
 
+    def begin_turn(self) -> None:
+        """Begin a token or a mask."""
+
     def ends(self, number: int) -> bool:
         """Whether a call, or the text, may end in a set."""
 
@@ -128,7 +131,7 @@ class States(dict[int, Sequence[int]]):
 
     def __init__(self, maker: StateMaker) -> None:
         super().__init__()
-        self._maker = maker
+        self._maker, self.begin_turn = maker, maker.begin_turn
         self._numbers: dict[int, int] = {}
         self._sets = [-1]
         self._width = maker.first_call

@@ -26,7 +26,9 @@ class GrammarStates(PositionStates):
         first_call = FIRST_TERMINAL + rules.terminals
         is_nullable = bool(rules.is_nullable(rules.start))
         given = layout.components, layout.start_of, first_call, is_nullable, growing
-        super().__init__(*given, repetitions=layout.repetitions)
+        super().__init__(
+            *given, repetitions=layout.repetitions, begin_turn=layout.permutations.begin_turn
+        )
 
     def laid_out(self, limits: Limits) -> LaidOut:
         """All positions, of states of which none was met. Raises ``LimitError``."""

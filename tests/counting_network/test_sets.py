@@ -24,7 +24,7 @@ from constrain.artifacts.growing import GrowingArtifact
 from constrain.artifacts.network.sets import AmbiguousPartsError
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Tokenizer, choose, compile_grammar
+from constrain.compiler import Compiler, Tokenizer, choose, compile_grammar
 from constrain.compiler.diagnostics import CheckError, DialectError, LimitError
 from constrain.compiler.network import from_tree
 from constrain.compiler.pipeline import build_engine
@@ -299,6 +299,23 @@ def test_parts_that_cannot_be_distinguished_are_followed_within_bounds(
     assert 2 == ended.code
     with pytest.raises(AmbiguousPartsError, match="parts cannot be distinguished"):
         walk("i", 16)
+
+
+def test_sets_of_parts_are_made_within_bounds(default_tokenizer: Tokenizer) -> None:
+    """Also where they are made when a text or a mask meets them."""
+    overlapping = ", ".join(f'#"[a-z]{{1,{i}}}"' for i in range(2, 16))
+    found = Compiler(default_tokenizer).compile(
+        f'start ::= "<" permute!({overlapping}) ">";',
+        dialect="kbnf",
+        tokenization="any",
+        prewarm=0,
+    )
+    assert isinstance(found, GrowingArtifact)
+    matcher = found.matcher()
+    assert matcher.mask().any()
+    matcher.advance(default_tokenizer.encode("<")[0])
+    with pytest.raises(AmbiguousPartsError, match="4,096 sets of parts"):
+        matcher.mask()
 
 
 def test_a_mask_of_too_many_sets_of_parts_is_a_limit_by_name(default_tokenizer: Tokenizer) -> None:
