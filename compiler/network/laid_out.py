@@ -60,6 +60,8 @@ def laid_out(layout: Layout, first_call: int, limits: Limits, *, nullable_start:
     for place, position in enumerate(numbering.order):
         if not place % _CHECKED:
             limits.check_resources(_STAGE, numbering.names[:1])
+        if place > limits.states:
+            limits.check_states(place, _STAGE, numbering.names[:1])
         numbering.add(position)
     found = numbering.found, numbering.starts, first_call
     stored = StoredPositions.of(*found, nullable_start=nullable_start)

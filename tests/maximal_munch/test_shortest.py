@@ -5,7 +5,6 @@ import random
 from collections.abc import Callable
 
 import pytest
-from support import opened
 from support.maximal_munch import BOTH, masks_of, plain_of
 
 from constrain.artifacts.read import load_bytes
@@ -197,12 +196,3 @@ def test_all_ends_with_it(grammar: str, members: list[str], others: list[str]) -
         reached = masks.configurations.read(masks.start, word.encode())
         assert plain.accepts(word.encode()) == (word in members), word
         assert (word in members) == (reached is not None and masks.is_accepting(reached)), word
-
-
-def test_readers_that_do_not_know_of_it_refuse_such_files() -> None:
-    """They would let other lexemes go on: the file says so by its version."""
-    compiler = Compiler(load_tokenizer(), cache=None)
-    for text, version in ((BOTH + CALLS, 3), ('start: "(" start ")" | "a"\n%ignore " "\n', 2)):
-        artifact = compiler.compile(text, dialect="lark", tokenization="any", prewarm=0)
-        manifest, _, _ = opened(artifact.to_bytes())
-        assert manifest["format"] == [version, 0]
