@@ -1,7 +1,9 @@
 """How many characters the tokens of a trie have, and which: where counts decide what fits.
 
-within a string that may have 40 characters more, no token of up to 40 is looked at; below the
-node of 20 spaces all that are longer have spaces alone: those of up to 40 fit
+    "x{0,40}" after no x      tokens of up to 40 characters fit as if there were no bound
+    node of 20 spaces         all longer tokens below have spaces alone: those of up to 40 fit
+
+So near a bound few nodes are walked.
 """
 
 from bisect import bisect_left
@@ -14,8 +16,8 @@ from numpy.typing import NDArray
 from ..tokens.subtrees import characters, levels_of, subtrees_of
 from ..tokens.trie import Trie, ranges
 
-# Lengths are told apart by so many bits.
-_KEPT_BITS = 4
+# Of a length so many leading bits say which counts are kept, and of so many they are.
+_KEPT_BITS, _MOST_KEPT = 4, 16
 
 # More characters than a token has.
 _NEVER = 1 << 30
@@ -89,6 +91,9 @@ class Lengths:
             counts[self._unfinished] = 0
             nodes = np.flatnonzero(is_long).astype(np.int32)
             found = Unbroken(nodes, np.minimum(counts.take(nodes), _NEVER))
+            # A trie outlives grammars, each of which may have other classes.
+            if len(self._unbroken) >= _MOST_KEPT:
+                self._unbroken.clear()
             self._unbroken[classes, step] = found
         return found
 

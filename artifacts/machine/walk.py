@@ -141,11 +141,11 @@ class StateWalk:
         self._caches = caches or CacheBudget()
         self._targets: dict[int, NDArray[np.int32]] = {}
         self._few = _FewNodes(states, trie)
-        self._longer: dict[int, Words] = {}
         self.forget()
 
     def forget(self) -> None:
         """Drop what is cached by the numbers of sets, which are given again."""
+        self._longer: dict[int, Words] = {}
         children, bases = self._caches.divide(_CHILDREN, _BASES)
         self._children: BoundedCache[int, _Children] = children.cache()
         self._few.forget()

@@ -19,6 +19,7 @@ from support.matcher import check_random_texts, json_text, stress, walks_of, who
 from constrain.artifacts import Artifact
 from constrain.artifacts.growing import GrowingArtifact
 from constrain.artifacts.machine import walk
+from constrain.artifacts.machine.lengths import Lengths
 from constrain.artifacts.machine.masks import MetMasks
 from constrain.artifacts.machine.states import States
 from constrain.artifacts.network import summaries
@@ -274,6 +275,25 @@ def test_grammars_leave_nothing_behind(default_tokenizer: Tokenizer) -> None:
     try:
         before = compiled(300)
         assert compiled(300) - before < 60_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_bounds_near_a_text_leave_little_with_the_trie(default_tokenizer: Tokenizer) -> None:
+    """Of each class of characters that some grammar counts: a trie outlives them."""
+    trie = Compiler(default_tokenizer).compile('start ::= "a";', dialect="kbnf", **ANY).trie
+    lengths = Lengths(trie)
+
+    def kept(first: int) -> int:
+        before = tracemalloc.get_traced_memory()[0]
+        for place in range(first, first + 60):
+            lengths.unbroken(1 << place % 60, place // 60)
+        return tracemalloc.get_traced_memory()[0] - before
+
+    tracemalloc.start()
+    try:
+        assert kept(0) > 0
+        assert kept(60) < 200_000
     finally:
         tracemalloc.stop()
 
