@@ -1,10 +1,21 @@
-"""A fold over trees, bottom up and without recursion."""
+"""The classes of a tree's nodes, and a fold over trees, bottom up and without recursion."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar, dataclass_transform
 
 Node = TypeVar("Node")
 Result = TypeVar("Result")
+
+
+@dataclass_transform(eq_default=False, frozen_default=True)
+def node_class(cls: type[Node]) -> type[Node]:
+    """A class as by ``@dataclass(frozen=True, slots=True, eq=False)``, but that only the type
+    checker sees that it is frozen: else each field is set by a call, and reading a grammar takes a
+    third longer. One that keeps what it computed has no slots."""
+    keeps = any(isinstance(value, cached_property) for value in vars(cls).values())
+    return dataclass(slots=not keeps, eq=False)(cls)
 
 
 def fold(

@@ -11,7 +11,6 @@ construction.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -22,7 +21,7 @@ from ..unicode.utf8 import (
     encodable,
     normalized,
 )
-from .folding import fold
+from .folding import fold, node_class
 
 if TYPE_CHECKING:
     from .nfa import Nfa
@@ -67,14 +66,14 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Lit:
     """These bytes, one after the other; not empty (that is ``Seq(())``)."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class CharClass:
     """One character out of ``ranges`` (code points, ascending, disjoint, not adjacent).
 
@@ -86,35 +85,35 @@ class CharClass:
     kind: str = "BRACKET"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class ByteClass:
     """One byte out of ``ranges``, whether or not the text is UTF-8 then."""
 
     ranges: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class TokenTerminal:
     """The token with index ``index`` in the grammar's list of token terminals."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Seq:
     """``parts`` one after the other; ε if there are none."""
 
     parts: tuple["Node", ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Alt:
     """One of ``options``; the empty language if there are none."""
 
     options: tuple["Node", ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Repeat:
     """``min_times`` to ``max_times`` (None: any number) times ``node``; ``text`` is how the
     author wrote that, for messages. ``lazy``: a search tries fewer times first, which says
@@ -127,21 +126,21 @@ class Repeat:
     lazy: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Optional:
     """``node`` or ε."""
 
     node: "Node"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Embedded:
     """What a finished automaton accepts."""
 
     automaton: "Nfa"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class And:
     """What all of ``parts`` match; at least two. ``text`` as for ``Repeat``."""
 
@@ -149,7 +148,7 @@ class And:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Not:
     """The texts of valid UTF-8, and none else, that ``node`` does not match. ``text`` as for
     ``Repeat``."""
@@ -186,7 +185,7 @@ class LookKind(Enum):
     ASCII_WORD_END_HALF = r"(?a:\b{end-half})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Look:
     """ε where the assertion holds; see ``LookKind``."""
 

@@ -104,8 +104,10 @@ class GbnfBuilder(EbnfBuilder):
     def string(self, items: list[Token]) -> Literal:
         """A quoted text."""
         token, span = items[0], items[0].span
-        text = token[1:-1]
+        # A quote inside has a backslash before it.
+        text = token[1:-1].replace('\\"', '"')
         if "\\" in text:
+            text = token[1:-1]
             first = span.start + 1
 
             def undone(found: re.Match[str]) -> str:

@@ -51,7 +51,8 @@ class Driver:
         found: Any
         action: Any
         opening, closing, line_break = builder.opening, builder.closing, builder.line_break
-        marks = builder.rule_heads | builder.rule_ends | opening | closing | {line_break}
+        edges = builder.rule_heads | builder.rule_ends
+        marks = edges | opening | closing | {line_break}
         deepest = builder.limits.nesting
         depth = count = state = 0
         last = line_break
@@ -90,34 +91,35 @@ class Driver:
             if kind in marks or self.rule is None:
                 if kind == line_break and (depth > 0 or last in builder.no_break_behind):
                     continue
-                self._follow(token)
+                if self.rule is None or kind in edges:
+                    self._follow(token)
                 depth += (kind in opening) - (kind in closing)
                 if depth > deepest:
                     builder.limits.check_nesting(depth, "the grammar")
             last = kind
-            while (action := (rows[state] or tables.row(state)).get(kind)).__class__ is not int:
+            action = (rows[state] or tables.row(state)).get(kind)
+            while action.__class__ is not int:
                 if action is None:
                     if kind == "$END" and state == tables.end:
                         return values[-1]
                     raise Unexpected(token.span.start, token)
                 size, call, is_one, once, landing = action
-                if size > 1:
-                    del states[1 - size :], bases[1 - size :]
-                elif not size:
-                    states.append(0)
-                    bases.append(len(values))
                 if is_one:
                     values[-1] = call(builder, values[-1:])
-                elif call is not None:
-                    base = bases[-1]
-                    children = values[base:]
-                    if not once or len(children) != 1:
-                        del values[base:]
-                        values.append(call(builder, children))
-                state = landing[states[-2]]
-                if state < 0:
+                else:
+                    if size > 1:
+                        del states[1 - size :], bases[1 - size :]
+                    elif not size:
+                        states.append(0)
+                        bases.append(len(values))
+                    if call is not None:
+                        base = bases[-1]
+                        children = values[base:]
+                        if not once or len(children) != 1:
+                            values[base:] = (call(builder, children),)
+                joins, state, action = landing[states[-2]]
+                if joins:
                     del states[-1], bases[-1]
-                    state = states[-1]
                 else:
                     states[-1] = state
             state = action

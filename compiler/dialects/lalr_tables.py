@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 # Ignored pieces in a row that one match reads: Python keeps the way to each until the match ends.
 _MOST_IGNORED = 100
 
-# Of a landing: the reduced symbol becomes the last part of the list below it.
-_JOINS = -1
-
 
 class Reduction(NamedTuple):
     """A rule of ``size`` symbols, and what follows it in the table before one terminal.
@@ -39,19 +36,22 @@ class Reduction(NamedTuple):
     ``call``: what makes one value of theirs; None where they are values of the rule around it.
     ``is_one``: the rule is one terminal. ``once``: one value alone is left as it is. ``landing``:
     by the state below, the one that the symbol leads to, and from there on while rules follow that
-    leave its value as it is; ``_JOINS`` where the symbol is the last part of a list, which the
-    state below stands for.
+    leave its value as it is (``Landed``).
     """
 
     size: int
     call: Callable[[Any, list[Any]], Any] | None
     is_one: bool
     once: bool
-    landing: "dict[int, int]"
+    landing: "dict[int, Landed]"
 
 
 # Where a terminal leads, or what is reduced before it.
 Action: TypeAlias = int | Reduction
+
+# Whether the symbol is the last part of a list, which the state below stands for; the state; and
+# what the terminal does there, None where it cannot stand.
+Landed: TypeAlias = tuple[bool, int, Action | None]
 
 # The match method of a regex whose groups are terminals.
 Matcher: TypeAlias = Callable[[str, int], re.Match[str]]
@@ -119,27 +119,30 @@ class Tables:
         return kind == "$END" and stack[-1] == self.end
 
 
-class _Landing(dict[int, int]):
+class _Landing(dict[int, Landed]):
     """Where a symbol leads from each state, the next terminal being ``before``."""
 
     def __init__(self, tables: Tables, symbol: str, before: str) -> None:
         super().__init__()
         self._tables, self._symbol, self._before = tables, symbol, before
 
-    def __missing__(self, below: int) -> int:
+    def __missing__(self, below: int) -> Landed:
         tables, before = self._tables, self._before
-        state = tables.states[below][self._symbol]
+        state, joins = tables.states[below][self._symbol], False
         action = tables.states[state].get(before, 0)
+        found: Landed | None = None
         if action < 0:
             origin, expansion, once = tables.rules[-1 - action]
             passes = expansion[0] not in tables.lists if once else origin in tables.inlined
             if len(expansion) == 1 and passes:
-                state = tables.reduction(-1 - action, before).landing[below]
+                found = tables.reduction(-1 - action, before).landing[below]
             elif len(expansion) == 2 and expansion[0] == origin and origin in tables.inlined:
                 # A list leads where it led without its last part.
-                state = _JOINS
-        self[below] = state
-        return state
+                state, joins = below, True
+        if found is None:
+            found = joins, state, (tables.rows[state] or tables.row(state)).get(before)
+        self[below] = found
+        return found
 
 
 def tables_name(grammar_file: str) -> str:

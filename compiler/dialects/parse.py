@@ -1,7 +1,7 @@
 """Read a text by its dialect's tables; name what was not expected, and go on with the next rule."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from constrain.artifacts.errors import visible
 
@@ -73,19 +73,15 @@ class _Unexpected(Exception):  # noqa: N818
 def _parse_from(builder: Builder, begin: int) -> tuple[Rule, ...]:
     """The rules from ``begin`` on, which is where one begins. Raises ``_Unexpected``."""
 
-    def blamed() -> list[str]:
-        """The rule that is read, as far as it has a name."""
-        named = builder.only_rule if builder.next_rule is None else driver.heading
-        return _NAME.findall(named)[:1]
-
     def check() -> None:
-        builder.limits.check_resources(_STAGE, blamed())
+        builder.limits.check_resources(_STAGE, blamed)
 
     driver = Driver(_tables(type(builder)), builder, begin, check)
+    blamed = _Blamed(driver, builder)
     try:
         rules: tuple[Rule, ...] = driver.parse()
     except LimitError as error:
-        raise error if error.rules else error.blaming(blamed()) from None
+        raise error if error.rules else error.blaming(blamed) from None
     except Unexpected as error:
         found, ends = _explain(error, driver.accepted(), builder)
         offset = found.span.start if found.span else len(builder.source.text)
@@ -94,6 +90,18 @@ def _parse_from(builder: Builder, begin: int) -> tuple[Rule, ...]:
         begun = offset if rule is None else rule - (rule == offset and bool(builder.rule_heads))
         raise _Unexpected(found, begun, offset, final=ends) from None
     return rules
+
+
+class _Blamed:
+    """The rule that is read, as far as it has a name, when somebody asks."""
+
+    def __init__(self, driver: Driver, builder: Builder) -> None:
+        self._driver, self._builder = driver, builder
+
+    def __iter__(self) -> Iterator[str]:
+        builder = self._builder
+        named = builder.only_rule if builder.next_rule is None else self._driver.heading
+        return iter(_NAME.findall(named)[:1])
 
 
 def _next_rule(builder: Builder, stop: _Unexpected) -> int | None:

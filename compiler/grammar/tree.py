@@ -11,10 +11,11 @@ from functools import cached_property
 from typing import TypeAlias
 
 from ..automata import regex_ir as regex
+from ..automata.folding import node_class
 from ..diagnostics import Diagnostic, Source, Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Literal:
     """Text to be matched as it is; ``data`` is its UTF-8, empty for ε."""
 
@@ -22,7 +23,7 @@ class Literal:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Pattern:
     """A regular expression used as a terminal; ``text`` is how the author wrote it.
 
@@ -36,7 +37,7 @@ class Pattern:
     kind: str = "regex"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Token:
     """One token of a tokenizer, matched as a token and not by its text.
 
@@ -73,7 +74,7 @@ class Token:
         return f"!{inside}" if self.negated else inside
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Reference:
     """The use of a rule."""
 
@@ -81,7 +82,7 @@ class Reference:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Sequence:
     """``items`` one after the other; at least two."""
 
@@ -89,7 +90,7 @@ class Sequence:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Choice:
     """One of ``options``; at least two."""
 
@@ -97,7 +98,7 @@ class Choice:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Repetition:
     """``item`` from ``min_times`` to ``max_times`` times (None: any number)."""
 
@@ -107,7 +108,7 @@ class Repetition:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Difference:
     """What ``left`` matches and ``right`` does not; both must be regular."""
 
@@ -116,7 +117,7 @@ class Difference:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Excluding:
     """One or more characters (at most ``at_most``) that do not contain what ``item`` matches."""
 
@@ -129,7 +130,7 @@ class Excluding:
 MOST_PARTS = 256
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Part:
     """What may stand in a permutation: ``item``, once, if it ``is_required`` or may be missing, or
     ``is_repeated`` any number of times, between any others."""
@@ -139,7 +140,7 @@ class Part:
     is_repeated: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Permutation:
     """``parts`` in any order, with ``separator`` between each two, if there is one.
 
@@ -169,7 +170,7 @@ Expr: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@node_class
 class Rule:
     """One definition. Several of one name add up to alternatives.
 
