@@ -7,7 +7,7 @@ Only then can the states of a DFA be many sets of places, two to the power of so
 loop begins again, while what began before goes on.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import or_
 from typing import NamedTuple, TypeAlias
@@ -22,27 +22,33 @@ MANY = 16
 _MOST_LOOKS = 5_000
 
 
-class _Run(NamedTuple):
+class Run(NamedTuple):
     """Places in a row that read what a loop reads: ``inside``, how many begin an expression;
     ``through``, how many it has from end to end, None where something else always is between."""
 
     inside: int
     through: int | None
 
-    def then(self, other: "_Run") -> "_Run":
+    def then(self, other: "Run") -> "Run":
         """Of an expression and another behind it."""
         if self.through is None:
             return self
         inside = max(self.inside, min(self.through + other.inside, MANY))
         through = None if other.through is None else min(self.through + other.through, MANY)
-        return _Run(inside, through)
+        return Run(inside, through)
 
-    def optional(self) -> "_Run":
+    def optional(self) -> "Run":
         """Of an expression that may be missing."""
-        return self._replace(through=max(self.through or 0, 0))
+        return Run(self.inside, self.through or 0)
+
+    @classmethod
+    def any_of(cls, runs: "Sequence[Run]") -> "Run":
+        """Of one of several expressions."""
+        ways = [each.through for each in runs if each.through is not None]
+        return cls(max([each.inside for each in runs], default=0), max(ways, default=None))
 
 
-_NOTHING, _OTHER, _UNKNOWN = _Run(0, 0), _Run(0, None), _Run(MANY, MANY)
+NOTHING, OTHER, _UNKNOWN = Run(0, 0), Run(0, None), Run(MANY, MANY)
 
 # What stands behind: the parts of a sequence from one on, and what stands behind these. Behind the
 # inside of a repetition that stands once more.
@@ -60,7 +66,7 @@ def may_fall_behind(node: regex.Node) -> bool:
 
     fold(node, regex.parts_of, read)
     firsts = first_bytes(node)
-    by_bytes: dict[tuple[int, int], dict[int, _Run]] = {}
+    by_bytes: dict[tuple[int, int], dict[int, Run]] = {}
     for looks, (loop, behind) in enumerate(_places(node)):
         if looks == _MOST_LOOKS:
             return True
@@ -97,9 +103,9 @@ def _places(node: regex.Node) -> Iterator[tuple[regex.Node | None, "_Behind | No
         yield loop, behind
 
 
-def _longest(behind: "_Behind | None", runs: dict[int, _Run]) -> int:
+def _longest(behind: "_Behind | None", runs: dict[int, Run]) -> int:
     """The longest run that begins where ``behind`` does."""
-    found = _NOTHING
+    found = NOTHING
     while behind is not None:
         parts, begin, behind = behind
         for part in parts[begin:]:
@@ -109,12 +115,12 @@ def _longest(behind: "_Behind | None", runs: dict[int, _Run]) -> int:
     return found.inside
 
 
-def _runs(node: regex.Node, first: int, known: int, octets: dict[int, int]) -> dict[int, _Run]:
+def _runs(node: regex.Node, first: int, known: int, octets: dict[int, int]) -> dict[int, Run]:
     """Of all expressions inside ``node``, for a loop that begins with one of the bytes ``first``
     and reads those of ``known``."""
-    found: dict[int, _Run] = {}
+    found: dict[int, Run] = {}
 
-    def run(current: regex.Node, inside: list[_Run]) -> _Run:
+    def run(current: regex.Node, inside: list[Run]) -> Run:
         found[id(current)] = result = _run(current, inside, first, known, octets[id(current)])
         return result
 
@@ -122,23 +128,21 @@ def _runs(node: regex.Node, first: int, known: int, octets: dict[int, int]) -> d
     return found
 
 
-def _run(node: regex.Node, inside: list[_Run], first: int, known: int, own: int) -> _Run:
+def _run(node: regex.Node, inside: list[Run], first: int, known: int, own: int) -> Run:
     match node:
         case regex.Lit(data):
-            return _NOTHING if all(known >> octet & 1 for octet in data) else _OTHER
+            return NOTHING if all(known >> octet & 1 for octet in data) else OTHER
         case regex.CharClass():
             if own & first:
-                return _Run(1, 1)
-            return _NOTHING if own & known else _OTHER
+                return Run(1, 1)
+            return NOTHING if own & known else OTHER
         case regex.Seq():
-            found = _NOTHING
+            found = NOTHING
             for part in inside:
                 found = found.then(part)
             return found
         case regex.Alt():
-            ways = [each.through for each in inside if each.through is not None]
-            longest = max((each.inside for each in inside), default=0)
-            return _Run(longest, max(ways, default=None))
+            return Run.any_of(inside)
         case regex.Optional():
             return inside[0].optional()
         case regex.Repeat(_, least, most):

@@ -27,13 +27,14 @@ from ..lnf.empty_patterns import without_exceptions
 from ..lnf.growing_terminals import LazyTerminals, alone
 from ..network.from_tree import copied_states, numbered
 from ..network.nesting import check_nesting
-from ..network.tree_plan import may_overlap, procedures_of
+from ..network.tree_plan import procedures_of
 from ..network.tree_rules import Rules
 from ..options import CompileOptions
 from ..progress import Step
 from ..schema.rules.deferred import Deferred
 from .deferred_rules import CalledRules, DeferredRules
 from .grammar_states import GrammarStates
+from .overlaps import may_have_large
 
 # Strings of so few characters are positions for each of them in a file, and the bounds of others.
 _FEW_CHARACTERS = 4
@@ -152,7 +153,7 @@ def states_when_met(
             return _with_terminals(grammar, choice, found, limits) if not grammar.tokens else None
         resolved = without_exceptions(grammar, limits)
         rules = numbered(resolved, limits)
-        if may_grow and not is_asked and may_overlap(rules) and (found := large()) is not None:
+        if may_grow and not is_asked and may_have_large(rules) and (found := large()) is not None:
             return _with_terminals(grammar, choice, found, limits) if not grammar.tokens else None
         maker = _maker(rules, limits)
 

@@ -7,7 +7,7 @@ nodes suspended at its end as its bytes lead to, and is copied until its copies 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
 from ..automata.nfa import FIRST_TERMINAL, Nfa
@@ -39,9 +39,6 @@ ONE_COPY = 4_000
 
 # More ends of one rule than so many are not distinguished; in grammars of so few states none are.
 _MOST_ENDS, _FEW_STATES = 64, 200
-
-# Counts of just so many inside of loops are looked into as if they could end.
-_LONG = 16
 
 _STAGE = "the grammar's procedures"
 
@@ -278,6 +275,11 @@ class Openness:
         """How many bytes a rule may go on with where it may also end."""
         return self._after[rule].bit_count()
 
+    @property
+    def looked_at(self) -> Iterable[int]:
+        """The expressions, each behind its parts and what it names before it."""
+        return self._values
+
     def first(self, e: int) -> int:
         """The first bytes of an expression, as bits."""
         return self._values[e][0]
@@ -350,67 +352,6 @@ class Openness:
             if rules.repeated(e):
                 after |= first
         return first, after
-
-
-def may_overlap(rules: Rules) -> bool:
-    """Whether in rules that do not recur a byte may lead from inside what repeats without an end to
-    several places; if it may not, texts are in few places of them at once (one-unambiguous:
-    Brüggemann-Klein and Wood 1998)."""
-    ordered = rules.reached
-    place = {rule: i for i, rule in enumerate(ordered)}
-    uses = [sorted(place[used] for used in rules.uses(rule).callees) for rule in ordered]
-    plain: dict[int, None] = {}
-    for i, *others in strongly_connected(uses):
-        rule = ordered[i]
-        named = rules.uses(rule).callees
-        if not others and not rules.loops[rule].tails and named <= plain.keys():
-            plain[rule] = None
-    first = Openness(rules, plain).first
-    # Expressions, the first bytes of what may follow, and whether that repeats without an end.
-    pending = [(e, 0, False) for rule in plain for e in rules.loops[rule].heads]
-    seen = set(pending)
-    for e, behind, is_inside in pending:
-        kind, parts = rules.kinds[e], rules.parts[e]
-        more: list[tuple[int, int, bool]] = []
-        if kind == RULE:
-            heads = rules.loops[rules.rule(e)].heads
-            more = [(head, behind, is_inside) for head in heads]
-            if is_inside and _any_overlaps(rules, heads, behind, first):
-                return True
-        elif kind == ALL:
-            after = behind
-            for part in reversed(parts):
-                more.append((part, after, is_inside))
-                after = first(part) | (after if rules.nullable[part] else 0)
-        elif kind == ANY:
-            more = [(part, behind, is_inside) for part in parts]
-            if is_inside and _any_overlaps(rules, parts, behind, first):
-                return True
-        elif kind == TIMES:
-            low, high, _ = rules.times(e)
-            again = first(parts[0])
-            is_counted = low != high or low >= _LONG
-            if again & behind and is_counted and (is_inside or high is None):
-                return True
-            more = [(parts[0], behind | (again if high != 1 else 0), is_inside or high is None)]
-        elif kind in (AUTOMATON, ORDERS):
-            return True
-        new = [each for each in more if each not in seen]
-        seen.update(new)
-        pending += new
-    return False
-
-
-def _any_overlaps(
-    rules: Rules, options: Sequence[int], behind: int, first: Callable[[int], int]
-) -> bool:
-    """Whether options begin alike, or with what follows where one may be missing."""
-    together = 0
-    for option in options:
-        if together & first(option):
-            return True
-        together |= first(option)
-    return bool(together & behind) and any(rules.nullable[option] for option in options)
 
 
 def _bits(low: int, high: int) -> int:

@@ -1,0 +1,244 @@
+"""Whether a grammar's terminals may have more states than can be built, seen on its numbered rules.
+
+    word ::= [a-z]* "a" [a-z]{20}     "a" leads to two places, one of them inside of the loop, and
+                                      behind that stand twenty that read what it reads
+
+Both must be so, of one loop in rules that do not recur, before terminals are looked into one by one
+(``compiler/lazy_dfa/growth.py``), each rule being copied to where it is named.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from constrain.artifacts.tokens.memo import solve_recursive
+
+from ..automata.nfa import FIRST_TERMINAL
+from ..lazy_dfa.behind_loops import MANY, NOTHING, OTHER, Run
+from ..lnf.components import strongly_connected
+from ..network.tree_plan import Openness
+from ..network.tree_rules import (
+    ALL,
+    ANY,
+    AUTOMATON,
+    CHARACTER,
+    LITERAL,
+    ORDERS,
+    RULE,
+    RUNS,
+    TIMES,
+    Rules,
+)
+
+# Counts of just so many inside of loops are looked into as if they could end.
+_LONG = 16
+
+# An expression, and whether what stands behind it is meant.
+_Key: TypeAlias = tuple[int, bool]
+
+
+def may_have_large(rules: Rules) -> bool:
+    """Whether some terminal may be too large to be built."""
+    plain = list(_not_recurring(rules))
+    openness = Openness(rules, plain)
+    inside = openness.looked_at
+    if any(rules.kinds[e] in (AUTOMATON, ORDERS) for e in inside):
+        return True
+    loops = set[int]()
+    for e in _ambiguous(rules, plain, openness.first):
+        if e is None:
+            endless = (e for e in inside if rules.kinds[e] == TIMES and rules.times(e)[1] is None)
+            loops.update(endless)
+            break
+        loops.add(e)
+    return bool(loops) and _may_fall_behind(rules, loops, openness)
+
+
+def _not_recurring(rules: Rules) -> Iterator[int]:
+    """The rules that do not recur, nor name any that do, after those that they name."""
+    ordered = rules.reached
+    place = {rule: i for i, rule in enumerate(ordered)}
+    uses = [[place[used] for used in rules.uses(rule).callees] for rule in ordered]
+    plain = set[int]()
+    for i, *others in strongly_connected(uses):
+        rule = ordered[i]
+        if not others and not rules.loops[rule].tails and rules.uses(rule).callees <= plain:
+            plain.add(rule)
+            yield rule
+
+
+def _may_fall_behind(rules: Rules, loops: Iterable[int], openness: Openness) -> bool:
+    """Whether behind or inside one of ``loops`` ``MANY`` places in a row may read what it reads."""
+    octets = dict[int, int]()
+    users: dict[int, list[tuple[int, int]]] = {}
+    names: dict[int, list[int]] = {}
+    for e in openness.looked_at:
+        parts: Sequence[int] = rules.parts[e]
+        for place, part in enumerate(parts):
+            users.setdefault(part, []).append((e, place))
+        if rules.kinds[e] == RULE:
+            parts = rules.loops[rules.rule(e)].heads
+            for head in parts:
+                names.setdefault(head, []).append(e)
+        octets[e] = _own_bytes(rules, e)
+        for part in parts:
+            octets[e] |= octets[part]
+    known = dict[tuple[int, int], _Runs]()
+    for e in loops:
+        read = openness.first(e), octets[e]
+        if read not in known:
+            known[read] = _Runs(rules, users, names, octets, *read)
+        if known[read].longest(e) >= MANY:
+            return True
+    return False
+
+
+def _own_bytes(rules: Rules, e: int) -> int:
+    """The bytes that a leaf reads, as bits."""
+    kind, content, found = rules.kinds[e], rules.contents[e], 0
+    if kind == LITERAL:
+        assert isinstance(content, bytes)
+        for octet in content:
+            found |= 1 << octet
+    elif kind == RUNS:
+        assert isinstance(content, tuple)
+        for low, high in zip(content[::2], content[1::2], strict=True):
+            found |= _bits(low, high)
+    elif kind == CHARACTER:
+        assert isinstance(content, list)
+        for _, low, high, _ in content:
+            found |= _bits(low, high)
+    return found
+
+
+def _bits(low: int, high: int) -> int:
+    """Bits ``low`` to ``high``; none for token terminals."""
+    return (1 << high + 1) - (1 << low) if high < FIRST_TERMINAL else 0
+
+
+class _Runs:
+    """The runs of places that read what a loop reads, which begins with one of the bytes ``first``
+    and reads those of ``known``.
+
+    ``users``: of each expression those that it is a part of, and its place there; ``names``: those
+    that name a rule that it is the body of. ``octets``: the bytes that each reads.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        users: dict[int, list[tuple[int, int]]],
+        names: dict[int, list[int]],
+        octets: dict[int, int],
+        first: int,
+        known: int,
+    ) -> None:
+        self._rules, self._users, self._names = rules, users, names
+        self._octets, self._first, self._known = octets, first, known
+        self._found: dict[_Key, Run] = {}
+
+    def longest(self, loop: int) -> int:
+        """The longest run that begins inside or behind a loop."""
+        inside = self._rules.parts[loop][0]
+        return max(self._run((inside, False)).inside, self._run((loop, True)).inside)
+
+    def _run(self, key: _Key) -> Run:
+        return self._found.get(key) or solve_recursive(key, self._found.get, self._steps)
+
+    def _steps(self, key: _Key) -> Generator[_Key, Run, Run]:
+        e, is_behind = key
+        found = yield from self._behind(e) if is_behind else self._inside(e)
+        self._found[key] = found
+        return found
+
+    def _inside(self, e: int) -> Generator[_Key, Run, Run]:
+        rules = self._rules
+        kind, parts, own = rules.kinds[e], rules.parts[e], self._octets[e]
+        found = NOTHING
+        if kind == LITERAL:
+            # One character may be one of several, which are a class together.
+            if own & ~self._known:
+                return OTHER
+            is_short = own.bit_count() == 1 or own >> 0x80
+            return Run(1, 1) if own & self._first and is_short else NOTHING
+        if kind < RULE:
+            return Run(1, 1) if own & self._first else NOTHING if own & self._known else OTHER
+        if kind == ALL:
+            for part in parts:
+                if found.through is not None:
+                    found = found.then((yield part, False))
+            return found
+        if kind == TIMES:
+            low, high, _ = rules.times(e)
+            found = one = yield parts[0], False
+            for _ in range(min(high or 1, MANY) - 1):
+                found = found.then(one)
+            return found if low else found.optional()
+        runs = []
+        for part in rules.loops[rules.rule(e)].heads if kind == RULE else parts:
+            runs.append((yield part, False))
+        return Run.any_of(runs)
+
+    def _behind(self, e: int) -> Generator[_Key, Run, Run]:
+        """What stands behind an expression in any of the rules."""
+        rules, runs = self._rules, [NOTHING]
+        for user, place in self._users.get(e, ()):
+            found = NOTHING
+            if rules.kinds[user] == ALL:
+                for part in rules.parts[user][place + 1 :]:
+                    if found.through is not None:
+                        found = found.then((yield part, False))
+            elif rules.kinds[user] == TIMES and rules.times(user)[1] != 1:
+                # The inside stands there once more.
+                found = yield user, False
+            if found.through is not None:
+                found = found.then((yield user, True))
+            runs.append(found)
+        for user in self._names.get(e, ()):
+            runs.append((yield user, True))
+        return Run.any_of(runs)
+
+
+def _ambiguous(
+    rules: Rules, plain: Sequence[int], first: Callable[[int], int]
+) -> Iterator[int | None]:
+    """The repetitions without an end of whose bytes one may lead to several places, None for any;
+    where there are none, texts are in few places at once (one-unambiguous: Brüggemann-Klein and
+    Wood 1998)."""
+    # Expressions, the first bytes of what may follow, and whether that repeats without an end.
+    pending = [(e, 0, False) for rule in plain for e in rules.loops[rule].heads]
+    seen = set(pending)
+    for e, behind, is_inside in pending:
+        kind, parts = rules.kinds[e], rules.parts[e]
+        more: list[tuple[int, int, bool]] = []
+        if kind == ALL:
+            after = behind
+            for part in reversed(parts):
+                more.append((part, after, is_inside))
+                after = first(part) | (after if rules.nullable[part] else 0)
+        elif kind in (ANY, RULE):
+            options = rules.loops[rules.rule(e)].heads if kind == RULE else parts
+            more = [(part, behind, is_inside) for part in options]
+            if is_inside and _any_overlaps(rules, options, behind, first):
+                yield None
+        elif kind == TIMES:
+            low, high, _ = rules.times(e)
+            again = first(parts[0])
+            is_counted = low != high or low >= _LONG
+            if again & behind and is_counted and (is_inside or high is None):
+                yield None if is_inside else e
+            more = [(parts[0], behind | (again if high != 1 else 0), is_inside or high is None)]
+        new = [each for each in more if each not in seen]
+        seen.update(new)
+        pending += new
+
+
+def _any_overlaps(
+    rules: Rules, options: Sequence[int], behind: int, first: Callable[[int], int]
+) -> bool:
+    """Whether options begin alike, or with what follows where one may be missing."""
+    together = 0
+    for option in options:
+        if together & first(option):
+            return True
+        together |= first(option)
+    return bool(together & behind) and any(rules.nullable[option] for option in options)
