@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,6 +31,7 @@ class SummaryTables:
     summaries: NDArray[np.int32]
 
     @classmethod
+    @lru_cache(maxsize=4)
     def empty(cls, vocab_size: int) -> "SummaryTables":
         """No summary: the empty row, the empty set and the root."""
         rows = np.zeros((1, tokenset.word_count(vocab_size)), dtype=np.uint32)
@@ -82,6 +84,8 @@ class SummaryTables:
 
     def results(self) -> Results[tuple[int, int]]:
         """The (row, set) of each summary by its key (``key_of``)."""
+        if not len(self.keys):
+            return Results()
         sets, states = self.keys.astype(np.int64).T
         return Results(key_of(sets, states), pair_at(self.summaries))
 

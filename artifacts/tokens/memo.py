@@ -118,7 +118,8 @@ class CacheBudget:
 
         ``CacheBudget(80).divide(1, 3) -> CacheBudget(20), CacheBudget(60)``
         """
-        return tuple(CacheBudget(self.limit * part // sum(parts)) for part in parts)
+        whole = sum(parts)
+        return tuple([CacheBudget(self.limit * part // whole) for part in parts])
 
     def cache(self, entry_bytes: int = ENTRY_BYTES) -> BoundedCache[Any, Any]:
         """A cache that spends this budget; ``entry_bytes``: of entries that are added

@@ -102,6 +102,15 @@ def strongly_connected(
         met[without] = complete
     path: list[int] = []
     found: list[tuple[int, ...]] = []
+    # Most nodes are on no cycle, and stand in front of all that they use, or behind it.
+    for node in (*range(count - 1, -1, -1), *range(count)):
+        if not met[node]:
+            for target in uses[node]:
+                if not met[target]:
+                    break
+            else:
+                met[node] = complete
+                found.append((node,))
     for root in range(count):
         if met[root]:
             continue

@@ -45,7 +45,7 @@ def chosen(calls: TreeCalls, members: Set[int]) -> set[int]:
     found: set[int] = set()
     for part in _components(calls, members):
         inside = frozenset(part)
-        if not any(calls.framed[caller] & inside for caller in part):
+        if all(calls.framed[caller].isdisjoint(inside) for caller in part):
             continue
         if len(part) <= SEARCHED:
             found.add(_best(calls, part))

@@ -44,6 +44,9 @@ ANY = 6  # nothing: it is one of its parts
 TIMES = 7  # nothing: it is its part so many times as ``Rules.times`` says
 ORDERS = 8  # ``Orders``: its parts, each so many times as one of ``TIMES``, in any order
 
+# Those of one character.
+_SHORT = frozenset([RUNS, CHARACTER])
+
 # The least and the most (None: any number), and how its author wrote that, for messages.
 _Times: TypeAlias = tuple[int, int | None, str]
 
@@ -134,27 +137,29 @@ class Expressions:
     def _added(self, expressions: Sequence[Expr], done: dict[int, int]) -> int:
         """The number of the first of expressions, behind which stands all inside it, in the order
         of the text; ``done``: those of all that have one, by ``id``."""
-        kinds, numbers = self.kinds, self._numbers
+        kinds, all_parts, contents = self.kinds, self.parts, self.contents
+        numbers = self._numbers
+        expr: Any
         for expr in reversed(expressions):
             if id(expr) in done:
                 continue
-            number = len(kinds)
+            number, kind = len(kinds), expr.__class__
             parts: tuple[int, ...] = ()
             content: object = None
-            if isinstance(expr, Reference):
+            if kind is Reference:
                 code, content = RULE, numbers[expr.name]
-            elif isinstance(expr, Literal):
+            elif kind is Literal:
                 code, content = LITERAL, expr.data
-            elif isinstance(expr, Concatenation):
+            elif kind is Concatenation:
                 code, parts = ALL, tuple([done[id(item)] for item in expr.items])
-            elif isinstance(expr, Choice):
+            elif kind is Choice:
                 code, parts = ANY, tuple([done[id(item)] for item in expr.options])
             else:
                 done[id(expr)] = self._other(expr, done)
                 continue
             kinds.append(code)
-            self.parts.append(parts)
-            self.contents.append(content)
+            all_parts.append(parts)
+            contents.append(content)
             done[id(expr)] = number
             if not number & 31:
                 self._limits.check_resources(STAGE, self._longest)
@@ -248,11 +253,13 @@ class Expressions:
 
     def _replace_leaves(self) -> None:
         """A rule of one symbol or character, or at most one, is itself wherever it is named."""
-        kinds, contents, times = self.kinds, self.contents, self._times
+        kinds, bodies, times = self.kinds, self.bodies, self._times
+        contents: list[Any] = self.contents
         for e in [e for e, kind in enumerate(kinds) if kind == RULE]:
-            body = self.bodies[self.rule(e)]
-            (part,) = self.parts[body] if times.get(body, (1,))[:2] == (0, 1) else (body,)
-            if kinds[part] in (RUNS, CHARACTER):
+            body = part = bodies[contents[e]]
+            if kinds[body] == TIMES and times[body][:2] == (0, 1):
+                (part,) = self.parts[body]
+            if kinds[part] in _SHORT:
                 kinds[e], contents[e], self.parts[e] = kinds[body], contents[body], self.parts[body]
                 times |= {e: times[body]} if part != body else {}
 

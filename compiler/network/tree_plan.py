@@ -131,9 +131,10 @@ class _Planner:
 
     def _call_large(self, procedures: set[int]) -> None:
         """Add the rules whose copies would be too large."""
-        uses = self._uses(procedures)
+        ordered = list(self.callees_first(procedures))
+        uses = self._uses(procedures, ordered)
         whole: dict[int, int] = {}
-        for rule in self.callees_first(procedures):
+        for rule in ordered:
             if rule not in uses:
                 continue
             size = whole[rule] = self.copied(rule, procedures, whole)
@@ -145,7 +146,7 @@ class _Planner:
             if size * uses[rule] > most:
                 procedures.add(rule)
 
-    def _uses(self, procedures: Set[int]) -> dict[int, int]:
+    def _uses(self, procedures: Set[int], ordered: Sequence[int]) -> dict[int, int]:
         """How often each rule is copied: where it is named by calls that are no tail calls, and
         where tail calls of several rules lead to it, in front of how many ends those stand."""
         calls = self.calls
@@ -154,13 +155,14 @@ class _Planner:
             for used, count in copies.items():
                 uses[used] = uses.get(used, 0) + count
         if sum(calls.sizes.values()) > _FEW_STATES:
-            for used, count in self._joined(procedures):
+            for used, count in self._joined(procedures, ordered):
                 uses[used] = max(uses.get(used, 0), count)
         return uses
 
-    def _joined(self, procedures: Set[int]) -> Iterator[tuple[int, int]]:
-        """The rules that tail calls from different ends lead to, and how many ends those are; from
-        the ends of one rule alone they are no more copies than that rule has."""
+    def _joined(self, procedures: Set[int], ordered: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Of rules, callees first, those that tail calls from different ends lead to, and how many
+        ends those are; from the ends of one rule alone they are no more copies than that rule
+        has."""
         calls = self.calls
         ends: dict[int, set[int]] = {rule: set() for rule in calls.callees}
         for rule in calls.callees:
@@ -168,9 +170,9 @@ class _Planner:
                 if len(ends[used]) < _MOST_ENDS:
                     ends[used].add(end)
         joined: dict[int, None] = {}
-        for rule in reversed(list(self.callees_first(procedures))):
+        for rule in reversed(ordered):
             here = {-1 - rule} if rule in procedures else ends[rule]
-            for used in sorted(calls.callees[rule] - calls.framed[rule] - procedures):
+            for used in calls.callees[rule] - calls.framed[rule] - procedures:
                 there = ends[used]
                 if there and not there >= here:
                     joined[used] = None

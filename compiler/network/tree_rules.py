@@ -9,7 +9,7 @@ A rule that begins with itself is a loop (``Loop``); other left recursion is for
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ..automata.nfa import Nfa
 from ..grammar.tree import Grammar
@@ -212,50 +212,53 @@ class Rules(Expressions):
 
     def _used(self, pending: list[_Place], looping: int | None) -> Uses:
         """What expressions name. ``looping``: the rule that they are of, where it has tails."""
-        kinds, contents, nullable = self.kinds, self.contents, self.nullable
+        kinds, nullable = self.kinds, self.nullable
+        contents: list[Any] = self.contents
         callees, corners, copies, ends = set[int](), set[int](), dict[int, int](), []
         size = 0
         while pending:
             e, last, copied, times, end, first = pending.pop()
             kind, parts = kinds[e], self.parts[e]
-            if kind < RULE:
-                size += times * states_of_leaf(kind, contents[e])
-            elif kind == RULE:
-                used = self.rule(e)
-                size += times
-                callees.add(used)
-                if first:
-                    corners.add(used)
-                if end:
-                    ends.append((used, end))
-                # Behind the loop of a rule, the rule itself is that loop again.
-                if not last or (looping is not None and used != looping):
-                    copies[used] = copies.get(used, 0) + copied
-            elif kind == ALL:
-                for part in parts[:-1]:
-                    if kinds[part] < RULE:
-                        size += times * states_of_leaf(kinds[part], contents[part])
-                    else:
-                        behind = None if end is None else part
-                        pending.append((part, False, copied, times, behind, first))
-                    first = first and bool(nullable[part])
-                pending += [(part, last, copied, times, end, first) for part in parts[-1:]]
-            elif kind == ANY:
+            if kind == ANY:
                 pending += [(part, last, copied, times, end, first) for part in parts]
-            elif kind == TIMES:
+                continue
+            if kind == TIMES:
                 low, high, _ = self.times(e)
                 behind = end if high == 1 or end is None else parts[0]
                 if e not in self._counted:
                     copied *= max(low + 1 if high is None else high, 1)
                     times *= max(low if high is None else high, 1)
                 pending.append((parts[0], last and high == 1, copied, times, behind, first))
-            else:
+                continue
+            if kind == ORDERS:
                 # What separates others is never first.
                 others = len(parts) - self.orders(e).has_separator
                 pending += [
                     (self.parts[part][0], False, copied, times, None, first and place < others)
                     for place, part in enumerate(parts)
                 ]
+                continue
+            items = parts if kind == ALL else (e,)
+            more = len(items)
+            for part in items:
+                more -= 1
+                kind, behind = kinds[part], part if more and end is not None else end
+                if kind == RULE:
+                    used = contents[part]
+                    size += times
+                    callees.add(used)
+                    if first:
+                        corners.add(used)
+                    if behind:
+                        ends.append((used, behind))
+                    # Behind the loop of a rule, the rule itself is that loop again.
+                    if more or not last or (looping is not None and used != looping):
+                        copies[used] = copies.get(used, 0) + copied
+                elif kind < RULE:
+                    size += times * states_of_leaf(kind, contents[part])
+                else:
+                    pending.append((part, last and not more, copied, times, behind, first))
+                first = first and bool(nullable[part])
         return Uses(callees, corners, copies, ends, min(size, LARGE))
 
 
