@@ -152,8 +152,7 @@ class Matcher:
         # What is more than a step of the machine.
         self._apart = self._eos.union(eos)
         self._vocab_size = vocab_size
-        self._eos_row = tokenset.from_ids(sorted(self._eos), vocab_size)
-        self._eos_row.flags.writeable = False
+        self._eos_row = tokenset.fixed(tuple(sorted(self._eos)), vocab_size)
         self._generation, _, start = begin()
         self._states = [start]
         self._tokens: list[int] = []

@@ -107,7 +107,7 @@ class Meter:
         self.baseline: int = resident_bytes() if tables is None else tables.baseline
         self.blamed: tuple[str, ...] = ()
         self.last: tuple[str, Iterable[str], str] = ("the command" if tables else "this", (), "")
-        self._next_look = 0.0
+        self._next_look = time.monotonic() + _BETWEEN_LOOKS
 
     def growth(self) -> int:
         """Bytes that became resident since the start, 0 where the system does not tell."""

@@ -5,6 +5,7 @@ consumers share. Bits past the vocabulary are clear.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -35,6 +36,14 @@ def from_ids(ids: Sequence[int] | NDArray[np.integer], vocab_size: int) -> Words
     flags = np.zeros(word_count(vocab_size) * 32, dtype=np.bool_)
     flags[whole] = True
     return from_flags(flags)
+
+
+@lru_cache(maxsize=16)
+def fixed(ids: tuple[int, ...], vocab_size: int) -> Words:
+    """The same, read-only, and one for all who ask, as for the tokens that end texts."""
+    words = from_ids(ids, vocab_size)
+    words.flags.writeable = False
+    return words
 
 
 def from_flags(flags: NDArray[np.bool_]) -> Words:

@@ -26,6 +26,12 @@ def _variants(char: str) -> set[int]:
 
 Report = Callable[[str, Span, str | None], None]
 
+# The nodes of classes in which nothing is wrong, by what is written and how members are.
+_known: dict[tuple[str, str], ir.Node] = {}
+
+# Grammars have a few short ones, and most have the same.
+_MOST_KNOWN, _SHORT = 1_000, 100
+
 
 def class_pattern(
     token: Token,
@@ -40,10 +46,14 @@ def class_pattern(
     one member, or two and the hyphen between them, in two groups. ``code_of``: the code point of
     what is written in more than one character at a place, -1 if it is wrong and was reported.
     """
-    span, negated = token.span, token.startswith("[^")
+    span, key = token.span, (str(token), member.pattern)
+    node = _known.get(key)
+    if node is not None:
+        return pattern_of(node, key[0], span)
+    negated = token.startswith("[^")
     ranges: list[tuple[int, int]] = []
     backwards: list[Span] = []
-    found = None
+    count = 0
     members = member.finditer(token, 2 if negated else 1, len(token) - 1)
     for count, found in enumerate(members, 1):
         first, last = found.groups()
@@ -56,9 +66,13 @@ def class_pattern(
             backwards.append(Span(span.start + found.start(), span.start + found.end()))
         if count % CLOCK_STRIDE == 0:
             limits.check_resources("reading the grammar")
-    if found is None:
+    if not count:
         report("a character class needs a member", span, None)
     for place in backwards:
         report("the range runs backwards", place, None)
     node = ir.char_class(ir.complement(ranges) if negated else ranges)
-    return pattern_of(node, str(token), span)
+    if 0 < len(ranges) == count and len(token) <= _SHORT:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[key] = node
+    return pattern_of(node, key[0], span)

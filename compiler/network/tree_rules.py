@@ -7,10 +7,10 @@ A rule that begins with itself is a loop (``Loop``); other left recursion is for
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from ..automata.folding import node_class
 from ..automata.nfa import Nfa
 from ..grammar.tree import Grammar
 from ..limits import Limits, check_in_force
@@ -59,7 +59,7 @@ _INHERITED = 0
 _Place: TypeAlias = tuple[int, bool, int, int, int | None, bool]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Loop:
     """A rule: one of ``heads``, and then any number of ``tails``, in any order."""
 
@@ -67,7 +67,7 @@ class Loop:
     tails: Sequence[int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node_class
 class Uses:
     """What a rule, or an expression, names: ``callees``, and of these ``corners`` first.
 
