@@ -52,7 +52,8 @@ def counted_network(
 ) -> "NetworkTables | None":
     """The network of a grammar whose repetitions are counted, if their copies would have more than
     ``most`` states: by default so many that nothing is made of them."""
-    from constrain.compiler.explain.explainer import MANY_COPIES, counted_network
+    from constrain.compiler.explain.explainer import counted_network
+    from constrain.compiler.network.counter_tables import MANY_COPIES
 
     return counted_network(text, options, path, MANY_COPIES if most is None else most)
 

@@ -331,6 +331,10 @@ def _of_nesting(
     progress: Progress,
 ) -> Compilation:
     """A grammar that nests, and which of its token sequences masks can follow."""
+    from .token_ids import token_ids
+
+    named = token_ids(parser.grammar, request.tokenizer, request.eos, request.limits)
+    parser = recognisers.with_tokens(parser, named, request.limits)
     without, canonical = recognisers.without_bytes, choice.is_canonical
     parser, notes = spellable(parser, *parser.reading, request, without, canonical=canonical)
     built = _of_spelled(parser, request, choice, tables, progress)

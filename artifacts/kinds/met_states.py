@@ -26,7 +26,7 @@ from ..tokens.vocabulary import Vocabulary
 from .check_tokenizer import FIRST_ROW, check_first_row, check_trie_sections, check_vocabulary
 from .contents import Contents
 from .generations import Generations
-from .parser import names_of
+from .parser import check_terminals, named_in, names_of
 
 if TYPE_CHECKING:
     from ..lazy_dfa.tables import Conjunction
@@ -38,7 +38,9 @@ FIRST_CALL = 256
 def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
     check_vocabulary(manifest, arrays)
-    check_positions(arrays, len(names_of(manifest).called))
+    has_terminals = any(name.startswith("terminals.") for name in arrays)
+    named = check_terminals(manifest, arrays) if has_terminals else 0
+    check_positions(arrays, len(names_of(manifest).called), named)
     check_first_row(manifest, arrays)
     check_trie_sections(arrays)
 
@@ -123,12 +125,14 @@ class MetStates:
 
 
 class MetStatesRuntime(MetStates):
-    """The states of a file's positions, ``stored``; ``names``: what messages call these."""
+    """The states of a file's positions, ``stored``; ``names``: what messages call these;
+    ``named``: the ids of each token terminal."""
 
     def __init__(self, contents: Contents) -> None:
         a, m, self.names = contents.arrays, contents.manifest, names_of(contents.manifest)
-        is_nullable = self.names.nullable_start
-        self.stored = StoredPositions.from_arrays(a, FIRST_CALL, nullable_start=is_nullable)
+        is_nullable, self.named = self.names.nullable_start, named_in(a)
+        first_call = FIRST_CALL + len(self.named)
+        self.stored = StoredPositions.from_arrays(a, first_call, nullable_start=is_nullable)
         super().__init__(
             self.stored.begun,
             contents.vocabulary,
@@ -138,6 +142,7 @@ class MetStatesRuntime(MetStates):
             contents.caches,
             contents.lock,
             a.get(FIRST_ROW),
+            named=self.named,
         )
 
 

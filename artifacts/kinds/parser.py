@@ -58,6 +58,14 @@ def network_of(contents: Contents) -> "NetworkTables":
     )
 
 
+def named_in(arrays: Arrays) -> list[NDArray[np.int32]]:
+    """The ids of each token terminal, ascending; of none where there are no such sections."""
+    if "terminals.ids" not in arrays:
+        return []
+    ids, offsets = arrays["terminals.ids"], arrays["terminals.offsets"]
+    return np.split(ids, offsets[1:-1])[: len(offsets) - 1]
+
+
 class NestingGrammar:
     """The productions of an artifact that has them."""
 
@@ -69,11 +77,7 @@ class NestingGrammar:
     def named(self) -> list[NDArray[np.int32]]:
         """The ids of each token terminal, ascending. One of canonical tokens with
         counters names none."""
-        a = self.contents.arrays
-        if "terminals.ids" not in a:
-            return []
-        ids, offsets = a["terminals.ids"], a["terminals.offsets"]
-        return np.split(ids, offsets[1:-1])[: len(offsets) - 1]
+        return named_in(self.contents.arrays)
 
     @property
     def names_tokens(self) -> bool:
@@ -116,22 +120,22 @@ _PRODUCTIONS = {
     "earley.paths": ("i4", 1),
     "earley.rests": ("u1", 1),
     "earley.symbols": ("i4", 1),
-    "terminals.ids": ("i4", 1),
-    "terminals.offsets": ("i8", 1),
 }
+_TERMINALS = {"terminals.ids": ("i4", 1), "terminals.offsets": ("i8", 1)}
 
 
 def check_earley(manifest: Manifest, names: ParserNames, arrays: Arrays) -> int:
     """The number of token terminals. Raises ``ArtifactError`` naming the first bad section."""
     check_types(arrays, _PRODUCTIONS)
-    named = _check_terminals(manifest, arrays)
+    named = check_terminals(manifest, arrays)
     check_stacked_dfas(arrays, len(names.texts), 256 + named)
     _check_productions(names, arrays)
     return named
 
 
-def _check_terminals(manifest: Manifest, arrays: Arrays) -> int:
-    """The number of token terminals."""
+def check_terminals(manifest: Manifest, arrays: Arrays) -> int:
+    """The number of token terminals. Raises ``ArtifactError`` naming the first bad section."""
+    check_types(arrays, _TERMINALS)
     count = len(arrays["terminals.offsets"]) - 1
     require(count >= 0, "terminals.offsets")
     require_offsets(arrays, "terminals.offsets", count, len(arrays["terminals.ids"]))

@@ -24,18 +24,26 @@ class Permutations:
         """What follows as many sets as ever may be written from now on."""
         self._written = 0
 
-    def begin(self, state: int, rule: SetRule) -> None:
-        """Write what begins with a first part. ``rule``: over the symbols that call parts and what
-        separates them, back to a position."""
-        for part, begun in rule.begins(0):
-            self._call(state, rule.parts[part], rule, rule.value(begun))
+    def begin(self, rule: SetRule) -> int:
+        """The position in front of a permutation. ``rule``: over the symbols that call parts and
+        what separates them, back to a position."""
+        return self._position(rule, NONE)
+
+    def rule_at(self, position: int) -> SetRule | None:
+        """The permutation in front of which a position stands, if there is one."""
+        rule, value = self._values.get(position, (None, NONE))
+        return rule if value == NONE else None
 
     def lay(self, state: int) -> None:
-        """Write what may follow a part or a separator."""
+        """Write what begins with a first part, or what may follow a part or a separator."""
+        rule, value = self._values[state]
+        if value == NONE:
+            for part, begun in rule.begins(0):
+                self._call(state, rule.parts[part], rule, rule.value(begun))
+            return
         self._written += 1
         if self._written > MOST_BELOW:
             raise AmbiguousPartsError(MOST_BELOW)
-        rule, value = self._values[state]
         for target, following in rule.pops(value):
             if following == NONE:
                 self._positions.add_epsilon(state, target)
@@ -43,9 +51,12 @@ class Permutations:
                 self._call(state, target, rule, following)
 
     def _call(self, state: int, symbol: int, rule: SetRule, value: Value) -> None:
+        self._positions.arcs[state] += (symbol, symbol, self._position(rule, value))
+
+    def _position(self, rule: SetRule, value: Value) -> int:
         key = rule, value
         if key not in self._sets:
-            behind = self._sets[key] = self._positions.new_state()
-            self._values[behind] = key
-            self._positions.unlaid[behind] = self
-        self._positions.arcs[state] += (symbol, symbol, self._sets[key])
+            found = self._sets[key] = self._positions.new_state()
+            self._values[found] = key
+            self._positions.unlaid[found] = self
+        return self._sets[key]

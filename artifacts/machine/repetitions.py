@@ -20,6 +20,12 @@ ENDLESS = 1 << 30
 # In place of how many items were read: fewer than the least, or enough and any number more.
 _BEFORE, _ENOUGH = -1, -2
 
+# Items of more places are called.
+MOST_PLACES = 64
+
+# Bytes that begin no character, and what is no byte.
+_CONTINUED, _LEADING, _OCTETS = 128, 192, 256
+
 # Copies stand for all that are further from their bounds than so many items; so many are written
 # before them, with which a text that begins once more is not confused.
 _FEW_LEFT, _FIRST = 2, 3
@@ -35,6 +41,19 @@ class Item(NamedTuple):
     arcs: Sequence[Runs]
     epsilon: Sequence[Sequence[int]]
     reads_characters: bool
+
+    @classmethod
+    def of(cls, arcs: Sequence[Runs], epsilon: Sequence[Sequence[int]]) -> "Item":
+        """An automaton that is an item."""
+        begun = [1]
+        for place in begun:
+            begun += [target for target in epsilon[place] if target not in begun]
+        is_text = all(
+            high < _CONTINUED or _LEADING <= low <= high < _OCTETS
+            for place in begun
+            for low, high in zip(arcs[place][::3], arcs[place][1::3], strict=True)
+        )
+        return cls(arcs, epsilon, is_text)
 
     def characters(self, items: int) -> int:
         """Texts of so many characters, or bytes of them, are no more than so many items."""
@@ -81,6 +100,11 @@ class Repetitions:
             self._positions.add_epsilon(state, end)
         if read != most:
             self._positions.add_epsilon(state, self._copied(number, read) + 1)
+
+    def times_at(self, position: int) -> Times | None:
+        """The repetition in front of which a position stands, if there is one."""
+        number, read = self._read.get(position, (0, _BEFORE))
+        return None if read else self._times[number]
 
     def copy_at(self, position: int) -> tuple[int, int] | None:
         """The repetition whose copy a position is in, and how many items were read before it; None

@@ -3,6 +3,7 @@
 arcs     by position what it reads and calls, and where that leads     ``Positions.arcs``
 skips    by position where it gets without reading                     ``Positions.epsilon``
 starts   by procedure the position in front of it
+repeats.*, set.*   long repetitions and permutations among them        ``StoredFronts``
 
 Position 0 is the end. The others are numbered breadth-first from the start of the grammar, so that
 the same grammar has the same arrays, whatever was met of it.
@@ -23,7 +24,8 @@ from ..container.sections import (
 )
 from ..network.check import check_first_calls
 from .position_states import PositionStates
-from .positions import END, NOWHERE, Positions
+from .positions import END, NOWHERE, Positions, Runs
+from .stored_fronts import Edges, FrontReader, StoredFronts, check_fronts
 
 # The sections, of one of two types, with the number of axes.
 _SECTIONS = {"arc_offsets": 1, "arcs": 2, "skip_offsets": 1, "skips": 1, "starts": 1}
@@ -45,7 +47,7 @@ class StoredPositions:
     those of position p from ``arc_offsets[p]`` on, (N + 1,). ``skips``, ``skip_offsets``: the same
     of what is gone to without reading. ``starts``: (P,), the first one the grammar's.
     ``first_call``: the symbols from here on are calls. ``nullable_start``: ε is a member, which no
-    position says.
+    position says. ``fronts``: the repetitions and permutations.
     """
 
     arcs: NDArray[np.integer]
@@ -53,12 +55,19 @@ class StoredPositions:
     skips: NDArray[np.integer]
     skip_offsets: NDArray[np.integer]
     starts: NDArray[np.integer]
+    fronts: StoredFronts
     first_call: int
     nullable_start: bool
 
     @classmethod
     def of(
-        cls, positions: Positions, starts: Sequence[int], first_call: int, *, nullable_start: bool
+        cls,
+        positions: Positions,
+        starts: Sequence[int],
+        fronts: StoredFronts,
+        first_call: int,
+        *,
+        nullable_start: bool,
     ) -> "StoredPositions":
         """Of positions that are all written."""
         arcs, skips = positions.arcs, positions.epsilon
@@ -68,6 +77,7 @@ class StoredPositions:
             np.array([target for targets in skips for target in targets], np.int32),
             np.cumsum([0, *map(len, skips)], dtype=np.int32),
             np.array(starts, np.int32),
+            fronts,
             first_call,
             nullable_start,
         )
@@ -78,19 +88,29 @@ class StoredPositions:
     ) -> "StoredPositions":
         """From sections that have been checked."""
         found = {name: arrays[f"positions.{name}"] for name in _SECTIONS}
-        return cls(first_call=first_call, nullable_start=nullable_start, **found)
+        fronts = StoredFronts.from_arrays(arrays)
+        return cls(fronts=fronts, first_call=first_call, nullable_start=nullable_start, **found)
 
     def arrays(self) -> dict[str, NDArray[np.integer]]:
         """The sections: of the narrow type if no number is too large for it."""
         found = {f"positions.{name}": getattr(self, name) for name in _SECTIONS}
         most = max(int(array.max(initial=0)) for array in found.values())
         dtype = np.dtype("<" + (_NARROW if most < 1 << 16 else _WIDE))
-        return {name: array.astype(dtype) for name, array in found.items()}
+        return {n: a.astype(dtype) for n, a in found.items()} | self.fronts.arrays()
 
     @property
     def calls(self) -> int:
-        """How many arcs are calls."""
-        return int((self.arcs[:, 0] >= self.first_call).sum())
+        """How many arcs, and parts of permutations, are calls."""
+        sets = self.fronts.sets
+        return int((self.arcs[:, 0] >= self.first_call).sum()) + len(sets.parts if sets else ())
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What the manifest says of them, for people."""
+        repeated, permuted = len(self.fronts.fronts), len(self.fronts.set_fronts)
+        found = {"positions": self.states - 1, "calls": self.calls}
+        found |= {"repetitions": repeated} if repeated else {}
+        return found | ({"sets": permuted} if permuted else {})
 
     @property
     def states(self) -> int:
@@ -98,44 +118,62 @@ class StoredPositions:
         return len(self.arc_offsets) - 1
 
     def positions(self) -> Positions:
+        """The positions, all of them read. Fronts lead nowhere."""
+        read = _Reader(self).read
+        pairs = [read(position) for position in range(self.states)]
+        return Positions([runs for runs, _ in pairs], [skips for _, skips in pairs])
+
+    def _unread(self) -> tuple[Positions, FrontReader]:
         """The positions, each read when it is first needed."""
         count = self.states
         reader = _Reader(self, found := Positions([[]] * count, [NOWHERE] * count))
         found.unlaid |= dict.fromkeys(range(END + 1, count), reader)
-        return found
+        return found, FrontReader(self.fronts, found, reader.read)
 
-    def written(self) -> Positions:
-        """The same, all of them read."""
-        positions = self.positions()
-        for position, reader in positions.unlaid.items():
-            reader.lay(position)
-        positions.unlaid.clear()
-        return positions
+    def copied(self) -> Positions:
+        """All positions, and all copies of repetitions."""
+        found, _ = self._unread()
+        while found.unlaid:
+            position, writer = found.unlaid.popitem()
+            writer.lay(position)
+        return found
 
     def begun(self, growing: int = 0) -> PositionStates:
         """States of these positions, of which none is made. ``growing``: as there."""
         starts: list[int] = self.starts.tolist()
-        of = self.positions(), starts.__getitem__, self.first_call, self.nullable_start
-        return PositionStates(*of, growing)
+        positions, reader = self._unread()
+        return PositionStates(
+            positions,
+            starts.__getitem__,
+            self.first_call,
+            self.nullable_start,
+            growing,
+            reader.repetitions,
+            reader.permutations.begin_turn,
+        )
 
 
 class _Reader:
     """Reads positions from arrays."""
 
-    def __init__(self, stored: StoredPositions, into: Positions) -> None:
-        self._into = into
+    def __init__(self, stored: StoredPositions, into: Positions | None = None) -> None:
+        self._into = into or Positions()
         # subtle: a memoryview's slices are lists of Python's own integers at once.
         self._arcs = np.ascontiguousarray(stored.arcs).ravel().data
         self._arc_offsets = np.ascontiguousarray(stored.arc_offsets).data
         self._skips = np.ascontiguousarray(stored.skips).data
         self._skip_offsets = np.ascontiguousarray(stored.skip_offsets).data
 
-    def lay(self, state: int) -> None:
-        """Read what leaves a position."""
+    def read(self, state: int) -> tuple[Runs, list[int]]:
+        """What leaves a position: its runs, and where it gets without reading."""
         begin, end = self._arc_offsets[state], self._arc_offsets[state + 1]
-        self._into.arcs[state] = self._arcs[3 * begin : 3 * end].tolist()
+        runs = self._arcs[3 * begin : 3 * end].tolist()
         begin, end = self._skip_offsets[state], self._skip_offsets[state + 1]
-        self._into.epsilon[state] = self._skips[begin:end].tolist()
+        return runs, self._skips[begin:end].tolist()
+
+    def lay(self, state: int) -> None:
+        """Read it."""
+        self._into.arcs[state], self._into.epsilon[state] = self.read(state)
 
 
 def check_positions(arrays: Arrays, called: int, terminals: int = 0) -> None:
@@ -165,24 +203,36 @@ def check_positions(arrays: Arrays, called: int, terminals: int = 0) -> None:
     require_range(arrays, "positions.skips", 0, states)
     require(len(found.starts) == called > 0, "positions.starts")
     require_range(arrays, "positions.starts", 0, states)
-    callers, callees = _first_calls(found)
+    arcs_lead = Edges(found.arcs[:, 2], found.arc_offsets)
+    skips_lead = Edges(found.skips, found.skip_offsets)
+    fronts = check_fronts(arrays, (first_call, first_call + called), arcs_lead, skips_lead)
+    callers, callees = _first_calls(found, fronts)
     check_first_calls(called, callers, callees, "positions.starts")
 
 
-def _first_calls(found: StoredPositions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _first_calls(
+    found: StoredPositions, fronts: StoredFronts
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The procedures that call others before they read, and these."""
     is_call = found.arcs[:, 0] >= found.first_call
     calling = np.repeat(np.arange(found.states), np.diff(found.arc_offsets))[is_call]
     called = dict[int, set[int]]()
     for position, symbol in zip(calling.tolist(), found.arcs[is_call, 0].tolist(), strict=True):
         called.setdefault(position, set()).add(symbol - found.first_call)
+    for front, rule in fronts.rules.items():
+        called[front] = {symbol - found.first_call for symbol in rule.parts}
+    begins, times = fronts.items[:, 0].tolist(), fronts.times
     skips, offsets = found.skips.data, found.skip_offsets.data
     steps, pairs = 0, set[tuple[int, int]]()
     for procedure, start in enumerate(found.starts.tolist()):
         seen, pending = {start}, [start]
         for position in pending:
             pairs.update((procedure, callee) for callee in called.get(position, ()))
-            more = {*skips[offsets[position] : offsets[position + 1]]} - seen
+            more = {*skips[offsets[position] : offsets[position + 1]]}
+            if position in times:
+                item, least, _, behind = times[position]
+                more = {begins[item], *([] if least else [behind])}
+            more -= seen
             seen |= more
             pending += more
         steps += len(pending)

@@ -116,7 +116,11 @@ def _check_counters(arrays: Arrays, states: int) -> int:
     bounded = most != UNBOUNDED
     require(bool((most[bounded] >= np.maximum(least[bounded], 2)).all()), "count.most")
     starts, returns = arrays["network.call_starts"], arrays["network.call_returns"]
-    parts = _check_sets(arrays, states) if has_sets else 0
+    parts = check_sets(arrays, (1, states), (1, states)) if has_sets else 0
+    if has_sets:
+        # Neither a part nor a separator matches ε.
+        for name in ("set.parts", "set.separators"):
+            require(not arrays["network.accepting"][arrays[name]].any(), name)
     counted = returns >= states
     inside = returns[counted] - states
     require(bool((inside < count + parts).all()), "network.call_returns")
@@ -139,8 +143,9 @@ _SETS = {
 }
 
 
-def _check_sets(arrays: Arrays, states: int) -> int:
-    """How many parts there are."""
+def check_sets(arrays: Arrays, starts: tuple[int, int], backs: tuple[int, int]) -> int:
+    """How many parts there are. ``starts``: from where to where a part may start, as a separator
+    may; ``backs``: the same of what is behind the last."""
     check_types(arrays, _SETS)
     parts, flags, offsets = (arrays[f"set.{name}"] for name in ("parts", "flags", "offsets"))
     least, most, separators = (arrays[f"set.{name}"] for name in ("least", "most", "separators"))
@@ -153,14 +158,11 @@ def _check_sets(arrays: Arrays, states: int) -> int:
     require(bool((sizes >= 1).all() and (sizes <= MOST_PARTS).all()), "set.offsets")
     require(len(flags) == len(parts), "set.flags")
     require_range(arrays, "set.flags", 0, (REQUIRED | REPEATED) + 1)
-    require_range(arrays, "set.parts", 1, states)
-    require_range(arrays, "set.backs", 1, states)
-    require_range(arrays, "set.separators", NO_SEPARATOR, states)
+    require_range(arrays, "set.parts", *starts)
+    require_range(arrays, "set.backs", *backs)
+    between = separators[separators != NO_SEPARATOR]
+    require(bool(((between >= starts[0]) & (between < starts[1])).all()), "set.separators")
     require_range(arrays, "set.adjoining", 0, 2)
-    # Neither a part nor a separator matches ε.
-    accepting = arrays["network.accepting"]
-    require(not accepting[parts].any(), "set.parts")
-    require(not accepting[separators].any(), "set.separators")
     firsts = offsets[:-1]
     required = np.add.reduceat((flags & REQUIRED).astype(np.int64), firsts)
     is_repeating = np.logical_or.reduceat((flags & REPEATED) != 0, firsts)
@@ -169,7 +171,7 @@ def _check_sets(arrays: Arrays, states: int) -> int:
     require(not bool((is_repeating & ((least > 0) | (most < sizes))).any()), "set.flags")
     # Equal parts stand side by side, one that is repeated as the last of them.
     owners = np.repeat(np.arange(count), sizes)
-    names = owners * np.int64(states) + parts
+    names = owners * np.int64(starts[1]) + parts
     changes = np.flatnonzero(names[1:] != names[:-1])
     require(len(changes) + 1 == len(distinct(names)), "set.parts")
     same = names[1:] == names[:-1]

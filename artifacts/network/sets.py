@@ -11,7 +11,7 @@ there may be a separator, which is called with the same frame: a bit says that i
 separator that is read.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -84,6 +84,20 @@ class Sets:
     least: NDArray[np.int32]
     most: NDArray[np.int32]
     backs: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, rules: "Sequence[SetRule]") -> "Sets":
+        """Of what each set does; ``rules`` is the inverse."""
+        return cls(
+            np.cumsum([0, *(len(rule.parts) for rule in rules)]).astype(np.int64),
+            np.array([part for rule in rules for part in rule.parts], dtype=np.int32),
+            np.array([flag for rule in rules for flag in rule.flags], dtype=np.uint8),
+            np.array([rule.separator for rule in rules], dtype=np.int32),
+            np.array([rule.is_adjoining for rule in rules], dtype=np.uint8),
+            np.array([rule.least for rule in rules], dtype=np.int32),
+            np.array([rule.most for rule in rules], dtype=np.int32),
+            np.array([rule.back for rule in rules], dtype=np.int32),
+        )
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Sets":

@@ -163,6 +163,7 @@ def _text(octets: bytes) -> str:
 
 
 def _token_names(artifact: "Artifact") -> list[str]:
+    from constrain.artifacts.kinds.met_states import MetStatesRuntime
     from constrain.artifacts.kinds.parser import NestingGrammar
     from constrain.compiler.automata.dump import ids_text, terminal_names
 
@@ -170,7 +171,7 @@ def _token_names(artifact: "Artifact") -> list[str]:
         return terminal_names(artifact.byte_dfa)
     if (lexer := lexer_of(artifact)) is not None:
         return list(lexer.texts)
-    if isinstance(artifact.runtime, NestingGrammar):
+    if isinstance(artifact.runtime, NestingGrammar | MetStatesRuntime):
         return [ids_text(ids.tolist()) for ids in artifact.runtime.named]
     return []
 

@@ -29,6 +29,7 @@ _MOST_SPLIT_STATES = 1 << 16
 
 def vocabulary_data(artifact: "Artifact") -> dict[str, Any]:
     """The bytes of all tokens, in the order of their ids, and the token terminals' ids."""
+    from constrain.artifacts.kinds.met_states import MetStatesRuntime
     from constrain.artifacts.kinds.parser import NestingGrammar
 
     vocabulary = artifact.vocabulary
@@ -36,7 +37,7 @@ def vocabulary_data(artifact: "Artifact") -> dict[str, Any]:
     if artifact.is_regular:
         terminals = artifact.byte_dfa.terminals
         classes = [runs(terminals.members(k).tolist()) for k in range(len(terminals))]
-    elif isinstance(artifact.runtime, NestingGrammar):
+    elif isinstance(artifact.runtime, NestingGrammar | MetStatesRuntime):
         classes = [runs(ids.tolist()) for ids in artifact.runtime.named]
     return {
         "data": packed(vocabulary.data)["b"],

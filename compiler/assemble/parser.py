@@ -38,17 +38,15 @@ def encode(
 
     ``terminals``: the ids of each token terminal, ascending.
     """
-    if parser.met is not None:
-        return {**vocabulary_sections(request), **parser.met.stored.arrays()}
-    if counts(parser):
+    sections = vocabulary_sections(request)
+    if parser.met is None and counts(parser):
         assert parser.network is not None
-        return {**vocabulary_sections(request), **network_sections(parser.network)}
-    classes = TokenClasses.of(terminals)
-    sections = {
-        **vocabulary_sections(request),
-        "terminals.ids": classes.ids,
-        "terminals.offsets": classes.offsets,
-    }
+        return {**sections, **network_sections(parser.network)}
+    if parser.met is None or terminals:
+        classes = TokenClasses.of(terminals)
+        sections |= {"terminals.ids": classes.ids, "terminals.offsets": classes.offsets}
+    if parser.met is not None:
+        return {**sections, **parser.met.stored.arrays()}
     if not explains_later(parser, request.options):
         sections |= _earley(parser)
     return sections if parser.network is None else sections | network_sections(parser.network)
@@ -66,8 +64,7 @@ def assemble(
     sizes, named = dict[str, int](), tuple[bool, tuple[str, ...]]((False, ()))
     met, tables = parser.met, None if parser.met else parser.network
     if met is not None:
-        sizes = {"positions": met.stored.states - 1, "calls": met.stored.calls}
-        named = met.stored.nullable_start, met.called
+        sizes, named = met.stored.counts, (met.stored.nullable_start, met.called)
     if tables is not None:
         named = tables.nullable_start, (*tables.names,)
         sizes = {"network_states": tables.states - 1, "calls": len(tables.call_starts)}

@@ -33,7 +33,7 @@ from ..frontend import Automaton, MaximalMunchGrammar, Parser, Recogniser, read_
 from ..grammar.tree import Grammar
 from ..limits import Interrupted, Limits
 from ..maximal_munch.to_dfa import text_machine
-from ..network.counter_tables import copied_states
+from ..network.counter_tables import MANY_COPIES, copied_states
 from ..network.tree_counts import repeats
 from ..options import ANY, AUTO, CompileOptions, options_of
 from ..pipeline import build_engine
@@ -52,9 +52,6 @@ from .maximal_munch import explain_maximal_munch
 from .network import explain_network
 from .repairs import Repair, nearest_repair
 from .report import Status, Verdict, explain
-
-# States of a repetition's copies, from which on they are counted.
-MANY_COPIES = 20_000
 
 # In bytes: longer texts are not followed a second time, for the rules around a place.
 _LONGEST_FOLLOWED = 1 << 19
@@ -351,8 +348,10 @@ def _by_artifact(artifact: Artifact, machine: Callable[[], TextMachine]) -> _Exp
     if artifact.manifest.meaning == MAXIMAL_MUNCH:
         return _with_lexemes(base, lambda: _munching(artifact))
     is_large |= isinstance(runtime, CallingRuntime)
-    written = _Written(grammar, Limits(), is_large)
     is_followed = isinstance(runtime, MetStatesRuntime)
+    if isinstance(runtime, MetStatesRuntime):
+        is_large = runtime.stored.fronts.copies > MANY_COPIES
+    written = _Written(grammar, Limits(), is_large)
     return (written.followed if is_followed else written.around)(base, machine)
 
 
@@ -382,7 +381,8 @@ def _by_runtime(
     if isinstance(runtime, CallingRuntime):
         return _by_calls(machine, start)
     if isinstance(runtime, MetStatesRuntime):
-        return lambda text: explain_calling(runtime.texts(), text)
+        names = [ids_text(ids.tolist()) for ids in runtime.named]
+        return lambda text: explain_calling(runtime.texts(), text, tokens=names)
     dfa = artifact.byte_dfa
     names = terminal_names(dfa)
 

@@ -1,8 +1,9 @@
-r"""The members of a grammar that hold none of some bytes: for tokenizers that cannot spell these.
+r"""The members of a grammar that hold none of some bytes, or tokens: for tokenizers without these.
 
 "ab" | #"[a-z]+", without "b"   ->   nothing | [ac-z]+
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..automata.dfa import without_bytes as dfa_without_bytes
 from ..automata.folding import fold
 from ..automata.minimize import minimize
 from ..automata.thompson import thompson
-from ..grammar.tree import Expr, Grammar, Literal, Pattern, children, with_children
+from ..grammar.tree import Expr, Grammar, Literal, Pattern, Token, children, with_children
 from ..limits import Limits, blaming
 
 
@@ -26,19 +27,34 @@ def without_bytes(grammar: Grammar, missing: NDArray[np.bool_], limits: Limits) 
     ``grammar`` without exceptions and ignored text, as ``frontend.normal_form`` gives it. Raises
     ``LimitError``.
     """
+    return _rewritten(grammar, lambda expr: _spelled(expr, missing, limits))
+
+
+def without_tokens(grammar: Grammar, missing: Sequence[Token]) -> Grammar:
+    """The grammar without some of its token terminals, which keep their numbers."""
+    meanings = {token.meaning for token in missing}
+
+    def named(expr: Expr) -> Expr:
+        is_missing = isinstance(expr, Token) and expr.meaning in meanings
+        return Pattern(regex.NOTHING, "", expr.span) if is_missing else expr
+
+    return _rewritten(grammar, named)
+
+
+def _rewritten(grammar: Grammar, leaf: Callable[[Expr], Expr]) -> Grammar:
     rules = []
     for rule in grammar.rules:
         with blaming([rule.name]):
             body = fold(
-                rule.body, children, lambda expr, parts: _spelled(expr, parts, missing, limits)
+                rule.body,
+                children,
+                lambda expr, parts: with_children(expr, tuple(parts)) if parts else leaf(expr),
             )
         rules.append(replace(rule, body=body))
     return replace(grammar, rules=tuple(rules))
 
 
-def _spelled(expr: Expr, parts: list[Expr], missing: NDArray[np.bool_], limits: Limits) -> Expr:
-    if parts:
-        return with_children(expr, tuple(parts))
+def _spelled(expr: Expr, missing: NDArray[np.bool_], limits: Limits) -> Expr:
     if isinstance(expr, Literal):
         if not missing[list(expr.data)].any():
             return expr

@@ -4,15 +4,14 @@ Not yet: grammars read by maximal munch, and those that name tokens beside termi
 grow.
 """
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from constrain.artifacts.container.manifest import EXACT, NETWORK
 from constrain.artifacts.lazy_dfa.tables import Conjunction
 
-from ..choose import FEW_COPIED_STATES, EngineChoice, engine_of, next_engine, when_met
+from ..choose import EngineChoice, engine_of, next_engine, when_met
 from ..diagnostics import NotRegularError
 from ..dialects.table import read_growing
 from ..frontend import Parser, Recogniser, compile_texts, growing_terminals, of_growing, read
@@ -25,7 +24,8 @@ from ..lazy_dfa.growth import may_count
 from ..limits import Limits, blaming, in_force
 from ..lnf.empty_patterns import without_exceptions
 from ..lnf.growing_terminals import LazyTerminals, alone
-from ..network.from_tree import copied_states, numbered
+from ..network.counter_tables import has_overlapping_parts
+from ..network.from_tree import MOST_OVERLAPPING, numbered
 from ..network.nesting import check_nesting
 from ..network.tree_plan import procedures_of
 from ..network.tree_rules import Rules
@@ -36,17 +36,13 @@ from .deferred_rules import CalledRules, DeferredRules
 from .grammar_states import GrammarStates
 from .overlaps import may_have_large
 
-# Strings of so few characters are positions for each of them in a file, and the bounds of others.
-_FEW_CHARACTERS = 4
-_LENGTH = re.compile(r'"m(?:ax|in)Length"\s*:\s*(\d+(?:\.\d+)?(?:e\d+)?)', re.IGNORECASE)
-
 
 @dataclass(frozen=True, slots=True)
 class StatesWhenMet:
     """A grammar that is read so. ``maker``: what its states are made of, begun again by a call.
-    ``recogniser``: what its file is made of: all positions, or tables where it counts or names
-    tokens. Raises ``LimitError``. ``terminals``: the conjunctions of the growing ones that are
-    called."""
+    ``recogniser``: what its file is made of: all positions, or tables of all orders of parts that
+    cannot be distinguished. Raises ``LimitError``. ``terminals``: the conjunctions of the growing
+    ones that are called."""
 
     grammar: Grammar | Deferred
     maker: Callable[[], GrammarStates]
@@ -63,7 +59,7 @@ def engine_when_met(text: str, wanted: CompileOptions, name: str) -> StatesWhenM
         if isinstance(grammar, Deferred):
             maker = partial(_deferred_states, grammar, wanted.limits)
             return StatesWhenMet(
-                grammar, maker, partial(_deferred_recogniser, grammar, maker, text, wanted)
+                grammar, maker, partial(_deferred_recogniser, grammar, maker, wanted)
             )
         check(grammar)
         choice = engine_of(grammar, wanted)
@@ -93,14 +89,11 @@ def _deferred_states(deferred: Deferred, limits: Limits) -> GrammarStates:
 
 @Step("compile")
 def _deferred_recogniser(
-    deferred: Deferred, maker: Callable[[], GrammarStates], text: str, options: CompileOptions
+    deferred: Deferred, maker: Callable[[], GrammarStates], options: CompileOptions
 ) -> Recogniser:
     grammar, limits = deferred.complete(), options.limits
-    choice = engine_of(grammar, options)
-    is_long = any(float(bound) > _FEW_CHARACTERS for bound in _LENGTH.findall(text))
-    if deferred.tokens or is_long or deferred.largest_count > FEW_COPIED_STATES:
-        return compile_texts(grammar, choice, options)
-    return _parser(without_exceptions(grammar, limits), choice, maker, limits)
+    resolved = replace(without_exceptions(grammar, limits), tokens=deferred.tokens)
+    return _parser(resolved, engine_of(grammar, options), maker, limits)
 
 
 def parser_when_met(resolved: Grammar, choice: EngineChoice, limits: Limits) -> Parser:
@@ -158,10 +151,12 @@ def states_when_met(
         maker = _maker(rules, limits)
 
     def recogniser() -> Recogniser:
-        counts = copied_states(resolved, rules, limits) > FEW_COPIED_STATES
-        if counts or grammar.tokens or any(permutations_of(grammar)):
-            return compile_texts(grammar, choice, options)
-        return _parser(resolved, as_network(choice, rules), maker, limits)
+        found = _parser(resolved, as_network(choice, rules), maker, limits)
+        if any(len(each.parts) > MOST_OVERLAPPING for each in permutations_of(resolved)):
+            assert found.network is not None
+            if has_overlapping_parts(found.network, MOST_OVERLAPPING):
+                return compile_texts(grammar, choice, options)
+        return found
 
     return StatesWhenMet(grammar, maker, recogniser)
 

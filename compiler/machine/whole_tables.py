@@ -18,6 +18,7 @@ from ..automata.minimize import minimize
 from ..dfa.precompute import live_states
 from ..limits import Limits
 from ..network.components import dfa_of
+from ..network.counter_tables import MANY_COPIES
 from ..network.laid_out import LaidOut
 from ..network.tree_layout import Procedure
 
@@ -31,18 +32,19 @@ def network_in(artifact: Artifact, limits: Limits) -> NetworkTables:
 
 
 def with_dfa(artifact: Artifact, limits: Limits) -> Artifact:
-    """The artifact itself; but if it has positions that call nothing, one with the same masks by a
-    DFA. Raises ``LimitError``."""
+    """The artifact itself; but if it has positions that call nothing, of which a DFA can be made,
+    one with the same masks by that. Raises ``LimitError``."""
     runtime = artifact.runtime
-    if not isinstance(runtime, MetStatesRuntime) or runtime.stored.calls:
+    if not isinstance(runtime, MetStatesRuntime):
         return artifact
     stored, limits = runtime.stored, limits.started()
+    if stored.calls or runtime.names_tokens or stored.fronts.copies > MANY_COPIES:
+        return artifact
     start = Procedure(artifact.manifest.start, int(stored.starts[0]))
     is_nullable = stored.nullable_start
-    dfa = minimize(
-        dfa_of(stored.written(), start, None, limits, nullable_start=is_nullable), limits
-    )
+    dfa = minimize(dfa_of(stored.copied(), start, None, limits, nullable_start=is_nullable), limits)
     live = live_states(dfa.tables(()), artifact.trie).astype("u1")
-    kept = {n: a for n, a in artifact.arrays.items() if not n.startswith("positions.")}
+    others = ("positions.", "repeats.")
+    kept = {n: a for n, a in artifact.arrays.items() if not n.startswith(others)}
     manifest = replace(artifact.manifest, kind=BYTE_DFA, byte_start=dfa.start, parser=None)
     return Artifact(manifest, {**kept, **byte_dfa_sections(dfa, ()), "dfa.live": live})

@@ -8,8 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.network.counts import MOST_ITEMS, UNBOUNDED, Counters
-from constrain.artifacts.network.sets import NO_SEPARATOR, Sets
+from constrain.artifacts.network.sets import NO_SEPARATOR, SetRule, Sets
 from constrain.artifacts.network.tables import DEAD, NetworkTables
+
+# States of a repetition's copies, from which on they are counted.
+MANY_COPIES = 20_000
 
 # The least and the most items, None for any number.
 Times: TypeAlias = tuple[int, int | None]
@@ -89,26 +92,18 @@ def counted(
 
 def _sets(found: Sequence[tuple[Permuted, int]], begins: Mapping[Called, int]) -> Sets:
     """The sets of permutations with the states behind them. ``begins``: where each part starts."""
-    starts, flags, separators = [], [], []
-    for whole, _ in found:
+    rules = []
+    for whole, back in found:
         # Of equal parts one alone is called.
         first = {number: i for i, (number, _) in reversed(list(enumerate(whole.parts)))}
-        starts += [begins[PartOf(whole, first[number])] for number, _ in whole.parts]
-        flags += [flag for _, flag in whole.parts]
+        starts = [begins[PartOf(whole, first[number])] for number, _ in whole.parts]
+        flags = [flag for _, flag in whole.parts]
         between = NO_SEPARATOR
         if whole.separator is not None:
             between = begins[PartOf(whole, None)]
-        separators.append(between)
-    return Sets(
-        np.cumsum([0, *(len(whole.parts) for whole, _ in found)]).astype(np.int64),
-        np.array(starts, dtype=np.int32),
-        np.array(flags, dtype=np.uint8),
-        np.array(separators, dtype=np.int32),
-        np.array([whole.is_adjoining for whole, _ in found], dtype=np.uint8),
-        np.array([whole.least for whole, _ in found], dtype=np.int32),
-        np.array([whole.most for whole, _ in found], dtype=np.int32),
-        np.array([back for _, back in found], dtype=np.int32),
-    )
+        bounds = whole.is_adjoining, whole.least, whole.most
+        rules.append(SetRule(starts, flags, between, *bounds, back))
+    return Sets.of(rules)
 
 
 def copied_states(tables: NetworkTables) -> int:

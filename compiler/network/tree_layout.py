@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from constrain.artifacts.machine.permutations import Permutations
 from constrain.artifacts.machine.positions import END, NOWHERE, Positions
-from constrain.artifacts.machine.repetitions import Item, Repetitions, Times
+from constrain.artifacts.machine.repetitions import MOST_PLACES, Item, Repetitions, Times
 from constrain.artifacts.network.sets import MOST_PARTS, NO_SEPARATOR, REPEATED, REQUIRED, SetRule
 
 from ..automata.nfa import FIRST_TERMINAL, Nfa
@@ -36,9 +36,8 @@ _Counted: TypeAlias = tuple[int, int, int | None]
 # What a state with its edges takes, roughly.
 _STATE_BYTES = 450
 
-# Where rules are written when they are met, so many copies of a repetition are written together,
-# and what is repeated more often is an automaton of at most so many states, or called.
-_FEW_COPIES, _FEW_POSITIONS = 8, 64
+# Where rules are written when they are met, so many copies of a repetition are written together.
+_FEW_COPIES = 8
 
 # So many literals in one choice share their beginnings.
 _MANY_WORDS = 8
@@ -343,9 +342,7 @@ class Layout:
             if found is None:
                 symbol = self._first_call + self._called_item(part, owner)
                 found = Positions([[], [symbol, symbol, END]], [NOWHERE, NOWHERE])
-            first = [low for state in _begun(found) for low in found.arcs[state][::3]]
-            is_text = not any(128 <= low < 192 or low >= FIRST_TERMINAL for low in first)
-            self._repeated_items[number] = Item(found.arcs, found.epsilon, is_text)
+            self._repeated_items[number] = Item.of(found.arcs, found.epsilon)
         return self._repeated_items[number]
 
     def _closed(self, part: int, owner: int) -> Positions | None:
@@ -362,14 +359,14 @@ class Layout:
                     return None
                 pending += loop.heads
             # Rules that name themselves go on for ever.
-            if len(pending) > _FEW_POSITIONS:
+            if len(pending) > MOST_PLACES:
                 return None
         if rules.nullable[part]:
             return None
         whole, self.components, self._is_apart = self.components, Positions(), True
         self._lay([(part, self.components.new_state(), END)], owner)
         found, self.components, self._is_apart = self.components, whole, False
-        return found if found.states <= _FEW_POSITIONS else None
+        return found if found.states <= MOST_PLACES else None
 
     def _called_item(self, part: int, owner: int) -> int:
         """The number of a procedure that an item is."""
@@ -429,7 +426,8 @@ class Layout:
         if rules.nullable[e] and not orders.least:
             self.components.add_epsilon(start, end)
         if self._when_met:
-            self.permutations.begin(start, self._set_rule(whole, end))
+            front = self.permutations.begin(self._set_rule(whole, end))
+            self.components.add_epsilon(start, front)
             return
         if separator is not None:
             self._numbers.setdefault(PartOf(whole, None), len(self._numbers))
@@ -489,11 +487,3 @@ def _flags_of_equal(parts: Sequence[tuple[bool, bool]]) -> list[int]:
     if any(is_required and is_repeated for is_required, is_repeated in parts):
         return [REQUIRED] * (required - 1) + [REQUIRED | REPEATED]
     return [REQUIRED] * required + [REPEATED]
-
-
-def _begun(automaton: Positions) -> list[int]:
-    """Where an item gets without reading."""
-    found = [1]
-    for state in found:
-        found += [target for target in automaton.epsilon[state] if target not in found]
-    return found

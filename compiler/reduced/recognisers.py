@@ -20,10 +20,12 @@ from ..frontend import (
     compile_texts,
     parser_of,
 )
+from ..grammar.tree import Grammar
 from ..limits import Limits
 from ..options import ArtifactRequest, CompileOptions
 
 if TYPE_CHECKING:
+    from ..automata.dfa import TokenIds
     from ..tokenizers import Tokenizer
 
 # A recogniser of a grammar that nests.
@@ -78,7 +80,26 @@ def without_bytes(parser: Parser, missing: NDArray[np.bool_], limits: Limits) ->
     """
     from ..lnf.without_bytes import without_bytes as terminals_without_bytes
 
-    grammar = terminals_without_bytes(parser.grammar, missing, limits)
+    return _again(parser, terminals_without_bytes(parser.grammar, missing, limits), limits)
+
+
+def with_tokens(parser: Parser, named: "Sequence[TokenIds]", limits: Limits) -> Parser:
+    """The same engine for the members that need no token terminal that stands for no token.
+    ``named``: the ids of each. Raises ``CheckError`` if there is none, and ``LimitError``."""
+    from ..lnf.without_bytes import without_tokens
+
+    grammar = parser.grammar
+    missing = [token for token, ids in zip(grammar.tokens, named, strict=True) if not len(ids)]
+    if not missing:
+        return parser
+    try:
+        return _again(parser, without_tokens(grammar, missing), limits)
+    except CheckError:
+        message = "there is no member: every one needs a token that the tokenizer has not"
+        raise CheckError(grammar.source, [Diagnostic(message)]) from None
+
+
+def _again(parser: Parser, grammar: Grammar, limits: Limits) -> Parser:
     if parser.met is not None:
         from ..machine.when_met import parser_when_met
 

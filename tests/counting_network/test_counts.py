@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support import spelling_all_bytes
+from support.grammars import random_counts
 from support.matcher import check_equal_of_short_tokens
 
 from constrain.artifacts import Artifact
@@ -78,11 +79,13 @@ def made(text: str, tokenizer: Tokenizer, engine: str, **options: object) -> Art
     )
 
 
-def made_when_met(text: str, tokenizer: Tokenizer) -> GrowingArtifact:
-    """The same by states that are made when they are met."""
+def made_when_met(text: str, tokenizer: Tokenizer) -> list[Artifact]:
+    """The same by states that are made when they are met, and by those of its file."""
     found = made(text, tokenizer, "auto", prewarm=0)
     assert isinstance(found, GrowingArtifact)
-    return found
+    loaded = load_bytes(found.to_bytes())
+    assert "positions.arcs" in loaded.arrays
+    return [found, loaded]
 
 
 def grammar(kind: str, least: int, most: int | None) -> str:
@@ -118,31 +121,11 @@ def test_masks_of_counters_are_those_of_copies(
             continue
         counted = load_bytes(made(text, letters, "network").to_bytes())
         if "count.items" in counted.arrays:
-            for other in (counted, made_when_met(text, letters)):
+            for other in (counted, *made_when_met(text, letters)):
                 compared += sum(
                     check_equal_of_short_tokens(copied, other, rng, 25 + least) for _ in range(3)
                 )
     assert compared > (10_000 if full else 40)
-
-
-def random_tree(rng: random.Random, depth: int) -> str:
-    """An expression with counts anywhere, and calls of ``root`` in brackets."""
-    kind = rng.randrange(8 if depth else 3)
-    if kind < 2:
-        word = rng.choice(["a", "e", "t", "th", "he", "in", "an", " ", " t", "s"])
-        return f'"{word}"'
-    if kind == 2:
-        return f"[{''.join(rng.sample('aehint s', 3))}]"
-    left, right = random_tree(rng, depth - 1), random_tree(rng, depth - 1)
-    if kind == 3:
-        return f"( {left} | {right} )"
-    if kind == 4:
-        return f"( {left} ){rng.choice('*?')}"
-    if kind < 7:
-        least = rng.randrange(4)
-        return f"( {left} ){{{least},{rng.choice(['', least + rng.randrange(1, 5)])}}}"
-    inside = '"(" root ")"' if rng.random() < 0.15 else ""
-    return f"( {left} {right} {inside} )"
 
 
 def test_random_grammars_with_counts_anywhere(
@@ -152,14 +135,14 @@ def test_random_grammars_with_counts_anywhere(
     rng = random.Random(7)
     compared = 0
     for _ in range(1500 if full else 36):
-        text = "root ::= " + random_tree(rng, 4) + rng.choice([' "."', ' "e"', ""])
+        text = "root ::= " + random_counts(rng, 4) + rng.choice([' "."', ' "e"', ""])
         try:
             copied = made(text, letters, "earley" if " root " in text else "dfa")
         except CheckError:  # There is no member.
             continue
         counted = made(text, letters, "network")
         if "count.items" in counted.arrays:
-            for other in (counted, made_when_met(text, letters)):
+            for other in (counted, *made_when_met(text, letters)):
                 compared += sum(
                     check_equal_of_short_tokens(copied, other, rng, 12) for _ in range(3)
                 )
@@ -176,8 +159,8 @@ def strings(most: int) -> str:
 def test_a_million_takes_no_more_than_a_thousand(
     text: Callable[[int], str], prewarm: int | None, default_tokenizer: Tokenizer
 ) -> None:
-    """The same states and the same bytes but for the bounds, with all that is precomputed: under
-    ``auto`` a network is chosen."""
+    """The same states or positions and the same bytes but for the bounds, with all that is
+    precomputed: under ``auto`` a network is chosen."""
     few, many = (
         compile_grammar(
             text(n),
@@ -189,13 +172,14 @@ def test_a_million_takes_no_more_than_a_thousand(
         for n in (1_000, 1_000_000)
     )
     assert "network" == few.manifest.kind == many.manifest.kind
-    assert 1 == many.manifest.counts["counters"]
-    assert many.manifest.counts["network_states"] < 40
+    counts = many.manifest.counts
+    assert 1 == counts["counters" if prewarm is None else "repetitions"]
+    assert counts["network_states" if prewarm is None else "positions"] < 40
     different = [
         name for name in few.arrays if not np.array_equal(few.arrays[name], many.arrays[name])
     ]
-    assert ["count.most"] == different
-    assert [1_000_000] == many.arrays["count.most"].tolist()
+    assert ["count.most" if prewarm is None else "repeats.bounds"] == different
+    assert 1_000_000 == int(many.arrays[different[0]].max())
 
 
 def test_a_step_within_a_count_keeps_little(default_tokenizer: Tokenizer) -> None:
@@ -219,7 +203,7 @@ def test_a_step_within_a_count_keeps_little(default_tokenizer: Tokenizer) -> Non
         return taken
 
     assert kept(artifact.matcher()) < 2_000 * len(characters)
-    whole = artifact.completed
+    whole = Compiler(default_tokenizer).compile(text, engine="network", **options)
     assert kept(whole.matcher())
     before = machine_of(whole).interned_bytes
     assert kept(whole.matcher()) < 64 * (len(ids) - 200)

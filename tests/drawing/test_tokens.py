@@ -11,6 +11,8 @@ from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer
 from constrain.compiler.drawing import DrawingError, draw_tokenizer, draw_tokens
 from constrain.compiler.drawing.picture import Size
+from constrain.compiler.limits import Limits
+from constrain.compiler.machine.whole_tables import with_dfa
 from constrain.compiler.merge.dump import tabulated
 
 
@@ -38,6 +40,7 @@ def test_states_that_are_left_out_are_counted(tmp_path: Path) -> None:
             {} if prewarm is None else {"prewarm": 0}
         )
         artifact = compiled("(abc){1,40}|axx", tokenizer, "any", **options)
+        artifact = with_dfa(artifact, Limits())
         drawing = draw_tokens(artifact, title="t", size=Size(5, fits=False))
         assert drawing.left_out is not None
         assert "116 of 121 states" in drawing.left_out, prewarm

@@ -30,6 +30,7 @@ from constrain.artifacts.growing import GrowingArtifact
 from constrain.artifacts.kinds.met_states import MetStates
 from constrain.artifacts.machine.masks import MetMasks
 from constrain.artifacts.machine.positions import Positions
+from constrain.artifacts.machine.stored_fronts import StoredFronts
 from constrain.artifacts.machine.stored_positions import StoredPositions
 from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.artifacts.prefix import boundaries
@@ -48,10 +49,23 @@ LIMITS = Limits()
 OWN = ["date.ebnf", "json.ebnf", "person.ebnf", "tool_call.schema.json", "csv/rfc4180.gbnf"]
 
 
+# Long repetitions, of characters, of calls and in one another; permutations; tokens.
+COUNTED = [
+    (r'root ::= "\"" [^"\\]{1,1000} "\"" | [a-z]{9,}', "gbnf"),
+    ('root ::= "[" n ("," n){3,100} "]"\nn ::= ([a-f]{2,20} "x"){9,40} | "[" n "]"', "gbnf"),
+    ("start ::= '{' permute_by!(', ', a, b?, a, c+) '}'; a ::= 'k' #'[0-9]{2,99}';"
+     " b ::= 'b' start?; c ::= permute!('x', b, 'z');", "kbnf"),
+    ('root ::= "a" <[3]>{2,90} ("c" root)? | <[40]> !<[3]>', "gbnf"),
+    ('{"properties": {"a": {"maxLength": 99}, "b": {"items": {"type": "string"}, "maxItems": 30}}}',
+     "json-schema"),
+]  # fmt: skip
+
+
 def texts() -> Iterator[tuple[str, str]]:
     """Grammars with their dialects."""
     for text in SAMPLES:
         yield text, "kbnf"
+    yield from COUNTED
     for name in OWN:
         dialect = {"ebnf": "kbnf", "json": "json-schema"}.get(name.rsplit(".")[-1], "gbnf")
         yield (EXAMPLES / name).read_text(encoding="utf-8"), dialect
@@ -113,6 +127,7 @@ def test_bytes_do_not_depend_on_hashes() -> None:
         "schema = json.dumps({'properties': {k: {'type': t} for k, t in\n"
         "    [('a', 'string'), ('b', 'number'), ('c', 'boolean')]}, 'required': ['a']})\n"
         "given = [(JSON, 'kbnf'), (STATEMENTS, 'kbnf'), (schema, 'json-schema')]\n"
+        f"given += {COUNTED!r}\n"
         "for text, dialect in given:\n"
         "    made = compiler.compile(text, dialect=dialect, tokenization='any', prewarm=0)\n"
         "    print(hashlib.sha256(made.to_bytes()).hexdigest())\n"
@@ -127,7 +142,7 @@ def test_bytes_do_not_depend_on_hashes() -> None:
         for seed in ("1", "2", "3")
     }
     assert 1 == len(found)
-    assert 3 == len(found.pop().split())
+    assert 3 + len(COUNTED) == len(found.pop().split())
 
 
 def test_members_that_a_tokenizer_cannot_spell_are_left_out(tmp_path: Path) -> None:
@@ -247,7 +262,8 @@ def test_random_positions_are_refused_or_end(seed: int, tiny: Artifact) -> None:
             skips = [rng.randrange(count) for _ in range(rng.randint(0, 2))]
             positions.epsilon[position] = skips
         starts = [rng.randrange(count) for _ in range(procedures)]
-        stored = StoredPositions.of(positions, starts, 256, nullable_start=False)
+        none = StoredFronts.of([], [], [])
+        stored = StoredPositions.of(positions, starts, none, 256, nullable_start=False)
         names = {**tiny.manifest.to_json()["parser"], "called": ["x"] * procedures}
         try:
             found = load_bytes(encoded(tiny, stored.arrays(), {"parser": names}))

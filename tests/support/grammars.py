@@ -120,3 +120,23 @@ def random_text(rng: random.Random, earley: Earley, length: int) -> bytes:
             break
     earley.truncate(0)
     return text
+
+
+def random_counts(rng: random.Random, depth: int) -> str:
+    """An expression with counts anywhere, and calls of ``root`` in brackets."""
+    kind = rng.randrange(8 if depth else 3)
+    if kind < 2:
+        word = rng.choice(["a", "e", "t", "th", "he", "in", "an", " ", " t", "s"])
+        return f'"{word}"'
+    if kind == 2:
+        return f"[{''.join(rng.sample('aehint s', 3))}]"
+    left, right = random_counts(rng, depth - 1), random_counts(rng, depth - 1)
+    if kind == 3:
+        return f"( {left} | {right} )"
+    if kind == 4:
+        return f"( {left} ){rng.choice('*?')}"
+    if kind < 7:
+        least = rng.randrange(4)
+        return f"( {left} ){{{least},{rng.choice(['', least + rng.randrange(1, 5)])}}}"
+    inside = '"(" root ")"' if rng.random() < 0.15 else ""
+    return f"( {left} {right} {inside} )"

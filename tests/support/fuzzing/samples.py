@@ -27,6 +27,7 @@ NESTED = 'start ::= "(" (start ("," " "? start)*)? ")" | #"[a-c]{1,4}" | "é";'
 PLAIN = 'start ::= "(" start ")" | #"[^()]{1,3}c";'
 ACCENTS = NESTED[:-1] + ' | "e" "\u0301"? start;'
 TOKENS = 'root ::= "a" root "b" opt | "ab" | <[3]> "c"\nopt ::= "a"?'
+REPEATED = 'root ::= "a" <[3]>{2,40} root? "b" | <[4]>'
 NAMED = 'root ::= "a" <[3]> "c"* | <[4]>'
 MUNCH = 'start: "(" (start ("," start)*)? ")" | WORD\nWORD: /[ab]+/\n%ignore " "\n'
 COUNTED = 'root ::= (([ab] ","){3,40} "(" root? ")"){1,30}'
@@ -89,7 +90,9 @@ CASES = {
     "counters, calls": Case(CALLED, "gbnf", {**ANY, "engine": "network"}, "parentheses"),
     "canonical counters": Case(COUNTED, "gbnf", {**CANONICAL, "engine": "network"}),
     "schema": Case(SCHEMA, "json-schema", ANY, "quoting"),
-    "sets": Case(SETS, "kbnf", {**ANY, "prewarm": 0}),
+    "sets": Case(SETS, "kbnf", {**ANY, "engine": "network", "prewarm": 0}),
+    "network, fronts": Case(SETS, "kbnf", {**ANY, "prewarm": 0}),
+    "network, named positions": Case(REPEATED, "gbnf", {**ANY, "prewarm": 0}),
     "decomposed": Case(ACCENTS, "kbnf", NETWORK, "decomposed"),
     "decomposed, nothing known": Case(ACCENTS, "kbnf", {**NETWORK, "prewarm": 0}, "decomposed"),
 }
