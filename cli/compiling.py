@@ -111,17 +111,20 @@ def with_automaton(found: T, limits: "Limits") -> T:
 
 def language_of(path: str, given: Given, limits: "Limits") -> "Dfa":
     """The byte DFA of the grammar or artifact at ``path``; token terminals are refused."""
-    from constrain.artifacts.container.manifest import LAZY_NETWORK
+    from constrain.artifacts.kinds.met_states import MetStatesRuntime
     from constrain.compiler.automata.dfa import from_tables
 
     found = with_automaton(subject_of(path, given), limits)
     if isinstance(found, str):
         dfa = automaton_of(found, path, given.compile_options(path, limits)).dfa
-    elif found.manifest.kind == LAZY_NETWORK and found.manifest.source is not None:
+    elif (
+        isinstance(found.runtime, MetStatesRuntime)
+        and found.runtime.grows
+        and (source := found.manifest.source) is not None
+    ):
         m = found.manifest
         named = replace(given, dialect=m.dialect, start=m.start, extended=False)
-        wanted = named.compile_options(path, limits)
-        dfa = automaton_of(found.manifest.source, path, wanted).dfa
+        dfa = automaton_of(source, path, named.compile_options(path, limits)).dfa
     else:
         if not found.is_regular:
             raise UsageError(

@@ -125,7 +125,9 @@ def source_of(path: str, given: Given, limits: "Limits") -> Source:
 
     if found.is_regular:
         return _regular(from_tables(found.byte_dfa), path, limits)
-    if isinstance(found.runtime, NetworkGrammar | CountingRuntime | MetStatesRuntime):
+    runtime = found.runtime
+    is_whole = isinstance(runtime, NetworkGrammar | CountingRuntime)
+    if is_whole or (isinstance(runtime, MetStatesRuntime) and not runtime.grows):
         return _nesting(network_in(found, limits), path, limits)
     m = found.manifest
     if m.source is None:

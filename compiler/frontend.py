@@ -9,7 +9,7 @@
 ``choose`` says which of them is tried, and what after it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -267,8 +267,8 @@ def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOption
 
 def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> Recogniser:
     limits = options.limits
-    if (lazily := of_lazy_states(grammar, choice, options)) is not None:
-        return lazily
+    if (large := growing_terminals(grammar, choice, options)) is not None:
+        return of_growing(grammar, choice, large, limits)
     resolved = without_exceptions(grammar, limits)
     grammar = replace(grammar, notes=resolved.notes)
     if options.max_depth is not None:
@@ -304,19 +304,10 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
             choice = next_engine(choice, error)
 
 
-def of_lazy_states(
-    grammar: Grammar, choice: EngineChoice, options: CompileOptions
-) -> "Automaton | Parser | None":
-    """What recognises a grammar with an operation, or an expression, too large to be built; None
-    for others. Raises ``LimitError``."""
-    found = growing_terminals(grammar, choice, options)
-    return None if found is None else of_growing(grammar, choice, found, options.limits)
-
-
 def of_growing(
     grammar: Grammar, choice: EngineChoice, found: "Operation | LazyTerminals", limits: Limits
 ) -> "Automaton | Parser":
-    """What recognises a grammar in which something was ``found`` too large to be built."""
+    """What recognises a grammar with what was ``found`` too large. Raises ``LimitError``."""
     from .lazy_dfa.conjunctions import Operation
 
     if isinstance(found, Operation):
@@ -328,11 +319,26 @@ def with_terminals(choice: EngineChoice, found: "LazyTerminals", limits: Limits)
     """The positions of a grammar with symbols for its growing terminals. Raises ``CheckError`` if
     there is no member, and ``LimitError``."""
     from .network.from_tree import numbered
-    from .network.laid_out import laid_out_whole
 
-    met = laid_out_whole(numbered(found.grammar, limits), limits)
-    tables = partial(met.tables, limits)
-    return Parser(found.grammar, with_lazy_terminals(choice), tables, limits, found, met)
+    rules, network = numbered(found.grammar, limits), with_lazy_terminals(choice)
+    return parser_of_positions(found.grammar, network, rules, limits, lazily=found)
+
+
+def parser_of_positions(
+    resolved: Grammar,
+    choice: EngineChoice,
+    rules: "Rules",
+    limits: Limits,
+    called: Container[int] | None = None,
+    lazily: "LazyTerminals | None" = None,
+) -> Parser:
+    """The positions of numbered rules, ``called`` as planned by default. Raises ``LimitError``."""
+    from .network.laid_out import laid_out
+    from .network.tree_plan import procedures_of
+
+    with blaming([resolved.start]):
+        met = laid_out(rules, procedures_of(rules) if called is None else called, limits)
+    return Parser(resolved, choice, partial(met.tables, limits), limits, lazily, met)
 
 
 def of_operation(automaton: Automaton, operation: "Operation", limits: Limits) -> Parser:
@@ -400,22 +406,17 @@ def _automata(grammar: Grammar, lnf: Lnf, limits: Limits) -> Automata:
     return Automata(nfa, dfa, origins)
 
 
-def _shares_much(rules: "Rules") -> bool:
-    """Whether a DFA by way of the normal form would build rules again and again."""
-    from .network.tree_plan import copies_grow
-
-    return len(rules.reached) >= _MANY_RULES and copies_grow(rules, _SHARED_STATES)
-
-
 def _regular(
     grammar: Grammar, choice: EngineChoice, resolved: Grammar, limits: Limits
 ) -> Automaton:
     """The automaton of a grammar. ``resolved``: without exceptions and ignored text."""
     if len(resolved.rules) >= _MANY_RULES and not recurses(resolved):
         from .network.from_tree import numbered
+        from .network.tree_plan import copies_grow
 
         rules = numbered(resolved, limits)
-        if _shares_much(rules):
+        # By way of the normal form a DFA would build rules again and again.
+        if len(rules.reached) >= _MANY_RULES and copies_grow(rules, _SHARED_STATES):
             return Automaton(grammar, choice, _from_tree(resolved, rules, limits))
     return Automaton(grammar, choice, _automata(grammar, normalize(resolved, limits), limits))
 

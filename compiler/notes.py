@@ -13,7 +13,6 @@ from constrain.artifacts.container.manifest import (
     BYTE_DFA,
     GREEDY,
     LAZY_GREEDY,
-    LAZY_NETWORK,
     MAXIMAL_MUNCH,
     NETWORK,
     WORD_DFA,
@@ -21,7 +20,7 @@ from constrain.artifacts.container.manifest import (
 
 from .choose import AS_ASKED, OF_SCHEMAS, WHEN_MET
 from .diagnostics import Diagnostic
-from .frontend import Automaton, Recogniser
+from .frontend import Automaton, Parser, Recogniser
 from .grammar.tree import Grammar
 from .options import ANY, AUTO, AnyTokenizer, CompileOptions
 from .tokenizers import Tokenizer
@@ -82,6 +81,13 @@ def depth_without_effect(recogniser: Recogniser, options: CompileOptions) -> Ite
         yield f"--max-depth {options.max_depth} changes nothing: no rule of the grammar nests"
 
 
+def _grows(recogniser: Recogniser) -> bool:
+    """Whether there are terminals whose states are made while decoding."""
+    if isinstance(recogniser, Automaton):
+        return recogniser.operation is not None
+    return isinstance(recogniser, Parser) and recogniser.lazily is not None
+
+
 def without_effect(
     recogniser: Recogniser, kind: str, method: str, options: CompileOptions
 ) -> Iterator[str]:
@@ -93,11 +99,14 @@ def without_effect(
     is_dfa = isinstance(recogniser, Automaton)
     yield from depth_without_effect(recogniser, options)
     lazily = options.prewarm == 0
-    about_it = (NETWORK, GREEDY, LAZY_GREEDY, *[BYTE_DFA, LAZY_NETWORK] * lazily)
+    about_it = (NETWORK, GREEDY, LAZY_GREEDY, *[BYTE_DFA] * lazily)
     if options.prewarm is not None and kind not in about_it:
         name = "--lazy (--prewarm 0)" if lazily else f"--prewarm {options.prewarm}"
         about = "networks and byte DFAs" if lazily else "networks"
         yield f"{name} changes nothing: it is about {about}, and this artifact is a {kind}"
+    if options.prewarm and _grows(recogniser):
+        why = "the states of a terminal are made while decoding"
+        yield f"--prewarm {options.prewarm} changes nothing: {why}"
     if options.method not in (AUTO, method):
         why = f"the method is {method}" if method else "there is no choice of methods here"
         if not is_dfa:

@@ -189,11 +189,12 @@ def _by_engine(
     request = request_of(tokenizer, wanted, tokens)
     if isinstance(recogniser, MaximalMunchGrammar):
         return _over_lexemes(recogniser, request, choice, progress)
-    grows = recogniser.lazily if isinstance(recogniser, Parser) else recogniser.operation
-    if grows is not None:
-        return _of_growing_terminals(recogniser, request, choice)
     if isinstance(recogniser, Parser):
         return _of_nesting(recogniser, request, choice, tables, progress)
+    if recogniser.operation is not None:
+        parser = of_operation(recogniser, recogniser.operation, request.limits)
+        built = _of_nesting(parser, request, choice, tables, progress)
+        return replace(built, automaton=recogniser)
     if choice.is_canonical:
         assert tables is not None
         try:
@@ -225,29 +226,6 @@ def _of_any_tokens(
     artifact = assemble(automaton, columns, sections, masks, request)
     notes = (*choice.notes, *columns.notes, *masks.notes)
     return Compilation(automaton, None, artifact, notes, weakened=choice.note)
-
-
-def _of_growing_terminals(
-    recogniser: Automaton | Parser,
-    request: ArtifactRequest["Tokenizer"],
-    choice: TokenizationChoice,
-) -> Compilation:
-    """A grammar with terminals whose states are made while decoding, or one that is a terminal."""
-    from .assemble.dfa import size_of
-    from .assemble.lazy_network import assemble, encode, spelled
-    from .dfa.precompute import for_lazy_masks
-
-    grammar, notes = recogniser.grammar, choice.notes
-    if isinstance(recogniser, Parser):
-        parser = recogniser
-    else:
-        assert recogniser.operation is not None
-        operation, lost = spelled(grammar, recogniser.operation, request)
-        parser, notes = of_operation(recogniser, operation, request.limits), (*notes, *lost)
-    sections = encode(parser, request)
-    sections |= for_lazy_masks(size_of(sections), request)
-    artifact = assemble(grammar, parser, sections, request)
-    return Compilation(recogniser, None, artifact, notes, weakened=choice.note)
 
 
 def _of_canonical_tokens(
@@ -333,10 +311,13 @@ def _of_nesting(
     """A grammar that nests, and which of its token sequences masks can follow."""
     from .token_ids import token_ids
 
-    named = token_ids(parser.grammar, request.tokenizer, request.eos, request.limits)
-    parser = recognisers.with_tokens(parser, named, request.limits)
+    if parser.lazily is None:
+        named = token_ids(parser.grammar, request.tokenizer, request.eos, request.limits)
+        parser = recognisers.with_tokens(parser, named, request.limits)
     without, canonical = recognisers.without_bytes, choice.is_canonical
-    parser, notes = spellable(parser, *parser.reading, request, without, canonical=canonical)
+    lazily = () if parser.lazily is None else parser.lazily.conjunctions
+    read = parser.reading
+    parser, notes = spellable(parser, *read, request, without, lazily, canonical=canonical)
     built = _of_spelled(parser, request, choice, tables, progress)
     return replace(built, notes=(*notes, *built.notes))
 
@@ -427,7 +408,9 @@ def _of_network(
     from .dfa.precompute import for_lazy_masks
     from .token_ids import token_ids
 
-    terminals = token_ids(parser.grammar, request.tokenizer, request.eos, request.limits)
+    # Symbols of terminals whose states are made while decoding name no tokens.
+    named = parser.grammar if parser.lazily is None else replace(parser.grammar, tokens=())
+    terminals = token_ids(named, request.tokenizer, request.eos, request.limits)
     sections, counts = encode(parser, terminals, request), dict[str, int]()
     notes, is_lazy = [*choice.notes], True
     if parser.met is None and parser.network is not None:

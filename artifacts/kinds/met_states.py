@@ -3,13 +3,14 @@ them: what runs them, in a file or without one."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..container.manifest import Manifest
-from ..container.sections import Arrays
+from ..container.sections import Arrays, check_types, require, require_offsets
 from ..machine.masks import MetMasks
 from ..machine.position_states import PositionStates
 from ..machine.states import States
@@ -17,7 +18,7 @@ from ..machine.stored_positions import StoredPositions, check_positions
 from ..matcher import Begun
 from ..network.configurations import Texts
 from ..tokens import tokenset
-from ..tokens.allowance import Allowance, Precomputed
+from ..tokens.allowance import NOT_LAZY, Allowance, Precomputed
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
 from ..tokens.tokenset import Words
@@ -34,15 +35,44 @@ if TYPE_CHECKING:
 
 FIRST_CALL = 256
 
+# Which conjunctions are of which terminal that grows.
+GROWING = "lazy.terminals"
+
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
     check_vocabulary(manifest, arrays)
-    has_terminals = any(name.startswith("terminals.") for name in arrays)
-    named = check_terminals(manifest, arrays) if has_terminals else 0
-    check_positions(arrays, len(names_of(manifest).called), named)
+    terminals = 0
+    if GROWING in arrays:
+        terminals = _check_growing(arrays)
+    elif any(name.startswith("terminals.") for name in arrays):
+        terminals = check_terminals(manifest, arrays)
+    check_positions(arrays, len(names_of(manifest).called), terminals)
     check_first_row(manifest, arrays)
     check_trie_sections(arrays)
+
+
+def _check_growing(arrays: Arrays) -> int:
+    """The number of terminals that grow."""
+    from ..lazy_dfa.check import check_conjunctions
+
+    check_conjunctions(arrays)
+    check_types(arrays, {GROWING: ("i8", 1)})
+    offsets = arrays[GROWING]
+    require(len(offsets) > 1 and "terminals.ids" not in arrays, GROWING)
+    require_offsets(arrays, GROWING, len(offsets) - 1, len(arrays["lazy.starts"]))
+    require(bool((np.diff(offsets) > 0).all()), GROWING)
+    return len(offsets) - 1
+
+
+def _growing_in(arrays: Arrays) -> "list[tuple[Conjunction, ...]]":
+    """The conjunctions of each terminal that grows."""
+    if GROWING not in arrays:
+        return []
+    from ..lazy_dfa.tables import from_sections
+
+    found = from_sections(arrays)
+    return [tuple(found[i:j]) for i, j in pairwise(arrays[GROWING].tolist())]
 
 
 class MetStates:
@@ -79,8 +109,9 @@ class MetStates:
             from ..machine.terminal_masks import TerminalMasks, following
 
             assert full is None or isinstance(full, TerminalMasks)
-            return following(full, self._terminals, self._maker, *tokens)
-        machine = MetMasks(self._maker(), *tokens, self._named)
+            machine: MetMasks = following(full, self._terminals, self._maker, *tokens)
+        else:
+            machine = MetMasks(self._maker(), *tokens, self._named)
         if self._first_row is not None:
             machine.begin_with(self._first_row)
         return machine
@@ -108,12 +139,20 @@ class MetStates:
             return self.texts().viable(text)
 
     @property
+    def grows(self) -> bool:
+        """Whether terminals are called whose own states are made while decoding."""
+        return bool(self._terminals)
+
+    @property
     def names_tokens(self) -> bool:
         """Whether the grammar names tokens, which no text matches."""
         return bool(self._named)
 
     def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """Masks along random texts that the masks allow."""
+        """Masks along random texts that the masks allow. Where terminals grow these are found from
+        a few walks, which the first texts make."""
+        if self.grows:
+            return NOT_LAZY
         return self._walks.precompute(Allowance(seconds, answers))
 
     @cached_property
@@ -131,10 +170,11 @@ class MetStatesRuntime(MetStates):
     def __init__(self, contents: Contents) -> None:
         a, m, self.names = contents.arrays, contents.manifest, names_of(contents.manifest)
         is_nullable, self.named = self.names.nullable_start, named_in(a)
-        first_call = FIRST_CALL + len(self.named)
+        terminals = _growing_in(a)
+        first_call = FIRST_CALL + len(terminals or self.named)
         self.stored = StoredPositions.from_arrays(a, first_call, nullable_start=is_nullable)
         super().__init__(
-            self.stored.begun,
+            partial(self.stored.begun, len(terminals)),
             contents.vocabulary,
             lambda: contents.trie,
             m.eos,
@@ -142,6 +182,7 @@ class MetStatesRuntime(MetStates):
             contents.caches,
             contents.lock,
             a.get(FIRST_ROW),
+            terminals,
             named=self.named,
         )
 

@@ -67,10 +67,6 @@ def kind_of(manifest: Manifest) -> Kind:
             from . import wordpiece
 
             return wordpiece
-        case "lazy-network":
-            from . import lazy_network
-
-            return lazy_network
         case "network" if manifest.tokenization == "canonical":
             from . import canonical_network
 

@@ -25,8 +25,8 @@ def walk_of(artifact: "Artifact") -> "NetworkTables | str":
     from constrain.artifacts.container.manifest import (
         EARLEY,
         LAZY_GREEDY,
-        LAZY_NETWORK,
     )
+    from constrain.artifacts.kinds.met_states import MetStatesRuntime
     from constrain.compiler.limits import Limits
     from constrain.compiler.machine.whole_tables import network_in
 
@@ -34,8 +34,9 @@ def walk_of(artifact: "Artifact") -> "NetworkTables | str":
     because = {
         EARLEY: "Earley's recogniser, whose items are no table of states",
         LAZY_GREEDY: "maximal munch, the states of whose lexer are made while decoding",
-        LAZY_NETWORK: "a network with lazy DFAs, whose states are made while decoding",
     }.get(kind)
+    if isinstance(artifact.runtime, MetStatesRuntime) and artifact.runtime.grows:
+        because = "a network with lazy DFAs, whose states are made while decoding"
     if because is not None:
         built = _built_network(artifact) if kind == EARLEY else None
         return built or f"the engine is {because}"

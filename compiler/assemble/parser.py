@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
@@ -11,7 +13,10 @@ from constrain.artifacts.container.manifest import Manifest, ParserNames
 from constrain.artifacts.container.sections import Arrays
 from constrain.artifacts.earley.machine import EarleyMasks
 from constrain.artifacts.kinds.check_tokenizer import FIRST_ROW
+from constrain.artifacts.kinds.met_states import GROWING
 from constrain.artifacts.kinds.network import POSITIONS
+from constrain.artifacts.lazy_dfa.emptiness import UndecidedError
+from constrain.artifacts.lazy_dfa.tables import to_sections
 from constrain.artifacts.network.mask_automaton import MaskAutomaton
 from constrain.artifacts.network.summary_tables import SummaryTables
 from constrain.artifacts.network.tables import NetworkTables
@@ -21,6 +26,7 @@ from constrain.artifacts.tokens.vocabulary import TokenClasses
 
 from ..automata.dfa import TokenIds
 from ..frontend import Parser
+from ..lazy_dfa.conjunctions import Operation, joined
 from ..limits import Effort
 from ..options import CANONICAL, ArtifactRequest
 from ..progress import Step
@@ -46,7 +52,8 @@ def encode(
         classes = TokenClasses.of(terminals)
         sections |= {"terminals.ids": classes.ids, "terminals.offsets": classes.offsets}
     if parser.met is not None:
-        return {**sections, **parser.met.stored.arrays()}
+        sections |= parser.met.stored.arrays()
+        return sections if parser.lazily is None else sections | _growing(parser.lazily.terminals)
     if not explains_later(parser, request.options):
         sections |= _earley(parser)
     return sections if parser.network is None else sections | network_sections(parser.network)
@@ -65,6 +72,15 @@ def assemble(
     met, tables = parser.met, None if parser.met else parser.network
     if met is not None:
         sizes, named = met.stored.counts, (met.stored.nullable_start, met.called)
+        if parser.lazily is not None:
+            conjunctions = parser.lazily.conjunctions
+            operands = [nfa for each in conjunctions for nfa in each.operands]
+            sizes |= {
+                "lazy_terminals": len(parser.lazily.terminals),
+                "conjunctions": len(conjunctions),
+                "dfa_states": sum(len(each.table) - 1 for each in conjunctions),
+                "nfa_states": sum(len(nfa.accepting) for nfa in operands),
+            }
     if tables is not None:
         named = tables.nullable_start, (*tables.names,)
         sizes = {"network_states": tables.states - 1, "calls": len(tables.call_starts)}
@@ -136,7 +152,10 @@ def with_first_row(artifact: Artifact, request: ArtifactRequest[Tokenizer]) -> A
     if isinstance(machine, EarleyMasks):
         row = machine.first_row(effort.spend)
     else:
-        row = machine.row(machine.start)
+        try:
+            row = machine.row(machine.start)
+        except UndecidedError:
+            return artifact
         effort.spend(0)
     return replace(artifact, arrays={**artifact.arrays, FIRST_ROW: row})
 
@@ -152,6 +171,13 @@ class _FirstRow:
         manifest, sections = self.artifact.later(manifest)
         machine = self.artifact.machine()
         return manifest, {**sections, FIRST_ROW: machine.row(machine.start)}
+
+
+def _growing(terminals: Sequence[Operation]) -> Sections:
+    """The sections of terminals whose states are made while decoding."""
+    found = [terminal.conjunctions for terminal in terminals]
+    offsets = np.cumsum([0, *map(len, found)]).astype(np.int64)
+    return {**to_sections(joined([*chain(*found)])), GROWING: offsets}
 
 
 def network_sections(tables: NetworkTables) -> Sections:

@@ -19,7 +19,6 @@ from constrain.artifacts.counting_network.configurations import network_over
 from constrain.artifacts.earley.recogniser import Earley
 from constrain.artifacts.errors import ArtifactError, ConstrainError
 from constrain.artifacts.kinds.counting_network import CountingRuntime
-from constrain.artifacts.kinds.lazy_network import CallingRuntime
 from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
 from constrain.artifacts.kinds.met_states import MetStatesRuntime
 from constrain.artifacts.kinds.network import NetworkGrammar
@@ -347,10 +346,9 @@ def _by_artifact(artifact: Artifact, machine: Callable[[], TextMachine]) -> _Exp
         return base
     if artifact.manifest.meaning == MAXIMAL_MUNCH:
         return _with_lexemes(base, lambda: _munching(artifact))
-    is_large |= isinstance(runtime, CallingRuntime)
-    is_followed = isinstance(runtime, MetStatesRuntime)
+    is_followed = isinstance(runtime, MetStatesRuntime) and not runtime.grows
     if isinstance(runtime, MetStatesRuntime):
-        is_large = runtime.stored.fronts.copies > MANY_COPIES
+        is_large = runtime.grows or runtime.stored.fronts.copies > MANY_COPIES
     written = _Written(grammar, Limits(), is_large)
     return (written.followed if is_followed else written.around)(base, machine)
 
@@ -359,7 +357,7 @@ def _by_runtime(
     artifact: Artifact, network: NetworkTables | None, machine: Callable[[], TextMachine]
 ) -> _Explain:
     """The verdict without the grammar's text."""
-    runtime, start = artifact.runtime, artifact.manifest.start
+    runtime = artifact.runtime
 
     def of_long(text: bytes) -> TextMachine | None:
         """What reads a long text alone."""
@@ -378,9 +376,9 @@ def _by_runtime(
         return lambda text: explain_parser(
             runtime.recogniser(), text, ids, alone := of_long(text), follows=alone is None
         )
-    if isinstance(runtime, CallingRuntime):
-        return _by_calls(machine, start)
     if isinstance(runtime, MetStatesRuntime):
+        if runtime.grows:
+            return _by_calls(machine, artifact.manifest.start)
         names = [ids_text(ids.tolist()) for ids in runtime.named]
         return lambda text: explain_calling(runtime.texts(), text, tokens=names)
     dfa = artifact.byte_dfa

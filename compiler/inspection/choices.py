@@ -11,7 +11,6 @@ from constrain.artifacts.container.manifest import (
     EARLEY,
     GREEDY,
     LAZY_GREEDY,
-    LAZY_NETWORK,
     NETWORK,
 )
 
@@ -35,7 +34,6 @@ _GROWTH_ROWS = 20
 # Of the kinds of artifacts: what follows the grammar. All others have DFAs.
 _ENGINES = {
     NETWORK: NETWORK,
-    LAZY_NETWORK: NETWORK,
     EARLEY: EARLEY,
     GREEDY: GREEDY,
     LAZY_GREEDY: GREEDY,

@@ -10,7 +10,6 @@ from constrain.artifacts.machine.position_states import PositionStates
 
 from ..automata.nfa import FIRST_TERMINAL
 from ..limits import Limits
-from ..network.laid_out import LaidOut, laid_out
 from ..network.tree_layout import Layout
 from ..network.tree_rules import Rules
 
@@ -22,15 +21,10 @@ class GrammarStates(PositionStates):
     def __init__(
         self, rules: Rules, called: Container[int], limits: Limits, growing: int = 0
     ) -> None:
-        self._layout = layout = Layout(rules, called, limits, when_met=True)
+        layout = Layout(rules, called, limits, when_met=True)
         first_call = FIRST_TERMINAL + rules.terminals
         is_nullable = bool(rules.is_nullable(rules.start))
         given = layout.components, layout.start_of, first_call, is_nullable, growing
         super().__init__(
             *given, repetitions=layout.repetitions, begin_turn=layout.permutations.begin_turn
         )
-
-    def laid_out(self, limits: Limits) -> LaidOut:
-        """All positions, of states of which none was met. Raises ``LimitError``."""
-        is_nullable = self.nullable_start
-        return laid_out(self._layout, self.first_procedure, limits, nullable_start=is_nullable)

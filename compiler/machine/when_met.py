@@ -14,7 +14,15 @@ from constrain.artifacts.lazy_dfa.tables import Conjunction
 from ..choose import EngineChoice, engine_of, next_engine, when_met
 from ..diagnostics import NotRegularError
 from ..dialects.table import read_growing
-from ..frontend import Parser, Recogniser, compile_texts, growing_terminals, of_growing, read
+from ..frontend import (
+    Parser,
+    Recogniser,
+    compile_texts,
+    growing_terminals,
+    of_growing,
+    parser_of_positions,
+    read,
+)
 from ..grammar.check import check
 from ..grammar.expand_permutations import permutations_of
 from ..grammar.tree import Grammar
@@ -58,9 +66,7 @@ def engine_when_met(text: str, wanted: CompileOptions, name: str) -> StatesWhenM
         grammar = _read(text, wanted, name)
         if isinstance(grammar, Deferred):
             maker = partial(_deferred_states, grammar, wanted.limits)
-            return StatesWhenMet(
-                grammar, maker, partial(_deferred_recogniser, grammar, maker, wanted)
-            )
+            return StatesWhenMet(grammar, maker, partial(_deferred_recogniser, grammar, wanted))
         check(grammar)
         choice = engine_of(grammar, wanted)
         return states_when_met(grammar, choice, wanted) or compile_texts(grammar, choice, wanted)
@@ -88,31 +94,22 @@ def _deferred_states(deferred: Deferred, limits: Limits) -> GrammarStates:
 
 
 @Step("compile")
-def _deferred_recogniser(
-    deferred: Deferred, maker: Callable[[], GrammarStates], options: CompileOptions
-) -> Recogniser:
+def _deferred_recogniser(deferred: Deferred, options: CompileOptions) -> Recogniser:
     grammar, limits = deferred.complete(), options.limits
     resolved = replace(without_exceptions(grammar, limits), tokens=deferred.tokens)
-    return _parser(resolved, engine_of(grammar, options), maker, limits)
+    rules, choice = DeferredRules(deferred, limits), engine_of(grammar, options)
+    return parser_of_positions(resolved, choice, rules, limits, CalledRules(rules))
 
 
 def parser_when_met(resolved: Grammar, choice: EngineChoice, limits: Limits) -> Parser:
     """The positions of a grammar without exceptions and ignored text. Raises ``CheckError`` if
     there is no member, and ``LimitError``."""
     rules = numbered(resolved, limits)
-    return _parser(resolved, as_network(choice, rules), _maker(rules, limits), limits)
+    return parser_of_positions(resolved, as_network(choice, rules), rules, limits)
 
 
 def _maker(rules: Rules, limits: Limits, growing: int = 0) -> Callable[[], GrammarStates]:
     return partial(GrammarStates, rules, procedures_of(rules), limits, growing)
-
-
-def _parser(
-    resolved: Grammar, choice: EngineChoice, maker: Callable[[], GrammarStates], limits: Limits
-) -> Parser:
-    with blaming([resolved.start]):
-        met = maker().laid_out(limits)
-    return Parser(resolved, choice, partial(met.tables, limits), limits, met=met)
 
 
 def as_network(choice: EngineChoice, rules: Rules) -> EngineChoice:
@@ -151,7 +148,7 @@ def states_when_met(
         maker = _maker(rules, limits)
 
     def recogniser() -> Recogniser:
-        found = _parser(resolved, as_network(choice, rules), maker, limits)
+        found = parser_of_positions(resolved, as_network(choice, rules), rules, limits)
         if any(len(each.parts) > MOST_OVERLAPPING for each in permutations_of(resolved)):
             assert found.network is not None
             if has_overlapping_parts(found.network, MOST_OVERLAPPING):

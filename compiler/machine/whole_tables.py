@@ -38,7 +38,8 @@ def with_dfa(artifact: Artifact, limits: Limits) -> Artifact:
     if not isinstance(runtime, MetStatesRuntime):
         return artifact
     stored, limits = runtime.stored, limits.started()
-    if stored.calls or runtime.names_tokens or stored.fronts.copies > MANY_COPIES:
+    names = runtime.names_tokens or runtime.grows
+    if stored.calls or names or stored.fronts.copies > MANY_COPIES:
         return artifact
     start = Procedure(artifact.manifest.start, int(stored.starts[0]))
     is_nullable = stored.nullable_start

@@ -4,7 +4,7 @@ What leads on to one other position alone, without reading, is that one. A long 
 permutation, is the position in front of it, and what is repeated has positions of its own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,6 @@ from ..limits import Limits
 from .components import network_of
 from .counter_tables import Called, PartOf, Permuted
 from .tree_layout import Layout, Procedure
-from .tree_plan import procedures_of
 from .tree_rules import Rules
 
 _STAGE = "the grammar's positions"
@@ -103,9 +102,10 @@ class _Calling:
         return self._first_call + self._numbers[start, what]
 
 
-def laid_out(layout: Layout, first_call: int, limits: Limits, *, nullable_start: bool) -> LaidOut:
-    """The positions of a layout whose rules are written when they are met, and of which none was.
-    Raises ``LimitError``."""
+def laid_out(rules: Rules, called: Container[int], limits: Limits) -> LaidOut:
+    """The positions of numbered rules, of which ``called`` are called. Raises ``LimitError``."""
+    layout = Layout(rules, called, limits, when_met=True)
+    is_nullable, first_call = bool(rules.is_nullable(rules.start)), FIRST_TERMINAL + rules.terminals
     numbering = _Numbering(layout, first_call)
     for place, position in enumerate(numbering.order):
         if not place % _CHECKED:
@@ -114,16 +114,8 @@ def laid_out(layout: Layout, first_call: int, limits: Limits, *, nullable_start:
             limits.check_states(numbering.found.states - 1, _STAGE, numbering.names[:1])
         numbering.add(position)
     found = numbering.found, numbering.starts, numbering.fronts, first_call
-    stored = StoredPositions.of(*found, nullable_start=nullable_start)
+    stored = StoredPositions.of(*found, nullable_start=is_nullable)
     return LaidOut(stored, tuple(numbering.names))
-
-
-def laid_out_whole(rules: Rules, limits: Limits) -> LaidOut:
-    """The positions of numbered rules, of which all copies are written. Raises ``LimitError``."""
-    layout = Layout(rules, procedures_of(rules), limits)
-    is_nullable = bool(rules.is_nullable(rules.start))
-    first_call = FIRST_TERMINAL + rules.terminals
-    return laid_out(layout, first_call, limits, nullable_start=is_nullable)
 
 
 class _Numbering:

@@ -19,6 +19,7 @@ from ..frontend import (
     Recogniser,
     compile_texts,
     parser_of,
+    with_terminals,
 )
 from ..grammar.tree import Grammar
 from ..limits import Limits
@@ -78,9 +79,23 @@ def without_bytes(parser: Parser, missing: NDArray[np.bool_], limits: Limits) ->
 
     Raises ``CheckError`` if there is none, and ``LimitError``.
     """
+    from ..lnf.growing_terminals import LazyTerminals
     from ..lnf.without_bytes import without_bytes as terminals_without_bytes
+    from ..lnf.without_bytes import without_tokens
 
-    return _again(parser, terminals_without_bytes(parser.grammar, missing, limits), limits)
+    grammar = terminals_without_bytes(parser.grammar, missing, limits)
+    if parser.lazily is None:
+        return _again(parser, grammar, limits)
+    from ..lazy_dfa.conjunctions import without_bytes_of
+
+    terminals = [without_bytes_of(each, missing, limits) for each in parser.lazily.terminals]
+    tokens = list(zip(grammar.tokens, terminals, strict=True))
+    grammar = without_tokens(grammar, [token for token, left in tokens if not left.conjunctions])
+    kept = [(token, left) for token, left in tokens if left.conjunctions]
+    grammar = replace(grammar, tokens=tuple(token for token, _ in kept))
+    if not kept:
+        return _again(parser, grammar, limits)
+    return with_terminals(parser.choice, LazyTerminals(grammar, [left for _, left in kept]), limits)
 
 
 def with_tokens(parser: Parser, named: "Sequence[TokenIds]", limits: Limits) -> Parser:
@@ -128,7 +143,7 @@ def with_wanted_states(
     are precomputed, as each state costs masks, rows and effects of tokens."""
     from ..network.minimal_network import minimal_network
 
-    if options.prewarm == 0:
+    if options.prewarm == 0 or parser.lazily is not None:
         return replace(parser, met=None) if choice.is_canonical else parser
     found = None if parser.network is None else minimal_network(parser.network, options.limits)
     return replace(parser, found=found, met=None)

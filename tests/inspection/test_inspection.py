@@ -64,7 +64,7 @@ KINDS = {
     "network without calls": (DATE, "regex", {"tokenization": "any", "prewarm": 0}, "none"),
     "token-dfa": (DATE, "regex", {"method": "direct"}, "all"),
     "product": (DATE, "regex", {"method": "cartesian"}, "some"),
-    "lazy-network": (LAZY, "regex-extended", {"tokenization": "any"}, "none"),
+    "network with large terminals": (LAZY, "regex-extended", {"tokenization": "any"}, "none"),
     "network": (NESTED, "kbnf", {"tokenization": "any"}, "all"),
     "network lazily": (NESTED, "kbnf", {"tokenization": "any", "prewarm": 0}, "none"),
     "network canonical": (NESTED, "kbnf", {}, "all"),

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import tokenizer_of
+from support import grows, tokenizer_of
 from support.cli import Cli
 from support.container import check_every_bit_counts, check_flipped_bits_do_no_harm, walk_two_deep
+from support.matcher import check_random_texts
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.read import load_bytes
@@ -57,7 +58,8 @@ def test_masks_are_those_of_the_built_network_bit_by_bit(
 ) -> None:
     lazy = compiled(GRAMMARS[name], tokenizer)
     eager = compiled(GRAMMARS[name], tokenizer, engine="network")
-    assert (lazy.manifest.kind, eager.manifest.kind) == ("lazy-network", "network")
+    assert grows(lazy)
+    assert eager.manifest.kind == "network"
     loaded = load_bytes(lazy.to_bytes(), verify=True)
     tight = load_bytes(lazy.to_bytes(), cache_bytes=0)
     rng = random.Random(name)
@@ -81,7 +83,7 @@ def test_a_terminal_may_be_too_large_to_be_built(tokenizer: Tokenizer) -> None:
     """Two million sets of places, between brackets."""
     text = 's ::= "<" text ">" text ::= [ab]* - ([ab]* "a"' + " [ab]" * 20 + ")"
     artifact = compiled(text, tokenizer)
-    assert artifact.manifest.kind == "lazy-network"
+    assert grows(artifact)
     assert artifact.viable_bytes(b"<" + b"a" * 30 + b">") == 31
     assert artifact.viable_bytes(b"<" + b"a" + b"b" * 20 + b">") == 22
     matcher = artifact.matcher()
@@ -104,15 +106,35 @@ def test_the_tools_answer_for_a_grammar_with_such_a_terminal(cli: Cli, tmp_path:
     )
     Path(text).write_text("<ab>")
     assert cli("explain", artifact, text).code == 0
-    assert b"kind: lazy-network" in cli("show", artifact).out
+    assert b"kind: network" in cli("show", artifact).out
     said = cli("sample", artifact, "--max-states", "2000")
     assert said.code == 3
     assert "more than 2,000 states" in said.err
 
 
-def test_bytes_without_a_token_are_refused_by_name(tokenizer: Tokenizer, lazily: None) -> None:
-    with pytest.raises(CheckError, match="no token for 0x64"):
-        compiled('s ::= "<" t t ::= [ad]* - "a"', tokenizer)
+@pytest.mark.parametrize(
+    "text",
+    [
+        's ::= "<" t | "," ">"* t ::= [ad]* - "a"',
+        's ::= "<" t "," | "a" s | ">" t ::= [d]+ - "dd"',
+        's ::= "<" t u "," | u t ::= [d]+ - "dd" u ::= [abd]+ - "ab"',
+    ],
+    ids=["in it", "all of it", "of one of two"],
+)
+def test_members_with_bytes_without_a_token_are_left_out(
+    text: str, tokenizer: Tokenizer, lazily: None
+) -> None:
+    """Of a terminal, which may then have none; as of the network that is built."""
+    lazy, eager = compiled(text, tokenizer), compiled(text, tokenizer, engine="network")
+    assert any("0x64" in note for note in lazy.notes)
+    check_random_texts([lazy, eager, load_bytes(lazy.to_bytes())], 20, 10, seed=2)
+
+
+def test_without_a_member_that_can_be_spelled_the_byte_is_named(
+    tokenizer: Tokenizer, lazily: None
+) -> None:
+    with pytest.raises(CheckError, match="can spell no member: it has no token for the byte 0x64"):
+        compiled('s ::= "<" t t ::= [d]+ - "dd"', tokenizer)
 
 
 def exercise(artifact: Artifact) -> None:

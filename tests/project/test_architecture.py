@@ -129,8 +129,8 @@ COMPILER: dict[str, set[str]] = {
     | {"assemble", "automata", "choose", "dfa", "dialects", "frontend", "grammar", "lazy_dfa"}
     | {"lnf", "network", "options", "schema"},
     "reduced": BASE
-    | {"automata", "choose", "frontend", "grammar", "lnf", "machine", "maximal_munch", "network"}
-    | {"options", "token_ids", "tokenizers"},
+    | {"automata", "choose", "frontend", "grammar", "lazy_dfa", "lnf", "machine"}
+    | {"maximal_munch", "network", "options", "token_ids", "tokenizers"},
     "writers": BASE | {"automata", "choose", "frontend", "grammar", "lnf", "options", "unicode"},
     "token_ids": BASE | {"automata", "frontend", "grammar", "options", "schema", "tokenizers"},
     "token_terminals": BASE

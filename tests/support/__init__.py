@@ -118,6 +118,11 @@ def spelling_all_bytes(
     return tokenizer_of(folder, letters, merges, added=added, extra=extra)
 
 
+def grows(artifact: Artifact) -> bool:
+    """Whether an artifact has terminals whose states are made while decoding."""
+    return "lazy.terminals" in artifact.completed.arrays
+
+
 def encoded(
     artifact: Artifact,
     arrays: Mapping[str, Any] | None = None,
