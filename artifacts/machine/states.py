@@ -108,8 +108,13 @@ class _FollowingRow(Sequence[int]):
     def __getitem__(self, symbol: slice) -> list[int]: ...
     def __getitem__(self, symbol: int | slice) -> int | list[int]:
         if isinstance(symbol, slice):
-            return [self[each] for each in range(*symbol.indices(len(self._row)))]
-        target = self._row[symbol]
+            # Most symbols lead to few states.
+            targets = self._row[symbol]
+            found = {target: self._led(target) for target in dict.fromkeys(targets)}
+            return [found[target] for target in targets]
+        return self._led(self._row[symbol])
+
+    def _led(self, target: int) -> int:
         found = self._found.get(target)
         if found is None:
             found = self._found[target] = self._states.further(self._state, target)
