@@ -9,13 +9,14 @@ and it is counted, not timed: the same on each machine.
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import Any
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
 from ..automata.determinize import determinize
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
-from ..grammar.tree import Expr, Literal, Rule
+from ..grammar.tree import Expr, Literal, Pattern, Repetition, Rule
 from ..grammar.tree import Sequence as Concatenation
 from ..limits import Limits
 from .behind_loops import first_bytes, may_fall_behind
@@ -33,22 +34,23 @@ _MOST_STATES = 5_000
 
 def may_count(rules: Iterable[Rule]) -> bool:
     """Whether rules count, or have as many places in a row as would matter."""
+    part: Any
     for rule in rules:
-        if any(max(part.min_times, part.max_times or 0) >= _MANY for part in rule.repetitions):
-            return True
-        if any(any(map(_counts, regex.walk(part.node))) for part in rule.patterns):
-            return True
-        if len(rule.expressions) > _MANY and Concatenation in rule.classes:
-            sequences = (part for part in rule.expressions if isinstance(part, Concatenation))
-            if any(_are_many(part.items) for part in sequences):
+        for part in rule.expressions:
+            kind = part.__class__
+            if kind is Repetition:
+                if max(part.min_times, part.max_times or 0) >= _MANY:
+                    return True
+            elif kind is Concatenation:
+                if len(part.items) >= _MANY and _are_many(part.items):
+                    return True
+            elif kind is Pattern and any(map(_counts, regex.walk(part.node))):
                 return True
     return False
 
 
 def _are_many(items: Sequence[Expr]) -> bool:
     """Whether enough items in a row are no literals: between these each place has its byte."""
-    if len(items) < _MANY:
-        return False
     groups = groupby(items, lambda item: isinstance(item, Literal))
     return any(not fixed and sum(1 for _ in run) >= _MANY for fixed, run in groups)
 
