@@ -121,23 +121,26 @@ def precompute_within(
     vocabulary, trie = request.vocabulary, request.trie
     most_rows = min(MOST_ROWS, limits.memory // (_COPIES * 4 * tokenset.word_count(size)))
     effort = Effort(limits, tables.network.names[:1], progress, _STAGE)
-    if tables.network.counters is not None or tables.lexer.is_lazy:
-        # Heads near the ends are many, or states of the lexer, and any mask is found in
-        # milliseconds.
-        none, transitions = worklist.nothing(tables, vocabulary, trie)
-        reached = Precomputed(complete=False, heads=0, found=0, summaries=none)
-        return StoredMasks(reached, none, transitions, 0, trie)
+    # Heads near the ends are many, or states of the lexer, and any mask is found in milliseconds.
+    are_many = tables.network.counters is not None or tables.lexer.is_lazy
     while True:
-        masks = MaximalMunchMasks(tables, lambda: trie, vocabulary, request.eos, size)
-        reached = precompute(masks, limits, most_rows, most_results, effort)
-        configurations = masks.configurations
-        found = StoredMasks(
-            reached,
-            reached.summaries,
-            configurations.transitions.tables(),
-            configurations.lexer.states - 1,
-            None if reached.complete else trie,
-        )
+        if are_many or not most_results:
+            none, transitions = worklist.nothing(tables, vocabulary, trie)
+            reached = Precomputed(complete=False, heads=0, found=0, summaries=none)
+            found = StoredMasks(reached, none, transitions, 0, trie)
+            if are_many:
+                return found
+        else:
+            masks = MaximalMunchMasks(tables, lambda: trie, vocabulary, request.eos, size)
+            reached = precompute(masks, limits, most_rows, most_results, effort)
+            configurations = masks.configurations
+            found = StoredMasks(
+                reached,
+                reached.summaries,
+                configurations.transitions.tables(),
+                configurations.lexer.states - 1,
+                None if reached.complete else trie,
+            )
         most = options.max_artifact_bytes
         # The trie may be built while decoding, too.
         alone = replace(found, trie=None)

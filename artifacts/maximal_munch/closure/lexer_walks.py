@@ -17,6 +17,7 @@ Subtrees of tokens are taken whole where the lexer stays in a state
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -52,11 +53,15 @@ class LexerWalks:
         self, lexer: Lexer, trie: Trie, tokens: Subtrees, vocab_size: int, check: Callable[[], None]
     ) -> None:
         self._lexer, self._trie, self._tokens, self._check = lexer, trie, tokens, check
-        self._columns = lexer.columns[trie.octets]
         self._stays = Stays(lexer)
         self.rows = RowUnions(tokens, vocab_size)
         self.suspended = NodeSets()
         self.walked: dict[tuple[int, int], LexerWalk] = {}
+
+    @cached_property
+    def _columns(self) -> NDArray[np.integer]:
+        """Of the byte of each node."""
+        return self._lexer.columns[self._trie.octets]
 
     def nodes(self, suspended: int) -> Nodes:
         """int32: the nodes of a set, for ``ROOT`` the first bytes of all tokens."""

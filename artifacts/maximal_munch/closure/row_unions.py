@@ -12,6 +12,7 @@ chance of 1 in 10²⁹.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,18 +38,21 @@ class RowUnions:
 
     def __init__(self, tokens: Subtrees, vocab_size: int) -> None:
         self._tokens, self._vocab_size = tokens, vocab_size
-        bits = np.random.default_rng(0).integers(
-            0, 1 << 64, (2, len(tokens.ids)), dtype=np.uint64, endpoint=False
-        )
-        # Sums of the bits of all tokens before each place.
-        self._before = np.zeros((2, len(tokens.ids) + 1), dtype=np.uint64)
-        np.cumsum(bits, axis=1, out=self._before[:, 1:])
         self._sums: list[int] = [0]
         self._numbers: dict[int, int] = {0: EMPTY}
         self._unions: dict[int, int] = {}
         # The two rows that a row is made of, with lower numbers; others are in ``_intervals``.
         self._parts: list[tuple[int, int]] = [(EMPTY, EMPTY)]
         self._intervals: dict[int, tuple[_Ints, _Ints]] = {EMPTY: (_NONE, _NONE)}
+
+    @cached_property
+    def _before(self) -> NDArray[np.uint64]:
+        """Sums of the bits of all tokens before each place."""
+        count = len(self._tokens.ids)
+        bits = np.random.default_rng(0).integers(0, 1 << 64, (2, count), np.uint64)
+        sums = np.zeros((2, count + 1), dtype=np.uint64)
+        np.cumsum(bits, axis=1, out=sums[:, 1:])
+        return sums
 
     def __len__(self) -> int:
         """How many rows there are."""
