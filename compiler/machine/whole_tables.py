@@ -18,9 +18,8 @@ from ..automata.minimize import minimize
 from ..dfa.precompute import live_states
 from ..limits import Limits
 from ..network.components import dfa_of
-from ..network.counter_tables import MANY_COPIES
+from ..network.counter_tables import MANY_COPIES, Procedure
 from ..network.laid_out import LaidOut
-from ..network.tree_layout import Procedure
 
 
 def network_in(artifact: Artifact, limits: Limits) -> NetworkTables:

@@ -23,8 +23,7 @@ from ..automata.nfa import FIRST_TERMINAL, Origins
 from ..limits import Limits
 from ..lnf.components import reverse_postorder
 from ..lnf.form import ENOUGH
-from .counter_tables import Called, counted
-from .tree_layout import Procedure
+from .counter_tables import Called, Procedure, counted
 
 _STAGE = "the grammar's network"
 

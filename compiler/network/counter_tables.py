@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.network.counts import MOST_ITEMS, UNBOUNDED, Counters
-from constrain.artifacts.network.sets import NO_SEPARATOR, SetRule, Sets
+from constrain.artifacts.network.sets import NO_SEPARATOR, REPEATED, REQUIRED, SetRule, Sets
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
 # States of a repetition's copies, from which on they are counted.
@@ -40,6 +40,30 @@ class PartOf:
 
 
 Called: TypeAlias = Times | PartOf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Procedure:
+    """What is called: the rule's ``name``, for messages, and the state that it ``start``s in.
+
+    ``times``: an item that is counted, the least and the most (None: any number) of it, in the rule
+    ``name``. ``part``: of a permutation in that rule, or what separates those."""
+
+    name: str
+    start: int
+    times: tuple[int, int | None] | None = None
+    part: PartOf | None = None
+
+
+def flags_of_equal(parts: Sequence[tuple[bool, bool]]) -> list[int]:
+    """The flags of parts that are written alike, of which it is known whether they must be there,
+    and may be repeated: first those that must, and one alone, the last, that may be repeated."""
+    required = sum(is_required for is_required, _ in parts)
+    if not any(is_repeated for _, is_repeated in parts):
+        return [REQUIRED] * required + [0] * (len(parts) - required)
+    if any(is_required and is_repeated for is_required, is_repeated in parts):
+        return [REQUIRED] * (required - 1) + [REQUIRED | REPEATED]
+    return [REQUIRED] * required + [REPEATED]
 
 
 def counted(

@@ -20,8 +20,8 @@ from constrain.artifacts.network.tables import NetworkTables
 from ..automata.nfa import FIRST_TERMINAL
 from ..limits import Limits
 from .components import network_of
-from .counter_tables import Called, PartOf, Permuted
-from .tree_layout import Layout, Procedure
+from .counter_tables import Called, PartOf, Permuted, Procedure
+from .tree_layout import Layout
 from .tree_rules import Rules
 
 _STAGE = "the grammar's positions"

@@ -11,19 +11,18 @@ written in the order in which they are first named, so that of a chain of option
 ones have larger numbers (see ``components``).
 """
 
-from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 from typing import TypeAlias
 
 from constrain.artifacts.machine.permutations import Permutations
 from constrain.artifacts.machine.positions import END, NOWHERE, Positions
 from constrain.artifacts.machine.repetitions import MOST_PLACES, Item, Repetitions, Times
-from constrain.artifacts.network.sets import MOST_PARTS, NO_SEPARATOR, REPEATED, REQUIRED, SetRule
+from constrain.artifacts.network.sets import MOST_PARTS, NO_SEPARATOR, REQUIRED, SetRule
 
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..limits import Limits
-from .counter_tables import PartOf, Permuted
+from .counter_tables import PartOf, Permuted, Procedure, flags_of_equal
 from .leaves import write_automaton, write_character, write_text
 from .tree_counts import Items
 from .tree_rules import ALL, ANY, AUTOMATON, CHARACTER, LITERAL, ORDERS, RULE, RUNS, TIMES, Rules
@@ -36,24 +35,12 @@ _Counted: TypeAlias = tuple[int, int, int | None]
 # What a state with its edges takes, roughly.
 _STATE_BYTES = 450
 
-# Where rules are written when they are met, so many copies of a repetition are written together.
-_FEW_COPIES = 8
+# Where rules are written when they are met, so many copies of a repetition are written together,
+# and parts of a sequence.
+_FEW_COPIES, _FEW_PARTS = 8, 4
 
 # So many literals in one choice share their beginnings.
 _MANY_WORDS = 8
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Procedure:
-    """What is called: the rule's ``name``, for messages, and the state that it ``start``s in.
-
-    ``times``: an item that is counted, the least and the most (None: any number) of it, in the rule
-    ``name``. ``part``: of a permutation in that rule, or what separates those."""
-
-    name: str
-    start: int
-    times: tuple[int, int | None] | None = None
-    part: PartOf | None = None
 
 
 class Layout:
@@ -91,6 +78,8 @@ class Layout:
         # In front of what is not written yet: the rule, and the state behind it.
         self._unlaid: dict[int, tuple[int, int]] = {}
         self._waiting: list[int] = []
+        # In front of parts of a sequence: these, the last first, the state behind, and the rule.
+        self._rests: dict[int, tuple[list[int], int, int]] = {}
         # Calls that may turn out to be tail calls: state, rule, the state behind it.
         self._calls: list[tuple[int, int, int]] = []
         self._calling: set[int] = set()
@@ -163,7 +152,13 @@ class Layout:
             self._lay_calls()
 
     def lay(self, state: int) -> None:
-        """Write what begins in a state: a rule, or a call of one."""
+        """Write what begins in a state: a rule, or a call of one, or what is left of a sequence."""
+        if state in self._rests:
+            left, end, owner = self._rests.pop(state)
+            row = map(self._again, self._in_a_row(left, state, end, owner))
+            self._lay([*row][::-1], owner)
+            self._lay_items(owner)
+            return
         rule, end = self._unlaid[state]
         if end == END or rule not in self._called:
             self._lay_at(state)
@@ -178,8 +173,12 @@ class Layout:
     def _lay_at(self, state: int) -> None:
         rule, end = self._unlaid.pop(state)
         self._lay_rule(rule, end)
-        self.owners += [rule] * (self.components.states - len(self.owners))
+        self._lay_items(rule)
         self.owners[state] = rule
+
+    def _lay_items(self, owner: int) -> None:
+        """Write the items of what was written for a rule."""
+        self.owners += [owner] * (self.components.states - len(self.owners))
         while self._items_waiting:
             part, start, owner = self._items_waiting.pop()
             self._lay([(part, start, END)], owner)
@@ -248,9 +247,8 @@ class Layout:
             elif kind == RULE:
                 self._lay_use(rules.rule(e), start, end)
             elif kind == ALL:
-                states = [start, *(components.new_state() for _ in parts[1:]), end]
-                between = list(zip(parts, states, states[1:], strict=False))
-                pending.extend(reversed([between[0], *map(self._again, between[1:])]))
+                row = self._in_a_row([*reversed(parts)], start, end, owner)
+                pending.extend(reversed([next(row), *map(self._again, row)]))
             elif kind == ANY:
                 others = self._not_words(parts, start, end, owner)
                 pending.extend((part, start, end) for part in others)
@@ -270,6 +268,26 @@ class Layout:
             else:
                 pending.extend(reversed(self._times(e, start, end, owner)))
             self._check_room(0, owner)
+
+    def _in_a_row(
+        self, left: list[int], start: int, end: int, owner: int
+    ) -> Iterator[tuple[int, int, int]]:
+        """The parts of a sequence, the last first, between two states each. Where rules are written
+        when they are met, the first parts: what is left is written when a text comes to it."""
+        components, rules, parts = self.components, self._rules, list[int]()
+        is_whole = self._is_apart or not self._when_met
+        while left and (is_whole or len(parts) < _FEW_PARTS):
+            part = left.pop()
+            if not is_whole and rules.kinds[part] == ALL:
+                left += reversed(rules.parts[part])
+            else:
+                parts.append(part)
+        states = [start, *(components.new_state() for _ in parts[1:])]
+        if left:
+            rest = components.new_state()
+            self._rests[rest] = left, end, owner
+            components.unlaid[rest], end = self, rest
+        return zip(parts, states, [*states[1:], end], strict=True)
 
     def _again(self, step: tuple[int, int, int]) -> tuple[int, int, int]:
         """What is left to write between two states where only what is before leads to the first:
@@ -409,7 +427,7 @@ class Layout:
             low, high, _ = rules.times(use)
             is_required = low > 0 and not rules.nullable[part]
             alike.setdefault(self._item(part, owner), []).append((is_required, high is None))
-        parts = tuple((item, f) for item, found in alike.items() for f in _flags_of_equal(found))
+        parts = tuple((item, f) for item, found in alike.items() for f in flags_of_equal(found))
         required = tuple((item, flags) for item, flags in parts if flags & REQUIRED)
         if orders.most is not None and len(required) >= orders.most:
             parts = required
@@ -476,14 +494,3 @@ class Layout:
             found.append((part, start, behind))
             start = behind
         return found
-
-
-def _flags_of_equal(parts: Sequence[tuple[bool, bool]]) -> list[int]:
-    """The flags of parts that are written alike, of which it is known whether they must be there,
-    and may be repeated: first those that must, and one alone, the last, that may be repeated."""
-    required = sum(is_required for is_required, _ in parts)
-    if not any(is_repeated for _, is_repeated in parts):
-        return [REQUIRED] * required + [0] * (len(parts) - required)
-    if any(is_required and is_repeated for is_required, is_repeated in parts):
-        return [REQUIRED] * (required - 1) + [REQUIRED | REPEATED]
-    return [REQUIRED] * required + [REPEATED]

@@ -34,6 +34,7 @@ from constrain.compiler.dialects import dialect_of
 from constrain.compiler.limits import Limits
 from constrain.compiler.lnf.empty_patterns import without_exceptions
 from constrain.compiler.machine.grammar_states import GrammarStates
+from constrain.compiler.network import tree_layout
 from constrain.compiler.network.from_tree import network_of_rules, numbered
 from constrain.compiler.network.tree_layout import Layout
 from constrain.compiler.network.tree_plan import procedures_of
@@ -74,6 +75,32 @@ def test_random_grammars_have_the_masks_of_their_networks(
         if isinstance(artifacts, GrowingArtifact):
             every = [artifacts, artifacts.completed, whole_of(compiler.tokenizer, text)]
             check_random_texts(every, 4, 30, seed=seed, short=0.5)
+
+
+@sampled("seed", range(3), range(30))
+def test_sequences_that_are_written_part_by_part_have_the_same_masks(
+    seed: int, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where each part is written by itself, and sequences stand in sequences."""
+    monkeypatch.setattr(tree_layout, "_FEW_PARTS", 1 + seed % 2)
+    compiler = Compiler(default_tokenizer)
+    for place, (text, _) in enumerate(random_grammars(4, seed)):
+        if (seed, place) in SLOW:
+            continue
+        found = compiler.compile(text, dialect="kbnf", **ANY)
+        if isinstance(found, GrowingArtifact):
+            every = [found, found.completed, whole_of(compiler.tokenizer, text)]
+            check_random_texts(every, 3, 30, seed=seed, short=0.5)
+
+
+def test_what_is_behind_a_long_sequence_is_not_written_before_a_text_comes_to_it() -> None:
+    """A thousand properties of a schema in a row, of which a text has to have all."""
+    items = " ".join(f'"{i}" x' for i in range(1_000))
+    rules = numbered(tree_of(f'start ::= "(" {items} ")"; x ::= "x" x | "y" "z" | "z";'), LIMITS)
+    layout = Layout(rules, procedures_of(rules), LIMITS, when_met=True)
+    for state in [*layout.components.unlaid]:
+        layout.components.unlaid.pop(state).lay(state)
+    assert 4 < layout.components.states < 20
 
 
 @pytest.mark.parametrize("text", SAMPLES)
