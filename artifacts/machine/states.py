@@ -30,6 +30,9 @@ ALL_CLASSES = 2**64 - 1
 # More characters than a token has.
 _MANY_CHARACTERS = 1 << 20
 
+# Repetitions in a row that are looked at for what is read within their bounds.
+_MOST_BOUNDS = 8
+
 # What a state takes with its row, and one that was named and never made, roughly, in bytes.
 _ROW_BYTES, _NAME_BYTES = 2_600, 250
 
@@ -203,17 +206,20 @@ class States(dict[int, Sequence[int]]):
             found = self._twins[state] = self._number(self._maker.twin(self._sets[state]))
         return found
 
-    def counting(self, state: int) -> tuple[int, int]:
+    def counting(self, state: int, bounds: int = _MOST_BOUNDS) -> tuple[int, int]:
         """Of a state with bounds, classes of characters, as bits, of which it reads up to so many
-        and no more. Nothing ends or is called on the way."""
+        and no more; none where more than ``bounds`` repetitions follow one another, as in a loop.
+        Nothing ends or is called on the way."""
         made_of, room = self._sets[state], self.rooms[state]
         if self.stops[state] or not self._maker.counts_characters(made_of):
             return 0, 0
         following, most = self._maker.behind_least(made_of), 0
         classes = ALL_CLASSES
         if following is not None:
+            if not bounds:
+                return 0, 0
             after = self._number(following)
-            classes, most = self.counting(after)
+            classes, most = self.counting(after, bounds - 1)
             if self.rooms[after] == ENDLESS:
                 classes, most = ALL_CLASSES & ~self.leaving(after), _MANY_CHARACTERS
             if room == 1:

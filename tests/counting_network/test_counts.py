@@ -149,6 +149,20 @@ def test_random_grammars_with_counts_anywhere(
     assert compared > (10_000 if full else 150)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ['( [st]{3,} ){1,} "e"', '( "a" ( "s"{3,} ){1,} | [san]* ) "e"', 's "e"\ns ::= [st]{3,} s?'],
+    ids=["in a loop", "in a choice", "by recursion"],
+)
+def test_repetitions_may_follow_themselves(
+    text: str, letters: Tokenizer, all_counted: None
+) -> None:
+    """Behind as many items as there must be the same repetition begins again."""
+    copied, rng = made(f"root ::= {text}", letters, "dfa"), random.Random(5)
+    for other in made_when_met(f"root ::= {text}", letters):
+        assert check_equal_of_short_tokens(copied, other, rng, 12)
+
+
 def strings(most: int) -> str:
     """JSON strings of at most so many characters."""
     return f'root ::= "\\"" ( {CHARACTER} ){{0,{most}}} "\\""'
