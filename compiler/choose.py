@@ -53,8 +53,8 @@ WHEN_MET = "states are made when they are met"
 
 # --- match semantics and engine
 
-# Where the engine is not asked for, a grammar with a rule whose automaton is larger than this is
-# left to Earley: its masks could not be precomputed. All rules may have as many as limits allow.
+# Where the engine is not asked for, the states of a grammar with a rule of more are made when they
+# are met. All rules together may have as many as limits allow.
 NETWORK_STATES = 20_000
 
 # A repetition whose copies have more states than this is counted, by a network if the engine is not
@@ -83,8 +83,9 @@ class EngineChoice:
     limit that a DFA met, which is the error if no other engine can be built either.
     ``counted_from``: repetitions whose copies have more states are counted while decoding; None
     where all are copied. ``written_from``: permutations whose orders have more are sets; None where
-    all are written out. ``is_lazy``: the states of the DFA are made while decoding, which is so
-    under any tokenization alone.
+    all are written out. ``most_states``: of one rule's automaton in a network, None where limits
+    alone bound it. ``is_lazy``: states are made while decoding, which is so under any tokenization
+    alone.
     """
 
     semantics: str
@@ -94,17 +95,13 @@ class EngineChoice:
     refused: LimitError | None = None
     counted_from: int | None = None
     written_from: int | None = None
+    most_states: int | None = None
     is_lazy: bool = False
 
     @property
     def table_bytes(self) -> int | None:
         """The most bytes of the table of a product, None where nothing can take its place."""
         return TABLE_BYTES if NETWORK in self.others else None
-
-    @property
-    def most_states(self) -> int | None:
-        """The most states of one rule's automaton, where another engine can take its place."""
-        return NETWORK_STATES if self.engine == NETWORK and self.others else None
 
 
 def semantics_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]:
@@ -158,14 +155,16 @@ def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
         # Mostly it nests, and where it does not the automaton of all orders of choices is large.
         engine = NETWORK if options.parser == AUTO else options.parser
         return EngineChoice(semantics, engine, OF_SCHEMAS, (), None, counted, written)
-    others = {AUTO: (NETWORK, EARLEY)}.get(options.parser, (options.parser,))
+    is_open = options.parser == AUTO
+    other = NETWORK if is_open else options.parser
     return EngineChoice(
         semantics,
         DFA,
         "the grammar is regular",
-        (GREEDY,) if semantics == MAXIMAL_MUNCH else others,
+        (GREEDY,) if semantics == MAXIMAL_MUNCH else (other,),
         counted_from=counted,
         written_from=written,
+        most_states=NETWORK_STATES if is_open and options.tokenization != CANONICAL else None,
     )
 
 
@@ -279,6 +278,17 @@ def may_be_lazy(choice: EngineChoice, options: CompileOptions) -> bool:
     masks are not asked for."""
     is_open = choice.engine == DFA and bool(choice.others) and choice.semantics == EXACT
     return is_open and options.max_depth is None and options.tokenization != CANONICAL
+
+
+def may_be_met(choice: EngineChoice, options: CompileOptions) -> bool:
+    """The same of a network."""
+    is_open = options.engine == options.parser == AUTO and choice.engine == NETWORK
+    return is_open and options.max_depth is None and options.tokenization != CANONICAL
+
+
+def met_instead(choice: EngineChoice, error: LimitError) -> EngineChoice:
+    """A network whose states are made when texts meet them, as all together are too many."""
+    return replace(choice, reason=f"{choice.reason}, and {_cause(error)}", is_lazy=True)
 
 
 def with_lazy_terminals(choice: EngineChoice) -> EngineChoice:

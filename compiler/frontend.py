@@ -30,6 +30,8 @@ from .choose import (
     counted_instead,
     held_over_lexemes,
     may_be_lazy,
+    may_be_met,
+    met_instead,
     next_engine,
     over_lexemes,
     permuted,
@@ -295,12 +297,14 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
                 return _regular(grammar, choice, resolved, limits)
             return parser_of(resolved, choice, limits, rules)
         except (NotRegularError, LimitError) as error:
-            is_counted = isinstance(error, LimitError) and not error.is_measured
-            if is_counted and may_be_lazy(choice, options):
-                from .lazy_dfa.operation import any_operation_in
+            if isinstance(error, LimitError) and not error.is_measured:
+                if may_be_lazy(choice, options):
+                    from .lazy_dfa.operation import any_operation_in
 
-                if (operation := any_operation_in(grammar, limits)) is not None:
-                    return _lazy(grammar, choice, operation, limits)
+                    if (operation := any_operation_in(grammar, limits)) is not None:
+                        return _lazy(grammar, choice, operation, limits)
+                if may_be_met(choice, options):
+                    return _of_positions(resolved, met_instead(choice, error), limits)
             choice = next_engine(choice, error)
 
 
@@ -318,10 +322,16 @@ def of_growing(
 def with_terminals(choice: EngineChoice, found: "LazyTerminals", limits: Limits) -> Parser:
     """The positions of a grammar with symbols for its growing terminals. Raises ``CheckError`` if
     there is no member, and ``LimitError``."""
+    return _of_positions(found.grammar, with_lazy_terminals(choice), limits, found)
+
+
+def _of_positions(
+    resolved: Grammar, choice: EngineChoice, limits: Limits, lazily: "LazyTerminals | None" = None
+) -> Parser:
     from .network.from_tree import numbered
 
-    rules, network = numbered(found.grammar, limits), with_lazy_terminals(choice)
-    return parser_of_positions(found.grammar, network, rules, limits, lazily=found)
+    rules = numbered(resolved, limits)
+    return parser_of_positions(resolved, choice, rules, limits, lazily=lazily)
 
 
 def parser_of_positions(

@@ -280,7 +280,7 @@ def _of_canonical_network_instead(
     lazily = replace(options, tokenization=CANONICAL, prewarm=options.prewarm or 0)
     try:
         parser = compile_texts(grammar, choice, options)
-        if not isinstance(parser, Parser) or parser.network is None:
+        if not isinstance(parser, Parser) or parser.choice.is_lazy:
             raise error
         canonical = TokenizationChoice(CANONICAL, choice.reason)
         request = replace(request, options=lazily)
@@ -420,6 +420,8 @@ def _of_network(
         sections, counts = sections | masks.arrays(), masks.counts
         notes += [] if masks.is_complete else [masks.note or PARTLY]
         is_lazy = not masks.is_complete or not len(masks.summaries.keys)
+    elif parser.choice.is_lazy and request.options.prewarm != 0:
+        notes.append(LAZY)
     if is_lazy:
         sections |= for_lazy_masks(size_of(sections), request)
     artifact = assemble(parser, sections, counts, request, ANY)

@@ -143,7 +143,7 @@ def with_wanted_states(
     are precomputed, as each state costs masks, rows and effects of tokens."""
     from ..network.minimal_network import minimal_network
 
-    if options.prewarm == 0 or parser.lazily is not None:
+    if options.prewarm == 0 or parser.lazily is not None or parser.choice.is_lazy:
         return replace(parser, met=None) if choice.is_canonical else parser
     found = None if parser.network is None else minimal_network(parser.network, options.limits)
     return replace(parser, found=found, met=None)
