@@ -5,12 +5,10 @@
     next_engine                                          ... and what is tried after it
     tokenization_of   canonical or any sequences         from the engine and the tokenizer
     without_canonical                                    ... and what follows where they fail
-    method_of         DirectMerge or CartesianMerge      from the tokenizer and the limits ...
-    next_method                                          ... and what is tried after DirectMerge
 
-A choice is a frozen object with its reason. Whether an engine or a method fits is mostly known
-when it has been tried: the step that tries hands its error to ``next_…``, which names what is
-tried instead, or raises the error where there is nothing else.
+A choice is a frozen object with its reason. Whether an engine fits is mostly known when it has been
+tried: the step that tries hands its error to ``next_engine``, which names what is tried instead, or
+raises the error where there is nothing else. So it is with the methods of ``merge/methods.py``.
 """
 
 from dataclasses import dataclass, replace
@@ -26,6 +24,7 @@ from constrain.artifacts.container.manifest import (
 )
 from constrain.artifacts.errors import visible
 
+from . import thresholds
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError, TokenizerError
 from .dialects import STRUCTURAL_TAG
 from .grammar.expand_permutations import (
@@ -36,7 +35,15 @@ from .grammar.expand_permutations import (
 )
 from .grammar.tree import Grammar
 from .limits import Limits
-from .options import ANY, AUTO, CANONICAL, CARTESIAN, DFA, DIRECT, AnyTokenizer, CompileOptions
+from .options import (
+    ANY,
+    AUTO,
+    CANONICAL,
+    DFA,
+    ROWS_BYTES,
+    AnyTokenizer,
+    CompileOptions,
+)
 from .progress import Step
 
 if TYPE_CHECKING:
@@ -52,26 +59,6 @@ OF_SCHEMAS = "schemas become networks"
 WHEN_MET = "states are made when they are met"
 
 # --- match semantics and engine
-
-# Where the engine is not asked for, the states of a grammar with a rule of more are made when they
-# are met. All rules together may have as many as limits allow.
-NETWORK_STATES = 20_000
-
-# A repetition whose copies have more states than this is counted, by a network if the engine is not
-# asked for; where no masks are precomputed, which only copies may have, it is from fewer, and from
-# so many instead of a DFA.
-COPIED_STATES, FEW_COPIED_STATES, SOON_COPIED_STATES = 1_000, 64, 500
-
-# The same for canonical masks, which are precomputed where repetitions are copied alone; and by
-# maximal munch, where states are those of rules over lexemes.
-CANONICAL_COPIED_STATES, LEXEMES_COPIED_STATES = 6_000, 10_000
-
-# By maximal munch a terminal of more states is walked lazily: masks of each state of the lexer are
-# precomputed. Where they need not be, it is from more.
-LEXEME_STATES, MANY_LEXEME_STATES = 2_000, 50_000
-
-# Where the engine is not asked for, products with larger tables are left to a network.
-TABLE_BYTES = 16_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +88,7 @@ class EngineChoice:
     @property
     def table_bytes(self) -> int | None:
         """The most bytes of the table of a product, None where nothing can take its place."""
-        return TABLE_BYTES if NETWORK in self.others else None
+        return ROWS_BYTES if NETWORK in self.others else None
 
 
 def semantics_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]:
@@ -164,7 +151,9 @@ def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
         (GREEDY,) if semantics == MAXIMAL_MUNCH else (other,),
         counted_from=counted,
         written_from=written,
-        most_states=NETWORK_STATES if is_open and options.tokenization != CANONICAL else None,
+        most_states=thresholds.NETWORK_STATES
+        if is_open and options.tokenization != CANONICAL
+        else None,
     )
 
 
@@ -189,12 +178,14 @@ def counted_from(grammar: Grammar, semantics: str, options: CompileOptions) -> i
     """The most states of repetitions that are copied, None where all are."""
     if semantics == MAXIMAL_MUNCH:
         needs_dfa = options.tokenization == CANONICAL or options.engine == DFA
-        return None if needs_dfa else LEXEMES_COPIED_STATES
+        return None if needs_dfa else thresholds.LARGE_STATES
     if grammar.tokens:
         return None
-    if options.tokenization != ANY:
-        return CANONICAL_COPIED_STATES if options.prewarm != 0 else SOON_COPIED_STATES
-    return FEW_COPIED_STATES if options.prewarm == 0 else COPIED_STATES
+    if options.prewarm == 0:
+        return thresholds.SOON_COPIED_STATES
+    # Canonical masks are precomputed where repetitions are copied alone.
+    is_any = options.tokenization == ANY
+    return thresholds.COPIED_STATES if is_any else thresholds.LARGE_STATES
 
 
 def over_lexemes(choice: EngineChoice, counts: bool, lazily: bool) -> EngineChoice:
@@ -212,7 +203,7 @@ def built_lexemes(choice: EngineChoice, options: CompileOptions, *, nests: bool)
     if options.tokenization == CANONICAL or (choice.engine == DFA and not choice.others):
         return None
     is_any = nests or choice.engine == GREEDY or options.tokenization == ANY
-    return LEXEME_STATES if is_any else MANY_LEXEME_STATES
+    return thresholds.LARGE_STATES if is_any else thresholds.BUILT_STATES
 
 
 def written_from(grammar: Grammar, semantics: str, options: CompileOptions) -> int | None:
@@ -228,13 +219,17 @@ def written_from(grammar: Grammar, semantics: str, options: CompileOptions) -> i
 def counted_instead(choice: EngineChoice, copies: int) -> EngineChoice:
     """The network instead of a DFA where the engine was left open, if the copies of one
     repetition, so many states, are many; else the same choice."""
-    most = choice.counted_from or 0
-    if most == FEW_COPIED_STATES:
-        most = SOON_COPIED_STATES
-    if choice.others[:1] != (NETWORK,) or copies <= most:
+    if choice.others[:1] != (NETWORK,) or copies <= (choice.counted_from or 0):
         return choice
     reason = f"a repetition of {copies:,} states is counted"
     return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:])
+
+
+def may_count_sooner(choice: EngineChoice, copies: int) -> bool:
+    """Whether a network of too many states has repetitions that can be counted, though their
+    copies, so many states at most, are few."""
+    few = thresholds.SOON_COPIED_STATES
+    return choice.engine == NETWORK and few < min(choice.counted_from or 0, copies)
 
 
 def permuted(
@@ -438,71 +433,3 @@ def _check_wordpiece(
         message = "token terminals are not supported with WordPiece tokenizers"
         found = [Diagnostic(message, token.span) for token in grammar.tokens]
         raise CheckError(grammar.source, found)
-
-
-# --- DirectMerge or CartesianMerge
-
-# Transitions up to which ``auto`` tries DirectMerge; giving up costs a few tenths of a second.
-_FEW_TRANSITIONS = 200_000
-
-
-@dataclass(frozen=True, slots=True)
-class MethodChoice:
-    """How the canonical token sequences of a regular grammar are found, and why.
-
-    DirectMerge ends with a table, whose masks cost a look-up; it grows with the merges that can
-    fire in a grammar. CartesianMerge computes masks lazily and fits any grammar. The boundaries
-    of a pre-tokenizer behind a prompt are known to the second alone, so that only its artifacts
-    continue a prompt exactly.
-
-    ``transitions``: beyond so many DirectMerge is given up; None where it is not.
-    """
-
-    method: str
-    reason: str
-    transitions: int | None = None
-
-    def bounded(self, limits: Limits) -> Limits:
-        """The limits of this method."""
-        return limits if self.transitions is None else replace(limits, transitions=self.transitions)
-
-
-def method_of(tokenizer: "Tokenizer", options: CompileOptions, *, normalizes: bool) -> MethodChoice:
-    """The method to try first.
-
-    ``normalizes``: the tokenizer's normalizers
-    change characters of members, so that normal forms must be followed beside the members.
-    """
-    from .tokenizers.definition import ByteLevel
-
-    if options.method != AUTO:
-        return MethodChoice(options.method, AS_ASKED)
-    if tokenizer.splits:
-        reason = "the tokenizer splits text, and a table knows no boundaries behind a prompt"
-    elif not tokenizer.byte_level:
-        reason = "the tokenizer merges characters"
-    elif any(
-        isinstance(step, ByteLevel) and step.add_prefix_space for step in tokenizer.pre_tokenizers
-    ):
-        reason = "the tokenizer puts a space before a text, and a table knows no prompts"
-    elif normalizes:
-        reason = "a table cannot follow which characters the tokenizer would compose"
-    else:
-        few = min(options.limits.transitions, _FEW_TRANSITIONS)
-        return MethodChoice(DIRECT, f"it has at most {_FEW_TRANSITIONS:,} transitions", few)
-    return MethodChoice(CARTESIAN, reason)
-
-
-def next_method(
-    choice: MethodChoice, error: TokenizerError | LimitError, limits: Limits
-) -> MethodChoice:
-    """What is tried after a DirectMerge that failed. Raises if it was asked for, or if the limit
-    is another one than that of its transitions."""
-    if choice.transitions is None:
-        raise error
-    if isinstance(error, TokenizerError):
-        return MethodChoice(CARTESIAN, f"DirectMerge cannot follow the merges ({error})")
-    if limits.is_over() or error.limit != "transitions":
-        raise error
-    reason = f"DirectMerge has more than {choice.transitions:,} transitions"
-    return MethodChoice(CARTESIAN, reason)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.container.manifest import EARLEY, GREEDY, MAXIMAL_MUNCH, NETWORK
 
+from . import thresholds
 from .automata.determinize import determinize
 from .automata.dfa import Dfa, as_nfa
 from .automata.minimize import minimize
@@ -31,6 +32,7 @@ from .choose import (
     held_over_lexemes,
     may_be_lazy,
     may_be_met,
+    may_count_sooner,
     met_instead,
     next_engine,
     over_lexemes,
@@ -63,10 +65,6 @@ if TYPE_CHECKING:
     from .maximal_munch.lexemes import Lexeme
     from .network.laid_out import LaidOut
     from .network.tree_rules import Rules
-
-# Regular grammars of fewer rules, or with no more states of shared rules, each by itself, than this
-# go by way of the normal form.
-_MANY_RULES, _SHARED_STATES = 16, 5_000
 
 WITHOUT_MEMBER = "there is no member: maximal munch leaves no way to the end of any text"
 
@@ -116,11 +114,6 @@ class Automaton:
     def origins(self) -> Sequence[tuple[str, int, int]]:
         """The table that both refer to."""
         return self._automata.origins
-
-    @property
-    def meaning(self) -> str:
-        """``exact`` or ``maximal-munch``."""
-        return self.choice.semantics
 
     @property
     def rules(self) -> list[str]:
@@ -268,6 +261,8 @@ def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOption
 
 
 def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> Recogniser:
+    from .network.from_tree import copied_states, numbered
+
     limits = options.limits
     if (large := growing_terminals(grammar, choice, options)) is not None:
         return of_growing(grammar, choice, large, limits)
@@ -278,8 +273,6 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
     choice, resolved = permuted(choice, resolved, limits)
     rules, nests = None, choice.engine == DFA and recurses(resolved)
     if choice.others and nests:
-        from .network.from_tree import numbered
-
         rules = numbered(resolved, limits)
     while True:
         try:
@@ -289,8 +282,6 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
 
                     check_nesting(rules)
                 if choice.counted_from and choice.others:
-                    from .network.from_tree import copied_states
-
                     choice = counted_instead(choice, copied_states(resolved, rules, limits))
                     if choice.engine != DFA:
                         continue
@@ -303,8 +294,11 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
 
                     if (operation := any_operation_in(grammar, limits)) is not None:
                         return _lazy(grammar, choice, operation, limits)
+                if may_count_sooner(choice, copied_states(resolved, rules, limits)):
+                    choice = replace(choice, counted_from=thresholds.SOON_COPIED_STATES)
+                    continue
                 if may_be_met(choice, options):
-                    return _of_positions(resolved, met_instead(choice, error), limits)
+                    return parser_of_positions(resolved, met_instead(choice, error), limits)
             choice = next_engine(choice, error)
 
 
@@ -322,31 +316,25 @@ def of_growing(
 def with_terminals(choice: EngineChoice, found: "LazyTerminals", limits: Limits) -> Parser:
     """The positions of a grammar with symbols for its growing terminals. Raises ``CheckError`` if
     there is no member, and ``LimitError``."""
-    return _of_positions(found.grammar, with_lazy_terminals(choice), limits, found)
-
-
-def _of_positions(
-    resolved: Grammar, choice: EngineChoice, limits: Limits, lazily: "LazyTerminals | None" = None
-) -> Parser:
-    from .network.from_tree import numbered
-
-    rules = numbered(resolved, limits)
-    return parser_of_positions(resolved, choice, rules, limits, lazily=lazily)
+    return parser_of_positions(found.grammar, with_lazy_terminals(choice), limits, lazily=found)
 
 
 def parser_of_positions(
     resolved: Grammar,
     choice: EngineChoice,
-    rules: "Rules",
     limits: Limits,
+    rules: "Rules | None" = None,
     called: Container[int] | None = None,
     lazily: "LazyTerminals | None" = None,
 ) -> Parser:
-    """The positions of numbered rules, ``called`` as planned by default. Raises ``LimitError``."""
+    """The positions of a grammar's ``rules``, ``called`` as planned by default. Raises
+    ``CheckError`` if there is no member, and ``LimitError``."""
+    from .network.from_tree import numbered
     from .network.laid_out import laid_out
     from .network.tree_plan import procedures_of
 
     with blaming([resolved.start]):
+        rules = rules or numbered(resolved, limits)
         met = laid_out(rules, procedures_of(rules) if called is None else called, limits)
     return Parser(resolved, choice, partial(met.tables, limits), limits, lazily, met)
 
@@ -420,13 +408,13 @@ def _regular(
     grammar: Grammar, choice: EngineChoice, resolved: Grammar, limits: Limits
 ) -> Automaton:
     """The automaton of a grammar. ``resolved``: without exceptions and ignored text."""
-    if len(resolved.rules) >= _MANY_RULES and not recurses(resolved):
+    if not recurses(resolved):
         from .network.from_tree import numbered
         from .network.tree_plan import copies_grow
 
         rules = numbered(resolved, limits)
         # By way of the normal form a DFA would build rules again and again.
-        if len(rules.reached) >= _MANY_RULES and copies_grow(rules, _SHARED_STATES):
+        if copies_grow(rules, thresholds.LARGE_STATES):
             return Automaton(grammar, choice, _from_tree(resolved, rules, limits))
     return Automaton(grammar, choice, _automata(grammar, normalize(resolved, limits), limits))
 

@@ -20,6 +20,7 @@ from constrain.artifacts.container.manifest import (
 )
 from constrain.artifacts.errors import ArtifactError, visible
 
+from . import thresholds
 from .diagnostics import TokenizerError
 from .limits import DEFAULT_WORK, MOST_WORK, Limits
 from .schema.options import SchemaOptions
@@ -49,13 +50,6 @@ PREWARM, PREWARM_OVER_LEXEMES = 50_000, 150_000
 # Bytes of the rows that are precomputed, where --prewarm asks for none in particular: most of the
 # masks that texts meet are among the first.
 ROWS_BYTES = 10_000_000
-
-
-# The states of an intersection or a complement whose DFA would have more than this are made while
-# decoding, if no masks are precomputed; else if it would have so many more. So are those of other
-# regular expressions whose DFA has more than that and many times the states of the NFA, as that of
-# .*a.{20} has: a DFA of so many states is tried (``lazy_dfa/growth.py``).
-SOON_LAZY_STATES, LAZY_STATES = 2_000, 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,8 +165,10 @@ class CompileOptions:
 
     @property
     def most_built(self) -> int:
-        """From more states on those of a DFA are made while decoding."""
-        return SOON_LAZY_STATES if self.wants_masks_alone else LAZY_STATES
+        """Of an intersection, a complement or an expression that grows (``lazy_dfa/growth.py``):
+        from more states on those of its DFA are made while decoding."""
+        is_soon = self.wants_masks_alone
+        return thresholds.LARGE_STATES if is_soon else thresholds.BUILT_STATES
 
     @property
     def of_schemas(self) -> SchemaOptions:

@@ -70,7 +70,7 @@ def assemble(
         token_start=0,
         counts={"dfa_states": columns.dfa.states - 1, **masks.counts},
         origins=origins_of(automaton),
-        meaning=automaton.meaning,
+        meaning=automaton.choice.semantics,
     )
     return Artifact(manifest, {**sections, **masks.sections})
 
@@ -107,7 +107,7 @@ def assemble_merged(
         token_start=start,
         counts=counts | dict(masks.counts),
         origins=origins_of(automaton),
-        meaning=automaton.meaning,
+        meaning=automaton.choice.semantics,
     )
     return Artifact(manifest, {**sections, **masks.sections})
 

@@ -46,6 +46,6 @@ def assemble(
         token_start=words.dfa.start,
         counts={"dfa_states": automaton.dfa.states - 1, "word_states": words.dfa.states - 1},
         origins=origins_of(automaton),
-        meaning=automaton.meaning,
+        meaning=automaton.choice.semantics,
     )
     return Artifact(manifest, sections)

@@ -200,7 +200,7 @@ def _explainer(text: str, options: CompileOptions, name: str) -> Explainer:
         verdict = written.around(_by_calls(machine, recogniser.grammar.start), machine)
         return Explainer(verdict, recogniser, machine)
     verdict = _by_recogniser(recogniser, wanted.limits, machine)
-    if isinstance(recogniser, Automaton) and recogniser.meaning == MAXIMAL_MUNCH:
+    if isinstance(recogniser, Automaton) and recogniser.choice.semantics == MAXIMAL_MUNCH:
         munching = replace(wanted, engine="greedy")
         verdict = _with_lexemes(verdict, lambda: build_engine(text, munching, name=name))
     return Explainer(verdict, recogniser, machine)
@@ -308,7 +308,7 @@ def _with_lexemes(base: _Explain, build: Callable[[], Recogniser]) -> _Explain:
 def _by_automaton(
     automaton: Automaton, limits: Limits, machine: Callable[[], TextMachine]
 ) -> _Explain:
-    if automaton.meaning == MAXIMAL_MUNCH:
+    if automaton.choice.semantics == MAXIMAL_MUNCH:
         return _by_states(automaton)
     written = _Written(automaton.grammar, limits, is_large=automaton.operation is not None)
     if automaton.operation is not None:

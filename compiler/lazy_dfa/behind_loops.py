@@ -14,9 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
-
-# So many places make as many sets of them as 2 to that.
-MANY = 16
+from ..thresholds import MANY
 
 # Expressions looked at, each in its surroundings; beyond, the answer is that it may be.
 _MOST_LOOKS = 5_000
@@ -56,8 +54,8 @@ _Behind: TypeAlias = "tuple[tuple[regex.Node, ...], int, _Behind | None]"
 
 
 def may_fall_behind(node: regex.Node) -> bool:
-    """Whether behind or inside some repetition without an end ``MANY`` places in a row, each of
-    more bytes than one, may read what it reads."""
+    """Whether behind or inside some repetition without an end ``MANY`` places in a row, each
+    of more bytes than one, may read what it reads."""
     octets: dict[int, int] = {}
 
     def read(current: regex.Node, inside: list[int]) -> int:

@@ -19,14 +19,9 @@ from ..diagnostics import LimitError
 from ..grammar.tree import Expr, Literal, Pattern, Repetition, Rule
 from ..grammar.tree import Sequence as Concatenation
 from ..limits import Limits
+from ..thresholds import MANY
 from .behind_loops import first_bytes, may_fall_behind
 from .joined_characters import with_joined_characters
-
-# So many places in a row make as many sets of them as 2 to that.
-_MANY = 16
-
-# An automaton grows if it has so many times the states of the NFA.
-_TIMES_NFA = 8
 
 # Larger NFAs are not looked at.
 _MOST_STATES = 5_000
@@ -39,10 +34,10 @@ def may_count(rules: Iterable[Rule]) -> bool:
         for part in rule.expressions:
             kind = part.__class__
             if kind is Repetition:
-                if max(part.min_times, part.max_times or 0) >= _MANY:
+                if max(part.min_times, part.max_times or 0) >= MANY:
                     return True
             elif kind is Concatenation:
-                if len(part.items) >= _MANY and _are_many(part.items):
+                if len(part.items) >= MANY and _are_many(part.items):
                     return True
             elif kind is Pattern and any(map(_counts, regex.walk(part.node))):
                 return True
@@ -52,7 +47,7 @@ def may_count(rules: Iterable[Rule]) -> bool:
 def _are_many(items: Sequence[Expr]) -> bool:
     """Whether enough items in a row are no literals: between these each place has its byte."""
     groups = groupby(items, lambda item: isinstance(item, Literal))
-    return any(not fixed and sum(1 for _ in run) >= _MANY for fixed, run in groups)
+    return any(not fixed and sum(1 for _ in run) >= MANY for fixed, run in groups)
 
 
 def may_grow(node: regex.Node, most: int) -> bool:
@@ -63,9 +58,8 @@ def may_grow(node: regex.Node, most: int) -> bool:
 
 
 def grows(node: regex.Node, most: int, limits: Limits) -> bool:
-    """Whether the DFA of an expression has more states than ``most``, and many times those of its
-    NFA; of one that counts, but for ``most`` of 0. Raises ``LimitError`` on time and resident
-    memory."""
+    """Whether the DFA of an expression that counts, but for ``most`` of 0, has more states than
+    that, and texts are in many places of it. Raises ``LimitError`` on time and resident memory."""
     if not may_grow(node, most):
         return False
     joined = with_joined_characters(node)
@@ -81,7 +75,7 @@ def grows(node: regex.Node, most: int, limits: Limits) -> bool:
     except LimitError as error:
         return _is_measured(error)
     try:
-        determinize(nfa, limits.within(max(most, _TIMES_NFA * nfa.states)))
+        determinize(nfa, limits.within(most))
     except LimitError as error:
         return not _is_measured(error)
     return False
@@ -137,5 +131,5 @@ def _is_measured(error: LimitError) -> bool:
 
 def _counts(node: regex.Node) -> bool:
     if isinstance(node, regex.Seq):
-        return len(node.parts) >= _MANY
-    return isinstance(node, regex.Repeat) and max(node.min_times, node.max_times or 0) >= _MANY
+        return len(node.parts) >= MANY
+    return isinstance(node, regex.Repeat) and max(node.min_times, node.max_times or 0) >= MANY

@@ -10,6 +10,7 @@ from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from ..automata import regex_ir as regex
+from ..thresholds import MANY
 from .joined_characters import characters_of, with_joined_characters
 
 # More conjunctions than this are not made.
@@ -17,9 +18,6 @@ _MOST = 64
 
 # Complements in complements, deeper than anyone writes.
 _DEEPEST = 50
-
-# Repetitions of a character from so many times on are bounds of the length.
-MANY_TIMES = 16
 
 
 class Signed(NamedTuple):
@@ -43,11 +41,11 @@ def conjunctions_of(node: regex.Node) -> list[Parts]:
 
 
 def repeated_character(node: regex.Node) -> regex.Repeat | None:
-    """The node where it is one character many times, which a length can bound."""
+    """The node where it is one character many times, which are bounds of the length."""
     if not isinstance(node, regex.Repeat):
         return None
     most = node.min_times if node.max_times is None else node.max_times
-    return node if most >= MANY_TIMES and characters_of(node.node) is not None else None
+    return node if most >= MANY and characters_of(node.node) is not None else None
 
 
 def _form(node: regex.Node, is_required: bool, depth: int) -> list[Parts]:

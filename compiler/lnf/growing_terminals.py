@@ -42,13 +42,11 @@ from ..lazy_dfa.expression import (
 from ..lazy_dfa.growth import grows, may_count, may_grow
 from ..lazy_dfa.operation import growing_operation_in, growing_operation_of, operation_in
 from ..limits import Limits, blaming
+from ..thresholds import MANY
 from .empty_patterns import empty_patterns
 from .resolve_exclusions import resolve_exclusions
 
 _PART = "(part)"
-
-# Characters of a string that are copied beside terminals.
-_FEW_TIMES = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,7 +135,7 @@ def _lengths_replaced(grammar: Grammar, replacing: "_Replacing") -> list[Rule]:
         body = rule.body
         if rule.terminal and isinstance(body, Concatenation):
             repeated = [part for part in body.items if isinstance(part, Repetition)]
-            if any(max(part.min_times, part.max_times or 0) > _FEW_TIMES for part in repeated):
+            if any(max(part.min_times, part.max_times or 0) >= MANY for part in repeated):
                 node = expression_of_rule(grammar, rule.name)
                 operation = None if node is None else operation_of(node, replacing.limits)
                 if operation is not None and not any(c.operands for c in operation.conjunctions):

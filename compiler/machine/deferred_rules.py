@@ -25,9 +25,7 @@ from ..network.tree_rules import (
     states_of_leaf,
 )
 from ..schema.rules.deferred import Deferred
-
-# Rules of more places are called.
-_FEW_PLACES = 12
+from ..thresholds import MANY
 
 
 class DeferredRules(Rules):
@@ -152,7 +150,7 @@ class CalledRules(Container[int]):
         if found is None:
             rules = self._rules
             copied = rules.is_part(rule) or rules.is_open_text(rule)
-            found = not copied and rules.places(rule, _FEW_PLACES) > _FEW_PLACES
+            found = not copied and rules.places(rule, MANY) > MANY
             self._found[rule] = found
         return found
 

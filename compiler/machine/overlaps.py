@@ -13,7 +13,7 @@ from typing import TypeAlias
 from constrain.artifacts.tokens.memo import solve_recursive
 
 from ..automata.nfa import FIRST_TERMINAL
-from ..lazy_dfa.behind_loops import MANY, NOTHING, OTHER, Run
+from ..lazy_dfa.behind_loops import NOTHING, OTHER, Run
 from ..lnf.components import strongly_connected
 from ..network.tree_plan import Openness
 from ..network.tree_rules import (
@@ -28,9 +28,7 @@ from ..network.tree_rules import (
     TIMES,
     Rules,
 )
-
-# Counts of just so many inside of loops are looked into as if they could end.
-_LONG = 16
+from ..thresholds import MANY
 
 # An expression, and whether what stands behind it is meant.
 _Key: TypeAlias = tuple[int, bool]
@@ -223,7 +221,7 @@ def _ambiguous(
         elif kind == TIMES:
             low, high, _ = rules.times(e)
             again = first(parts[0])
-            is_counted = low != high or low >= _LONG
+            is_counted = low != high or low >= MANY
             if again & behind and is_counted and (is_inside or high is None):
                 yield None if is_inside else e
             more = [(parts[0], behind | (again if high != 1 else 0), is_inside or high is None)]

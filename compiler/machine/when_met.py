@@ -98,14 +98,14 @@ def _deferred_recogniser(deferred: Deferred, options: CompileOptions) -> Recogni
     grammar, limits = deferred.complete(), options.limits
     resolved = replace(without_exceptions(grammar, limits), tokens=deferred.tokens)
     rules, choice = DeferredRules(deferred, limits), engine_of(grammar, options)
-    return parser_of_positions(resolved, choice, rules, limits, CalledRules(rules))
+    return parser_of_positions(resolved, choice, limits, rules, CalledRules(rules))
 
 
 def parser_when_met(resolved: Grammar, choice: EngineChoice, limits: Limits) -> Parser:
     """The positions of a grammar without exceptions and ignored text. Raises ``CheckError`` if
     there is no member, and ``LimitError``."""
     rules = numbered(resolved, limits)
-    return parser_of_positions(resolved, as_network(choice, rules), rules, limits)
+    return parser_of_positions(resolved, as_network(choice, rules), limits, rules)
 
 
 def _maker(rules: Rules, limits: Limits, growing: int = 0) -> Callable[[], GrammarStates]:
@@ -148,7 +148,7 @@ def states_when_met(
         maker = _maker(rules, limits)
 
     def recogniser() -> Recogniser:
-        found = parser_of_positions(resolved, as_network(choice, rules), rules, limits)
+        found = parser_of_positions(resolved, as_network(choice, rules), limits, rules)
         if any(len(each.parts) > MOST_OVERLAPPING for each in permutations_of(resolved)):
             assert found.network is not None
             if has_overlapping_parts(found.network, MOST_OVERLAPPING):

@@ -1,7 +1,7 @@
 """The canonical token sequences of a regular grammar, by DirectMerge or by CartesianMerge.
 
 byte DFA  ->  the members that have a canonical tokenization
-          ->  DirectMerge: a DFA over tokens        }  as ``choose.method_of`` decides
+          ->  DirectMerge: a DFA over tokens        }  as ``methods.method_of`` decides
               CartesianMerge: a product, walked lazily }
 byte DFA with token terminals  ->  the same with a sentinel for each class of tokens; where the
                                    tokenizer only merges, DirectMerge with a symbol for each
@@ -25,7 +25,6 @@ from ..bpe.tokenizer_tables import TokenizerTables
 from ..cartesian.cartesian_merge import CartesianDfa, cartesian_merge
 from ..cartesian.normalized import live_by_inert, undecided_tokens
 from ..cartesian.product import Product, build_product
-from ..choose import MethodChoice, method_of, next_method
 from ..diagnostics import LimitError, TokenizerError
 from ..grammar.added_text import unspellable
 from ..grammar.tree import Grammar
@@ -46,6 +45,7 @@ from ..tokenizers import Tokenizer
 from ..tokenizers.definition import ByteLevel
 from .direct_merge import CanonicalDfa, canonical_dfa, with_pairs
 from .direct_with_boundaries import direct_with_boundaries
+from .methods import MethodChoice, method_of, next_method
 from .token_edges import with_token_edges
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from constrain.artifacts.network.tables import NetworkTables
 
+from .. import thresholds
 from ..automata.dfa import Dfa
 from ..automata.minimize import minimize
 from ..grammar.expand_permutations import expand_permutations
@@ -25,13 +26,6 @@ from .tree_counts import MOST_OPEN, copy_most, count_large, repeats
 from .tree_layout import Layout
 from .tree_plan import Openness, procedures_of, sizes_of, text_size
 from .tree_rules import ORDERS, Rules
-
-# Sets of states for each state of the automata, and beyond them, that copies may cost; chains of
-# optional parts take one or two, and copies that overlap take dozens.
-_GROWTH, _SLACK = 3, 1500
-
-# States of one automaton, for each state of the text of all rules.
-_OF_TEXT = 2
 
 # Of the parts of a permutation so many may overlap; a text may lead to each set of them.
 MOST_OVERLAPPING = 10
@@ -90,8 +84,8 @@ def network_from_tree(
 ) -> NetworkTables:
     """The network of rules of which none begins with itself but as a loop, and that have a member.
 
-    ``most_states``: of any one rule, if that is bounded by less than ``limits``; a long text may
-    have twice as many states as its own rules. Where copies
+    ``most_states``: of any one rule, if that is bounded by less than ``limits``; of a long text as
+    many more as its rules have. Where copies
     overlap with what follows them, the one that goes on with the most bytes where it may also end
     is called. Raises ``LimitError``.
     """
@@ -102,8 +96,11 @@ def network_from_tree(
         layout = Layout(rules, procedures_of(rules, called), limits, _SLACK_OF_LAYOUT)
         if most_states is not None and not bounded and layout.components.states > most_states:
             # Rules that only follow each other are one automaton, as large as their text.
-            most_states, bounded = max(most_states, _OF_TEXT * text_size(rules)), True
-        open_to_calls = sorted(layout.copied)
+            most_states, bounded = most_states + text_size(rules), True
+        open_to_calls, most_sets = sorted(layout.copied), None
+        if open_to_calls:
+            most_sets = thresholds.SETS_OF_A_STATE * layout.components.states
+            most_sets += thresholds.LARGE_STATES
         try:
             return network_of(
                 layout.components,
@@ -111,7 +108,7 @@ def network_from_tree(
                 limits,
                 rules.terminals,
                 nullable_start=rules.is_nullable(rules.start),
-                most_sets=_GROWTH * layout.components.states + _SLACK if open_to_calls else None,
+                most_sets=most_sets,
                 most_of_one=most_states,
             )
         except TooManySetsError:

@@ -12,6 +12,7 @@ repetitions of a large least number of items whose end cannot be told from their
 from collections.abc import Hashable
 from itertools import chain
 
+from .. import thresholds
 from ..automata import regex_ir
 from ..grammar.tree import Grammar, Repetition
 from .tree_plan import sizes_of_uses
@@ -21,12 +22,8 @@ from .tree_rules import CHARACTER, TIMES, Rules
 MOST_OPEN = 256
 
 
-# Repetitions of at most so many times are not worth a count.
-_FEW_TIMES = 8
-
-
 def repeats(grammar: Grammar) -> bool:
-    """Whether a rule or a pattern repeats something more than a few times."""
+    """Whether a rule or a pattern repeats something often: few times are not worth a count."""
     inside = (
         node
         for rule in grammar.rules
@@ -36,7 +33,7 @@ def repeats(grammar: Grammar) -> bool:
     )
     written = (part for rule in grammar.rules for part in rule.repetitions)
     found = chain[Repetition | regex_ir.Repeat](written, inside)
-    return any(max(part.min_times, part.max_times or 0) > _FEW_TIMES for part in found)
+    return any(max(part.min_times, part.max_times or 0) >= thresholds.MANY for part in found)
 
 
 def count_large(rules: Rules, most: int) -> int:

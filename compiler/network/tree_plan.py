@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
+from .. import thresholds
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..limits import check_in_force
 from ..lnf.components import strongly_connected
@@ -28,17 +29,8 @@ from .tree_rules import (
     Rules,
 )
 
-# A rule of so many states is called where all its copies together have more than that: if it ends
-# by a byte of its own, and if it does not.
-CALLED_FROM, COPIES = 20, 600
-OPEN_COPIES = 20_000
-
-# A rule of so many states is called though it is named once: chains of such rules are not one
-# automaton.
-ONE_COPY = 4_000
-
-# More ends of one rule than so many are not distinguished; in grammars of so few states none are.
-_MOST_ENDS, _FEW_STATES = 64, 200
+# More ends of one rule than so many are not distinguished.
+_MOST_ENDS = 64
 
 _STAGE = "the grammar's procedures"
 
@@ -138,11 +130,13 @@ class _Planner:
             if rule not in uses:
                 continue
             size = whole[rule] = self.copied(rule, procedures, whole)
-            if rule in procedures or size <= CALLED_FROM:
+            if rule in procedures:
                 continue
-            most = ONE_COPY if uses[rule] < 2 else COPIES
+            # Chains of large rules that are named once are not one automaton.
+            once, more = thresholds.LARGE_STATES, thresholds.COPIED_STATES
+            most = once if uses[rule] < 2 else more
             if rule in self._open:
-                most = OPEN_COPIES
+                most = thresholds.NETWORK_STATES
             if size * uses[rule] > most:
                 procedures.add(rule)
 
@@ -154,9 +148,8 @@ class _Planner:
         for copies in calls.copies.values():
             for used, count in copies.items():
                 uses[used] = uses.get(used, 0) + count
-        if sum(calls.sizes.values()) > _FEW_STATES:
-            for used, count in self._joined(procedures, ordered):
-                uses[used] = max(uses.get(used, 0), count)
+        for used, count in self._joined(procedures, ordered):
+            uses[used] = max(uses.get(used, 0), count)
         return uses
 
     def _joined(self, procedures: Set[int], ordered: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
+from .. import thresholds
 from ..diagnostics import CheckError, Source
 from ..grammar.productive import productive_rules
 from ..grammar.tree import Grammar
@@ -172,10 +173,6 @@ def deferred_around(
     return Deferred(source, limits, begin, whole, partial(_largest, value, _REPEATED))
 
 
-# Items and members that are counted by copies of them.
-_FEW = 50
-
-
 def _as_counted(options: SchemaOptions, value: Json) -> SchemaOptions:
     """The options for a schema: counts of items and sets of keys are kept by networks that leave no
     states of strings to be made while decoding."""
@@ -186,7 +183,7 @@ def _as_counted(options: SchemaOptions, value: Json) -> SchemaOptions:
 
 def _counts_much(value: Json) -> bool:
     """Whether some bound of the number of items or members is large, and not copied."""
-    return _largest(value, _COUNTS) > _FEW
+    return _largest(value, _COUNTS) > thresholds.SOON_COPIED_STATES
 
 
 def _largest(value: Json, keywords: Collection[str]) -> int | float:

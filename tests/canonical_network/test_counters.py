@@ -24,9 +24,9 @@ from constrain.compiler import (
     CompileOptions,
     Compiler,
     Tokenizer,
-    choose,
     compile_grammar,
     load_tokenizer,
+    thresholds,
 )
 from constrain.compiler.canonical_network import settled_counts
 from constrain.compiler.compiler import WeakerMasksWarning
@@ -82,7 +82,7 @@ def both(
     """The artifacts of a GBNF grammar whose repetitions are copied, by ``engine``, and counted."""
     found = []
     for most, by in ((1 << 40, engine), (0, "network")):
-        monkeypatch.setattr(choose, "CANONICAL_COPIED_STATES", most)
+        monkeypatch.setattr(thresholds, "LARGE_STATES", most)
         found.append(
             compile_grammar(
                 text,
@@ -269,7 +269,7 @@ def test_few_items_that_are_long_are_searched_to_the_end_of_the_last(
     default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second of two is near the end of the piece; behind the second of three there is one."""
-    monkeypatch.setattr(choose, "CANONICAL_COPIED_STATES", 0)
+    monkeypatch.setattr(thresholds, "LARGE_STATES", 0)
     monkeypatch.setattr(settled_counts, "MOST_UNSETTLED", 100)
     compiler = Compiler(default_tokenizer, options=CompileOptions(dialect="gbnf", engine="network"))
     two, three = (f'root ::= ([a-z]{{60}}){{{count}}} " a"' for count in (2, 3))

@@ -32,7 +32,7 @@ from constrain.artifacts.network.sets import (
 )
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Tokenizer, choose, compile_grammar
+from constrain.compiler import Tokenizer, compile_grammar, thresholds
 from constrain.compiler.canonical_network import settled_counts
 from constrain.compiler.compiler import WeakerMasksWarning
 from constrain.compiler.diagnostics import LimitError
@@ -55,8 +55,8 @@ def letters(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 @pytest.fixture
 def all_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every permutation is a set in a frame, where it may be."""
-    monkeypatch.setattr(choose, "CANONICAL_COPIED_STATES", 0)
-    monkeypatch.setattr(choose, "SOON_COPIED_STATES", 0)
+    monkeypatch.setattr(thresholds, "LARGE_STATES", 0)
+    monkeypatch.setattr(thresholds, "SOON_COPIED_STATES", 0)
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ def test_a_table_beyond_its_budget_becomes_a_network_and_says_so(
         )
 
     expected = compiled()
-    monkeypatch.setattr("constrain.compiler.choose.TABLE_BYTES", 200)
+    monkeypatch.setattr("constrain.compiler.choose.ROWS_BYTES", 200)
     found = compiled()
 
     assert (found.manifest.kind, expected.manifest.kind) == ("network", "product")

@@ -18,7 +18,7 @@ from constrain.artifacts.counting_network.machine import CountingMasks
 from constrain.artifacts.growing import GrowingArtifact
 from constrain.artifacts.matcher import Matcher
 from constrain.artifacts.read import load_bytes
-from constrain.compiler import Compiler, Tokenizer, choose, compile_grammar
+from constrain.compiler import Compiler, Tokenizer, compile_grammar, thresholds
 from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.limits import Limits
 from constrain.compiler.network import tree_layout
@@ -62,7 +62,7 @@ def letters(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
 @pytest.fixture
 def all_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every repetition of more than one item is counted."""
-    monkeypatch.setattr(choose, "COPIED_STATES", 0)
+    monkeypatch.setattr(thresholds, "COPIED_STATES", 0)
     monkeypatch.setattr(tree_layout, "_FEW_COPIES", 1)
 
 

@@ -12,7 +12,7 @@ import pytest
 from support.cli import Cli, content
 
 from constrain.artifacts.network.tables import NetworkTables
-from constrain.compiler import choose
+from constrain.compiler import thresholds
 from constrain.compiler.automata.members import Members
 from constrain.compiler.network.counted_items import CountedItems
 from constrain.compiler.network.members import NetworkMembers
@@ -32,7 +32,7 @@ GRAMMARS = [
 
 def network(text: str, monkeypatch: pytest.MonkeyPatch) -> NetworkTables:
     """All of whose repetitions are counted."""
-    monkeypatch.setattr(choose, "FEW_COPIED_STATES", 0)
+    monkeypatch.setattr(thresholds, "SOON_COPIED_STATES", 0)
     options = {"dialect": "gbnf", "tokenization": "any", "engine": "network", "prewarm": 0}
     found: NetworkTables = build_engine(f"root ::= {text}", **options).network  # type: ignore
     assert found.counters is not None

@@ -10,7 +10,7 @@ from support import tokenizer_of
 from constrain.artifacts.counting_network.configurations import COUNT_SHIFT
 from constrain.artifacts.counting_network.machine import CountingMasks
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Tokenizer, choose, compile_grammar
+from constrain.compiler import Tokenizer, compile_grammar, thresholds
 
 LETTERS = 'abeht ,."()'
 MERGES = ["a a", "aa aa", "a b", "t h", "th e", "the Ġ", ", Ġ", 'a "', '" ,', 'a" ,']
@@ -60,7 +60,7 @@ def test_what_is_known_of_other_counts_is_what_is_read(
 ) -> None:
     """Along random texts: steps and masks of a machine that has met other counts in the same place
     are those of sets of stacks, whose frames hold the counts, and which keep nothing."""
-    monkeypatch.setattr(choose, "FEW_COPIED_STATES", 0)
+    monkeypatch.setattr(thresholds, "SOON_COPIED_STATES", 0)
     masks, rng = machine(GRAMMARS[kind], letters), random.Random(5)
     configurations = masks.configurations
     known, taken = 0, 0

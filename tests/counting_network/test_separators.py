@@ -3,7 +3,7 @@
 import pytest
 
 from constrain.artifacts.network import summary_walk
-from constrain.compiler import Tokenizer, choose, compile_grammar
+from constrain.compiler import Tokenizer, compile_grammar, thresholds
 
 VALUE = '#"[0-9]+| *\\"[a-z]*\\""'
 KEYS = [f'"\\"{key}\\":" {VALUE}' for key in ("foo", "bar")]
@@ -21,7 +21,7 @@ def test_separators_end_where_subtrees_are_read_through(
     default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch, document: str
 ) -> None:
     """From the first walk on, masks are those of all orders written out."""
-    monkeypatch.setattr(choose, "COPIED_STATES", 0)
+    monkeypatch.setattr(thresholds, "COPIED_STATES", 0)
     monkeypatch.setattr(summary_walk, "_MANY", 0)
     monkeypatch.setattr(summary_walk, "_FOR_EACH_STATE", 0)
     here = {"dialect": "kbnf", "tokenizer": default_tokenizer, "tokenization": "any"}

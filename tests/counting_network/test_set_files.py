@@ -28,7 +28,7 @@ from constrain.artifacts.counting_network.machine import CountingMasks
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Tokenizer, choose, compile_grammar
+from constrain.compiler import Tokenizer, compile_grammar, thresholds
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.network.members import NetworkMembers
 
@@ -36,7 +36,7 @@ from constrain.compiler.network.members import NetworkMembers
 @pytest.fixture
 def all_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every permutation is a set in a frame."""
-    monkeypatch.setattr(choose, "COPIED_STATES", 0)
+    monkeypatch.setattr(thresholds, "COPIED_STATES", 0)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Artifact:
     part = '(#"[ab]{1,80}" "(")'
     text = f'start ::= permute_by!(",", "a", "ab"?, {part}?, start2?) ")"; start2 ::= "(" start;'
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choose, "FEW_COPIED_STATES", 0)
+        patch.setattr(thresholds, "SOON_COPIED_STATES", 0)
         return of_kbnf(text, tokenizer, prewarm=0)
 
 

@@ -24,7 +24,7 @@ from constrain.artifacts.growing import GrowingArtifact
 from constrain.artifacts.network.sets import AmbiguousPartsError
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Compiler, Tokenizer, choose, compile_grammar
+from constrain.compiler import Compiler, Tokenizer, compile_grammar, thresholds
 from constrain.compiler.diagnostics import CheckError, DialectError, LimitError
 from constrain.compiler.network import from_tree
 from constrain.compiler.pipeline import build_engine
@@ -46,7 +46,7 @@ def letters(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
 @pytest.fixture
 def all_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every permutation is a set in a frame."""
-    monkeypatch.setattr(choose, "COPIED_STATES", 0)
+    monkeypatch.setattr(thresholds, "COPIED_STATES", 0)
 
 
 def compared(parts: Sequence[Part], separator: str | None, tail: str, *given: object) -> int:

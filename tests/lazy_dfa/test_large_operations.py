@@ -5,7 +5,7 @@ from support import grows
 from support.matcher import check_random_texts
 
 from constrain.artifacts import Artifact
-from constrain.compiler import Compiler, Tokenizer, options
+from constrain.compiler import Compiler, Tokenizer, thresholds
 
 LABEL = r"[a-z0-9]([a-z0-9\-]{0,MOST}[a-z0-9])?"
 HOST = r"(LABEL(\.LABEL)*)&.{1,ALL}".replace("LABEL", LABEL)
@@ -43,7 +43,7 @@ def compiled(compiler: Compiler, text: str, **options: object) -> Artifact:
 def test_masks_of_smaller_bounds_are_those_of_the_dfa(
     name: str, compiler: Compiler, full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(options, "SOON_LAZY_STATES", 0)
+    monkeypatch.setattr(thresholds, "LARGE_STATES", 0)
     lazy = compiled(compiler, SMALLER[name])
     eager = compiled(compiler, SMALLER[name], engine="dfa")
     assert grows(lazy)

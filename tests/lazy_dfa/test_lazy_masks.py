@@ -135,7 +135,7 @@ def test_masks_are_those_of_the_built_automaton_bit_by_bit(
     """With operands that have DFAs, and with sets of NFA states in their place."""
     monkeypatch.setattr(conjunctions, "_FEW_STATES", few)
     monkeypatch.setattr(conjunctions, "_TIMES_NFA", 2 if few else 0)
-    monkeypatch.setattr(signed_parts, "MANY_TIMES", 2)
+    monkeypatch.setattr(signed_parts, "MANY", 2)
     monkeypatch.setattr(token_walks, "_SHORT", 3)
     monkeypatch.setattr(token_walks, "_MANY_NODES", 0)
     assert check_random(random.Random(few), 400 if full else 8) > 60

@@ -22,7 +22,7 @@ from constrain.artifacts import Artifact
 from constrain.artifacts.lazy_lexer.machine import LazyLexerMasks
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Tokenizer, choose
+from constrain.compiler import Tokenizer, thresholds
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.explain.maximal_munch import explain_maximal_munch
 from constrain.compiler.lazy_dfa import conjunctions, signed_parts
@@ -97,8 +97,8 @@ def both(
     """The artifacts with a lexer that is built, and with one whose states are made."""
     found = []
     for states in (1 << 63, 2):
-        patch.setattr(signed_parts, "MANY_TIMES", 2)
-        patch.setattr(choose, "LEXEME_STATES", states)
+        patch.setattr(signed_parts, "MANY", 2)
+        patch.setattr(thresholds, "LARGE_STATES", states)
         options = {"dialect": dialect, "prewarm": 0}
         found.append(compiled_lark(text, tokenizer, **options))
     return found
@@ -217,7 +217,7 @@ def tiny() -> Artifact:
     """An artifact with all that such a file may have, of few tokens."""
     tokenizer = tokenizer_over([*LETTERS[:6], b"ab", b"a,", b"b>", b"b "])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choose, "LEXEME_STATES", 2)
+        patch.setattr(thresholds, "LARGE_STATES", 2)
         patch.setattr(conjunctions, "_FEW_STATES", 0)
         patch.setattr(conjunctions, "_TIMES_NFA", 0)
         return compiled_lark(EXCEPTIONS["long"], tokenizer, dialect="iso14977", prewarm=0)

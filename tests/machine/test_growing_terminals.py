@@ -13,7 +13,7 @@ from constrain.artifacts.lazy_dfa.emptiness import UndecidedError
 from constrain.artifacts.machine.terminal_masks import TerminalMasks
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Compiler, Tokenizer, options
+from constrain.compiler import Compiler, Tokenizer, thresholds
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.lazy_dfa import conjunctions
 
@@ -56,7 +56,7 @@ def test_masks_are_those_of_the_built_network_bit_by_bit(
     monkeypatch.setattr(conjunctions, "_TIMES_NFA", 2 if few else 0)
     for text in grammars(seed, 4):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(options, "SOON_LAZY_STATES", 0)
+            patched.setattr(thresholds, "LARGE_STATES", 0)
             try:
                 growing = compiler.compile(text, **ANY)
                 file = growing.to_bytes()
@@ -86,7 +86,7 @@ def test_long_repetitions_stand_beside_them(
     text = f"start ::= '(' start ')' | #'[ab]{{2,900000}}' ';' | '<' grows {behind};"
     rules = text.replace("900000", "80") + " grows ::= #'[ab]*a[ab]{8}';"
     compiler, options_of = Compiler(default_tokenizer), {**ANY, "dialect": "kbnf"}
-    monkeypatch.setattr(options, "SOON_LAZY_STATES", 0)
+    monkeypatch.setattr(thresholds, "LARGE_STATES", 0)
     growing = compiler.compile(rules, **options_of)
     eager = compiler.compile(rules, engine="network", **options_of)
     assert isinstance(growing, GrowingArtifact)

@@ -8,7 +8,7 @@ from support.matcher import check_random_texts
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.read import load_bytes
-from constrain.compiler import Compiler, Tokenizer, options
+from constrain.compiler import Compiler, Tokenizer, thresholds
 from constrain.compiler.lazy_dfa import conjunctions
 
 LIST = """list ::= '[' (item (', ' item)*)? ']'
@@ -61,7 +61,7 @@ def test_masks_of_smaller_bounds_are_those_of_the_built_network(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With DFAs of operands, and with sets of NFA states in their place."""
-    monkeypatch.setattr(options, "SOON_LAZY_STATES", 0)
+    monkeypatch.setattr(thresholds, "LARGE_STATES", 0)
     monkeypatch.setattr(conjunctions, "_FEW_STATES", few)
     monkeypatch.setattr(conjunctions, "_TIMES_NFA", 2 if few else 0)
     for each in (default_tokenizer, gpt2):
@@ -76,7 +76,7 @@ def test_members_with_a_byte_without_a_token_are_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One of the network, or of a terminal; where there are tokens of all bytes nothing is said."""
-    monkeypatch.setattr(options, "SOON_LAZY_STATES", 0)
+    monkeypatch.setattr(thresholds, "LARGE_STATES", 0)
     text = "list ::= '[' list ']' | text\ntext ::= any* 'a' " + "any " * 9 + "\nany ::= [abc]"
     for letters, lost in {"[]abc": "", "[]ac": "0x62", "[abc": "0x5D", "]ab": "0x5B, 0x63"}.items():
         compiler = Compiler(tokenizer_of(tmp_path, letters))

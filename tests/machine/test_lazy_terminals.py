@@ -13,7 +13,7 @@ from support.matcher import check_random_texts
 from constrain.artifacts import Artifact
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Tokenizer, compile_grammar, options
+from constrain.compiler import Tokenizer, compile_grammar, thresholds
 from constrain.compiler.diagnostics import CheckError
 
 GRAMMARS = {
@@ -48,7 +48,7 @@ def compiled(text: str, tokenizer: Tokenizer, **options: object) -> Artifact:
 @pytest.fixture
 def lazily(monkeypatch: pytest.MonkeyPatch) -> None:
     """Intersections and complements of any size are made while decoding."""
-    monkeypatch.setattr(options, "SOON_LAZY_STATES", 0)
+    monkeypatch.setattr(thresholds, "LARGE_STATES", 0)
 
 
 @pytest.mark.quick

@@ -8,7 +8,7 @@ from support import grows
 from support.matcher import check_random_texts
 
 from constrain.artifacts import Artifact
-from constrain.compiler import Compiler, Tokenizer, options
+from constrain.compiler import Compiler, Tokenizer, thresholds
 from constrain.compiler.schema.notes import SPELLINGS
 
 DIGIT = "^(?=.*[0-9])"
@@ -39,7 +39,7 @@ def test_masks_are_those_of_the_product(
     full: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(options, "SOON_LAZY_STATES", 0)
+    monkeypatch.setattr(thresholds, "LARGE_STATES", 0)
     for tokenizer in (default_tokenizer, gpt2):
         lazy = compiled(Compiler(tokenizer), SMALL[name])
         eager = compiled(Compiler(tokenizer), SMALL[name], engine="network")

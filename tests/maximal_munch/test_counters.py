@@ -92,9 +92,9 @@ def of_kind(
 ) -> tuple[Artifact, Artifact]:
     """The artifacts of copies, and of counts."""
     text = KINDS[kind][0].replace("M..N", f"{bounds[0]}..{bounds[1]}")
-    monkeypatch.setattr(choose, "LEXEMES_COPIED_STATES", 1 << 30)
+    monkeypatch.setattr(choose, "counted_from", lambda *_: 1 << 30)
     copied = made(text, tokenizer, **options)
-    monkeypatch.setattr(choose, "LEXEMES_COPIED_STATES", 0)
+    monkeypatch.setattr(choose, "counted_from", lambda *_: 0)
     return copied, load_bytes(made(text, tokenizer, **options).to_bytes())
 
 

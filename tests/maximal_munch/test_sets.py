@@ -42,7 +42,7 @@ def letters(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
 @pytest.fixture
 def all_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every permutation of rules is a set in a frame."""
-    monkeypatch.setattr(choose, "LEXEMES_COPIED_STATES", ALL_HELD)
+    monkeypatch.setattr(choose, "counted_from", lambda *_: ALL_HELD)
 
 
 def made(text: str, tokenizer: Tokenizer, **options: Any) -> Artifact:
@@ -58,7 +58,7 @@ def check_both(held: str, orders: str, tokenizer: Tokenizer, rng: random.Random)
     """Masks of a grammar with sets against those of one in which all orders are rules."""
     patch = pytest.MonkeyPatch()
     with patch.context() as context:
-        context.setattr(choose, "LEXEMES_COPIED_STATES", ALL_COPIED)
+        context.setattr(choose, "counted_from", lambda *_: ALL_COPIED)
         one = made(orders, tokenizer)
     other = load_bytes(made(held, tokenizer).to_bytes())
     assert "set.parts" in other.arrays
@@ -114,7 +114,7 @@ def test_counts_in_parts_are_on_one_stack_with_sets(
         "required": ["a"], "additionalProperties": false}}"""
     found = []
     for most in (ALL_COPIED, ALL_HELD):
-        monkeypatch.setattr(choose, "LEXEMES_COPIED_STATES", most)
+        monkeypatch.setattr(choose, "counted_from", lambda *_, most=most: most)
         found.append(
             compile_grammar(
                 text,
@@ -169,7 +169,7 @@ def test_canonical_masks_go_before_sets_where_there_are_some(
     default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where nothing is asked for few parts are a DFA, and of many any sequences are allowed."""
-    monkeypatch.setattr(choose, "LEXEMES_COPIED_STATES", ALL_HELD)
+    monkeypatch.setattr(choose, "counted_from", lambda *_: ALL_HELD)
     parts = [f'"{a}{b}"' for a in "cdef" for b in "ghij"]
     open_ = {"tokenization": None, "engine": "auto"}
     few = made(f'start ::= permute!({", ".join(parts[:4])}) ".";', default_tokenizer, **open_)

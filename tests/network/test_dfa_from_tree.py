@@ -8,7 +8,7 @@ import pytest
 from support.grammars import random_grammars, tree_of
 
 from constrain.artifacts import Artifact
-from constrain.compiler import Tokenizer, compile_grammar, frontend
+from constrain.compiler import Tokenizer, compile_grammar, frontend, thresholds
 from constrain.compiler.automata.minimize import minimal
 from constrain.compiler.diagnostics import NotRegularError
 from constrain.compiler.limits import Limits
@@ -57,7 +57,7 @@ def test_chains_of_optional_keys_are_as_by_the_normal_form(
 ) -> None:
     """The same automaton, and states know rules whose text may follow."""
     expected = build_automaton(keys(9), dialect="kbnf").dfa
-    monkeypatch.setattr(frontend, "_SHARED_STATES", 0)
+    monkeypatch.setattr(thresholds, "LARGE_STATES", 0)
     found = build_automaton(keys(9), dialect="kbnf")
     assert (expected.table == found.dfa.table).all()
     names = {found.rules[origin] for origin in found.dfa.origins[found.dfa.start]}

@@ -26,7 +26,7 @@ from support.normal_form.network import network
 from constrain.artifacts.container.sections import is_acyclic
 from constrain.artifacts.network.configurations import Network
 from constrain.artifacts.network.tables import NetworkTables
-from constrain.compiler import Tokenizer, frontend
+from constrain.compiler import Tokenizer, frontend, thresholds
 from constrain.compiler.diagnostics import CheckError, LimitError, NotRegularError
 from constrain.compiler.limits import Limits
 from constrain.compiler.lnf import normalize
@@ -59,8 +59,8 @@ def test_random_grammars_are_read_as_by_earley(
     if plan == "calls":
         inline_up_to(monkeypatch, 0)
     if plan == "overlapping":
-        monkeypatch.setattr(from_tree, "_GROWTH", 0)
-        monkeypatch.setattr(from_tree, "_SLACK", 3)
+        monkeypatch.setattr(thresholds, "SETS_OF_A_STATE", 0)
+        monkeypatch.setattr(thresholds, "LARGE_STATES", 3)
     rng = random.Random(8)
     read = called = 0
     for text, lnf in random_grammars(1500 if full else 60, seed=43):
@@ -302,7 +302,7 @@ def test_what_ends_with_a_byte_of_its_own_is_called() -> None:
     """A large string is, and a number, which may go on where it ends, is copied."""
     text = r"""start ::= '[' (item (',' item)*)? ']';
     item ::= s | n | start | s ':' n | s '=' n ';';
-    s ::= '"' ('abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz' | #'[0-9]{300}')* '"';
+    s ::= '"' ('abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz' | #'[0-9]{900}')* '"';
     n ::= #'-?[0-9]{1,300}';"""
     rules = rules_of(text)
     called = {rules.names[rule] for rule in procedures_of(rules)}

@@ -17,7 +17,7 @@ from constrain.artifacts.network.configurations import Network
 from constrain.artifacts.network.summaries import Summaries
 from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.tokens.trie import Trie
-from constrain.compiler import choose
+from constrain.compiler import thresholds
 from constrain.compiler.earley.tables import RulePaths
 from constrain.compiler.frontend import Parser
 from constrain.compiler.limits import Limits
@@ -157,7 +157,7 @@ def test_long_chains_of_rules_are_a_network(
     family: Callable[[int], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though rules that only follow each other are one automaton, as large as their text."""
-    monkeypatch.setattr(choose, "NETWORK_STATES", 100)
+    monkeypatch.setattr(thresholds, "NETWORK_STATES", 100)
     found = build_engine(family(100), dialect="kbnf")
     assert isinstance(found, Parser)
     assert found.network is not None

@@ -5,14 +5,21 @@
 
 import ast
 import re
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 from typing import Any
 
 import pytest
 from support import EXAMPLES, ROOT
 
-from constrain.compiler import CompileOptions, Tokenizer, compile_grammar
-from constrain.compiler.choose import EngineChoice, engine_of, next_engine, tokenization_of
+from constrain.compiler import CompileOptions, Tokenizer, compile_grammar, thresholds
+from constrain.compiler.choose import (
+    EngineChoice,
+    engine_of,
+    may_be_met,
+    met_instead,
+    next_engine,
+    tokenization_of,
+)
 from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.frontend import Automaton, MaximalMunchGrammar, Parser, read_checked
 from constrain.compiler.pipeline import build_artifact, build_automaton, build_engine
@@ -193,21 +200,27 @@ def test_each_engine_has_its_recogniser() -> None:
 
 
 def test_what_is_tried_next() -> None:
-    """A failed DFA is followed by a network, that by Earley's recogniser; time ends it all."""
+    """A failed DFA is followed by a network, whose states are made when they are met where all are
+    too many; time ends it all."""
     options = CompileOptions(dialect="kbnf")
     grammar = read_checked(NESTED, options, "<grammar>")
     first = engine_of(grammar, options)
     large = LimitError("the network", "states", 7)
     second = next_engine(first, large)
-    third = next_engine(second, large)
+    third = met_instead(second, large)
 
-    assert ["dfa", "network", "earley"] == [first.engine, second.engine, third.engine]
+    assert ["dfa", "network", "network"] == [first.engine, second.engine, third.engine]
     assert "the network needs more than 7 states" == second.reason
     assert f"{second.reason}, and {second.reason}" == third.reason
-    # What the network may grow to is bounded while another engine can take its place.
-    assert [20_000, None] == [c.most_states for c in (second, third)]
+    assert [False, False, True] == [each.is_lazy for each in (first, second, third)]
+    # What the network may grow to is bounded while its states may be made when they are met.
+    assert thresholds.NETWORK_STATES == second.most_states
+    assert may_be_met(second, options)
+    asked = replace(options, tokenization="canonical")
+    assert engine_of(grammar, asked).most_states is None
+    assert not may_be_met(second, asked)
     with pytest.raises(LimitError):
-        next_engine(third, large)
+        next_engine(second, large)
     with pytest.raises(LimitError):
         next_engine(first, LimitError("the network", "seconds", 1.0))
 

@@ -9,7 +9,7 @@ import pytest
 from support.schema import members
 
 from constrain.artifacts.artifact import Artifact
-from constrain.compiler import CompileOptions, Compiler, SchemaOptions, Tokenizer
+from constrain.compiler import CompileOptions, Compiler, SchemaOptions, Tokenizer, thresholds
 
 pytestmark = pytest.mark.quick
 
@@ -80,9 +80,8 @@ def test_masks_of_sets_are_those_of_all_orders(
 ) -> None:
     """Bit by bit along random texts, against a DFA, which knows no sets."""
     from constrain.artifacts.tokens import tokenset
-    from constrain.compiler import choose
 
-    monkeypatch.setattr(choose, "FEW_COPIED_STATES", 0)
+    monkeypatch.setattr(thresholds, "SOON_COPIED_STATES", 0)
     schema = _many(4 if changes.get("additionalProperties") else 5) | changes
     held, orders = _compiled(schema, compiler), _compiled(schema, compiler, engine="dfa")
     rng = random.Random(1)

@@ -11,14 +11,13 @@ from constrain.artifacts.counting_network.machine import CountingMasks
 from constrain.artifacts.network.configurations import Network
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Tokenizer, compile_grammar
+from constrain.compiler import Tokenizer, compile_grammar, thresholds
 from constrain.compiler.frontend import Parser
 from constrain.compiler.grammar.expand_permutations import expand_permutations
 from constrain.compiler.grammar.tree import Grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.lnf import Lnf
 from constrain.compiler.lnf.empty_patterns import without_exceptions
-from constrain.compiler.network import tree_plan
 from constrain.compiler.network.from_tree import network_of_rules, numbered
 from constrain.compiler.network.minimal_network import minimal_network
 from constrain.compiler.pipeline import build_engine
@@ -42,8 +41,8 @@ def made(text: str, tokenizer: Tokenizer, engine: str = "auto", **options: objec
 def inline_up_to(patch: pytest.MonkeyPatch, states: int) -> None:
     """Copy rules of at most so many states; with 0 all that are used twice are called."""
     if not states:
-        for name in ("CALLED_FROM", "COPIES", "OPEN_COPIES"):
-            patch.setattr(tree_plan, name, 0)
+        for name in ("COPIED_STATES", "NETWORK_STATES"):
+            patch.setattr(thresholds, name, 0)
 
 
 def long_json(octets: int) -> str:

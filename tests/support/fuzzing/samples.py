@@ -10,7 +10,13 @@ import pytest
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.canonical_network.closure import token_liveness
-from constrain.compiler import Tokenizer, choose, compile_grammar, load_tokenizer, options
+from constrain.compiler import (
+    Tokenizer,
+    choose,
+    compile_grammar,
+    load_tokenizer,
+    thresholds,
+)
 from constrain.compiler.cartesian import lift
 from constrain.compiler.lazy_dfa import conjunctions
 from constrain.compiler.pipeline import build_artifact, build_automaton
@@ -185,20 +191,20 @@ def samples(folder: Path, *, large: bool = False) -> dict[str, Artifact]:
     for name, case in cases.items():
         with pytest.MonkeyPatch.context() as patch:
             if name.startswith("lazy"):
-                patch.setattr(options, "SOON_LAZY_STATES", 0)
+                patch.setattr(thresholds, "LARGE_STATES", 0)
             if name == "lazy-greedy":
-                patch.setattr(choose, "LEXEME_STATES", 2)
+                patch.setattr(thresholds, "LARGE_STATES", 2)
                 patch.setattr(conjunctions, "_FEW_STATES", 0)
                 patch.setattr(conjunctions, "_TIMES_NFA", 0)
             if name in ("product, blocks", "canonical network, rows"):
                 patch.setattr(lift, "LONGEST_LIST", 4)
                 patch.setattr(token_liveness, "LONGEST_LIST", 4)
             if name == "sets":
-                patch.setattr(choose, "FEW_COPIED_STATES", 0)
+                patch.setattr(thresholds, "SOON_COPIED_STATES", 0)
             if name in ("counters", "schema"):
-                patch.setattr(choose, "COPIED_STATES", 0)
+                patch.setattr(thresholds, "COPIED_STATES", 0)
             if name == "greedy, counters":
-                patch.setattr(choose, "LEXEMES_COPIED_STATES", 0)
+                patch.setattr(choose, "counted_from", lambda *_: 0)
             given = {"eos": ["<eos>"], **case.given}
             found[name] = compile_grammar(
                 case.text, dialect=case.dialect, tokenizer=made[case.tokenizer], **given
