@@ -70,6 +70,10 @@ _Open: TypeAlias = frozenset[tuple[int, int]]
 
 _NOTHING: _Open = frozenset()
 
+# Of an automaton and the pieces together: their columns, by which the automaton's rows are, and the
+# class of each byte.
+_Columns: TypeAlias = tuple[list[int], list[list[int]], NDArray[np.uint8]]
+
 # Which ignored text stands before a terminal, or before the members of an automaton instead.
 _Divided: TypeAlias = list[tuple[Expr | None, Dfa | None]]
 
@@ -269,8 +273,9 @@ class _LongestGaps(Gaps):
         optional = members is not whole
         by_members: dict[tuple[bytes, ...], tuple[Dfa, set[_Open]]] = {}
         is_open = False
+        columns = self._columns_beside(members)
         for ending in self._endings:
-            fitting, stays_open = self._fitting(members, ending)
+            fitting, stays_open = self._fitting(members, columns, ending)
             is_open |= stays_open
             if not fitting.is_empty:
                 by_members.setdefault(_key(fitting), (fitting, set()))[1].add(ending)
@@ -284,18 +289,22 @@ class _LongestGaps(Gaps):
             found.append((gap, None if key == same else fitting))
         return found, optional
 
-    def _fitting(self, members: Dfa, ending: _Open) -> tuple[Dfa, bool]:
+    def _columns_beside(self, members: Dfa) -> _Columns:
+        """The columns of members and pieces together."""
+        both = members.classes.astype(np.intp) * (int(self._columns.max()) + 1) + self._columns
+        _, first, classes = np.unique(both, return_index=True, return_inverse=True)
+        rows = members.table[:, members.classes[first]].tolist()
+        return self._columns[first].tolist(), rows, classes.astype(np.uint8)
+
+    def _fitting(self, members: Dfa, beside: _Columns, ending: _Open) -> tuple[Dfa, bool]:
         """The members behind which no piece of an ending is longer, and whether some are read with
         pieces that are open yet."""
-        # Columns of both, and a byte of each.
-        both = np.stack([members.classes.astype(np.intp), self._columns])
-        _, first, classes = np.unique(both, axis=1, return_index=True, return_inverse=True)
-        columns = self._columns[first].tolist()
-        table = members.table[:, members.classes[first]]
-        rows: list[list[int]] = table.tolist()
+        if not ending:
+            return members, False
+        columns, rows, classes = beside
         accepting: list[bool] = members.accepting.tolist()
-        numbers = {(members.start, ending): members.states if ending else members.start}
-        pending, more = list(numbers) if ending else [], list[list[int]]()
+        numbers = {(members.start, ending): members.states}
+        pending, more = list(numbers), list[list[int]]()
         excludes = stays_open = False
         for state, opened in pending:
             self._limits.check_states(len(numbers), _STAGE)
@@ -320,7 +329,7 @@ class _LongestGaps(Gaps):
         ends = [accepting[state] for state, _ in pending]
         found = Dfa(
             np.array([*rows, *more], dtype=np.int32),
-            classes.reshape(-1).astype(np.uint8),
+            classes,
             np.array([*accepting, *ends], dtype=np.bool_),
             numbers[members.start, ending],
             (frozenset(),) * (len(rows) + len(more)),
