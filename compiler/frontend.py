@@ -10,6 +10,7 @@
 """
 
 from collections.abc import Callable, Container, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -298,7 +299,8 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
                     choice = replace(choice, counted_from=thresholds.SOON_COPIED_STATES)
                     continue
                 if may_be_met(choice, options):
-                    return parser_of_positions(resolved, met_instead(choice, error), limits)
+                    with suppress(LimitError):
+                        return parser_of_positions(resolved, met_instead(choice, error), limits)
             choice = next_engine(choice, error)
 
 
