@@ -1,34 +1,29 @@
 """The machine of matchers over states that are made when they are met.
 
 A mask is the union of the rows of a configuration's threads down their stacks
-(``artifacts/network/summaries.py``), and of EOS where the text may end. What texts lead to is
+(``artifacts/walk``), and of EOS where the text may end. What texts lead to is
 numbered (``artifacts/tokens/interning.py``), and the states that were made count with it: the next
 machine, when this one is full, begins with none.
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import TypeAlias
 
 from ..errors import ArtifactError
 from ..network.configurations import REFUSED, Texts
-from ..network.lazy_token_effects import LazyTokenEffects
-from ..network.machine import named_rows, readings_of
-from ..network.summaries import Summaries, TrieWalk
+from ..network.machine import named_by, readings_of
 from ..network.tables import DEAD
-from ..summaries.node_sets import NOTHING, ROOT, Nodes
 from ..tokens import tokenset
 from ..tokens.interning import InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
-from .repetitions import ENDLESS
+from ..walk.rows_by_frames import RowsByFrames
 from .states import StateMaker, States
-from .walk import StateWalk
 
-# How a budget is divided: summaries with their rows; effects of tokens that are read; steps; masks;
-# and what is interned, states among it.
+# How a budget is divided: rows with what is summarised; effects of tokens that are read; steps;
+# masks; and what is interned, states among it.
 _SUMMARIES, _EFFECTS, _STEPS, _MASKS, _INTERNED = 20, 7, 1, 1, 3
 
 # Masks and steps that are cached, however small the budget is.
@@ -36,59 +31,6 @@ _FEWEST = 256
 
 # Steps between two looks at the limits.
 _BETWEEN_LOOKS = 256
-
-_EOS = -1
-
-# The row of the tokens that fit, and the set of nodes where the call ends, by their numbers.
-_Summary: TypeAlias = tuple[int, int]
-
-
-class StateSummaries(Summaries):
-    """Summaries by walks that make states on the way."""
-
-    def __init__(
-        self, states: States, trie: Callable[[], Trie], vocab_size: int, caches: CacheBudget
-    ) -> None:
-        super().__init__(states, trie, vocab_size, None, caches, compact=True)
-        self._states = states
-
-    def _made_walk(self, trie: Trie) -> StateWalk:
-        self._by_states = StateWalk(self._states, trie, self._vocab_size, self._children)
-        return self._by_states
-
-    def _steps(self, key: tuple[int, int]) -> Generator[tuple[int, int], _Summary, _Summary]:
-        """By its twin, a state with bounds: alone where no text is longer than there is room. Else
-        texts that are longer are walked by themselves, if they are whole tokens; and if not, the
-        nodes with longer ones below."""
-        suspended, state = key
-        room, begun = self._states.rooms[state], self.sets[suspended]
-        walk = self._by_states
-        low = walk.within(begun, room) if room < ENDLESS else None
-        if low is None or not (suspended == ROOT or low.any()):
-            return (yield from super()._steps(key))
-        twin = self._states.twin(state)
-        if low.all():
-            return self._found(key, (yield suspended, twin))
-        if suspended == ROOT:
-            row, left = yield key[0], twin
-            longer, after = yield from super()._steps(key)
-            words = self.rows[row] & ~walk.longer(room) | self.rows[longer]
-            parts = [walk.up_to(self.sets[left], room), self.sets[after]]
-            return self._found(key, (self.rows.number(words), self.sets.number(walk.merged(parts))))
-        rows, lefts = set[int](), list[Nodes]()
-        for nodes, each in ((begun[low], twin), (begun[~low], state)):
-            row, left = yield self.sets.number(nodes), each
-            rows.add(row)
-            lefts.append(self.sets[left])
-        return self._found(key, (self.rows.union(rows), self.sets.number(walk.merged(lefts))))
-
-    def _read_from(
-        self, walk: TrieWalk, number: int, suspended: Nodes, state: int
-    ) -> tuple[Words, list[tuple[int, Nodes]], int]:
-        room = self._states.rooms[state] if number == ROOT else ENDLESS
-        if room < ENDLESS:
-            return self._by_states.walk_longer(suspended, state, room)
-        return super()._read_from(walk, number, suspended, state)
 
 
 class MetMasks(InterningMachine):
@@ -113,23 +55,28 @@ class MetMasks(InterningMachine):
         summaries, effects, steps, masks, interned = (caches or CacheBudget()).divide(
             _SUMMARIES, _EFFECTS, _STEPS, _MASKS, _INTERNED
         )
-        self.states, self.summaries = self._begun(maker, trie, vocab_size, summaries)
+        self.states = self._begun(maker)
         self._vocabulary, self._vocab_size = vocabulary, vocab_size
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self._most_steps = max(steps.limit // ENTRY_BYTES, _FEWEST)
         self._most_masks = max(masks.limit // ENTRY_BYTES, _FEWEST)
         self.network = Texts(self.states)
-        self._effects = LazyTokenEffects(self.network, self._readings, effects)
+        self._begin_walks(trie, summaries, effects)
         self._steps: dict[tuple[int, int], int] = {}
         self._masks: dict[int, Words] = {}
         self.begin_interning(interned, lock)
         self._making = _Making(self)
 
-    def _begun(
-        self, maker: StateMaker, trie: Callable[[], Trie], vocab_size: int, caches: CacheBudget
-    ) -> tuple[States, StateSummaries]:
-        states = States(maker)
-        return states, StateSummaries(states, trie, vocab_size, caches)
+    def _begun(self, maker: StateMaker) -> States:
+        """The states, of which none is made."""
+        return States(maker)
+
+    def _begin_walks(
+        self, trie: Callable[[], Trie], rows: CacheBudget, effects: CacheBudget
+    ) -> None:
+        """What finds rows and steps."""
+        stacks, size = self.network.stacks, self._vocab_size
+        self._walks = RowsByFrames(self.states, stacks, trie, size, rows)
 
     def _readings(self, token_id: int) -> Sequence[Iterable[int]]:
         """The symbols of a token."""
@@ -177,40 +124,39 @@ class MetMasks(InterningMachine):
         return None if target == REFUSED else target
 
     def _stepped(self, state: int, token_id: int) -> int:
-        return self._effects.step(state, token_id)
+        network, found = self.network, dict[int, int]()
+        threads = network.threads[state]
+        for symbols in self._readings(token_id):
+            if isinstance(symbols, bytes):
+                for target, node in self._walks.step(threads, symbols):
+                    network.add(found, target, node)
+            else:
+                behind = network.read(state, symbols)
+                for target, node in network.threads[behind] if behind != REFUSED else ():
+                    network.add(found, target, node)
+        return network.configuration(found) if found else REFUSED
 
     def row(self, state: int) -> Words:
         """The mask of a configuration, uint32 (W,), read-only; computed when it is first met."""
         mask = self._masks.get(state)
         if mask is None:
             with self._making:
-                if self.summaries.is_full:
-                    self._masks.clear()
-                    self.summaries.forget()
                 if len(self._masks) >= self._most_masks:
                     self._masks.clear()
-                mask = self._masks[state] = self.summaries.rows[self._row(state)]
+                mask = self._masks[state] = self._made_row(state)
         return mask
 
-    def _row(self, configuration: int) -> int:
-        summaries, entries = self.summaries, self.network.stacks.entries
-        rows = set[int]()
-        threads = self.network.threads[configuration]
-        pending = [(ROOT, state, node) for state, node in threads if state != DEAD]
-        seen = set(pending)
-        for suspended, state, node in pending:
-            row, left = summaries.summary(suspended, state)
-            rows.add(row)
-            for frame, below in entries[node] if left != NOTHING else ():
-                key = left, frame, below
-                if frame != DEAD and key not in seen:
-                    seen.add(key)
-                    pending.append(key)
+    def _made_row(self, state: int) -> Words:
+        if self._walks.is_full:
+            self._masks.clear()
+            self._walks.forget()
+        threads = self.network.threads[state]
+        rows = [self._walks.row(each, node) for each, node in threads if each != DEAD]
         if self._named:
-            rows.update(named_rows(self.network, configuration, self._named, summaries))
-        if self.network.may_end(configuration):
-            rows.add(summaries.rows.constant(_EOS, self._eos))
-        return summaries.rows.union(rows)
+            rows += [self._named[each] for each in named_by(self.network, state, len(self._named))]
+        if self.network.may_end(state):
+            rows.append(self._eos)
+        return self._walks.united(rows)
 
 
 class _Making:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol, overload
 
 from ..network.loops import Loop
-from ..tokens.subtrees import BROKEN, CLASS_BITS, OTHER, UTF8_BETWEEN, UTF8_ILL, UTF8_STEPS
+from ..tokens.subtrees import BROKEN, CLASS_BITS, OUTSIDE, UTF8_BETWEEN, UTF8_ILL, UTF8_STEPS
 from .repetitions import ENDLESS
 
 DEAD = 0
@@ -41,6 +41,22 @@ _NO_CALLS: list[tuple[int, int]] = []
 
 _CLASSES: list[int] = CLASS_BITS.tolist()
 _STEPS: list[list[int]] = UTF8_STEPS.tolist()
+
+# The first bytes of characters outside ASCII: what is read behind them, and their class. By what
+# was read the runs of bytes that go on, and what is read behind these.
+_LEADS = [
+    (lead, _STEPS[UTF8_BETWEEN][lead], _CLASSES[lead])
+    for lead in range(128, 256)
+    if _STEPS[UTF8_BETWEEN][lead] != UTF8_ILL
+]
+_CONTINUED = [
+    [
+        (low, max(octet for octet in range(256) if steps[octet] == steps[low]), steps[low])
+        for low in range(128, 192)
+        if steps[low] != UTF8_ILL and steps[low - 1] != steps[low]
+    ]
+    for steps in _STEPS
+]
 
 
 class StateMaker(Protocol):
@@ -247,7 +263,7 @@ class States(dict[int, Sequence[int]]):
             else:
                 others |= _CLASSES[octet]
         if not any(other[128:256]) and len(following) == 1:
-            single |= self._leads_outside_ascii(state, *following) << OTHER
+            single |= OUTSIDE * self._leads_outside_ascii(state, *following)
         return single & ~others
 
     def further(self, state: int, target: int) -> int:
@@ -334,11 +350,42 @@ class States(dict[int, Sequence[int]]):
         if found is None:
             found, loop = ALL_CLASSES, self.loop(state)
             if loop is not None and not self.stops[state]:
-                found = 1 << BROKEN | (0 if loop.others else 1 << OTHER)
+                found = 1 << BROKEN | (0 if loop.others else OUTSIDE)
                 for octet, stays in enumerate(loop.ascii):
                     if not stays:
                         found |= _CLASSES[octet]
             self.known_leaving[state] = found
+        return found
+
+    def loops_outside_ascii(self, state: int) -> int:
+        """The classes of characters outside ASCII, as bits, all of which lead a state back to
+        itself; nothing stops in the middle of one."""
+        row, known, found = self[state], dict[tuple[int, int], bool](), OUTSIDE
+        for lead, step, bits in _LEADS:
+            target = row[lead]
+            if target == DEAD or not self._leads_back(step, target, state, known):
+                found &= ~bits
+        return found
+
+    def _leads_back(
+        self, read: int, inside: int, back: int, known: dict[tuple[int, int], bool]
+    ) -> bool:
+        """Whether all characters, of which something was read, lead from one state to another."""
+        found = known.get((read, inside))
+        if found is None:
+            found = not self.stops[inside]
+            row = self[inside] if found else ()
+            for low, high, step in _CONTINUED[read] if found else ():
+                targets = set(row[low : high + 1])
+                if step == UTF8_BETWEEN:
+                    found = targets == {back}
+                else:
+                    found = DEAD not in targets and all(
+                        self._leads_back(step, target, back, known) for target in targets
+                    )
+                if not found:
+                    break
+            known[read, inside] = found
         return found
 
     def _leads_outside_ascii(self, state: int, back: int) -> bool:

@@ -7,20 +7,24 @@ from ..lazy_dfa.emptiness import UndecidedError
 from ..lazy_dfa.reader import Reader
 from ..lazy_dfa.tables import Conjunction
 from ..network.configurations import REFUSED, Texts
+from ..network.lazy_token_effects import LazyTokenEffects
 from ..summaries.node_sets import NOTHING, ROOT
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
-from .masks import MetMasks, StateSummaries
+from .masks import MetMasks
 from .position_states import PositionStates
+from .state_summaries import StateSummaries
 from .states import DEAD, StateMaker, States
 from .terminal_states import TerminalStates
 from .terminal_walks import TerminalWalks
 
 # How a budget is divided: the machine, and walks inside terminals.
 _OWN, _INSIDE = 5, 3
+
+_EOS = -1
 
 
 class TerminalSummaries(StateSummaries):
@@ -84,20 +88,49 @@ class TerminalMasks(MetMasks):
         self.terminals = terminals
         super().__init__(maker, trie, vocabulary, eos, vocab_size, caches, lock)
 
-    def _begun(
-        self, maker: StateMaker, trie: Callable[[], Trie], vocab_size: int, caches: CacheBudget
-    ) -> tuple[States, StateSummaries]:
-        walks = self.terminals
-        states = TerminalStates(maker, walks.readers)
-        self._inside, self._behind = states.inside, states.behind
-        return states, TerminalSummaries(states, walks, trie, vocab_size, caches)
+    def _begun(self, maker: StateMaker) -> States:
+        self._states = TerminalStates(maker, self.terminals.readers)
+        self._inside, self._behind = self._states.inside, self._states.behind
+        return self._states
+
+    def _begin_walks(
+        self, trie: Callable[[], Trie], rows: CacheBudget, effects: CacheBudget
+    ) -> None:
+        self.summaries = TerminalSummaries(
+            self._states, self.terminals, trie, self._vocab_size, rows
+        )
+        self._effects = LazyTokenEffects(self.network, self._readings, effects)
+
+    def _made_row(self, state: int) -> Words:
+        if self.summaries.is_full:
+            self._masks.clear()
+            self.summaries.forget()
+        return self.summaries.rows[self._row(state)]
+
+    def _row(self, configuration: int) -> int:
+        summaries, entries = self.summaries, self.network.stacks.entries
+        rows = set[int]()
+        threads = self.network.threads[configuration]
+        pending = [(ROOT, state, node) for state, node in threads if state != DEAD]
+        seen = set(pending)
+        for suspended, state, node in pending:
+            row, left = summaries.summary(suspended, state)
+            rows.add(row)
+            for frame, below in entries[node] if left != NOTHING else ():
+                key = left, frame, below
+                if frame != DEAD and key not in seen:
+                    seen.add(key)
+                    pending.append(key)
+        if self.network.may_end(configuration):
+            rows.add(summaries.rows.constant(_EOS, self._eos))
+        return summaries.rows.union(rows)
 
     def _stepped(self, state: int, token_id: int) -> int:
         network, found = self.network, dict[int, int]()
         threads = network.threads[state]
         terminals = [self._inside.get(thread) for thread, _ in threads]
         if not any(terminals):
-            return super()._stepped(state, token_id)
+            return self._effects.step(state, token_id)
         # Few states inside terminals are met again: what a token does there is not kept.
         readings = self._readings(token_id)
         for (thread, node), inside in zip(threads, terminals, strict=True):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..summaries.node_sets import ROOT, Nodes, NodeSets
 from ..summaries.rows import RowTable
-from ..tokens.subtrees import OTHER, Subtrees, leaving
+from ..tokens.subtrees import OUTSIDE, Subtrees, leaving
 from ..tokens.trie import Trie
 from .lexer import Lexer
 from .slices import Covered, Slices
@@ -113,7 +113,7 @@ class LexerTrie:
         if (
             self._slices is None
             or suspended != ROOT
-            or not int(self.stays.leaving()[state]) >> OTHER & 1
+            or not int(self.stays.leaving()[state]) & OUTSIDE
         ):
             return None
         return self._slices.covered(self._lexer, state)

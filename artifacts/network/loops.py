@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..summaries.node_sets import Nodes, merged
 from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES, BoundedCache
-from ..tokens.subtrees import BROKEN, CLASS_BITS, OTHER, subtrees_of
+from ..tokens.subtrees import BROKEN, CLASS_BITS, OUTSIDE, subtrees_of
 from ..tokens.subtrees import UTF8_BETWEEN as BETWEEN
 from ..tokens.subtrees import UTF8_ILL as ILL
 from ..tokens.subtrees import UTF8_STEPS as STEPS
@@ -211,7 +211,7 @@ class LoopWalks:
         leaving = np.bitwise_or.reduce(CLASS_BITS[:128][~inside], initial=np.uint64(1 << BROKEN))
         if not loop.others:
             steps[BETWEEN, 128:] = ILL
-            leaving |= np.uint64(1 << OTHER)
+            leaving |= np.uint64(OUTSIDE)
         flat = steps.ravel()
         single, whole, within = [nodes], [nodes[:0]], [nodes[:0]]
         met = 0

@@ -181,16 +181,13 @@ def readings_of(
     return found
 
 
-def named_rows(
-    network: Texts, configuration: int, named: Sequence[Words], summaries: Summaries
-) -> Iterator[int]:
-    """The tokens that are read by their terminals, as rows of ``summaries``; ``named``: those of
-    each terminal."""
+def named_by(network: Texts, configuration: int, terminals: int) -> Iterator[int]:
+    """Which of the token terminals a configuration reads."""
     threads = network.unfolded(network.threads[configuration])
     rows = network.tables.rows
-    for number, tokens in enumerate(named):
+    for number in range(terminals):
         if any(rows[state][FIRST_TERMINAL + number] != DEAD for state, _ in threads):
-            yield summaries.rows.constant(number, tokens)
+            yield number
 
 
 class NetworkMasks(InterningMachine):
@@ -333,7 +330,9 @@ class NetworkMasks(InterningMachine):
         if others:
             rows |= self._stacks.rows(others)
         if self._named:
-            rows.update(named_rows(network, configuration, self._named, self.summaries))
+            constant = self.summaries.rows.constant
+            read = named_by(network, configuration, len(self._named))
+            rows.update(constant(number, self._named[number]) for number in read)
         if network.may_end(configuration):
             rows.add(self.summaries.rows.constant(_EOS, self._eos))
         return self.summaries.rows.union(rows)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tokens.distinct import distinct
-from ..tokens.subtrees import BROKEN, CLASS_BITS, NO_CLASS_LOOPS, OTHER, characters, levels_of
+from ..tokens.subtrees import BROKEN, CLASS_BITS, NO_CLASS_LOOPS, OUTSIDE, characters, levels_of
 from ..tokens.subtrees import UTF8_BETWEEN as BETWEEN
 from ..tokens.subtrees import UTF8_ILL as ILL
 from ..tokens.subtrees import UTF8_STEPS as STEPS
@@ -42,7 +42,7 @@ _ROWS = 1 << 12
 # Texts of different lengths are distinguished if some state reads so many characters of words, a
 # power of two, but not any number. Digits that count are not worth it: few tokens have several.
 _COUNTED = 8
-_WORDS = CLASS_BITS[ord("z")] | CLASS_BITS[ord("Z")] | np.uint64(1 << OTHER)
+_WORDS = CLASS_BITS[ord("z")] | CLASS_BITS[ord("Z")] | np.uint64(OUTSIDE)
 
 _Bits = NDArray[np.uint64]
 _States = NDArray[np.int32]
@@ -198,7 +198,7 @@ def _successors(tables: NetworkTables, stops: NDArray[np.bool_]) -> tuple[_State
             better = (weight > best) & (targets != DEAD)
             best[better], chosen[better] = weight[better], targets[better]
         found = np.bitwise_or.reduce(np.where(rows == chosen[:, None], np.uint64(0), bits), axis=1)
-        found |= np.where(other[part] == chosen, np.uint64(0), np.uint64(1 << OTHER))
+        found |= np.where(other[part] == chosen, np.uint64(0), np.uint64(OUTSIDE))
         found |= np.uint64(1 << BROKEN)
         leaving[part] = np.where(chosen == DEAD, NO_CLASS_LOOPS, found)
     return successors, leaving

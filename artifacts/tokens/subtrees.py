@@ -5,8 +5,8 @@
 In a name, a comment or a string an automaton stays in one state for most of what it reads. Each
 trie node has a bit set of the classes of the characters below it, and each state one of the classes
 that it does not loop on: where the two are disjoint, all tokens below the node fit.
-Classes are coarse: an ASCII byte is in one of some forty, and all other characters are one class,
-as long as they are well-formed from the node on. In the order of token texts the tokens below a
+Classes are coarse: an ASCII byte is in one of 48, and all other characters are in one of fifteen by
+their first byte, as long as they are well-formed from the node on. In the order of token texts the tokens below a
 node are an interval. So one comparison decides a subtree, and one interval holds its tokens.
 
 The same idea as slices (llguidance, "Optimizing"), with one slice a node; it does not cover lexemes
@@ -42,8 +42,14 @@ _PACKED_SINGLY = 256
 _BORDERS = [*range(0x20, 0x30), *b"028:;<=>?@AG", *range(0x5B, 0x61), *b"ag", *range(0x7B, 0x80)]
 _CONTROLS = [0, 9, 10, 11, 12, 13, 14]
 
-# Classes of characters outside ASCII, and of bytes that make none.
-OTHER, BROKEN = 62, 63
+# The classes of characters outside ASCII by their first bytes; each goes up to the next one, and
+# some of E2, E3 and E4 are letters of few alphabets, or none.
+_LEADS = [0xC2, 0xC3, 0xCC, 0xD0, 0xD5, 0xE0, 0xE1, 0xE2, 0xE3, 0xE4, 0xE5, 0xE9, 0xEA, 0xEE, 0xF0]
+_FIRST_LEAD = 48
+
+# The class of bytes that make no character, and the bits of all characters outside ASCII.
+BROKEN = 63
+OUTSIDE = (1 << BROKEN) - (1 << _FIRST_LEAD)
 
 # Of a state that reads nothing, or of which nothing is known.
 NO_CLASS_LOOPS = np.uint64(2**64 - 1)
@@ -82,11 +88,12 @@ _SAMPLE = "é".encode()
 
 
 def _class_bits() -> NDArray[np.uint64]:
-    """The class of each byte, as a bit."""
-    classes = np.full(256, OTHER, dtype=np.uint64)
+    """The class of each byte that begins a character, as a bit; of others, some class."""
     borders = [*_CONTROLS, *_BORDERS]
-    classes[:128] = np.searchsorted(borders, np.arange(128), side="right") - 1
-    return np.left_shift(np.uint64(1), classes)
+    classes = np.searchsorted(borders, np.arange(256), side="right") - 1
+    leads = np.searchsorted(_LEADS, np.arange(128, 256), side="right") - 1
+    classes[128:] = _FIRST_LEAD + np.maximum(leads, 0)
+    return np.left_shift(np.uint64(1), classes.astype(np.uint64))
 
 
 CLASS_BITS = _class_bits()
@@ -264,16 +271,18 @@ def characters(
     trie: Trie, levels: list[tuple[int, int]]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.uint64]]:
     """Of each node: whether a character is unfinished behind it, whether its byte continues one,
-    and the class of that byte, as a bit."""
+    and the class of the character that it is of, as a bit."""
     read = np.zeros(len(trie.octets), dtype=np.uint8)
-    before = np.zeros_like(read)
+    before, into = np.zeros_like(read), CLASS_BITS.take(trie.octets)
     for first, last in levels:
         starts = trie.first[first : last + 1]
         children = slice(int(starts[0]), int(starts[-1]))
         before[children] = np.repeat(read[first:last], np.diff(starts))
         cells = before[children].astype(np.intp) << 8 | trie.octets[children]
         read[children] = UTF8_STEPS.ravel().take(cells)
-    into = CLASS_BITS.take(trie.octets)
+        # The class of a character's first byte is that of the others.
+        above, goes_on = np.repeat(into[first:last], np.diff(starts)), before[children] != UTF8_BETWEEN
+        into[children] = np.where(goes_on, above, into[children])
     into[read == UTF8_ILL] = 1 << BROKEN
     return read != UTF8_BETWEEN, before != UTF8_BETWEEN, into
 
@@ -289,12 +298,12 @@ def leaving(
     stays = table[states][:, columns[:128]] == states[:, None]
     bits = np.where(stays, np.uint64(0), CLASS_BITS[:128])
     found: NDArray[np.uint64] = np.bitwise_or.reduce(bits, axis=1)
-    found |= np.uint64(1 << OTHER | 1 << BROKEN)
+    found |= np.uint64(OUTSIDE | 1 << BROKEN)
     # The slow look is only for states to which a character of two bytes leads back.
     may_loop = table[table[states, columns[_SAMPLE[0]]], columns[_SAMPLE[1]]] == states
     for place in np.flatnonzero(may_loop).tolist():
         if _loops_outside_ascii(table, columns, int(states[place])):
-            found[place] &= ~np.uint64(1 << OTHER)
+            found[place] &= ~np.uint64(OUTSIDE)
     found[states == 0] = NO_CLASS_LOOPS
     return found
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..wordpiece import WordPieceTokenizer
 
 # Goes up with every change of what the tables hold or how they are computed.
-_VERSION = 2
+_VERSION = 3
 
 
 class HasVocabulary(Protocol):

@@ -1,0 +1,123 @@
+# The types of kernel.py, for its compiled form.
+cimport cython
+
+cdef int ENDS, CALLS, UNKNOWN, LARGE, ALIAS, SEVERAL, NO_EXITS, ENDLESS
+cdef unsigned long long ONE, ALL_CLASSES, BULK, OUTSIDE, BROKEN
+cdef int FIRST, LAST, BEGIN, OWN, END, FIELDS
+
+
+cdef class Kernel:
+    cdef object layout, states, stacks
+    cdef list entries
+    cdef const unsigned char[::1] octets
+    cdef const int[::1] nodes
+    cdef const unsigned long long[::1] classes
+    cdef const int[::1] ids
+    cdef const int[::1] lengths
+    cdef const unsigned long long[::1] class_bits
+    cdef int most
+    cdef int known, made, calls
+    cdef int[::1] row_at
+    cdef unsigned char[::1] kind
+    cdef unsigned long long[::1] leaving
+    cdef unsigned long long[::1] reads
+    cdef int[::1] room
+    cdef int[::1] twin
+    cdef int[::1] call_at
+    cdef int[::1] call_end
+    cdef int[::1] rows
+    cdef int[::1] starts
+    cdef int[::1] frames
+    cdef int[::1] t_state
+    cdef int[::1] t_node
+    cdef int[::1] t_all
+    cdef int top
+    cdef int[::1] p_frame
+    cdef int[::1] p_below
+    cdef int[::1] p_popped
+    cdef int closures
+    cdef int[::1] q_first
+    cdef int[::1] q_words
+    cdef int sets
+    cdef unsigned long long[::1] bits
+    cdef int bits_used
+    cdef int used
+    cdef int[::1] s_child
+    cdef int[::1] s_stop
+    cdef int[::1] s_low
+    cdef int[::1] s_high
+    cdef int[::1] s_used
+    cdef int[::1] s_sets
+    cdef int[::1] s_bits
+    cdef int[::1] s_exits
+    cdef int depth
+    cdef list exits
+    cdef dict aliases
+    cdef int closed
+    cdef set popped
+    cdef int last_popped, last_frame, last_below
+    cdef public int visited
+    cdef unsigned int[::1] words
+
+    cpdef lay_out(self, layout)
+    cpdef mask(self, int state, int node, unsigned int[::1] words)
+    @cython.locals(low=int, high=int, i=int, octet=int, target=int, state=int, node=int)
+    cpdef step(self, threads, const unsigned char[::1] text)
+    cdef kept(self, int low)
+    cdef begin(self)
+    @cython.locals(named=int, size=int, state=int)
+    cdef name_states(self)
+    @cython.locals(at=int, others=int, looping=int, octet=int, target=int, reads="unsigned long long", leaving="unsigned long long", loops="unsigned long long")
+    cdef int make(self, int state) except -1
+    @cython.locals(found=int)
+    cdef int without_bounds(self, int state) except -1
+    @cython.locals(i=int)
+    cdef inline int add(self, int low, int state, int node) except -1
+    cdef inline int append(self, int state, int node) except -1
+    cdef int check(self, int used) except -1
+    cdef parts(self, int node)
+    @cython.locals(place=int, other_place=int, found=int, first=int)
+    cdef int united(self, int node, int other) except? -1
+    @cython.locals(words=int, first=int, i=int)
+    cdef int new_set(self) except? -1
+    @cython.locals(place=int, found=int, first=int, inner=int, i=int)
+    cdef int without(self, int node, int other) except? -1
+    @cython.locals(inner=int, i=int)
+    cdef int put(self, int first, int node, int place) noexcept
+    @cython.locals(first=int, words=int, place=int, inner=int, i=int, have="unsigned long long")
+    cdef int includes(self, int node, int other) except -1
+    @cython.locals(place=int)
+    cdef int member(self, int node) except -1
+    @cython.locals(place=int, united=int)
+    cdef int push(self, int since, int frame, int below) except? -1
+    cdef int new_node(self, int frame, int below) except? -1
+    @cython.locals(since=int, i=int, state=int, node=int, kind=int, call=int)
+    cdef int close(self, int low, int high) except -1
+    @cython.locals(known=int, have=int, more=int, i=int)
+    cdef int meet(self, int low, int state, int node) except -1
+    @cython.locals(frame=int, below=int)
+    cdef int pop_kept(self, int low, int node) except -1
+    @cython.locals(place=int)
+    cdef int pop(self, int low, int node) except -1
+    @cython.locals(first=int, word=int, left="unsigned long long", place=int, frame=int, below=int, united=dict)
+    cdef int pop_set(self, int low, int number) except -1
+    @cython.locals(below="unsigned long long", high=int, is_large=bint, splits=bint, i=int, state=int, leaving="unsigned long long", end=int, first=int)
+    cdef inline int enter(self, int node, int low) except -1
+    @cython.locals(state=int, leaving="unsigned long long", top=int, used=int, sets=int, bits=int, others="unsigned long long", i=int)
+    cdef int exits_of(self, int node, int thread) except -2
+    @cython.locals(base=int, child=int, inner=int, octet=int, words="unsigned int[::1]", pending=list, found=list)
+    cdef find_exits(self, int node, unsigned long long leaving)
+    @cython.locals(depth=int, size=int)
+    cdef int come_back(self, int node, int low, int high, int exits) except -1
+    @cython.locals(depth=int, child=int, stop=int, low=int, high=int, used=int, sets=int, bits=int, is_exit=bint, is_open=bint, i=int, node=int, octet=int, target=int, exits="const int[::1]")
+    cdef int walk(self) except -1
+    @cython.locals(i=int)
+    cdef inline int reads_all(self, int low, int high, unsigned long long classes) noexcept
+    @cython.locals(i=int, token=int)
+    cdef inline int take(self, int begin, int end) noexcept
+    @cython.locals(i=int)
+    cdef inline int unite(self, const unsigned int[::1] row) noexcept
+
+
+cdef inline bint is_set(int node) noexcept
+cdef inline int place_of(int node) noexcept

@@ -1,0 +1,126 @@
+"""The tokens that fit a state over a set of stacks, by the frames that finding them looked at.
+
+    state 7                       ->  row: no token ends the call that state 7 is in
+    state 8, frame 3              ->  row: some do, and go on in frame 3
+    state 8, frame 5, frame 3     ->  row: "}}" goes on in both
+
+A walk that looked at the frame on top looks at it whatever the frame is. So what was found is a
+tree, whose leaves are rows; where a set holds several stacks, it is known by its number.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from ..machine.repetitions import ENDLESS
+from ..machine.states import States
+from ..network.configurations import Stacks
+from ..tokens import tokenset
+from ..tokens.memo import ENTRY_BYTES, CacheBudget
+from ..tokens.tokenset import Words
+from ..tokens.trie import Trie
+from .forms import kernel
+from .layout import TrieLayout, layout_of
+
+# A row, or what follows by the next frame; sets of several stacks are below 0.
+_Known: TypeAlias = "Words | dict[int, _Known]"
+
+
+class RowsByFrames:
+    """Rows by one machine's states and sets of stacks; not for several threads at once."""
+
+    def __init__(
+        self,
+        states: States,
+        stacks: Stacks,
+        trie: Callable[[], Trie],
+        vocab_size: int,
+        budget: CacheBudget,
+    ) -> None:
+        self._states, self._stacks, self._trie = states, stacks, trie
+        self._vocab_size, self._most_bytes = vocab_size, budget.limit
+        self._kernel = kernel()(states, stacks)
+        self._layout: TrieLayout | None = None
+        self.step = self._kernel.step
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what was found."""
+        self._known: dict[int, _Known] = {}
+        self._rows: dict[bytes, Words] = {}
+        self._bytes = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is more than the budget allows."""
+        return self._bytes > self._most_bytes
+
+    def row(self, state: int, node: int) -> Words:
+        """The tokens that a state over a set of stacks reads, uint32 (W,), read-only. Raises
+        ``WalkLimitError``, and what making states raises."""
+        if self._layout is None:
+            self._layout = layout_of(self._trie(), self._vocab_size)
+            self._kernel.lay_out(self._layout)
+        entries = self._stacks.entries
+        known, place = self._known.get(self._key(state)), node
+        while known is not None:
+            if not isinstance(known, dict):
+                return known
+            pairs = entries[place]
+            if len(pairs) > 1:
+                known = known.get(-1 - place)
+                continue
+            frame, place = pairs[0]
+            known = known.get(self._key(frame))
+        words = np.zeros(tokenset.word_count(self._vocab_size), dtype=np.uint32)
+        looked_at = self._kernel.mask(state, node, words)
+        return self._keep(state, node, looked_at, words)
+
+    def _key(self, state: int) -> int:
+        """What a state is known by: its twin where no token comes to its bounds."""
+        states = self._states
+        if states.is_bounded and (room := states.rooms[state]) < ENDLESS:
+            assert self._layout is not None
+            if self._layout.lengths[0] <= room:
+                return states.twin(state)
+        return state
+
+    def united(self, rows: Sequence[Words]) -> Words:
+        """The tokens of all of some rows, uint32 (W,), read-only."""
+        if len(rows) == 1:
+            return rows[0]
+        words = np.zeros(tokenset.word_count(self._vocab_size), dtype=np.uint32)
+        for row in rows:
+            words |= row
+        return self._shared(words)
+
+    def _shared(self, words: Words) -> Words:
+        """A row that was found before, if it is equal."""
+        data = words.tobytes()
+        row = self._rows.get(data)
+        if row is None:
+            words.flags.writeable = False
+            row = self._rows[data] = words
+            self._bytes += 2 * len(data)
+        return row
+
+    def _keep(self, state: int, node: int, looked_at: set[int], words: Words) -> Words:
+        row = self._shared(words)
+        known, key = self._known, self._key(state)
+        while node in looked_at:
+            inner = known.setdefault(key, {})
+            assert isinstance(inner, dict)
+            known = inner
+            self._bytes += ENTRY_BYTES
+            pairs = self._stacks.entries[node]
+            if len(pairs) > 1:
+                key = -1 - node
+                break
+            frame, node = pairs[0]
+            key = self._key(frame)
+            if not frame:
+                break
+        known[key] = row
+        self._bytes += ENTRY_BYTES
+        return row
