@@ -54,6 +54,7 @@ cdef class Kernel:
     cdef list exits
     cdef dict aliases
     cdef int closed
+    cdef bint is_step
     cdef set popped
     cdef int last_popped, last_frame, last_below
     cdef public int visited
@@ -61,7 +62,7 @@ cdef class Kernel:
 
     cpdef lay_out(self, layout)
     cpdef mask(self, int state, int node, unsigned int[::1] words)
-    @cython.locals(low=int, high=int, i=int, octet=int, target=int, state=int, node=int)
+    @cython.locals(low=int, high=int, i=int, octet=int, target=int, at=int, state=int, node=int)
     cpdef step(self, threads, const unsigned char[::1] text)
     cdef kept(self, int low)
     cdef begin(self)
@@ -69,6 +70,7 @@ cdef class Kernel:
     cdef name_states(self)
     @cython.locals(at=int, others=int, looping=int, octet=int, target=int, reads="unsigned long long", leaving="unsigned long long", loops="unsigned long long")
     cdef int make(self, int state) except -1
+    cdef int make_calls(self, int state) except -1
     @cython.locals(found=int)
     cdef int without_bounds(self, int state) except -1
     @cython.locals(i=int)

@@ -121,6 +121,7 @@ class Kernel:
         self.exits: list[memoryview] = []
         self.aliases: dict[int, int] = {}
         self.closed = 0
+        self.is_step = False
         self.popped: set[int] = set()
         self.last_popped = -1
         self.last_frame = 0
@@ -151,18 +152,25 @@ class Kernel:
     def step(self, threads, text):  # type: ignore[no-untyped-def]
         """The threads behind a text, pairs of a state and a set of stacks. Raises as ``mask``."""
         self.begin()
+        self.is_step = True
         for state, node in threads:
             self.append(state, node)
         low = 0
         for octet in text:
             high = self.close(low, self.top)
             for i in range(low, high):
-                target = self.rows[self.row_at[self.t_state[i]] + octet]
+                at = self.row_at[self.t_state[i]]
+                if at >= 0:
+                    target = self.rows[at + octet]
+                else:
+                    target = self.states[self.t_state[i]][octet]
+                    self.name_states()
                 if target != 0:
                     self.add(high, target, self.t_node[i])
             low = high
             if low == self.top:
                 break
+        self.is_step = False
         return self.kept(low)
 
     def kept(self, low):  # type: ignore[no-untyped-def]
@@ -203,6 +211,7 @@ class Kernel:
 
     def begin(self) -> None:
         """Begin a walk."""
+        self.is_step = False
         self.top = self.used = self.depth = self.visited = 0
         self.sets = self.bits_used = self.closures = 0
         self.aliases.clear()
@@ -233,9 +242,14 @@ class Kernel:
         self.known = named
 
     def make(self, state: int) -> int:
-        """Ask for the row of a state; where it is among the rows."""
+        """Ask for the row of a state. A step looks up one byte, and
+        does without the rows of states that follow others."""
         row = self.states[state]
         self.name_states()
+        if not self.kind[state] & CALLS:
+            self.make_calls(state)
+        if self.is_step and not isinstance(row, list):
+            return 0
         at = self.made << 8
         if at == len(self.rows):
             self.rows = _grown(self.rows, 2 * at)
@@ -263,6 +277,13 @@ class Kernel:
             loops = self.states.loops_outside_ascii(state) if others > 0 else 0
             if loops != 0 or looping > 1:
                 self.leaving[state] = leaving | BROKEN | (OUTSIDE - loops)
+        self.name_states()
+        self.row_at[state] = at
+        self.made += 1
+        return 0
+
+    def make_calls(self, state: int) -> int:
+        """Note what a state calls, which is known with its row."""
         calls = self.states.calls[state]
         if calls:
             self.kind[state] |= CALLS
@@ -275,10 +296,7 @@ class Kernel:
                 self.frames[self.calls] = frame
                 self.calls += 1
             self.call_end[state] = self.calls
-        self.name_states()
-        self.row_at[state] = at
-        self.made += 1
-        return at
+        return 0
 
     def without_bounds(self, state: int) -> int:
         """The twin of a state with bounds that are further than any text."""

@@ -32,7 +32,7 @@ ROOMS = {
     "product": {"bpe", "cartesian", "dfa", "normalizer", "pretokenizer"},
     "word-dfa": {"dfa", "wordpiece"},
     "network": {"dfa", "earley", "network", "summaries"},
-    "network of positions": {"dfa", "machine", "network", "summaries"},
+    "network of positions": {"dfa", "machine", "network", "summaries", "walk"},
     "canonical network": {"bpe", "canonical_network", "dfa", "earley", "network", "normalizer"}
     | {"pretokenizer", "summaries"},
     "earley": {"dfa", "earley"},
