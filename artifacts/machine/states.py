@@ -111,11 +111,12 @@ class StateMaker(Protocol):
 
 
 class _FollowingRow(Sequence[int]):
-    """The row of a state that leads where its base does, further inside of a repetition; what is
-    not looked at gets no number."""
+    """The row of a state that leads where its ``base`` does, further inside of a repetition; what
+    is not looked at gets no number."""
 
-    def __init__(self, states: "States", state: int, row: Sequence[int]) -> None:
-        self._states, self._state, self._row = states, state, row
+    def __init__(self, states: "States", state: int, base: int) -> None:
+        self._states, self._state, self._row = states, state, states[base]
+        self.base = base
         self._found: dict[int, int] = {}
 
     def __len__(self) -> int:
@@ -273,7 +274,7 @@ class States(dict[int, Sequence[int]]):
         return self._number(self._maker.further(self._sets[state], self._sets[target]))
 
     def _following_row(self, state: int, base: int) -> Sequence[int]:
-        row = self[state] = _FollowingRow(self, state, self[base])
+        row = self[state] = _FollowingRow(self, state, base)
         edges = self.few_edges[base]
         self.few_edges[state] = edges and [(octet, row[octet]) for octet, _ in edges]
         if base in self._loops and self._loops[base] is None:

@@ -70,6 +70,8 @@ cdef class Kernel:
     cdef name_states(self)
     @cython.locals(at=int, others=int, looping=int, octet=int, target=int, reads="unsigned long long", leaving="unsigned long long", loops="unsigned long long")
     cdef int make(self, int state) except -1
+    @cython.locals(base=int, at=int, before=int, target=int, octet=int)
+    cdef follow(self, int state, row)
     cdef int make_calls(self, int state) except -1
     @cython.locals(found=int)
     cdef int without_bounds(self, int state) except -1
@@ -107,6 +109,8 @@ cdef class Kernel:
     cdef inline int enter(self, int node, int low) except -1
     @cython.locals(state=int, leaving="unsigned long long", top=int, used=int, sets=int, bits=int, others="unsigned long long", i=int)
     cdef int exits_of(self, int node, int thread) except -2
+    @cython.locals(state=int, octet=int, read=int, most=int, classes="unsigned long long", leaving="unsigned long long")
+    cdef enter_counting(self, int node, int thread)
     @cython.locals(base=int, child=int, inner=int, octet=int, words="unsigned int[::1]", pending=list, found=list)
     cdef find_exits(self, int node, unsigned long long leaving)
     @cython.locals(depth=int, size=int)

@@ -248,17 +248,15 @@ class Kernel:
         self.name_states()
         if not self.kind[state] & CALLS:
             self.make_calls(state)
-        if self.is_step and not isinstance(row, list):
-            return 0
+        if not isinstance(row, list):
+            return 0 if self.is_step else self.follow(state, row)
         at = self.made << 8
         if at == len(self.rows):
             self.rows = _grown(self.rows, 2 * at)
         others = looping = 0
         reads = leaving = 0
-        if len(row) != 256:
-            row = row[:256]
-        octet = 0
-        for target in row:
+        for octet in range(256):
+            target = row[octet]
             self.rows[at + octet] = target
             if octet < 128:
                 if target != state:
@@ -270,13 +268,34 @@ class Kernel:
             elif target != 0:
                 others += 1
                 reads |= self.class_bits[octet] if octet >= 0xC2 else BROKEN
-            octet += 1
         self.reads[state] = reads
         # To find out about characters outside ASCII makes states.
         if others > 0 or looping > 1:
             loops = self.states.loops_outside_ascii(state) if others > 0 else 0
             if loops != 0 or looping > 1:
                 self.leaving[state] = leaving | BROKEN | (OUTSIDE - loops)
+        self.name_states()
+        self.row_at[state] = at
+        self.made += 1
+        return 0
+
+    def follow(self, state, row):  # type: ignore[no-untyped-def]
+        """Make the row of a state that leads where another one does, further inside of a
+        repetition: it loops on the same characters."""
+        base = row.base
+        if self.row_at[base] < 0:
+            self.make(base)
+        at = self.made << 8
+        if at == len(self.rows):
+            self.rows = _grown(self.rows, 2 * at)
+        before = target = 0
+        for octet in range(256):
+            if self.rows[self.row_at[base] + octet] != before:
+                before = self.rows[self.row_at[base] + octet]
+                target = row[octet]
+            self.rows[at + octet] = target
+        self.reads[state] = self.reads[base]
+        self.leaving[state] = self.leaving[base]
         self.name_states()
         self.row_at[state] = at
         self.made += 1
@@ -573,12 +592,14 @@ class Kernel:
                     end = self.nodes[FIELDS * node + END]
                     self.take(self.nodes[FIELDS * node + OWN], end)
                 return 0
-            if leaving & BULK != BULK:
+            if leaving & BULK != BULK or self.room[state] < ENDLESS:
                 splits = is_large
         if not splits:
             return self.come_back(node, low, high, NO_EXITS)
         for i in range(low, high):
             # Each by itself, as a subtree is not whole for two.
+            if self.room[self.t_state[i]] < ENDLESS and self.enter_counting(node, i):
+                continue
             first = self.top
             self.append(self.t_state[i], self.t_node[i])
             self.come_back(node, first, self.top, self.exits_of(node, first))
@@ -609,6 +630,32 @@ class Kernel:
         self.unite(found.row)
         self.exits.append(found.nodes)
         return len(self.exits) - 1
+
+    def enter_counting(self, node, thread):  # type: ignore[no-untyped-def]
+        """Go on below a node with a thread that reads some characters up to a bound, if it does:
+        it reads the tokens that have no more of them, and goes on at the exits behind so many."""
+        state = self.t_state[thread]
+        classes, most = self.states.counting(state)
+        self.name_states()
+        octet = 0
+        while octet < 128 and self.class_bits[octet] & classes == 0:
+            octet += 1
+        if classes & BULK == 0 or octet == 128:
+            return False
+        leaving = ALL_CLASSES ^ classes
+        found = self.layout.exits(node, leaving) or self.find_exits(node, leaving)
+        self.unite(self.layout.shorter(found, node, most))
+        read = 0
+        for count, nodes in self.layout.by_count(found, node):
+            while read < min(count, most + 1):
+                state = self.states[state][octet]
+                read += 1
+            if count <= most:
+                self.name_states()
+                self.exits.append(nodes)
+                self.append(state, self.t_node[thread])
+                self.come_back(node, self.top - 1, self.top, len(self.exits) - 1)
+        return True
 
     def find_exits(self, node, leaving):  # type: ignore[no-untyped-def]
         """Find the tokens below a node without characters of some classes, and the first nodes

@@ -32,10 +32,13 @@ _MOST_BYTES = 1 << 25
 
 class Exits(NamedTuple):
     """Below a node: ``row``, uint32 (W,), the tokens without characters of some classes, and the
-    first nodes with some, int32, ascending."""
+    first nodes with some, int32, ascending. By need also these by how many characters stand before
+    them, and rows without longer tokens."""
 
     row: memoryview
     nodes: memoryview
+    by_count: list[tuple[int, memoryview]]
+    shorter: dict[int, memoryview]
 
 
 class TrieLayout:
@@ -66,6 +69,28 @@ class TrieLayout:
         self.ids: memoryview = parts.ids.data
         self._order = order
         self._forget()
+
+    def by_count(self, exits: Exits, node: int) -> list[tuple[int, memoryview]]:
+        """The exits below a node by how many characters are between, ascending."""
+        if not exits.by_count:
+            nodes, read = np.asarray(exits.nodes), lengths_of(self._trie).read
+            above = self._trie.above.take(self._order.take(nodes))
+            counts = read.take(above) - read[self._order[node]]
+            for count in np.unique(counts).tolist():
+                exits.by_count.append((count, nodes[counts == count].data))
+            self._bytes += nodes.nbytes
+        return exits.by_count
+
+    def shorter(self, exits: Exits, node: int, most: int) -> memoryview:
+        """The row of exits below a node without tokens of more characters than so many below it."""
+        found = exits.shorter.get(most)
+        if found is None:
+            lengths = lengths_of(self._trie)
+            longest = most + int(lengths.read[self._order[node]])
+            longer = tokenset.from_ids(np.asarray(self.ids)[lengths.tokens > longest], self._vocab_size)
+            found = exits.shorter[most] = (np.asarray(exits.row) & ~longer).data
+            self._bytes += found.nbytes
+        return found
 
     @cached_property
     def lengths(self) -> memoryview:
@@ -105,7 +130,7 @@ class TrieLayout:
     def keep(self, node: int, leaving: int, row: memoryview, nodes: NDArray[np.int32]) -> Exits:
         """Keep what was found; ``nodes`` in any order."""
         nodes.sort()
-        found = self._exits[node, leaving] = Exits(row, nodes.data)
+        found = self._exits[node, leaving] = Exits(row, nodes.data, [], {})
         self._bytes += row.nbytes + nodes.nbytes
         return found
 
