@@ -281,7 +281,10 @@ def characters(
         cells = before[children].astype(np.intp) << 8 | trie.octets[children]
         read[children] = UTF8_STEPS.ravel().take(cells)
         # The class of a character's first byte is that of the others.
-        above, goes_on = np.repeat(into[first:last], np.diff(starts)), before[children] != UTF8_BETWEEN
+        above, goes_on = (
+            np.repeat(into[first:last], np.diff(starts)),
+            before[children] != UTF8_BETWEEN,
+        )
         into[children] = np.where(goes_on, above, into[children])
     into[read == UTF8_ILL] = 1 << BROKEN
     return read != UTF8_BETWEEN, before != UTF8_BETWEEN, into

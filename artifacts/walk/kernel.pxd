@@ -3,6 +3,8 @@ cimport cython
 
 cdef int ENDS, CALLS, UNKNOWN, LARGE, ALIAS, SEVERAL, NO_EXITS, ENDLESS
 cdef unsigned long long ONE, ALL_CLASSES, BULK, OUTSIDE, BROKEN
+cdef int LOW, MID, ALL, HIGH, ROOM, FREE, NOTED, SET, MOST_NOTED, UNREAD, NOTHING, MANY_SETS, MANY_BITS
+cdef int OF_SET, CHILD, STOP, EXITS, COUNT, TOP, USED, UNIONS, BITS, WAITING
 cdef int FIRST, LAST, BEGIN, OWN, END, FIELDS
 
 
@@ -38,18 +40,15 @@ cdef class Kernel:
     cdef int closures
     cdef int[::1] q_first
     cdef int[::1] q_words
-    cdef int sets
+    cdef int unions
+    cdef int[::1] sets
+    cdef int[::1] behind
+    cdef int count
+    cdef dict numbers
     cdef unsigned long long[::1] bits
     cdef int bits_used
     cdef int used
-    cdef int[::1] s_child
-    cdef int[::1] s_stop
-    cdef int[::1] s_low
-    cdef int[::1] s_high
-    cdef int[::1] s_used
-    cdef int[::1] s_sets
-    cdef int[::1] s_bits
-    cdef int[::1] s_exits
+    cdef int[::1] waiting
     cdef int depth
     cdef list exits
     cdef dict aliases
@@ -71,7 +70,7 @@ cdef class Kernel:
     @cython.locals(at=int, others=int, looping=int, octet=int, target=int, reads="unsigned long long", leaving="unsigned long long", loops="unsigned long long")
     cdef int make(self, int state) except -1
     @cython.locals(base=int, at=int, before=int, target=int, octet=int)
-    cdef follow(self, int state, row)
+    cdef int follow(self, int state, row) except -1
     cdef int make_calls(self, int state) except -1
     @cython.locals(found=int)
     cdef int without_bounds(self, int state) except -1
@@ -105,17 +104,28 @@ cdef class Kernel:
     cdef int pop(self, int low, int node) except -1
     @cython.locals(first=int, word=int, left="unsigned long long", place=int, frame=int, below=int, united=dict)
     cdef int pop_set(self, int low, int number) except -1
-    @cython.locals(below="unsigned long long", high=int, is_large=bint, splits=bint, i=int, state=int, leaving="unsigned long long", end=int, first=int)
-    cdef inline int enter(self, int node, int low) except -1
-    @cython.locals(state=int, leaving="unsigned long long", top=int, used=int, sets=int, bits=int, others="unsigned long long", i=int)
-    cdef int exits_of(self, int node, int thread) except -2
-    @cython.locals(state=int, octet=int, read=int, most=int, classes="unsigned long long", leaving="unsigned long long")
-    cdef enter_counting(self, int node, int thread)
+    cdef int alone(self, int state, int node) except -1
+    @cython.locals(is_one=bint, found=int, at=int, i=int)
+    cdef int number(self, int low) except -1
+    @cython.locals(at=int, low=int, i=int, state=int, found=int)
+    cdef int free(self, int number) except -1
+    @cython.locals(at=int, low=int, i=int)
+    cdef int complete(self, int number) except -1
+    @cython.locals(at=int, low=int, high=int, noted=int, place=int, other=int, i=int, row=int, first=int, target=int, found=int)
+    cdef int read(self, int number, int octet) except -1
+    @cython.locals(below="unsigned long long", low=int, high=int, is_large=bint, splits=bint, i=int, state=int, leaving="unsigned long long", end=int)
+    cdef int enter(self, int node, int number) except -1
+    @cython.locals(low=int, leaving="unsigned long long", others="unsigned long long", i=int)
+    cdef int exits_of(self, int node, int number) except -2
+    @cython.locals(thread=int, state=int, octet=int, read=int, most=int, inner=int, classes="unsigned long long", leaving="unsigned long long")
+    cdef bint enter_counting(self, int node, int number) except -1
     @cython.locals(base=int, child=int, inner=int, octet=int, words="unsigned int[::1]", pending=list, found=list)
     cdef find_exits(self, int node, unsigned long long leaving)
-    @cython.locals(depth=int, size=int)
-    cdef int come_back(self, int node, int low, int high, int exits) except -1
-    @cython.locals(depth=int, child=int, stop=int, low=int, high=int, used=int, sets=int, bits=int, is_exit=bint, is_open=bint, i=int, node=int, octet=int, target=int, exits="const int[::1]")
+    @cython.locals(at=int)
+    cdef int come_back(self, int node, int number, int exits) except -1
+    @cython.locals(is_much=bint, i=int, number=int)
+    cdef int drop(self, int at) noexcept
+    @cython.locals(at=int, number=int, child=int, stop=int, low=int, high=int, is_exit=bint, is_open=bint, i=int, node=int, octet=int, found=int, exits="const int[::1]")
     cdef int walk(self) except -1
     @cython.locals(i=int)
     cdef inline int reads_all(self, int low, int high, unsigned long long classes) noexcept

@@ -4,11 +4,11 @@
     node "x"      calls s, reads x, and may go on in the frame behind the call       fits
     node "x]]"    the frame reads one "]", and no frame is below it                  does not fit
 
-A *thread* is a state over a stack of frames, each a state to go on in where a call ends. At each
-node of the trie there are some; their *closure* adds the calls that they may make and the frames
-that they may return to, and a child of the node is reached by those of them that read its byte.
-Where a thread reads all characters below a node without leaving its state, all tokens there fit,
-and none of the nodes is visited.
+A *thread* is a state over a stack of frames, each a state to go on in where a call ends. The threads
+behind a text are a *set*; its closure adds the calls that they may make and the frames that they
+may return to. Sets are numbered as the walk meets them, and where each byte leads is found once, as
+with the states of a DFA. Where a thread reads all characters below a node without leaving its
+state, all tokens there fit, and none of the nodes is visited.
 
 This file runs as it stands. ``kernel.pxd`` beside it has the types with which Cython compiles it;
 ``forms.py`` says which form runs. Rows of states are asked for when a walk first needs them.
@@ -16,6 +16,7 @@ Sources: graph-structured stacks, Tomita, Efficient parsing for natural language
 when met, as in Aho, Sethi and Ullman, Compilers, 1986, section 3.7.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,24 @@ ONE = 1
 # More characters than any text.
 ENDLESS = 1 << 30
 
+# A record of a set of threads: these, from LOW to MID; their closure, from ALL to HIGH, if it is
+# known; the least room of bounds; the set without these bounds; and how many bytes that threads
+# read differently are noted behind that.
+LOW, MID, ALL, HIGH, ROOM, FREE, NOTED, SET = 0, 1, 2, 3, 4, 5, 6, 13
+MOST_NOTED = 6
+
+# Where a byte leads: not known yet, nowhere. Other sets have numbers behind these.
+UNREAD = 0
+NOTHING = 1
+
+# A record of what to come back to: a set, the next child and the last, of a node or of exits; and
+# how much had been made before it.
+OF_SET, CHILD, STOP, EXITS, COUNT, TOP, USED, UNIONS, BITS, WAITING = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+
+# From so many sets, and words of bits, on what was made below a node is dropped behind it.
+MANY_SETS = 1 << 11
+MANY_BITS = 1 << 18
+
 # A record of the trie's layout.
 FIRST, LAST, BEGIN, OWN, END, FIELDS = 0, 1, 2, 3, 4, 5
 
@@ -71,12 +90,12 @@ class Kernel:
     threads and frames that one walk may have. ``visited``: nodes that the last walk came to.
     """
 
-    def __init__(self, states, stacks, most=1 << 22):  # type: ignore[no-untyped-def]
+    def __init__(self, states: Any, stacks: Any, most: int = 1 << 22) -> None:
         self.states = states
         self.stacks = stacks
         self.entries = stacks.entries
         self.most = most
-        self.layout = None
+        self.layout: Any = None
         self.class_bits = CLASS_BITS.data
         # Of each state that has a number: its row, what it does, its classes, calls and bounds.
         self.known = 0
@@ -99,6 +118,11 @@ class Kernel:
         self.t_node = np.zeros(256, np.int32).data
         self.t_all = np.zeros(256, np.int32).data
         self.top = 0
+        # Sets of threads, and where each byte leads from each.
+        self.sets = np.zeros(16 * SET, np.int32).data
+        self.behind = np.zeros(16 * 256, np.int32).data
+        self.count = 2
+        self.numbers: dict[tuple[int, int], int] = {}
         self.p_frame = np.zeros(256, np.int32).data
         self.p_below = np.zeros(256, np.int32).data
         self.p_popped = np.zeros(256, np.int32).data
@@ -106,17 +130,10 @@ class Kernel:
         self.used = 0
         self.q_first = np.zeros(64, np.int32).data
         self.q_words = np.zeros(64, np.int32).data
-        self.sets = 0
+        self.unions = 0
         self.bits = np.zeros(256, np.uint64).data
         self.bits_used = 0
-        self.s_child = np.zeros(64, np.int32).data
-        self.s_stop = np.zeros(64, np.int32).data
-        self.s_low = np.zeros(64, np.int32).data
-        self.s_high = np.zeros(64, np.int32).data
-        self.s_used = np.zeros(64, np.int32).data
-        self.s_sets = np.zeros(64, np.int32).data
-        self.s_bits = np.zeros(64, np.int32).data
-        self.s_exits = np.zeros(64, np.int32).data
+        self.waiting = np.zeros(64 * WAITING, np.int32).data
         self.depth = 0
         self.exits: list[memoryview] = []
         self.aliases: dict[int, int] = {}
@@ -129,7 +146,7 @@ class Kernel:
         self.visited = 0
         self.words = np.zeros(0, np.uint32).data
 
-    def lay_out(self, layout):  # type: ignore[no-untyped-def]
+    def lay_out(self, layout: Any) -> None:
         """Walk a trie from now on (``TrieLayout``)."""
         self.octets = layout.octets
         self.nodes = layout.nodes
@@ -138,18 +155,17 @@ class Kernel:
         self.lengths = np.zeros(0, np.int32).data
         self.layout = layout
 
-    def mask(self, state, node, words):  # type: ignore[no-untyped-def]
+    def mask(self, state: int, node: int, words: Any) -> set[int]:
         """Set the bits, uint32 (W,), of the tokens that a state over a set of stacks reads; which
         sets of stacks were looked at. Raises ``WalkLimitError``, and what making states raises."""
         self.begin()
         self.layout.begin()
         self.words = words
-        self.add(0, state, node)
-        self.enter(0, 0)
+        self.enter(0, self.alone(state, node))
         self.walk()
         return self.popped
 
-    def step(self, threads, text):  # type: ignore[no-untyped-def]
+    def step(self, threads: Iterable[tuple[int, int]], text: bytes) -> list[tuple[int, int]]:
         """The threads behind a text, pairs of a state and a set of stacks. Raises as ``mask``."""
         self.begin()
         self.is_step = True
@@ -173,7 +189,7 @@ class Kernel:
         self.is_step = False
         return self.kept(low)
 
-    def kept(self, low):  # type: ignore[no-untyped-def]
+    def kept(self, low: int) -> list[tuple[int, int]]:
         """The threads from ``low`` on, their stacks among those that are kept."""
         found = [(self.t_state[i], self.t_node[i]) for i in range(low, self.top)]
         if all(node >= 0 for _, node in found):
@@ -195,7 +211,7 @@ class Kernel:
                 sets[node] = self.stacks.push(self.p_frame[place_of(node)], nodes[0])
         return [(state, sets.get(node, node)) for state, node in found]
 
-    def parts(self, node):  # type: ignore[no-untyped-def]
+    def parts(self, node: int) -> list[int]:
         """What a node of this walk is made of."""
         if not is_set(node):
             return [self.p_below[place_of(node)]]
@@ -213,7 +229,9 @@ class Kernel:
         """Begin a walk."""
         self.is_step = False
         self.top = self.used = self.depth = self.visited = 0
-        self.sets = self.bits_used = self.closures = 0
+        self.unions = self.bits_used = self.closures = 0
+        self.count = 2
+        self.numbers.clear()
         self.aliases.clear()
         self.popped = set()
         self.last_popped = -1
@@ -279,7 +297,7 @@ class Kernel:
         self.made += 1
         return 0
 
-    def follow(self, state, row):  # type: ignore[no-untyped-def]
+    def follow(self, state: int, row: Any) -> int:
         """Make the row of a state that leads where another one does, further inside of a
         repetition: it loops on the same characters."""
         base = row.base
@@ -378,14 +396,14 @@ class Kernel:
             self.bits = _grown(self.bits, 2 * len(self.bits))
         for i in range(first, first + words):
             self.bits[i] = 0
-        if self.sets == len(self.q_first):
-            self.q_first = _grown(self.q_first, 2 * self.sets)
-            self.q_words = _grown(self.q_words, 2 * self.sets)
-        self.q_first[self.sets] = first
-        self.q_words[self.sets] = words
+        if self.unions == len(self.q_first):
+            self.q_first = _grown(self.q_first, 2 * self.unions)
+            self.q_words = _grown(self.q_words, 2 * self.unions)
+        self.q_first[self.unions] = first
+        self.q_words[self.unions] = words
         self.bits_used = first + words
-        self.sets += 1
-        return -2 * self.sets
+        self.unions += 1
+        return -2 * self.unions
 
     def put(self, first: int, node: int, place: int) -> int:
         """Add a node's members to the bits from ``first`` on."""
@@ -567,21 +585,115 @@ class Kernel:
             self.meet(low, frame, below)
         return 0
 
-    def enter(self, node: int, low: int) -> int:
-        """Go on below a node with the threads from ``low`` on; whether there is something to come
-        back to."""
+    def alone(self, state: int, node: int) -> int:
+        """The number of the set of one thread."""
+        low = self.top
+        self.append(state, node)
+        return self.number(low)
+
+    def number(self, low: int) -> int:
+        """The number of the set of the threads from ``low`` on, which are the last ones."""
+        if self.top == low:
+            return NOTHING
+        is_one = self.top - low == 1
+        if is_one:
+            key = (self.t_state[low], self.t_node[low])
+            found = self.numbers.get(key, NOTHING)
+            if found != NOTHING:
+                self.top = low
+                return found
+            self.numbers[key] = self.count
+        at = SET * self.count
+        if at + SET > len(self.sets):
+            self.check(self.count)
+            self.sets = _grown(self.sets, 2 * len(self.sets))
+            self.behind = _grown(self.behind, 2 * len(self.behind))
+        self.sets[at + LOW] = low
+        self.sets[at + MID] = self.top
+        self.sets[at + HIGH] = 0
+        self.sets[at + ROOM] = ENDLESS
+        self.sets[at + FREE] = UNREAD
+        self.sets[at + NOTED] = 0
+        for i in range(low, self.top):
+            if self.room[self.t_state[i]] < self.sets[at + ROOM]:
+                self.sets[at + ROOM] = self.room[self.t_state[i]]
+        for i in range(self.count << 8, (self.count << 8) + 256):
+            self.behind[i] = UNREAD
+        self.count += 1
+        return self.count - 1
+
+    def free(self, number: int) -> int:
+        """The set whose bounds are further than any text that is left."""
+        at = SET * number
+        if self.sets[at + FREE] == UNREAD:
+            low = self.top
+            for i in range(self.sets[at + LOW], self.sets[at + MID]):
+                state = self.t_state[i]
+                if self.room[state] < ENDLESS:
+                    state = self.without_bounds(state)
+                self.add(low, state, self.t_node[i])
+            found = self.number(low)
+            self.sets[at + FREE] = found
+        return self.sets[at + FREE]
+
+    def complete(self, number: int) -> int:
+        """Find the closure of a set."""
+        at = SET * number
+        if self.sets[at + HIGH] == 0:
+            low = self.top
+            for i in range(self.sets[at + LOW], self.sets[at + MID]):
+                self.append(self.t_state[i], self.t_node[i])
+            self.close(low, self.top)
+            self.sets[at + ALL] = low
+            self.sets[at + HIGH] = self.top
+        return 0
+
+    def read(self, number: int, octet: int) -> int:
+        """Find the set behind a byte, which is that behind another one if all threads read both
+        alike."""
+        at = SET * number
+        low = self.sets[at + ALL]
+        high = self.sets[at + HIGH]
+        noted = self.sets[at + NOTED]
+        for place in range(noted):
+            other = self.sets[at + NOTED + 1 + place]
+            i = low
+            while i < high:
+                row = self.row_at[self.t_state[i]]
+                if self.rows[row + octet] != self.rows[row + other]:
+                    break
+                i += 1
+            if i == high and self.behind[(number << 8) + other] != UNREAD:
+                found = self.behind[(number << 8) + other]
+                self.behind[(number << 8) + octet] = found
+                return found
+        first = self.top
+        for i in range(low, high):
+            target = self.rows[self.row_at[self.t_state[i]] + octet]
+            if target != 0:
+                self.add(first, target, self.t_node[i])
+        found = self.number(first)
+        at = SET * number
+        if noted < MOST_NOTED:
+            self.sets[at + NOTED] = noted + 1
+            self.sets[at + NOTED + 1 + noted] = octet
+        self.behind[(number << 8) + octet] = found
+        return found
+
+    def enter(self, node: int, number: int) -> int:
+        """Go on below a node with a set; whether there is something to come back to."""
         below = self.classes[2 * node + 1]
-        high = self.top
+        if self.sets[SET * number + ROOM] < ENDLESS:
+            if len(self.lengths) == 0:
+                self.lengths = self.layout.lengths
+            if self.lengths[node] <= self.sets[SET * number + ROOM]:
+                number = self.free(number)
         is_large = self.nodes[FIELDS * node + END] - self.nodes[FIELDS * node + OWN] > LARGE
         splits = False
+        low = self.sets[SET * number + LOW]
+        high = self.sets[SET * number + MID]
         for i in range(low, high):
             state = self.t_state[i]
-            if self.room[state] < ENDLESS:
-                if len(self.lengths) == 0:
-                    self.lengths = self.layout.lengths
-                if self.lengths[node] <= self.room[state]:
-                    state = self.without_bounds(state)
-                    self.t_state[i] = state
             if self.row_at[state] < 0:
                 self.make(state)
             leaving = self.leaving[state]
@@ -595,35 +707,25 @@ class Kernel:
             if leaving & BULK != BULK or self.room[state] < ENDLESS:
                 splits = is_large
         if not splits:
-            return self.come_back(node, low, high, NO_EXITS)
+            return self.come_back(node, number, NO_EXITS)
         for i in range(low, high):
             # Each by itself, as a subtree is not whole for two.
-            if self.room[self.t_state[i]] < ENDLESS and self.enter_counting(node, i):
-                continue
-            first = self.top
-            self.append(self.t_state[i], self.t_node[i])
-            self.come_back(node, first, self.top, self.exits_of(node, first))
+            number = self.alone(self.t_state[i], self.t_node[i])
+            if self.room[self.t_state[i]] == ENDLESS or not self.enter_counting(node, number):
+                self.come_back(node, number, self.exits_of(node, number))
         return 1
 
-    def exits_of(self, node: int, thread: int) -> int:
+    def exits_of(self, node: int, number: int) -> int:
         """Take what one thread reads below a node without leaving its state, if nothing else
         begins on the way; the number of the exits, where all others are."""
-        state = self.t_state[thread]
-        leaving = self.leaving[state]
+        self.complete(number)
+        low = self.sets[SET * number + ALL]
+        leaving = self.leaving[self.t_state[low]]
         if leaving & BULK == BULK:
             return NO_EXITS
-        top = self.top
-        used = self.used
-        sets = self.sets
-        bits = self.bits_used
-        self.close(thread, top)
         others = 0
-        for i in range(thread + 1, self.top):
+        for i in range(low + 1, self.sets[SET * number + HIGH]):
             others |= self.reads[self.t_state[i]]
-        self.top = top
-        self.used = used
-        self.sets = sets
-        self.bits_used = bits
         if others | leaving != leaving:
             return NO_EXITS
         found = self.layout.exits(node, leaving) or self.find_exits(node, leaving)
@@ -631,9 +733,10 @@ class Kernel:
         self.exits.append(found.nodes)
         return len(self.exits) - 1
 
-    def enter_counting(self, node, thread):  # type: ignore[no-untyped-def]
+    def enter_counting(self, node: int, number: int) -> bool:
         """Go on below a node with a thread that reads some characters up to a bound, if it does:
         it reads the tokens that have no more of them, and goes on at the exits behind so many."""
+        thread = self.sets[SET * number + LOW]
         state = self.t_state[thread]
         classes, most = self.states.counting(state)
         self.name_states()
@@ -653,11 +756,11 @@ class Kernel:
             if count <= most:
                 self.name_states()
                 self.exits.append(nodes)
-                self.append(state, self.t_node[thread])
-                self.come_back(node, self.top - 1, self.top, len(self.exits) - 1)
+                inner = self.alone(state, self.t_node[thread])
+                self.come_back(node, inner, len(self.exits) - 1)
         return True
 
-    def find_exits(self, node, leaving):  # type: ignore[no-untyped-def]
+    def find_exits(self, node: int, leaving: int) -> Any:
         """Find the tokens below a node without characters of some classes, and the first nodes
         with some; the layout keeps them for all grammars."""
         words = self.words
@@ -680,49 +783,64 @@ class Kernel:
         self.words = words
         return self.layout.keep(node, leaving, row.data, np.array(found, dtype=np.int32))
 
-    def come_back(self, node: int, low: int, high: int, exits: int) -> int:
-        """Come back to the children, or exits, of a node with some threads and their closure."""
-        depth = self.depth
-        if depth == len(self.s_child):
-            size = 2 * depth
-            self.s_child = _grown(self.s_child, size)
-            self.s_stop = _grown(self.s_stop, size)
-            self.s_low = _grown(self.s_low, size)
-            self.s_high = _grown(self.s_high, size)
-            self.s_used = _grown(self.s_used, size)
-            self.s_sets = _grown(self.s_sets, size)
-            self.s_bits = _grown(self.s_bits, size)
-            self.s_exits = _grown(self.s_exits, size)
-        self.s_low[depth] = low
-        self.s_high[depth] = self.close(low, high)
-        self.s_used[depth] = self.used
-        self.s_sets[depth] = self.sets
-        self.s_bits[depth] = self.bits_used
-        self.s_exits[depth] = exits
+    def come_back(self, node: int, number: int, exits: int) -> int:
+        """Come back to the children, or exits, of a node with a set."""
+        self.complete(number)
+        at = WAITING * self.depth
+        if at == len(self.waiting):
+            self.waiting = _grown(self.waiting, 2 * at)
+        self.waiting[at + OF_SET] = number
+        self.waiting[at + EXITS] = exits
+        self.waiting[at + CHILD] = 0
         if exits == NO_EXITS:
-            self.s_child[depth] = self.nodes[FIELDS * node + FIRST]
-            self.s_stop[depth] = self.nodes[FIELDS * node + LAST]
+            self.waiting[at + CHILD] = self.nodes[FIELDS * node + FIRST]
+            self.waiting[at + STOP] = self.nodes[FIELDS * node + LAST]
         else:
-            self.s_child[depth] = 0
-            self.s_stop[depth] = len(self.exits[exits])
-        self.depth = depth + 1
+            self.waiting[at + STOP] = len(self.exits[exits])
+        self.depth += 1
+        # What several wait for is dropped behind the first of them alone.
+        self.waiting[at + COUNT] = self.count
+        self.waiting[at + TOP] = self.top
+        self.waiting[at + USED] = self.used
+        self.waiting[at + UNIONS] = self.unions
+        self.waiting[at + BITS] = self.bits_used
         return 1
+
+    def drop(self, at: int) -> int:
+        """Drop what was made since something began to wait, if that is much."""
+        is_much = self.count - self.waiting[at + COUNT] > MANY_SETS
+        if not is_much and self.bits_used - self.waiting[at + BITS] < MANY_BITS:
+            return 0
+        self.count = self.waiting[at + COUNT]
+        self.top = self.waiting[at + TOP]
+        self.used = self.waiting[at + USED]
+        self.unions = self.waiting[at + UNIONS]
+        self.bits_used = self.waiting[at + BITS]
+        for i in range(self.count << 8):
+            if self.behind[i] >= self.count:
+                self.behind[i] = UNREAD
+        for number in range(2, self.count):
+            if self.sets[SET * number + FREE] >= self.count:
+                self.sets[SET * number + FREE] = UNREAD
+            if self.sets[SET * number + HIGH] > self.top:
+                self.sets[SET * number + HIGH] = 0
+        self.numbers.clear()
+        return 0
 
     def walk(self) -> int:
         """Come back to all that is left, the deepest first."""
         exits = self.nodes
         while self.depth > 0:
-            depth = self.depth - 1
-            child = self.s_child[depth]
-            stop = self.s_stop[depth]
-            low = self.s_low[depth]
-            high = self.s_high[depth]
-            used = self.s_used[depth]
-            sets = self.s_sets[depth]
-            bits = self.s_bits[depth]
-            is_exit = self.s_exits[depth] != NO_EXITS
+            at = WAITING * (self.depth - 1)
+            number = self.waiting[at + OF_SET]
+            child = self.waiting[at + CHILD]
+            stop = self.waiting[at + STOP]
+            is_exit = self.waiting[at + EXITS] != NO_EXITS
             if is_exit:
-                exits = self.exits[self.s_exits[depth]]
+                exits = self.exits[self.waiting[at + EXITS]]
+            self.drop(at)
+            low = self.sets[SET * number + ALL]
+            high = self.sets[SET * number + HIGH]
             is_open = False
             for i in range(low, high):
                 if self.leaving[self.t_state[i]] & OUTSIDE != OUTSIDE:
@@ -735,23 +853,18 @@ class Kernel:
                 if octet > 127 and is_open and self.reads_all(low, high, self.classes[2 * node]):
                     self.take(self.nodes[FIELDS * node + BEGIN], self.nodes[FIELDS * node + END])
                     continue
-                self.top = high
-                self.used = used
-                self.sets = sets
-                self.bits_used = bits
-                for i in range(low, high):
-                    target = self.rows[self.row_at[self.t_state[i]] + octet]
-                    if target != 0:
-                        self.add(high, target, self.t_node[i])
-                if self.top == high:
+                found = self.behind[(number << 8) + octet]
+                if found == UNREAD:
+                    found = self.read(number, octet)
+                if found == NOTHING:
                     continue
                 self.take(self.nodes[FIELDS * node + BEGIN], self.nodes[FIELDS * node + OWN])
                 if self.nodes[FIELDS * node + FIRST] != self.nodes[FIELDS * node + LAST]:
-                    self.s_child[depth] = child
-                    if self.enter(node, high):
+                    self.waiting[at + CHILD] = child
+                    if self.enter(node, found):
                         break
             else:
-                self.depth = depth
+                self.depth -= 1
         return 0
 
     def reads_all(self, low: int, high: int, classes: int) -> int:
@@ -769,7 +882,7 @@ class Kernel:
             self.words[token >> 5] |= 1 << (token & 31)
         return 0
 
-    def unite(self, row: memoryview) -> int:
+    def unite(self, row: Any) -> int:
         """Set the bits of a row."""
         for i in range(len(row)):
             self.words[i] |= row[i]

@@ -87,7 +87,9 @@ class TrieLayout:
         if found is None:
             lengths = lengths_of(self._trie)
             longest = most + int(lengths.read[self._order[node]])
-            longer = tokenset.from_ids(np.asarray(self.ids)[lengths.tokens > longest], self._vocab_size)
+            longer = tokenset.from_ids(
+                np.asarray(self.ids)[lengths.tokens > longest], self._vocab_size
+            )
             found = exits.shorter[most] = (np.asarray(exits.row) & ~longer).data
             self._bytes += found.nbytes
         return found
@@ -95,7 +97,8 @@ class TrieLayout:
     @cached_property
     def lengths(self) -> memoryview:
         """Of each node the characters of the longest text below it, int32 (N,)."""
-        return lengths_of(self._trie).below.take(self._order).data
+        longest: memoryview = lengths_of(self._trie).below.take(self._order).data
+        return longest
 
     def _forget(self) -> None:
         self._exits: dict[tuple[int, int], Exits] = {}
