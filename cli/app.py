@@ -165,7 +165,13 @@ def _print_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
-        console.write_text(f"constrain {version('constrain-grammar')}\n")
+        from constrain.artifacts.walk.forms import is_compiled
+
+        walk = "compiled" if is_compiled() else "in Python"
+        python = sys.version.split()[0]
+        console.write_text(
+            f"constrain {version('constrain-grammar')} (Python {python}, walk {walk})\n"
+        )
         raise typer.Exit
 
 

@@ -9,7 +9,8 @@ Each form can be imported by its name.
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
-from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,8 +22,19 @@ SOURCES, COMPILED = ("kernel.py", "kernel.pxd"), ".compiled_kernel"
 
 def source_hash() -> str:
     """SHA-256 of the sources, in hexadecimal digits."""
-    parts = (files(__package__).joinpath(name).read_bytes() for name in SOURCES)
+    parts = (Path(__file__).with_name(name).read_bytes() for name in SOURCES)
     return sha256(b"".join(part.replace(b"\r\n", b"\n") for part in parts)).hexdigest()
+
+
+def is_compiled() -> bool:
+    """Whether a compiled form has the hash of the sources in it. Loads neither form, nor numpy."""
+    found = find_spec(COMPILED, __package__)
+    if found is None or found.origin is None:
+        return False
+    try:
+        return source_hash().encode() in Path(found.origin).read_bytes()
+    except OSError:  # In an archive or a program of one file.
+        return False
 
 
 @cache
@@ -30,14 +42,10 @@ def kernel() -> "type[Kernel]":
     """The walk to use."""
     from .kernel import Kernel
 
-    try:
-        compiled = import_module(COMPILED, __package__)
-    except ImportError:
+    if not is_compiled():
         return Kernel
-    found: type[Kernel] = compiled.Kernel
-    return found if source_hash() == compiled.SOURCE else Kernel
-
-
-def is_compiled() -> bool:
-    """Whether the compiled form is used."""
-    return kernel().__module__.endswith(COMPILED)
+    try:
+        found: type[Kernel] = import_module(COMPILED, __package__).Kernel
+    except ImportError:  # Made for another system.
+        return Kernel
+    return found

@@ -1,7 +1,7 @@
 """The source distribution with the same bytes each time, where SOURCE_DATE_EPOCH says the time.
 
 setuptools does so for wheels; an archive of sources has the times of the files and of the day, and
-who owns them. pyproject.toml names this class, so the archive holds this file, too.
+who owns them. pyproject.toml names classes of this folder, so the archive holds its files, too.
 """
 
 import gzip
@@ -17,8 +17,9 @@ class Sdist(sdist):  # type: ignore[misc]  # setuptools has no types of its own.
     """setuptools' command, and its archive written again."""
 
     def make_distribution(self) -> None:
-        """Write the archive, with this file; where SOURCE_DATE_EPOCH is set, with its time."""
-        self.filelist.append(str(Path("compiler", "packaging", "sdist.py")))
+        """Write the archive, with this folder; where SOURCE_DATE_EPOCH is set, with its time."""
+        for name in ("sdist.py", "walk_kernel.py"):
+            self.filelist.append(str(Path("compiler", "packaging", name)))
         super().make_distribution()
         moment = os.environ.get("SOURCE_DATE_EPOCH")
         for name in self.get_archive_files() if moment else ():
