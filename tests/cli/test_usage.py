@@ -70,11 +70,14 @@ def test_help_is_data(cli: Cli, command: Sequence[str], option: str) -> None:
 
 
 def test_the_version(cli: Cli) -> None:
-    """--version prints the name and a number."""
+    """--version prints the name and a number, and which form of the walk runs."""
     result = cli("--version")
 
     assert (0, "") == (result.code, result.err)
-    assert re.fullmatch(r"constrain \d+\.\d+\.\d+\S*\n", result.out.decode())
+    assert re.fullmatch(
+        r"constrain \d+\.\d+\.\d+\S* \(Python 3\.\d+\S*, walk (compiled|in Python)\)\n",
+        result.out.decode(),
+    )
 
 
 def commands() -> Iterator[tuple[str, Any]]:

@@ -12,20 +12,22 @@ import sys
 import tarfile
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points, version
 from pathlib import Path
 
 import pytest
 from support import FOLDERS, ROOT, python, python_files
 
-IGNORED = shutil.ignore_patterns("__pycache__", "*.pyc", "*.egg-info", "build")
+from constrain.artifacts.walk.forms import source_hash
+
+IGNORED = shutil.ignore_patterns("__pycache__", "*.pyc", "*.egg-info", "build", "*.so", "*.pyd")
 
 # What the build runs; it stays in the repository.
 PACKAGING = Path("compiler", "packaging")
 
 # What is no code, and is read at run time.
-DATA = ("*.lark", "*.json", "*.html", "*.css", "*.js", "py.typed")
+DATA = ("*.lark", "*.json", "*.html", "*.css", "*.js", "*.pxd", "py.typed")
 
 
 def settings() -> dict[str, object]:
@@ -39,20 +41,22 @@ def setuptools_version() -> int:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]:
-    """The wheel, built from a copy of the tree and without the network."""
-    (path,) = built(tmp_path_factory.mktemp("tree") / "constrain", "--wheel")
+def wheel(full: bool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]:
+    """The wheel, built from a copy of the tree and without the network; as where no C compiler is,
+    or with --full as here."""
+    tree = tmp_path_factory.mktemp("tree") / "constrain"
+    (path,) = built(tree, "--wheel", variables={} if full else {"CC": "false"})
     with zipfile.ZipFile(path) as opened:
         yield opened
 
 
-def built(tree: Path, *options: str) -> list[Path]:
+def built(tree: Path, *options: str, variables: Mapping[str, str] | None = None) -> list[Path]:
     """What ``python -m build`` makes of a copy of the tree, by name."""
     pytest.importorskip("build")
     if setuptools_version() < 77:
         pytest.skip("setuptools 77 or newer is needed to build without isolation")
     tree.mkdir()
-    for name in ("pyproject.toml", "LICENSE", "README.md"):
+    for name in ("pyproject.toml", "setup.py", "LICENSE", "README.md"):
         shutil.copy(ROOT / name, tree)
     for folder in FOLDERS:
         shutil.copytree(ROOT / folder, tree / folder, ignore=IGNORED, copy_function=shutil.copyfile)
@@ -60,7 +64,7 @@ def built(tree: Path, *options: str) -> list[Path]:
         *("-P", "-m", "build", *options, "--no-isolation", "--outdir", "out"),
         folder=tree,
         # As where constrain is not importable.
-        variables={"SOURCE_DATE_EPOCH": "1700000000", "PYTHONPATH": ""},
+        variables={"SOURCE_DATE_EPOCH": "1700000000", "PYTHONPATH": "", **(variables or {})},
     )
     assert 0 == ran.returncode, ran.stdout.decode() + ran.stderr.decode()
     return sorted((tree / "out").iterdir())
@@ -98,11 +102,35 @@ def test_the_wheel_holds_nothing_else(wheel: zipfile.ZipFile) -> None:
 
     assert {"constrain"} == {top for top in tops if not top.endswith(".dist-info")}
     assert 2 == len(tops)
-    assert suffixes <= {".py", ".lark", ".json", ".md", ".typed", ".html", ".css", ".js", ""}
+    suffixes -= {Path(name).suffix for name in compiled_in(wheel)}
+    assert suffixes <= {".py", ".pxd", ".lark", ".json", ".md", ".typed"} | {
+        *(".html", ".css", ".js", "")
+    }
     assert "constrain/__init__.py" not in names
     assert {"artifacts", "cli", "compiler"} == {
         name.split("/")[1] for name in names if name.startswith("constrain/")
     }
+
+
+def compiled_in(wheel: zipfile.ZipFile) -> list[str]:
+    """The names of compiled modules in a wheel."""
+    return [name for name in wheel.namelist() if name.endswith((".so", ".pyd"))]
+
+
+def test_the_wheel_says_where_it_runs(full: bool, wheel: zipfile.ZipFile) -> None:
+    """On systems as this one, by any Python from the oldest on, if the walk is compiled in it; else
+    on all."""
+    compiled, tag = compiled_in(wheel), Path(wheel.filename or "").stem.split("-", 2)[2]
+    if os.name != "nt" and not full:
+        assert [] == compiled
+
+    if compiled:
+        (name,) = compiled
+        assert re.fullmatch(r"constrain/artifacts/walk/compiled_kernel(\.abi3\.so|\.pyd)", name)
+        assert source_hash().encode() in wheel.read(name)
+        assert re.fullmatch(r"cp311-abi3-\w+", tag)
+    else:
+        assert "py3-none-any" == tag
 
 
 def test_the_wheel_installs_a_program(wheel: zipfile.ZipFile) -> None:
@@ -157,7 +185,7 @@ def test_a_release_is_the_same_bytes_each_time_and_works_without_the_sources(
     with tarfile.open(archive) as opened:
         tops = {name.split("/")[1] for name in opened.getnames() if "/" in name}
         owners = {(m.uid, m.gid, m.uname, m.mtime) for m in opened.getmembers()}
-    assert {*FOLDERS, "LICENSE", "README.md", "pyproject.toml"} <= tops
+    assert {*FOLDERS, "LICENSE", "README.md", "pyproject.toml", "setup.py"} <= tops
     assert not {"tests", "benchmarks", "examples"} & tops
     assert {(0, 0, "", 1700000000)} == owners
 
@@ -175,7 +203,9 @@ def test_a_release_is_the_same_bytes_each_time_and_works_without_the_sources(
     program = programs / "constrain"
     project = settings()["project"]
     assert isinstance(project, dict)
-    assert f"constrain {project['version']}\n" == run(program, "--version")
+    said = run(program, "--version")
+    assert said.startswith(f"constrain {project['version']} (")
+    assert said.endswith(f", walk {'compiled' if compiled_in(wheel) else 'in Python'})\n")
     for name in ("date.ebnf", "tool_call.schema.json"):
         run(program, "compile", name, "-o", "compiled.cst")
         assert run(program, "mask", "compiled.cst", "--format", "ids")

@@ -52,7 +52,9 @@ def entries() -> Iterator[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     plugged = [project["project"]["scripts"], *project["project"]["entry-points"].values()]
     yield from (target.split(":")[0] for group in plugged for target in group.values())
-    yield project["tool"]["setuptools"]["cmdclass"]["sdist"].rpartition(".")[0]
+    yield from (
+        name.rpartition(".")[0] for name in project["tool"]["setuptools"]["cmdclass"].values()
+    )
     yield from (f"constrain.artifacts.serving.{name}" for name in ENTRIES)
     yield from ("constrain.artifacts", "constrain.compiler")
     yield from (name for name in MODULES if name.startswith("constrain.cli.commands."))

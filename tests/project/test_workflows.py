@@ -90,6 +90,32 @@ def test_ci_tries_the_oldest_dependencies() -> None:
     assert [name for name in needed if ">=" not in name] == ["types-regex"]
 
 
+def test_a_release_has_the_sources_and_a_wheel_for_each_system() -> None:
+    """Those that CI tests; a wheel is built by the oldest Python and tried by the newest, too, and
+    the sources where there is no C compiler."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    jobs = read(RELEASE)["jobs"]
+    tested = read(CI)["jobs"]["readme"]["strategy"]["matrix"]
+    systems = jobs["wheels"]["strategy"]["matrix"]["os"]
+    pythons = [f"cp{version.replace('.', '')}-*" for version in tested["python"]]
+
+    assert {name.split("-")[0] for name in systems} == {n.split("-")[0] for n in tested["os"]}
+    assert settings["cibuildwheel"]["build"] == pythons
+    assert any("'compiled'" in command for command in settings["cibuildwheel"]["test-command"])
+    assert [*commands(RELEASE, "wheels").values()][-1].endswith("cibuildwheel --output-dir dist\n")
+    assert jobs["wheels"]["needs"] == jobs["build"]["needs"] == "test"
+    assert jobs["release"]["needs"] == ["build", "wheels"]
+    assert any("CC=/bin/false" in command for command in commands(RELEASE, "build").values())
+    kept = {
+        step["with"]["name"]
+        for name in jobs
+        for step in jobs[name]["steps"]
+        if "upload-artifact" in step.get("uses", "")
+    }
+    assert kept == {"dist-sources", "dist-${{ matrix.os }}"}
+    assert jobs["release"]["steps"][0]["with"]["pattern"] == "dist-*"
+
+
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_jobs_end_and_actions_cannot_change(path: Path) -> None:
     """Each job has a limit of time; each action is a commit, whose version is said beside it."""
