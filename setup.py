@@ -12,7 +12,7 @@ from setuptools import Extension, setup
 KERNEL = Extension(
     "constrain.artifacts.walk.compiled_kernel",
     ["artifacts/walk/kernel.py"],
-    depends=["artifacts/walk/kernel.pxd"],
+    depends=[f"artifacts/walk/{name}" for name in ("rows.py", "threads.py", "kernel.pxd")],
     # The second has strings as they are, so that the hash in the module can be found.
     define_macros=[("Py_LIMITED_API", "0x030B0000"), ("CYTHON_COMPRESS_STRINGS", "0")],
     py_limited_api=True,

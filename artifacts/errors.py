@@ -31,6 +31,19 @@ class ArtifactError(ConstrainError):
     """A file that is no artifact, a damaged one, or one of another major version of the format."""
 
 
+class WalkLimitError(ConstrainError):
+    """What a token may be read as takes more than ``most`` threads, frames or sets of these."""
+
+    exit_code = 3
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        super().__init__(
+            f"a token can be read in too many ways: they take more than {most:,} threads; rules that "
+            "overlap less, or are told from each other by their first characters, need fewer"
+        )
+
+
 class TokenRefusedError(ConstrainError):
     """``Matcher.advance`` was given a token that the mask does not allow.
 

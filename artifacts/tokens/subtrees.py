@@ -6,8 +6,9 @@ In a name, a comment or a string an automaton stays in one state for most of wha
 trie node has a bit set of the classes of the characters below it, and each state one of the classes
 that it does not loop on: where the two are disjoint, all tokens below the node fit.
 Classes are coarse: an ASCII byte is in one of 48, and all other characters are in one of fifteen by
-their first byte, as long as they are well-formed from the node on. In the order of token texts the tokens below a
-node are an interval. So one comparison decides a subtree, and one interval holds its tokens.
+their first byte, as long as they are well-formed from the node on. In the order of token texts the
+tokens below a node are an interval. So one comparison decides a subtree, and one interval holds its
+tokens.
 
 The same idea as slices (llguidance, "Optimizing"), with one slice a node; it does not cover lexemes
 that count, such as "[a-z]{1,20}", which have no loops.

@@ -1,7 +1,7 @@
 """Which form of the walk runs: compiled where that was made of this very source, else as it stands.
 
-    kernel.py             the source, which Python runs
-    compiled_kernel.*     what Cython made of it when the package was installed, if it could
+    rows.py, threads.py, kernel.py    the source, which Python runs
+    compiled_kernel.*                 what Cython made of it at installation, if it could
 
 Each form can be imported by its name.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .kernel import Kernel
 
 # What the compiled form is made of, and its name.
-SOURCES, COMPILED = ("kernel.py", "kernel.pxd"), ".compiled_kernel"
+SOURCES, COMPILED = ("rows.py", "threads.py", "kernel.py", "kernel.pxd"), ".compiled_kernel"
 
 
 def source_hash() -> str:

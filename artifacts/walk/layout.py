@@ -5,9 +5,9 @@
        |  +- ba
        +- ab
 
-A state that loops on classes of characters reads, below a node, all tokens without others: one *row*. Where it
-may leave that loop are the *exits*: on each way down the first node with another character. Both
-are the same in each grammar.
+A state that loops on classes of characters reads, below a node, all tokens without others: one
+*row*. Where it may leave that loop are the *exits*: on each way down the first node with another
+character. Both are the same in each grammar.
 """
 
 from functools import cached_property
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from ..machine.lengths import lengths_of
 from ..tokens import tokenset
 from ..tokens.subtrees import subtrees_of
-from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
 
 # The fields of a node's record, by their places, and how many they are.

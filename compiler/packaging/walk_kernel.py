@@ -1,14 +1,15 @@
 """The walk of the token trie compiled, where Cython and a C compiler are there.
 
-    artifacts/walk/kernel.py, kernel.pxd
-    -> build/kernel/…/compiled_kernel.py: a copy with the hash of both; compiled_kernel.pxd
+    artifacts/walk/rows.py, threads.py, kernel.py, kernel.pxd
+    -> build/kernel/…/compiled_kernel.py: one file, with the hash of all; compiled_kernel.pxd
     -> compiled_kernel.c, by Cython
     -> compiled_kernel.abi3.so, by the C compiler
 
-Where one of them is missing the build says so and goes on: kernel.py runs as it stands. setup.py
+Where one of them is missing the build says so and goes on: the sources run as they stand. setup.py
 names the module, pyproject.toml this class.
 """
 
+import re
 import runpy
 import shutil
 import sys
@@ -61,10 +62,14 @@ def _c_source(root: Path, module: str) -> str:
         raise CompileError("Cython is not installed") from error
     copy = root.joinpath(*module.split(".")).with_suffix(".py")
     copy.parent.mkdir(parents=True, exist_ok=True)
-    digest = runpy.run_path(str(_WALK / "forms.py"))["source_hash"]()
-    source = (_WALK / "kernel.py").read_text(encoding="utf-8")
+    forms = runpy.run_path(str(_WALK / "forms.py"))
+    *parts, types = forms["SOURCES"]
+    source = "\n".join((_WALK / part).read_text(encoding="utf-8") for part in parts)
+    digest = forms["source_hash"]()
+    # The parts need not import each other.
+    source = re.sub(r"^from \.\w+ import .*\n", "", source, flags=re.MULTILINE)
     copy.write_text(source.replace('SOURCE = ""', f'SOURCE = "{digest}"'), encoding="utf-8")
-    shutil.copyfile(_WALK / "kernel.pxd", copy.with_suffix(".pxd"))
+    shutil.copyfile(_WALK / types, copy.with_suffix(".pxd"))
     try:
         (made,) = cythonize(
             [Extension(module, [str(copy)])],

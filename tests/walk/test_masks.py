@@ -1,0 +1,95 @@
+"""Both forms of the walk find the masks of networks that are built as a whole, walked otherwise."""
+
+# Tests here say `expected == actual`.
+
+import json
+import random
+
+import numpy as np
+import pytest
+from support import sampled
+from support.grammars import JSON, random_grammars
+from support.matcher import check_random_texts, whole_of
+
+from constrain.artifacts.errors import WalkLimitError
+from constrain.artifacts.growing import GrowingArtifact
+from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.walk import forms, kernel, layout
+from constrain.compiler import Compiler, Tokenizer
+
+ANY = {"tokenization": "any", "prewarm": 0}
+
+# Loops of characters of one, two and three bytes, all outside ASCII and all of these but some;
+# bounds near and far, of characters and of words; stacks that are several; and calls that end where
+# others begin, so that a frame could be pushed on top of itself.
+GRAMMARS = [
+    JSON,
+    r"start ::= #'[^\x00-\x1f\x85\u2028]+' '.' ;",
+    r"start ::= #'[a-zé-ÿ]*[一-龯ぁ-ん]+' #'[а-я ]{2,30}' ;",
+    "start ::= #'[a-z ]{3,70}' '!' | #'[a-z]{0,40}' ; ",
+    "start ::= '[' #'([a-z]+,){1,9}' start? ']' ;",
+    "start ::= start '+' start | '(' start ')' | #'[0-9]+' ;",
+    "start ::= a 'b'? | start start ; a ::= 'a' a | 'a' start? 'c' | '' ;",
+]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("text", GRAMMARS)
+def test_languages(text: str, form: str, default_tokenizer: Tokenizer) -> None:
+    check(text, 3, 25, default_tokenizer)
+
+
+@sampled("seed", range(3), range(60))
+def test_random_grammars(
+    seed: int, form: str, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where what was made is dropped all the time, which one form can be made to do."""
+    for name in ("MANY_SETS", "MANY_BITS"):
+        monkeypatch.setattr(kernel, name, 3)
+    for text, _ in random_grammars(3, 1_000 + seed):
+        check(text, 3, 12, default_tokenizer)
+
+
+def check(text: str, texts: int, tokens: int, tokenizer: Tokenizer) -> None:
+    """Compare masks along random texts."""
+    found = Compiler(tokenizer).compile(text, dialect="kbnf", **ANY)
+    if isinstance(found, GrowingArtifact):
+        check_random_texts([found, whole_of(tokenizer, text)], texts, tokens, seed=7, short=0.5)
+
+
+@pytest.mark.quick
+def test_what_a_walk_may_have_is_bounded(form: str, default_tokenizer: Tokenizer) -> None:
+    """A mask that needs more threads raises an error, and no other one is found after it."""
+    text = "start ::= y | start x x ; x ::= y start start | '' start ; y ::= (#'[^b]')* | #'a+b?' ;"
+    machine = Compiler(default_tokenizer).compile(text, dialect="kbnf", **ANY).machine()
+    walk = forms.kernel()(machine.states, machine.network.stacks, 4)
+    trie = Trie.from_vocabulary(default_tokenizer.vocabulary())
+    walk.lay_out(layout.layout_of(trie, default_tokenizer.vocab_size))
+    words = np.zeros(256, np.uint32)
+
+    with pytest.raises(WalkLimitError, match="more than 4 threads"):
+        for target, node in walk.step([(machine.states.start, 0)], b"a"):
+            walk.mask(target, node, words)
+
+
+@pytest.mark.quick
+def test_exits_are_those_of_all_paths(default_tokenizer: Tokenizer, form: str) -> None:
+    """The tokens below a node without some characters, and the first nodes with some, are those of
+    the tokens themselves."""
+    artifact = Compiler(default_tokenizer).compile(json.dumps({}), dialect="json-schema", **ANY)
+    vocabulary = artifact.vocabulary
+    laid_out = layout.layout_of(Trie.from_vocabulary(vocabulary), vocabulary.size)
+    rng = random.Random(3)
+    nodes = np.asarray(laid_out.nodes).reshape(-1, layout.FIELDS)
+    classes = np.asarray(laid_out.classes).reshape(-1, 2)
+
+    assert len(nodes) == len(laid_out.octets)
+    for node in rng.sample(range(len(nodes)), 300):
+        first, last, begin, own, end = nodes[node].tolist()
+        children = range(first, last)
+        assert all(child > node for child in children)
+        assert sorted(laid_out.octets[first:last]) == list(laid_out.octets[first:last])
+        assert end == (nodes[last - 1][layout.END] if last > first else own)
+        assert begin <= own <= end
+        below = np.bitwise_or.reduce(classes[first:last, 0], initial=np.uint64(0))
+        assert int(below) & ~int(classes[node, 1]) == 0
