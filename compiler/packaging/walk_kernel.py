@@ -40,6 +40,7 @@ class BuildKernel(build_ext):  # type: ignore[misc]  # setuptools has no types o
         """Build; if nothing was compiled, the wheel is one for all systems."""
         super().run()
         if not any(Path(path).exists() for path in self.get_outputs()):
+            self.warn("the walk of the token trie is not compiled: it runs in Python, more slowly")
             self.distribution.ext_modules = None
             self.distribution.get_command_obj("bdist_wheel").root_is_pure = True
 
