@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tokens.lengths import ENDLESS
 from .positions import END, Positions
-from .repetitions import ENDLESS, Repetitions
+from .repetitions import Repetitions
 from .state_lists import EMPTY, ENDED, StateLists
 
 _OCTETS = 256

@@ -14,9 +14,6 @@ from typing import NamedTuple
 
 from .positions import Positions, Runs
 
-# More room than any token needs.
-ENDLESS = 1 << 30
-
 # In place of how many items were read: fewer than the least, or enough and any number more.
 _BEFORE, _ENOUGH = -1, -2
 

@@ -5,10 +5,10 @@ from typing import TypeAlias
 
 from ..network.summaries import Summaries, TrieWalk
 from ..summaries.node_sets import ROOT, Nodes
+from ..tokens.lengths import ENDLESS
 from ..tokens.memo import CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
-from .repetitions import ENDLESS
 from .states import States
 from .walk import StateWalk
 

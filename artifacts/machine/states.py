@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Protocol, overload
 
 from ..network.loops import Loop
+from ..tokens.lengths import ENDLESS
 from ..tokens.subtrees import BROKEN, CLASS_BITS, OUTSIDE, UTF8_BETWEEN, UTF8_ILL, UTF8_STEPS
-from .repetitions import ENDLESS
 
 DEAD = 0
 

@@ -21,12 +21,11 @@ from ..network.loops import loop_walks_of
 from ..network.trie_index import index_of
 from ..summaries.node_sets import Nodes, merged
 from ..tokens import tokenset
+from ..tokens.lengths import ENDLESS, Lengths, lengths_of
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.subtrees import BROKEN, CLASS_BITS, subtrees_of
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
-from .lengths import Lengths, lengths_of
-from .repetitions import ENDLESS
 from .states import DEAD, States
 
 # Nodes that are fewer than this are read one by one, if their children are fewer than that.

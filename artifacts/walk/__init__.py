@@ -1,7 +1,7 @@
 """The walk of the token trie: masks and steps of a machine whose states are made when met.
 
 layout.py            the trie with siblings side by side; rows and exits that all grammars share
-rows.py              the rows of states, which are asked for
+rows.py              the rows of states, each made when it is first needed
 threads.py           threads over sets of stacks, and what a byte makes of them
 kernel.py            the walk; with the two above it runs as it stands, and compiled
 forms.py             which of the two forms runs

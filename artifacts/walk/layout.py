@@ -17,8 +17,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ..machine.lengths import lengths_of
 from ..tokens import tokenset
+from ..tokens.lengths import lengths_of
 from ..tokens.subtrees import subtrees_of
 from ..tokens.trie import Trie, ranges
 

@@ -1,4 +1,4 @@
-"""The rows of a machine's states as a walk reads them: asked for when they are first needed.
+"""The rows of a machine's states as a walk reads them, each made when it is first needed.
 
     state 2 reads "]" to 3, calls 1, goes on in 4   rows[at + 0x5D] = 3, starts = [1], frames = [4]
 
@@ -15,7 +15,7 @@ from ..tokens.subtrees import CLASS_BITS
 ENDS = 1
 CALLS = 2
 
-# No row was asked for yet.
+# No row is made yet.
 UNKNOWN = -1
 
 # Classes of characters as bits (``artifacts/tokens/subtrees.py``): all; those outside ASCII; and of
@@ -74,7 +74,7 @@ class StateRows:
         self.known = named
 
     def make(self, state: int) -> int:
-        """Ask for the row of a state. A step looks up one byte, and
+        """Make the row of a state. A step looks up one byte, and
         does without the rows of states that follow others."""
         row = self.states[state]
         self.name_states()

@@ -9,14 +9,13 @@ tree, whose leaves are rows; where a set holds several stacks, it is known by it
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from ..machine.repetitions import ENDLESS
-from ..machine.states import States
 from ..network.configurations import Stacks
 from ..tokens import tokenset
+from ..tokens.lengths import ENDLESS
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
@@ -27,12 +26,22 @@ from .layout import TrieLayout, layout_of
 _Known: TypeAlias = "Words | dict[int, _Known]"
 
 
+class BoundedStates(Protocol):
+    """States with bounds: up to ``rooms[s]`` characters s reads what its twin does."""
+
+    is_bounded: bool
+    rooms: list[int]
+
+    def twin(self, state: int) -> int:
+        """The state that goes on as another, without the bounds of repetitions."""
+
+
 class RowsByFrames:
     """Rows by one machine's states and sets of stacks; not for several threads at once."""
 
     def __init__(
         self,
-        states: States,
+        states: BoundedStates,
         stacks: Stacks,
         trie: Callable[[], Trie],
         vocab_size: int,

@@ -13,14 +13,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tokens.subtrees import characters, levels_of, subtrees_of
-from ..tokens.trie import Trie, ranges
+from .subtrees import characters, levels_of, subtrees_of
+from .trie import Trie, ranges
 
 # Of a length so many leading bits say which counts are kept, and of so many they are.
 _KEPT_BITS, _MOST_KEPT = 4, 16
 
 # More characters than a token has.
-_NEVER = 1 << 30
+ENDLESS = 1 << 30
 
 
 class Unbroken:
@@ -83,14 +83,14 @@ class Lengths:
         if found is None:
             is_long, begins = self.through > step, self._begins
             goes_on = (self._into & ~np.uint64(classes)) == 0
-            counts = np.full(len(begins), _NEVER, dtype=np.int32)
+            counts = np.full(len(begins), ENDLESS, dtype=np.int32)
             for inner, children, firsts in self._upward:
                 behind = np.where(goes_on[children], counts[children] + begins[children], 0)
-                behind[~is_long[children]] = _NEVER
+                behind[~is_long[children]] = ENDLESS
                 counts[inner] = np.minimum.reduceat(behind, firsts)
             counts[self._unfinished] = 0
             nodes = np.flatnonzero(is_long).astype(np.int32)
-            found = Unbroken(nodes, np.minimum(counts.take(nodes), _NEVER))
+            found = Unbroken(nodes, np.minimum(counts.take(nodes), ENDLESS))
             # A trie outlives grammars, each of which may have other classes.
             if len(self._unbroken) >= _MOST_KEPT:
                 self._unbroken.clear()
