@@ -39,7 +39,7 @@ class WalkLimitError(ConstrainError):
     def __init__(self, most: int) -> None:
         self.most = most
         super().__init__(
-            f"a token can be read in too many ways: they take more than {most:,} threads; rules that "
+            f"a token can be read in too many ways: more than {most:,} threads; rules that "
             "overlap less, or are told from each other by their first characters, need fewer"
         )
 
