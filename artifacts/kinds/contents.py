@@ -14,7 +14,7 @@ from ..container.manifest import NETWORK, Manifest
 from ..container.sections import Arrays, check_trie, check_types, require
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
-from ..tokens.trie import Trie
+from ..tokens.trie import Trie, trie_of
 from ..tokens.vocabulary import TokenClasses, Vocabulary
 
 if TYPE_CHECKING:
@@ -63,10 +63,8 @@ class Contents:
         if self.shared_trie is not None:
             return self.shared_trie
         if "trie.octets" in self.arrays:
-            from ..tokens.subtrees import from_arrays
-
             check_trie(self.arrays, "trie.", self.manifest.vocab_size)
-            return from_arrays(self.arrays)
+            return trie_of(self.arrays, "trie.")
         return Trie.from_vocabulary(self.vocabulary)
 
     @cached_property

@@ -12,11 +12,12 @@ character. Both are the same in each grammar.
 
 from functools import cached_property
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ArtifactError
 from ..tokens import tokenset
 from ..tokens.lengths import lengths_of
 from ..tokens.subtrees import subtrees_of
@@ -48,11 +49,16 @@ class TrieLayout:
     ``ids[BEGIN:END]``, of which those up to ``OWN`` are its own. ``classes``: uint64 (2 N,), of
     each node the classes of the characters of its byte and below, and of those below
     (``Subtrees.within``, ``below``). ``ids``: int32 (T,), in the order of texts.
+    Raises ``ArtifactError`` where ids are beyond ``vocab_size``.
     """
 
     def __init__(self, trie: Trie, vocab_size: int) -> None:
-        self._vocab_size, self._trie = vocab_size, trie
+        # subtle: a layout is found by its trie, and would keep it alive.
+        self._vocab_size, self._trie_ref = vocab_size, ref(trie)
         parts, order = subtrees_of(trie), _order(trie)
+        if int(parts.ids.max(initial=0)) >= vocab_size:
+            # The walk sets bits without a look at how many there are.
+            raise ArtifactError(f"the token trie has ids beyond a vocabulary of {vocab_size}")
         place = np.empty_like(order)
         place[order] = np.arange(len(order), dtype=np.int32)
         fields = np.empty((len(order), FIELDS), dtype=np.int32)
@@ -92,6 +98,12 @@ class TrieLayout:
             found = exits.shorter[most] = (np.asarray(exits.row) & ~longer).data
             self._bytes += found.nbytes
         return found
+
+    @property
+    def _trie(self) -> Trie:
+        trie = self._trie_ref()
+        assert trie is not None
+        return trie
 
     @cached_property
     def lengths(self) -> memoryview:

@@ -2,8 +2,10 @@
 
 # Tests here say `expected == actual`.
 
+import gc
 import json
 import random
+import weakref
 
 import numpy as np
 import pytest
@@ -93,3 +95,16 @@ def test_exits_are_those_of_all_paths(default_tokenizer: Tokenizer, form: str) -
         assert begin <= own <= end
         below = np.bitwise_or.reduce(classes[first:last, 0], initial=np.uint64(0))
         assert int(below) & ~int(classes[node, 1]) == 0
+
+
+@pytest.mark.quick
+def test_layouts_go_with_their_tries(default_tokenizer: Tokenizer) -> None:
+    """What is kept with a trie does not keep it."""
+    trie = Trie.from_vocabulary(default_tokenizer.vocabulary())
+    laid_out = layout.layout_of(trie, default_tokenizer.vocab_size)
+    assert laid_out is layout.layout_of(trie, default_tokenizer.vocab_size)
+    is_there = weakref.ref(trie)
+    del trie, laid_out
+    gc.collect()
+
+    assert is_there() is None
