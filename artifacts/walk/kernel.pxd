@@ -51,6 +51,7 @@ cdef class Threads(StateRows):
     cdef int top
     cdef int[::1] p_frame
     cdef int[::1] p_below
+    cdef int[::1] p_start
     cdef int[::1] p_popped
     cdef int used
     cdef int[::1] q_first
@@ -79,7 +80,7 @@ cdef class Threads(StateRows):
     @cython.final
     cdef int check(self, int used) except -1
     @cython.final
-    @cython.locals(since=int, i=int, state=int, node=int, kind=int, call=int)
+    @cython.locals(since=int, i=int, state=int, node=int, kind=int, call=int, start=int)
     cdef int close(self, int low, int high) except -1
     @cython.final
     @cython.locals(known=int, have=int, more=int, i=int)
@@ -95,7 +96,7 @@ cdef class Threads(StateRows):
     cdef int pop_set(self, int low, int number) except -1
     @cython.final
     @cython.locals(is_before=bint, place=int, other=int)
-    cdef int push(self, int since, int frame, int below) except? -1
+    cdef int push(self, int since, int start, int frame, int below) except? -1
     @cython.final
     @cython.locals(place=int, first=int, member=int, is_in=bint)
     cdef int highest(self, int node) noexcept

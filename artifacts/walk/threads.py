@@ -41,9 +41,10 @@ class Threads(StateRows):
         self.t_node = np.zeros(256, np.int32).data
         self.t_all = np.zeros(256, np.int32).data
         self.top = 0
-        # Of nodes the frame, what it is on, and in which closure it was taken off.
+        # Of nodes the frame, what it is on, for which call, and in which closure it was taken off.
         self.p_frame = np.zeros(256, np.int32).data
         self.p_below = np.zeros(256, np.int32).data
+        self.p_start = np.zeros(256, np.int32).data
         self.p_popped = np.zeros(256, np.int32).data
         self.used = 0
         # Of unions the bits: where they begin, and how many words.
@@ -183,7 +184,8 @@ class Threads(StateRows):
             kind = self.kind[state]
             if kind & CALLS:
                 for call in range(self.call_at[state], self.call_end[state]):
-                    self.meet(low, self.starts[call], self.push(since, self.frames[call], node))
+                    start = self.starts[call]
+                    self.meet(low, start, self.push(since, start, self.frames[call], node))
             if kind & ENDS:
                 self.pop(low, node)
         return self.top
@@ -260,13 +262,13 @@ class Threads(StateRows):
             self.meet(low, frame, below)
         return 0
 
-    def push(self, since: int, frame: int, below: int) -> int:
-        """The node with a frame on top of another one. In one closure, whose nodes are those from
-        ``since`` on, a frame on top of what was there before it is one node: no call ends where it
-        begins, so nothing was taken off it yet."""
+    def push(self, since: int, start: int, frame: int, below: int) -> int:
+        """The node with a frame on top of another one, for a call that begins in ``start``. In one
+        closure, whose nodes are those from ``since`` on, equal calls over what was there before
+        have one: no call ends where it begins, so nothing was taken off it yet."""
         is_before = self.highest(below) < since
         for place in range(since, self.used):
-            if self.p_frame[place] == frame:
+            if self.p_frame[place] == frame and self.p_start[place] == start:
                 other = self.p_below[place]
                 if other == below:
                     return -1 - 2 * place
@@ -275,7 +277,9 @@ class Threads(StateRows):
                     other = self.united(other, below)
                     self.p_below[place] = other
                     return -1 - 2 * place
-        return self.new_node(frame, below)
+        self.new_node(frame, below)
+        self.p_start[self.used - 1] = start
+        return 1 - 2 * self.used
 
     def highest(self, node: int) -> int:
         """The place of the last node that a node is or stands for; below 0 for what was there
@@ -299,6 +303,7 @@ class Threads(StateRows):
             self.p_frame = grown(self.p_frame, 2 * self.used)
             self.p_below = grown(self.p_below, 2 * self.used)
             self.p_popped = grown(self.p_popped, 2 * self.used)
+            self.p_start = grown(self.p_start, 2 * self.used)
         self.p_frame[self.used] = frame
         self.p_below[self.used] = below
         self.p_popped[self.used] = 0

@@ -283,7 +283,7 @@ def test_stripped_artifacts_with_counters_are_not_explained(cli: Cli, tmp_path: 
 def test_canonical_masks_are_of_copies_where_these_are_few(default_tokenizer: Tokenizer) -> None:
     """Their rows can be precomputed."""
     artifact = compile_grammar(
-        'root ::= [a-c]{2,70} | "(" root ")"',
+        'root ::= [a-c]{2,60} | "(" root ")"',
         dialect="gbnf",
         tokenizer=default_tokenizer,
         prewarm=0,

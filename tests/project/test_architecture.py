@@ -230,10 +230,8 @@ OWNERS = {
 }
 
 # What the build imports besides.
-PROGRAMS = {
-    "compiler/packaging/sdist.py": {"setuptools"},
-    "compiler/packaging/walk_kernel.py": {"Cython", "setuptools"},
-}
+PROGRAMS = {"compiler/packaging/sdist.py": {"setuptools"}}
+PROGRAMS["compiler/packaging/walk_kernel.py"] = {"Cython", "setuptools"}
 
 # At most so many lines a file, and Python files a folder; files at the top of the two folders.
 LINES = 500

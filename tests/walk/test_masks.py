@@ -31,6 +31,7 @@ GRAMMARS = [
     "start ::= #'[a-z ]{3,70}' '!' | #'[a-z]{0,40}' ; ",
     "start ::= '[' #'([a-z]+,){1,9}' start? ']' ;",
     "start ::= start '+' start | '(' start ')' | #'[0-9]+' ;",
+    "start ::= permute!('ab', 'ba', 'c'+, ('x' start)?) ;",
     "start ::= a 'b'? | start start ; a ::= 'a' a | 'a' start? 'c' | '' ;",
 ]
 

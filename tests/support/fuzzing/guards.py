@@ -158,6 +158,9 @@ class GuardedView:
     def __iter__(self) -> Iterator[Any]:
         return iter(self._view)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self._view, dtype=dtype, copy=copy)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._view, name)
 
