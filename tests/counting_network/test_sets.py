@@ -305,7 +305,7 @@ def test_parts_that_cannot_be_distinguished_are_followed_within_bounds(
 
 
 def test_sets_of_parts_are_made_within_bounds(default_tokenizer: Tokenizer) -> None:
-    """Also where they are made when a text or a mask meets them: these, or the threads over them."""
+    """Also where they are made when a text or a mask meets them; these, or threads over them."""
     overlapping = ", ".join(f'#"[a-z]{{1,{i}}}"' for i in range(2, 16))
     found = Compiler(default_tokenizer).compile(
         f'start ::= "<" permute!({overlapping}) ">";',
@@ -317,7 +317,7 @@ def test_sets_of_parts_are_made_within_bounds(default_tokenizer: Tokenizer) -> N
     matcher = found.matcher()
     assert matcher.mask().any()
     matcher.advance(default_tokenizer.encode("<")[0])
-    with pytest.raises((AmbiguousPartsError, WalkLimitError), match="sets of parts|threads"):
+    with pytest.raises((AmbiguousPartsError, WalkLimitError), match=r"sets of parts|threads"):
         matcher.mask()
 
 
