@@ -55,7 +55,7 @@ class TrieLayout:
     def __init__(self, trie: Trie, vocab_size: int) -> None:
         # subtle: a layout is found by its trie, and would keep it alive.
         self._vocab_size, self._trie_ref = vocab_size, ref(trie)
-        parts, order = subtrees_of(trie), _order(trie)
+        parts, order = subtrees_of(trie), order_of(trie)
         if int(parts.ids.max(initial=0)) >= vocab_size:
             # The walk sets bits without a look at how many there are.
             raise ArtifactError(f"the token trie has ids beyond a vocabulary of {vocab_size}")
@@ -149,9 +149,11 @@ class TrieLayout:
         return found
 
 
-def _order(trie: Trie) -> NDArray[np.int32]:
-    """The nodes, the children of each side by side, in the order in which a walk in depth comes to
-    their parents."""
+def order_of(trie: Trie) -> NDArray[np.int32]:
+    """The nodes, int32 (N,), the children of each side by side, in the order in which a walk in
+    depth comes to their parents."""
+    if trie in _ORDERS:
+        return _ORDERS[trie]
     parts = subtrees_of(trie)
     inner = np.flatnonzero(trie.fan_out)
     # Nodes are numbered level by level, so that of equal beginnings the highest comes first.
@@ -160,6 +162,12 @@ def _order(trie: Trie) -> NDArray[np.int32]:
     return np.concatenate((np.zeros(1, dtype=np.int32), children))
 
 
+def begin_order(trie: Trie, order: NDArray[np.int32]) -> None:
+    """The order of a trie is that which ``order_of`` gave for it."""
+    _ORDERS[trie] = order
+
+
+_ORDERS: WeakKeyDictionary[Trie, NDArray[np.int32]] = WeakKeyDictionary()
 _MADE: WeakKeyDictionary[Trie, dict[int, TrieLayout]] = WeakKeyDictionary()
 
 

@@ -28,6 +28,9 @@ _TYPES = {
     "subtrees.within": ("i8", 1),
     "index.in_order": ("i8", 1),
     "index.by_octet": ("i4", 1),
+    "lengths.read": ("i4", 1),
+    "lengths.below": ("i4", 1),
+    "layout.order": ("i4", 1),
     "heights.steps": ("i8", 1),
     "heights.below": ("u1", 1),
     "heights.within": ("u1", 1),
@@ -79,3 +82,15 @@ def check_vocabulary_tables(arrays: Arrays, vocab_size: int) -> None:
     for name in ("heights.below", "heights.within"):
         require(len(arrays[name]) == nodes, name)
         require_range(arrays, name, 0, len(steps))
+    for name in ("lengths.read", "lengths.below", "layout.order"):
+        require(len(arrays[name]) == nodes, name)
+        require_range(arrays, name, 0, nodes)
+    # Children of a node are neighbours, behind it.
+    order = arrays["layout.order"]
+    place = np.full(nodes, -1)
+    place[order] = np.arange(nodes)
+    inner = np.flatnonzero(first[1:] > first[:-1])
+    begins, counts = place[first[inner]], first[inner + 1] - first[inner]
+    require(bool((place >= 0).all() and (begins > place[inner]).all()), "layout.order")
+    children = np.repeat(begins - first[inner], counts) + np.arange(1, nodes)
+    require(np.array_equal(place[1:], children), "layout.order")

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.network.trie_index import begin_walks, walk_arrays
+from constrain.artifacts.tokens.lengths import begin_lengths, lengths_arrays
 from constrain.artifacts.tokens.subtrees import from_arrays, to_arrays
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import HOLE, Vocabulary
+from constrain.artifacts.walk.layout import begin_order, order_of
 
 from ..cache import Cache, Tables
 from ..limits import making_tables
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from ..wordpiece import WordPieceTokenizer
 
 # Goes up with every change of what the tables hold or how they are computed.
-_VERSION = 3
+_VERSION = 4
 
 
 class HasVocabulary(Protocol):
@@ -103,7 +105,8 @@ class VocabularyTables:
             "tokens.kinds": vocabulary.kinds,
         }
         trie = Trie.from_vocabulary(vocabulary)
-        return tokens | to_arrays(trie) | walk_arrays(trie)
+        more = walk_arrays(trie) | lengths_arrays(trie) | {"layout.order": order_of(trie)}
+        return tokens | to_arrays(trie) | more
 
 
 def _read(arrays: Tables) -> tuple[Vocabulary, Trie]:
@@ -112,6 +115,8 @@ def _read(arrays: Tables) -> tuple[Vocabulary, Trie]:
     vocabulary = Vocabulary(*(arrays[f"tokens.{name}"] for name in names))
     trie = from_arrays(arrays)
     begin_walks(trie, arrays)
+    begin_lengths(trie, arrays)
+    begin_order(trie, arrays["layout.order"])
     return vocabulary, trie
 
 

@@ -99,3 +99,9 @@ def test_what_is_known_of_the_trie_is_what_it_says(
             changed[place] += change
             with pytest.raises(ArtifactError, match=r"index\.in_order"):
                 check_vocabulary_tables({**arrays, "index.in_order": changed}, size)
+    for place in range(len(arrays["layout.order"])):
+        for change in (1, -1, 1 << 20):
+            order = arrays["layout.order"].copy()
+            order[place] += change
+            with pytest.raises(ArtifactError, match=r"layout\.order"):
+                check_vocabulary_tables({**arrays, "layout.order": order}, size)
