@@ -50,7 +50,8 @@ GBNF = ["arithmetic", "c", "chess", "english", "japanese", "json", "json_arr", "
 # Random grammars, by seed and place, whose rules begin with each other and with any character in so
 # many ways that masks take seconds: by states made when met the first three of them, the others by
 # the networks that they are held against.
-SLOW = {(12, 2), (27, 3), (105, 0), (8, 3), (105, 3), (112, 2)}
+SLOW = {(12, 2), (27, 3), (105, 0), (8, 3), (65, 2), (105, 3), (112, 2)}
+SLOW |= {(133, 2)}
 
 LIMITS = Limits()
 ANY = {"tokenization": "any", "prewarm": 0}
