@@ -106,6 +106,9 @@ cdef class Threads(StateRows):
     @cython.locals(place=int)
     cdef int member(self, int node) except -1
     @cython.final
+    @cython.locals(place=int)
+    cdef int alias(self, int node) except? -1
+    @cython.final
     @cython.locals(place=int, other_place=int, found=int, first=int)
     cdef int united(self, int node, int other) except? -1
     @cython.final

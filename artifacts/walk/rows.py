@@ -74,8 +74,8 @@ class StateRows:
         self.known = named
 
     def make(self, state: int) -> int:
-        """Make the row of a state. A step looks up one byte, and
-        does without the rows of states that follow others."""
+        """Make the row of a state. A step looks up one byte, and does without the rows of states
+        that follow others."""
         row = self.states[state]
         self.name_states()
         if not self.kind[state] & CALLS:

@@ -314,11 +314,19 @@ class Threads(StateRows):
         """The place of a node that is no set; one that was there before gets another name."""
         if node < 0:
             return place_of(node)
-        place = self.aliases.get(node, self.used)
-        if place >= self.used or self.p_frame[place] != ALIAS or self.p_below[place] != node:
+        place = self.alias(node)
+        if place < 0:
             place = self.used
             self.aliases[node] = place
             self.new_node(ALIAS, node)
+        return place
+
+    def alias(self, node: int) -> int:
+        """The place of a node that was there before the walk, below 0 if it has none. What was
+        dropped may have given its place to another one."""
+        place = self.aliases.get(node, self.used)
+        if place >= self.used or self.p_frame[place] != ALIAS or self.p_below[place] != node:
+            return -1
         return place
 
     def united(self, node: int, other: int) -> int:
@@ -384,10 +392,8 @@ class Threads(StateRows):
         first = self.q_first[place_of(node)]
         words = self.q_words[place_of(node)]
         if not is_union(other):
-            place = self.aliases.get(other, -1) if other >= 0 else place_of(other)
+            place = self.alias(other) if other >= 0 else place_of(other)
             if place < 0 or place >> 6 >= words:
-                return 0
-            if other >= 0 and (place >= self.used or self.p_below[place] != other):
                 return 0
             return self.bits[first + (place >> 6)] >> (place & 63) & 1
         inner = self.q_first[place_of(other)]
