@@ -117,7 +117,6 @@ def source_of(path: str, given: Given, limits: "Limits") -> Source:
     found = with_automaton(subject_of(path, given), limits)
     if isinstance(found, str):
         return _of_grammar(found, path, given.compile_options(path, limits))
-    from constrain.artifacts.kinds.counting_network import CountingRuntime
     from constrain.artifacts.kinds.met_states import MetStatesRuntime
     from constrain.artifacts.kinds.network import NetworkGrammar
     from constrain.compiler.automata.dfa import from_tables
@@ -126,8 +125,8 @@ def source_of(path: str, given: Given, limits: "Limits") -> Source:
     if found.is_regular:
         return _regular(from_tables(found.byte_dfa), path, limits)
     runtime = found.runtime
-    is_whole = isinstance(runtime, NetworkGrammar | CountingRuntime)
-    if is_whole or (isinstance(runtime, MetStatesRuntime) and not runtime.grows):
+    is_met = isinstance(runtime, MetStatesRuntime) and not runtime.grows
+    if is_met or isinstance(runtime, NetworkGrammar):
         return _nesting(network_in(found, limits), path, limits)
     m = found.manifest
     if m.source is None:

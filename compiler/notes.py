@@ -40,6 +40,8 @@ OF_LAZY_LEXEMES = (
     "together at run time"
 )
 
+COUNTED = "repetitions are counted, not copied; masks are put together at run time"
+
 LAZY = "no masks were precomputed: they are computed at run time, the first ones slowly"
 
 
@@ -81,11 +83,13 @@ def depth_without_effect(recogniser: Recogniser, options: CompileOptions) -> Ite
         yield f"--max-depth {options.max_depth} changes nothing: no rule of the grammar nests"
 
 
-def _grows(recogniser: Recogniser) -> bool:
-    """Whether there are terminals whose states are made while decoding."""
+def _made_when_met(recogniser: Recogniser) -> str:
+    """The states that are made while decoding, empty for none."""
     if isinstance(recogniser, Automaton):
-        return recogniser.operation is not None
-    return isinstance(recogniser, Parser) and recogniser.lazily is not None
+        return "a terminal" if recogniser.operation is not None else ""
+    if not isinstance(recogniser, Parser) or recogniser.met is None:
+        return ""
+    return "the network" if recogniser.lazily is None else "a terminal"
 
 
 def without_effect(
@@ -104,8 +108,8 @@ def without_effect(
         name = "--lazy (--prewarm 0)" if lazily else f"--prewarm {options.prewarm}"
         about = "networks and byte DFAs" if lazily else "networks"
         yield f"{name} changes nothing: it is about {about}, and this artifact is a {kind}"
-    if options.prewarm and _grows(recogniser):
-        why = "the states of a terminal are made while decoding"
+    if options.prewarm and (whose := _made_when_met(recogniser)):
+        why = f"the states of {whose} are made while decoding"
         yield f"--prewarm {options.prewarm} changes nothing: {why}"
     if options.method not in (AUTO, method):
         why = f"the method is {method}" if method else "there is no choice of methods here"

@@ -40,6 +40,7 @@ from .frontend import (
 from .grammar.check import check
 from .limits import Effort, blaming, in_force
 from .notes import (
+    COUNTED,
     DEAD_ENDS,
     LAZY,
     OF_LAZY_LEXEMES,
@@ -363,7 +364,6 @@ def _of_canonical_network(
     from .assemble.parser import assemble, encode, no_summaries
     from .assemble.size import counts
     from .canonical_network.sections import counts_of, precompute
-    from .network.precompute import COUNTED
 
     assert parser.network is not None
     sections = encode(parser, merged.terminals, request) | merged.sections
@@ -418,10 +418,11 @@ def _of_network(
 
         masks = precompute(parser.network, terminals, request, size_of(sections), progress)
         sections, counts = sections | masks.arrays(), masks.counts
-        notes += [] if masks.is_complete else [masks.note or PARTLY]
+        notes += [] if masks.is_complete else [PARTLY]
         is_lazy = not masks.is_complete or not len(masks.summaries.keys)
-    elif parser.choice.is_lazy and request.options.prewarm != 0:
-        notes.append(LAZY)
+    elif request.options.prewarm != 0 and (parser.choice.is_lazy or parser.lazily is None):
+        is_counted = parser.met is not None and parser.met.stored.fronts.times
+        notes += [COUNTED] if is_counted else [LAZY] if parser.met is not None else []
     if is_lazy:
         sections |= for_lazy_masks(size_of(sections), request)
     artifact = assemble(parser, sections, counts, request, ANY)
@@ -444,7 +445,6 @@ def _over_lexemes(
     from .maximal_munch.lexer_tables import json_slices
     from .maximal_munch.precompute import precompute_within
     from .maximal_munch.to_dfa import text_machine
-    from .network.precompute import COUNTED
 
     parser, spelled = recognisers.spellable_over_lexemes(parser, request)
     if request.options.prewarm != 0:

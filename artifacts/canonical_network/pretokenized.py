@@ -237,7 +237,7 @@ def network_of(tables: NetworkTables) -> Network:
     """The network that reads texts; with counters for the usual ones of its counts, too."""
     if tables.counters is None:
         return Network(tables)
-    from ..counting_network.configurations import CountedStacks
+    from ..network.counted_stacks import CountedStacks
     from .usual_counts import with_usual_counters
 
     return CountedStacks(with_usual_counters(tables))

@@ -14,7 +14,7 @@ from ..summaries.node_sets import ROOT
 from .trie_walk import TokenWalks, Walk, WalkKey
 
 if TYPE_CHECKING:
-    from ..counting_network.first_octets import FirstOctets
+    from .first_octets import FirstOctets
 
 # A walk, and the stacks below it.
 Begun: TypeAlias = tuple[WalkKey, int]

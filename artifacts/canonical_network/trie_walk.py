@@ -28,7 +28,7 @@ from ..tokens.watch import Watch, unwatched
 from .contexts import ReturnContexts
 
 if TYPE_CHECKING:
-    from ..counting_network.first_octets import FirstOctets
+    from .first_octets import FirstOctets
 
 Frames = tuple[int, ...]
 # Set of trie nodes, state, pre-tokenizer state, plane.
@@ -136,7 +136,7 @@ class TokenWalks:
         """Which walks may read something, if the network has sets of parts."""
         if not self._tables.has_sets:
             return None
-        from ..counting_network.first_octets import FirstOctets
+        from .first_octets import FirstOctets
 
         return FirstOctets(self._tables, self._following)
 

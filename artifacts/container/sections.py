@@ -150,7 +150,7 @@ def check_trie(arrays: Arrays, prefix: str, vocab_size: int) -> None:
     require(bool(leads[1:].all()), prefix + "held")
 
 
-FORMAT_MAJOR = 4
+FORMAT_MAJOR = 5
 FORMAT_MINOR = 1
 
 # The first minor version with sections in another file; a file without such is of version 0.

@@ -9,6 +9,7 @@ from ..canonical_network.check import check_inert, check_precomputed, check_stor
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require
 from ..matcher import Begun
+from ..network.check import check_effects, check_network, check_summaries
 from ..normalizer.machine import WithNormalForm
 from ..tokens.allowance import Allowance, Precomputed
 from ..tokens.vocabulary import TEXT
@@ -19,11 +20,13 @@ from .check_tokenizer import (
     check_normal_form,
     check_pairs,
     check_pretokenizer,
+    check_trie_sections,
+    check_vocabulary,
 )
 from .contents import BesideTerminals, Contents, over_sentinels
 from .generations import Generations
 from .network import NetworkGrammar
-from .parser import network_of
+from .parser import names_of, network_of
 
 if TYPE_CHECKING:
     from ..canonical_network.closure.precomputation import Precomputation
@@ -37,11 +40,8 @@ if TYPE_CHECKING:
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
-    if network.COUNTED in arrays:
-        from . import counting_network
-
-        counting_network.check_counted(manifest, arrays)
-        require("terminals.ids" not in arrays, "terminals.ids")
+    if "count.items" in arrays:
+        _check_counted(manifest, arrays)
     else:
         network.check(manifest, {name: a for name, a in arrays.items() if name != FIRST_ROW})
         manifest, arrays = over_sentinels(manifest, arrays)
@@ -65,6 +65,18 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     if "closed.keys" in arrays:
         check_precomputed(manifest, arrays)
     check_stored(manifest, arrays)
+
+
+def _check_counted(manifest: Manifest, arrays: Arrays) -> None:
+    """The same of what does not depend on the tokenization."""
+    check_vocabulary(manifest, arrays)
+    # Productions of counted repetitions would be copies, and the grammar names no tokens.
+    require("terminals.ids" not in arrays, "terminals.ids")
+    states = check_network(manifest, names_of(manifest), arrays, 0, counted=True)
+    check_summaries(manifest, arrays, states)
+    check_effects(arrays, manifest.vocab_size, states)
+    check_first_row(manifest, arrays)
+    check_trie_sections(arrays)
 
 
 class CanonicalNetworkRuntime(NetworkGrammar):

@@ -18,21 +18,15 @@ from .parser import NestingGrammar, check_earley, names_of, network_of
 if TYPE_CHECKING:
     from ..network.machine import NetworkMasks
     from ..network.tables import NetworkTables
-    from .counting_network import CountingRuntime
     from .mask_walks import MaskWalks
     from .met_states import MetStatesRuntime
 
-# A section of networks with counters, and one of those whose states are made when they are met.
-COUNTED, POSITIONS = "count.items", "positions.arcs"
+# A section of networks whose states are made when they are met.
+POSITIONS = "positions.arcs"
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
-    if COUNTED in arrays and manifest.tokenization != "canonical":
-        from . import counting_network
-
-        counting_network.check(manifest, arrays)
-        return
     if POSITIONS in arrays and manifest.tokenization != "canonical":
         from . import met_states
 
@@ -57,7 +51,7 @@ class NetworkGrammar(NestingGrammar):
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""
-        from ..counting_network.configurations import network_over
+        from ..network.counted_stacks import network_over
 
         # A network for each text: matchers share no configuration with it, nor threads.
         return network_over(self.network).viable(text)
@@ -124,12 +118,8 @@ class NetworkRuntime(NetworkGrammar):
         )
 
 
-def runtime(contents: Contents) -> "NetworkRuntime | CountingRuntime | MetStatesRuntime":
+def runtime(contents: Contents) -> "NetworkRuntime | MetStatesRuntime":
     """What runs the artifact."""
-    if COUNTED in contents.arrays:
-        from . import counting_network
-
-        return counting_network.runtime(contents)
     if POSITIONS in contents.arrays:
         from . import met_states
 

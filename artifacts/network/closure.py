@@ -12,7 +12,6 @@ the trie, so this ends; but there can be many sets of them. The mask automaton
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -21,8 +20,6 @@ from ..tokens.watch import Watch, unwatched
 from .mask_automaton import MaskAutomaton, MaskState, frames_of
 from .summaries import Summaries
 from .tables import DEAD, NetworkTables
-
-_Key = tuple[int, int]
 
 # What a number takes in a list of numbers that others hold, too.
 _PLACE_BYTES = 8
@@ -55,45 +52,6 @@ def states_inside(tables: NetworkTables, start: int) -> set[int]:
             found.add(target)
             pending.append(target)
     return found
-
-
-def nearest_first(tables: NetworkTables, states: Iterable[int]) -> list[int]:
-    """All states, ``states`` and the start first, then those that these lead to by an edge or a
-    call, and so on; those that no text leads to last."""
-    pending = list(dict.fromkeys((*states, tables.start)))
-    found = set(pending)
-    for state in pending:
-        calls = tables.calls[state]
-        targets = [*np.unique(tables.table[state]).tolist(), *(start for start, _ in calls)]
-        targets += tables.call_ends[slice(*tables.call_offsets[state : state + 2])].tolist()
-        for target in targets:
-            if target != DEAD and target not in found:
-                found.add(target)
-                pending.append(target)
-    return [*pending, *(state for state in range(1, tables.states) if state not in found)]
-
-
-def needed_keys(
-    below: Callable[[int], Sequence[int]],
-    states: Iterable[int],
-    left: Callable[[int, int], int],
-) -> Iterator[_Key]:
-    """The keys of all summaries that stacks on ``states`` need. All of one state, frame below
-    frame, come before those of the next. Each is to be found before the next one is asked for.
-    ``below``: the frames that can lie right below a state, or a frame. ``left``: the set of a
-    summary."""
-    seen: set[_Key] = set()
-    for first in states:
-        pending = [(ROOT, first)]
-        while pending:
-            key = pending.pop()
-            if key in seen:
-                continue
-            seen.add(key)
-            yield key
-            suspended = left(*key)
-            if suspended != NOTHING:
-                pending += [(suspended, frame) for frame in reversed(below(key[1]))]
 
 
 def mask_automaton(

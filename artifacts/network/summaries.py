@@ -156,10 +156,6 @@ class Summaries:
             return found
         return solve_recursive((suspended, state), self._find_key, self._steps)
 
-    def left(self, suspended: int, state: int) -> int:
-        """The set of a summary."""
-        return self.summary(suspended, state)[1]
-
     def _find_key(self, key: _Key) -> _Summary | None:
         return self.find(*key)
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..errors import ArtifactError
 from ..tokens import tokenset
+from ..tokens.distinct import distinct
 from ..tokens.lengths import lengths_of
 from ..tokens.subtrees import subtrees_of
 from ..tokens.trie import Trie, ranges
@@ -81,7 +82,7 @@ class TrieLayout:
             nodes, read = np.asarray(exits.nodes), lengths_of(self._trie).read
             above = self._trie.above.take(self._order.take(nodes))
             counts = read.take(above) - read[self._order[node]]
-            for count in np.unique(counts).tolist():
+            for count in distinct(counts).tolist():
                 exits.by_count.append((count, nodes[counts == count].data))
             self._bytes += nodes.nbytes
         return exits.by_count

@@ -18,6 +18,7 @@ from constrain.artifacts.kinds.network import POSITIONS
 from constrain.artifacts.lazy_dfa.emptiness import UndecidedError
 from constrain.artifacts.lazy_dfa.tables import to_sections
 from constrain.artifacts.network.mask_automaton import MaskAutomaton
+from constrain.artifacts.network.sets import AmbiguousPartsError
 from constrain.artifacts.network.summary_tables import SummaryTables
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.network.token_steps import TokenEffects
@@ -25,6 +26,7 @@ from constrain.artifacts.tokens.tokenset import word_count
 from constrain.artifacts.tokens.vocabulary import TokenClasses
 
 from ..automata.dfa import TokenIds
+from ..diagnostics import LimitError
 from ..frontend import Parser
 from ..lazy_dfa.conjunctions import Operation, joined
 from ..limits import Effort
@@ -138,7 +140,8 @@ class _Productions:
 def with_first_row(artifact: Artifact, request: ArtifactRequest[Tokenizer]) -> Artifact:
     """The artifact with the mask before any token, where there is room for it, so that no loaded
     one computes it. Where nothing is to be precomputed it is found when the file is written, if
-    explanations are. Raises ``LimitError`` for time and resident memory."""
+    explanations are. Raises ``LimitError`` for time, resident memory, and parts of a permutation
+    that cannot be distinguished."""
     size = size_of(artifact.arrays) + 4 * word_count(request.vocab_size)
     if size > request.options.max_artifact_bytes:
         return artifact
@@ -156,6 +159,9 @@ def with_first_row(artifact: Artifact, request: ArtifactRequest[Tokenizer]) -> A
             row = machine.row(machine.start)
         except UndecidedError:
             return artifact
+        except AmbiguousPartsError as error:
+            stage = "a mask behind parts of a permutation that cannot be distinguished"
+            raise LimitError(stage, "states", error.most, is_fixed=True) from error
         effort.spend(0)
     return replace(artifact, arrays={**artifact.arrays, FIRST_ROW: row})
 

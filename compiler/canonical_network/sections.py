@@ -25,10 +25,10 @@ from constrain.artifacts.canonical_network.closure.token_liveness import Livenes
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.machine import CanonicalMachine, machine_of
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
-from constrain.artifacts.counting_network.configurations import network_over
 from constrain.artifacts.errors import ArtifactError, visible
 from constrain.artifacts.kinds.check_tokenizer import FIRST_ROW
 from constrain.artifacts.network.configurations import REFUSED
+from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.normalizer.normal_form_dfa import NormalFormDfa

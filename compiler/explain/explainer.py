@@ -15,14 +15,13 @@ from functools import cache
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import MAXIMAL_MUNCH
-from constrain.artifacts.counting_network.configurations import network_over
 from constrain.artifacts.earley.recogniser import Earley
 from constrain.artifacts.errors import ArtifactError, ConstrainError
-from constrain.artifacts.kinds.counting_network import CountingRuntime
 from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
 from constrain.artifacts.kinds.met_states import MetStatesRuntime
 from constrain.artifacts.kinds.network import NetworkGrammar
 from constrain.artifacts.kinds.parser import NestingGrammar
+from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata.dump import ids_text, terminal_names
@@ -331,7 +330,7 @@ def _by_artifact(artifact: Artifact, machine: Callable[[], TextMachine]) -> _Exp
     if isinstance(runtime, MaximalMunchRuntime):
         munched = _munched(artifact)
         return lambda text: explain_maximal_munch(runtime.machine().configurations, text, munched)
-    network = runtime.network if isinstance(runtime, CountingRuntime | NetworkGrammar) else None
+    network = runtime.network if isinstance(runtime, NetworkGrammar) else None
     is_large = False
     if network is not None and network.counters is not None:
         is_large = copied_states(network) > MANY_COPIES

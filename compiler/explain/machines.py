@@ -214,7 +214,7 @@ def by_column(columns: Sequence[int]) -> list[list[int]]:
 
 def machine_of(recogniser: "Recogniser") -> TextMachine:
     """The machine of a grammar's recogniser. Raises ``LimitError``."""
-    from constrain.artifacts.counting_network.configurations import network_over
+    from constrain.artifacts.network.counted_stacks import network_over
 
     from ..frontend import Automaton, Parser, of_operation
     from ..limits import Limits
@@ -244,19 +244,18 @@ def _calling(parser: "Parser") -> Texts:
 
 def machine_in(artifact: "Artifact") -> TextMachine:
     """The machine of an artifact's texts."""
-    from constrain.artifacts.counting_network.configurations import network_over
-    from constrain.artifacts.kinds.counting_network import CountingRuntime
     from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
     from constrain.artifacts.kinds.met_states import MetStates
     from constrain.artifacts.kinds.network import NetworkGrammar
     from constrain.artifacts.kinds.parser import NestingGrammar
+    from constrain.artifacts.network.counted_stacks import network_over
 
     runtime = artifact.runtime
     if isinstance(runtime, MaximalMunchRuntime):
         return MaximalMunchMachine(runtime.machine().configurations)
     if isinstance(runtime, MetStates):
         return NetworkMachine(runtime.texts())
-    if isinstance(runtime, CountingRuntime | NetworkGrammar):
+    if isinstance(runtime, NetworkGrammar):
         return NetworkMachine(network_over(runtime.network))
     if isinstance(runtime, NestingGrammar):
         return EarleyMachine(runtime.recogniser())

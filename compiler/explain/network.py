@@ -8,8 +8,8 @@ says what it reads next, and its frames in which rules it is:
 
 from collections.abc import Iterable
 
-from constrain.artifacts.counting_network.configurations import CountingConfigurations
-from constrain.artifacts.network.configurations import REFUSED
+from constrain.artifacts.network.configurations import REFUSED, Network
+from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
 from .report import Status, Verdict, common, position, ranges, shortened, without_line_break
@@ -20,12 +20,12 @@ _MOST_STACKS = 16
 
 def explain_network(tables: NetworkTables, text: bytes) -> Verdict:
     """The verdict on ``text``, by a network with counters."""
-    network = CountingConfigurations(tables)
+    network = network_over(tables)
     shorter, ends_early = len(without_line_break(text)), False
     current, offset = network.start, 0
     for offset, octet in enumerate(text):
         ends_early |= offset == shorter and network.may_end(current)
-        reached, _ = network.read(current, bytes([octet]))
+        reached = network.read(current, (octet,))
         if reached == REFUSED:
             break
         current = reached
@@ -36,7 +36,7 @@ def explain_network(tables: NetworkTables, text: bytes) -> Verdict:
     if offset == len(text):
         status = Status.ACCEPTED if may_end else Status.INCOMPLETE
     line, column = position(text, offset)
-    expected = (o for o in range(256) if network.read(current, bytes([o]))[0] != REFUSED)
+    expected = (o for o in range(256) if network.read(current, (o,)) != REFUSED)
     following = ranges(expected)
     return Verdict(
         status=status,
@@ -53,16 +53,16 @@ def explain_network(tables: NetworkTables, text: bytes) -> Verdict:
     )
 
 
-def _paths(network: CountingConfigurations, configuration: int) -> Iterable[list[str]]:
+def _paths(network: Network, configuration: int) -> Iterable[list[str]]:
     """The rules around each of the first few stacks, the outermost first."""
     tables = network.tables
     rules = _rules_of_states(tables)
-    threads = network.threads(configuration)
+    threads = network.threads[configuration]
     pending = [([state], node) for state, node in threads if state != DEAD]
     found = 0
     while pending and found < _MOST_STACKS:
         states, node = pending.pop()
-        for frame, below in network.network.stacks.entries[node]:
+        for frame, below in network.stacks.entries[node]:
             if frame != DEAD:
                 if frame >= tables.states:
                     counters = tables.some_counters

@@ -19,8 +19,7 @@ from ..diagnostics import LimitError
 from ..explain.report import Verdict
 from ..limits import Limits
 from ..merge.dump import tabulated
-from ..network.precompute import COUNTED
-from ..notes import OF_LAZY_LEXEMES, PARTLY
+from ..notes import COUNTED, OF_LAZY_LEXEMES, PARTLY
 from ..options import AnyTokenizer, CompileOptions
 from ..pipeline import Compilation
 from ..progress import Step
@@ -225,9 +224,10 @@ def _tokenizer_facts(artifact: Artifact, tokenizer: AnyTokenizer | None) -> Toke
 
 def _counters(artifact: Artifact) -> tuple[Counter, ...]:
     a = artifact.arrays
-    if "count.least" not in a:
-        return ()
-    pairs = zip(a["count.least"].tolist(), a["count.most"].tolist(), strict=True)
+    bounds = a.get("repeats.bounds")
+    if "count.least" in a:
+        bounds = np.stack([a["count.least"], a["count.most"]], axis=1)
+    pairs = [] if bounds is None else bounds.tolist()
     return tuple(Counter(least, None if most == UNBOUNDED else most) for least, most in pairs)
 
 
@@ -246,7 +246,7 @@ def _precomputed(artifact: Artifact) -> str:
         return SOME
     if "closed.all" in a:
         return ALL if bool(a["closed.all"][1]) else SOME
-    found = ("memo.keys", "items.walks", "greedy.first_keys")
+    found = ("memo.keys", "greedy.first_keys")
     if not any(name in a and len(a[name]) for name in found):
         return NONE
     return SOME if {PARTLY, COUNTED, OF_LAZY_LEXEMES}.intersection(artifact.notes) else ALL

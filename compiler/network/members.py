@@ -20,8 +20,8 @@ from collections.abc import Generator, Iterator
 from functools import cached_property
 from graphlib import TopologicalSorter
 
-from constrain.artifacts.counting_network.configurations import CountedStacks
-from constrain.artifacts.network.configurations import REFUSED, Network
+from constrain.artifacts.network.configurations import REFUSED
+from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.counts import UNBOUNDED
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 from constrain.artifacts.tokens.memo import solve_recursive
@@ -61,7 +61,7 @@ class NetworkMembers:
         # r(p, n) as [n][p].
         self._counts: list[list[int]] = [list(map(int, tables.ends))]
         self._memory = 0
-        self._network = Network(tables) if counters is None else CountedStacks(tables)
+        self._network = network_over(tables)
         self._targets: dict[tuple[int, int], int] = {}
         # Bit n: some n bytes lead from a state, or from a set of stacks, to the end; for the
         # lengths that are counted.

@@ -19,12 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.counting_network.closure import needed_keys
-from constrain.artifacts.counting_network.stored_items import StoredItems
-from constrain.artifacts.counting_network.summaries import CountingSummaries
 from constrain.artifacts.network.closure import frames_below, mask_automaton
 from constrain.artifacts.network.mask_automaton import MaskAutomaton
-from constrain.artifacts.network.sets import AmbiguousPartsError
 from constrain.artifacts.network.summaries import Summaries
 from constrain.artifacts.network.summary_tables import SummaryTables
 from constrain.artifacts.network.tables import NetworkTables
@@ -32,7 +28,6 @@ from constrain.artifacts.network.token_steps import TokenEffects
 from constrain.artifacts.summaries.node_sets import NOTHING, ROOT
 from constrain.artifacts.tokens.watch import Watch, unwatched
 
-from ..diagnostics import LimitError
 from ..limits import Effort, Exhausted
 from ..options import PREWARM, ArtifactRequest
 from ..progress import Progress, Step, silent
@@ -46,8 +41,6 @@ if TYPE_CHECKING:
 _AUTOMATON_BYTES = 1 << 24
 _EFFECTS_BYTES = 1 << 24
 
-COUNTED = "repetitions are counted, not copied; masks are put together at run time"
-
 # How often a row is in memory at most: as itself, as the key of its number, in the table, and in
 # the file that is being written.
 _COPIES = 4
@@ -55,21 +48,16 @@ _COPIES = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Precomputed:
-    """What a network's masks and steps begin with. ``is_complete``: no summary is missing.
-    ``items``: of a network with counters the walks of their items. ``note``: why there are few,
-    where that is no limit."""
+    """What a network's masks and steps begin with. ``is_complete``: no summary is missing."""
 
     summaries: SummaryTables
     automaton: MaskAutomaton
     effects: TokenEffects
     is_complete: bool
-    items: StoredItems | None = None
-    note: str = ""
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The sections of an artifact."""
-        items = {} if self.items is None else self.items.arrays()
-        return self.summaries.arrays() | self.automaton.arrays() | self.effects.arrays() | items
+        return self.summaries.arrays() | self.automaton.arrays() | self.effects.arrays()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -95,22 +83,10 @@ def precompute(
     summaries = PREWARM if options.prewarm is None else options.prewarm
     memory = min(options.max_artifact_bytes - taken, limits.memory // _COPIES)
     automaton = MaskAutomaton.of(tables, {}, {})
-    items = None if tables.counters is None else StoredItems.of({}, {}, size)
     if not summaries or memory <= 0:
         empty = SummaryTables.empty(size)
-        return Precomputed(empty, automaton, TokenEffects.empty(), not summaries, items)
+        return Precomputed(empty, automaton, TokenEffects.empty(), not summaries)
     vocabulary, trie = request.vocabulary, request.trie
-    if tables.counters is not None:
-        counting = CountingSummaries(tables, lambda: trie, size)
-        effort.begin("the masks of the network", options.rows_work)
-        room = options.rows_bytes(memory)
-        precompute_summaries(tables, counting, summaries, room, effort)
-        effort.end()
-        large, found_items = counting.large()
-        if found_items.nbytes + sum(array.nbytes for array in large.arrays().values()) <= memory:
-            items = found_items
-        effects = TokenEffects.empty()
-        return Precomputed(large, automaton, effects, is_complete=False, items=items, note=COUNTED)
     found = Summaries(tables, lambda: trie, size)
     effort.begin("the effects of the tokens")
     effects = token_effects(tables, vocabulary, terminals, min(memory, _EFFECTS_BYTES), effort)
@@ -129,7 +105,7 @@ def precompute(
 def precompute_summaries(
     tables: NetworkTables, summaries: Summaries, most: int, memory: int, effort: Effort
 ) -> bool:
-    """Fill ``summaries``; whether all that any stack needs is there, with counters of few counts.
+    """Fill ``summaries``; whether all that any stack needs is there.
 
     Stops beyond ``most`` summaries, so many bytes of ``memory`` or the effort's work: at the same
     place on each machine. Raises ``LimitError`` for time and resident memory.
@@ -142,18 +118,9 @@ def precompute_summaries(
 
     summaries.watch = watch
     try:
-        if isinstance(summaries, CountingSummaries):
-            for key in needed_keys(tables, range(1, tables.states), summaries):
-                effort.spend(1, 0)
-                summaries.left(*key)
-        else:
-            _fill(tables, summaries, watch)
+        _fill(tables, summaries, watch)
     except Exhausted:
         return False
-    except AmbiguousPartsError as error:
-        # Texts would come to such a mask, too.
-        stage = "a mask behind parts of a permutation that cannot be distinguished"
-        raise LimitError(stage, "states", error.most, is_fixed=True) from error
     finally:
         summaries.watch = unwatched
     return True

@@ -21,6 +21,7 @@ from ..frontend import (
     parser_of,
     with_terminals,
 )
+from ..grammar.expand_permutations import expand_permutations
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from ..options import ArtifactRequest, CompileOptions
@@ -140,9 +141,18 @@ def with_wanted_states(
     parser: Parser, options: CompileOptions, choice: TokenizationChoice
 ) -> Parser:
     """The same with all states of its network, where they are needed at once: the fewest, if masks
-    are precomputed, as each state costs masks, rows and effects of tokens."""
+    are precomputed, as each state costs masks, rows and effects of tokens. Where any tokens are
+    allowed repetitions and sets are those of positions."""
+    from ..machine.when_met import parser_when_met
     from ..network.minimal_network import minimal_network
 
+    tables = parser.network if parser.met is None else None
+    if not choice.is_canonical and tables is not None and tables.counters is not None:
+        # Where none is a set, parts of permutations overlap, if there are any.
+        grammar = parser.grammar
+        if not tables.has_sets:
+            grammar = expand_permutations(grammar, options.limits)
+        return parser_when_met(grammar, parser.choice, options.limits)
     if options.prewarm == 0 or parser.lazily is not None or parser.choice.is_lazy:
         return replace(parser, met=None) if choice.is_canonical else parser
     found = None if parser.network is None else minimal_network(parser.network, options.limits)

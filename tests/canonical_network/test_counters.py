@@ -262,7 +262,7 @@ def test_long_counts_of_one_piece_are_weakened_or_refused(
     with pytest.warns(WeakerMasksWarning, match="no piece of the tokenizer ends"):
         made = compile_grammar("root ::= [a-z]{900000}", **options)  # type: ignore[arg-type]
     assert "any" == made.manifest.tokenization
-    assert "count.items" in made.arrays
+    assert "repeats.items" in made.arrays
 
 
 def test_few_items_that_are_long_are_searched_to_the_end_of_the_last(

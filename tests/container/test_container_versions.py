@@ -76,7 +76,7 @@ def test_another_major_version_is_refused(
     message = refused(sealed({**manifest, "format": version}, described, body))
 
     assert f"format version {version[0]}.{version[1]}" in message
-    assert "reads 4.x" in message
+    assert "reads 5.x" in message
     assert "compile the grammar again" in message
 
 
@@ -106,7 +106,7 @@ def test_what_a_later_minor_version_adds_is_ignored(
         "zz.flags": {"dtype": "U8", "shape": [3], "data_offsets": [end, end + 3]},
         "zz.weights": {"dtype": "F16", "shape": [2], "data_offsets": [end + 3, end + 7]},
     }
-    data = sealed({**manifest, "format": [4, 99], "hints": {}}, later, body + b"abcdefg")
+    data = sealed({**manifest, "format": [5, 99], "hints": {}}, later, body + b"abcdefg")
 
     found = load_bytes(data, verify=True)
 

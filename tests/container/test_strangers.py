@@ -256,25 +256,6 @@ def test_an_automaton_of_another_kind_is_none_of_an_artifact(tokenizer: Tokenize
     assert made.matcher().mask().tolist() == matcher.mask().tolist()
 
 
-def test_rows_of_counted_networks_with_bits_beyond_v_are_refused_when_they_are_used(
-    tokenizer: Tokenizer,
-) -> None:
-    """As those of other networks are."""
-    made = compile_grammar(
-        'root ::= ("a" | "ab"){2,900} "b" | "b" root "a"',
-        dialect="gbnf",
-        tokenizer=tokenizer,
-        tokenization="any",
-        engine="network",
-    )
-    assert "count.items" in made.arrays
-    rows = made.arrays["memo.rows"].copy()
-    rows[1:, -1] |= np.uint32(1 << 4)
-    arrays = {"memo.rows": rows, "first.row": None}
-    with pytest.raises(ArtifactError, match=r"memo\.rows"):
-        load_bytes(encoded(made, arrays)).matcher().mask()
-
-
 def test_masks_beside_named_tokens_have_no_bit_beyond_v(tokenizer: Tokenizer) -> None:
     """The machine of texts has more tokens, which stand for those that the grammar names."""
     made = compile_grammar(

@@ -23,13 +23,13 @@ from support.matcher import check_random_texts
 from support.network import permuted
 
 from constrain.artifacts import Artifact
-from constrain.artifacts.counting_network.configurations import network_over
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.growing import GrowingArtifact
 from constrain.artifacts.kinds.met_states import MetStates
 from constrain.artifacts.machine.repetitions import Item, Times
 from constrain.artifacts.machine.stored_fronts import StoredFronts
 from constrain.artifacts.network.configurations import REFUSED
+from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.sets import SetRule
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Compiler, Tokenizer, compile_grammar

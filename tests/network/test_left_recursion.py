@@ -184,7 +184,7 @@ def test_repetitions_that_begin_with_their_rule_are_counted(
     counted = compile_grammar(text, **options)
     earley = compile_grammar(text, **options, engine="earley")
 
-    assert "count.items" in counted.arrays
+    assert "repeats.items" in counted.arrays
     check_random_texts([counted, earley], 6, 40, seed=9, short=0.7)
 
 

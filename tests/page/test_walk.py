@@ -12,9 +12,9 @@ from support import EXAMPLES, compiled
 from support.page import changed, data_of, said_by_page
 
 from constrain.artifacts import Artifact
-from constrain.artifacts.counting_network.configurations import network_over
 from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
 from constrain.artifacts.network.configurations import REFUSED
+from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.tokens import tokenset
 from constrain.cli.page.walk import walk_of

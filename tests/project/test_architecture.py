@@ -61,14 +61,13 @@ ARTIFACTS: dict[str, set[str]] = {
     "wordpiece": {"container", "dfa", "errors", "tokens"},
     "cartesian": {"bpe", "container", "errors", "normalizer", "pretokenizer", "tokens"},
     "maximal_munch": {"container", "dfa", "errors", "network", "summaries", "tokens"},
-    "canonical_network": {"bpe", "container", "counting_network", "errors", "network"}
+    "canonical_network": {"bpe", "container", "errors", "network"}
     | {"normalizer", "pretokenizer", "summaries", "tokens"},
     "token_terminals": {"container", "errors", "tokens"},
     "matcher": {"errors", "tokens"},
-    "counting_network": {"container", "errors", "network", "summaries", "tokens"},
     "lazy_dfa": {"container", "errors", "tokens"},
     "lazy_lexer": {"container", "dfa", "lazy_dfa", "maximal_munch", "summaries", "tokens"},
-    "kinds": {"bpe", "canonical_network", "cartesian", "container", "counting_network", "dfa"}
+    "kinds": {"bpe", "canonical_network", "cartesian", "container", "dfa"}
     | {"earley", "errors", "lazy_dfa", "lazy_lexer"}
     | {"machine", "matcher", "maximal_munch", "network", "normalizer", "pretokenizer"}
     | {"token_terminals", "tokens", "wordpiece"},

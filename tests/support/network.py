@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pytest
 
 from constrain.artifacts import Artifact
-from constrain.artifacts.counting_network.machine import CountingMasks
 from constrain.artifacts.network.configurations import Network
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.tokens import tokenset
@@ -153,13 +152,6 @@ def network_of(text: str) -> NetworkTables:
     assert isinstance(found, Parser)
     assert found.network is not None
     return found.network
-
-
-def machine_of(artifact: Artifact) -> CountingMasks:
-    """The machine of an artifact with sets."""
-    machine = artifact.machine()
-    assert isinstance(machine, CountingMasks)
-    return machine
 
 
 def minimal_tables(text: str, limits: Limits | None = None) -> NetworkTables:

@@ -19,15 +19,17 @@ from support.network import (
     permuted,
 )
 
-from constrain.artifacts.counting_network.configurations import CountedStacks
 from constrain.artifacts.errors import WalkLimitError
 from constrain.artifacts.growing import GrowingArtifact
+from constrain.artifacts.network.counted_stacks import CountedStacks
 from constrain.artifacts.network.sets import AmbiguousPartsError
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Compiler, Tokenizer, compile_grammar, thresholds
 from constrain.compiler.diagnostics import CheckError, DialectError, LimitError
-from constrain.compiler.network import from_tree
+from constrain.compiler.limits import Limits
+from constrain.compiler.network import from_tree, tree_layout
+from constrain.compiler.network.minimal_network import minimal_network
 from constrain.compiler.pipeline import build_engine
 
 LETTERS = 'abehinmst ,:"{}<>!'
@@ -104,11 +106,9 @@ def test_equal_parts_are_a_count(parts: list[str], letters: Tokenizer, all_held:
     assert compared(found, None, '">"', letters, random.Random(3)) > 10
     text = f'start ::= "<" {permuted(found, None)} ">";'
     network = CountedStacks(network_of(text))
-    threads = dict(network.threads[network.start])
-    for octet in b"<aaa":
-        threads = network.read_threads(threads, [octet])
+    threads = network.threads[network.read(network.start, b"<aaa")]
     assert 1 == len(threads)
-    assert all(1 == len(network.stacks.entries[node]) for node in threads.values())
+    assert all(1 == len(network.stacks.entries[node]) for _, node in threads)
 
 
 def test_permutations_in_permutations_and_in_recursion(letters: Tokenizer, all_held: None) -> None:
@@ -128,8 +128,11 @@ def test_permutations_in_permutations_and_in_recursion(letters: Tokenizer, all_h
     assert check_equal(one, other, random.Random(5), 12, 30) > 60
 
 
-def test_counts_in_parts_and_parts_in_counts(letters: Tokenizer, all_held: None) -> None:
-    """Both kinds of frames on one stack."""
+def test_counts_in_parts_and_parts_in_counts(
+    letters: Tokenizer, all_held: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both are written one by one."""
+    monkeypatch.setattr(tree_layout, "_FEW_COPIES", 1)
     parts: list[Part] = [
         ('"a" #"[st]{2,4}"', True, False),
         ('"e"', False, False),
@@ -139,7 +142,7 @@ def test_counts_in_parts_and_parts_in_counts(letters: Tokenizer, all_held: None)
     held = f"start ::= {text.replace('@', permuted(parts, None))};"
     orders = f"start ::= {text.replace('@', 'o')};\n{in_all_orders(parts, None)}"
     other = load_bytes(of_kbnf(held, letters).to_bytes())
-    assert {"count.items", "set.parts"} <= set(other.arrays)
+    assert {"repeats.fronts", "set.parts"} <= set(other.arrays)
     assert check_equal(of_kbnf(orders, letters, "dfa"), other, random.Random(5), 8, 40) > 60
 
 
@@ -172,19 +175,38 @@ def test_states_are_linear_in_the_parts(default_tokenizer: Tokenizer) -> None:
     assert [20, 200] == [len(artifact.arrays["set.parts"]) for artifact in (few, many)]
 
 
-def test_what_parts_end_with_is_written_once(letters: Tokenizer, all_held: None) -> None:
-    """A network with counters and sets is minimal where masks are precomputed: 20 parts that end
-    alike, and two that are equal, are as many states as their beginnings and one end."""
+def test_what_parts_end_with_is_written_once(all_held: None) -> None:
+    """A network with counters and sets is minimal where canonical masks are precomputed: 20 parts
+    that end alike are as many states as their beginnings and one end."""
     ends, names = (
         '"," #"[st]{3,9}" ":" #"[aeh]{2,5}" "!"',
         [f"{a}{b}" for a in "abeh" for b in "mint"],
     )
     parts: list[Part] = [(f'"{name}" {ends}', False, False) for name in names]
-    texts = [f'start ::= "<" {permuted(found, None)} ">";' for found in (parts, parts[:1] * 2)]
-    for text in texts:
-        soon, whole = (of_kbnf(text, letters, prewarm=n) for n in (0, 5000))
-        assert whole.manifest.counts["network_states"] < soon.manifest.counts["network_states"]
-        assert check_equal(soon, load_bytes(whole.to_bytes()), random.Random(6), 6, 40) > 60
+    tables = network_of(f'start ::= "<" {permuted(parts, None)} ">";')
+    assert tables.has_sets
+    assert minimal_network(tables, Limits()).states < tables.states
+
+
+@pytest.mark.parametrize("document", ['{"foo":1, "bar": "baz"}', '{"bar":"x",\n"foo":12}'])
+def test_separators_that_are_several_tokens(
+    document: str, default_tokenizer: Tokenizer, all_held: None
+) -> None:
+    """What stands between parts is called by no rule; masks are those of all orders."""
+    value = '#"[0-9]+| *\\"[a-z]*\\""'
+    keys = [(f'"\\"{key}\\":" {value}', False, False) for key in ("foo", "bar")]
+    separator = '"," #"[ \\n]*"'
+    held = f'start ::= "{{" {permuted(keys, separator)} "}}";'
+    orders = f'start ::= "{{" o "}}";\n{in_all_orders(keys, separator)}'
+    here = {"dialect": "kbnf", "tokenizer": default_tokenizer, "tokenization": "any"}
+    artifact = compile_grammar(held, **here, engine="network")
+    assert "set.parts" in artifact.arrays
+    left, right = artifact.matcher(), compile_grammar(orders, **here, engine="dfa").matcher()
+    for token in default_tokenizer.encode(document):
+        assert left.mask().tolist() == right.mask().tolist()
+        left.advance(token)
+        right.advance(token)
+    assert left.is_accepting
 
 
 def test_texts_in_any_order_are_members(default_tokenizer: Tokenizer) -> None:

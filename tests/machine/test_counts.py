@@ -14,9 +14,7 @@ from support.grammars import random_counts
 from support.matcher import check_equal_of_short_tokens
 
 from constrain.artifacts import Artifact
-from constrain.artifacts.counting_network.machine import CountingMasks
 from constrain.artifacts.growing import GrowingArtifact
-from constrain.artifacts.matcher import Matcher
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Compiler, Tokenizer, compile_grammar, thresholds
 from constrain.compiler.diagnostics import CheckError, LimitError
@@ -94,13 +92,6 @@ def grammar(kind: str, least: int, most: int | None) -> str:
     return "root ::= " + whole.replace("@", f"( {item} ){{{least},{'' if most is None else most}}}")
 
 
-def machine_of(artifact: Artifact) -> CountingMasks:
-    """The machine of an artifact with counters."""
-    machine = artifact.machine()
-    assert isinstance(machine, CountingMasks)
-    return machine
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_masks_of_counters_are_those_of_copies(
     kind: str, letters: Tokenizer, all_counted: None, full: bool
@@ -120,7 +111,7 @@ def test_masks_of_counters_are_those_of_copies(
         except LimitError:  # Counts beside each other are powers.
             continue
         counted = load_bytes(made(text, letters, "network").to_bytes())
-        if "count.items" in counted.arrays:
+        if "repeats.fronts" in counted.arrays:
             for other in (counted, *made_when_met(text, letters)):
                 compared += sum(
                     check_equal_of_short_tokens(copied, other, rng, 25 + least) for _ in range(3)
@@ -141,7 +132,7 @@ def test_random_grammars_with_counts_anywhere(
         except CheckError:  # There is no member.
             continue
         counted = made(text, letters, "network")
-        if "count.items" in counted.arrays:
+        if "repeats.fronts" in counted.arrays:
             for other in (counted, *made_when_met(text, letters)):
                 compared += sum(
                     check_equal_of_short_tokens(copied, other, rng, 12) for _ in range(3)
@@ -173,8 +164,8 @@ def strings(most: int) -> str:
 def test_a_million_takes_no_more_than_a_thousand(
     text: Callable[[int], str], prewarm: int | None, default_tokenizer: Tokenizer
 ) -> None:
-    """The same states or positions and the same bytes but for the bounds, with all that is
-    precomputed: under ``auto`` a network is chosen."""
+    """The same positions and the same bytes but for the bounds, whatever is to be precomputed:
+    under ``auto`` a network is chosen."""
     few, many = (
         compile_grammar(
             text(n),
@@ -187,38 +178,46 @@ def test_a_million_takes_no_more_than_a_thousand(
     )
     assert "network" == few.manifest.kind == many.manifest.kind
     counts = many.manifest.counts
-    assert 1 == counts["counters" if prewarm is None else "repetitions"]
-    assert counts["network_states" if prewarm is None else "positions"] < 40
+    assert 1 == counts["repetitions"]
+    assert counts["positions"] < 40
     different = [
         name for name in few.arrays if not np.array_equal(few.arrays[name], many.arrays[name])
     ]
-    assert ["count.most" if prewarm is None else "repeats.bounds"] == different
+    assert ["repeats.bounds"] == different
     assert 1_000_000 == int(many.arrays[different[0]].max())
 
 
 def test_a_step_within_a_count_keeps_little(default_tokenizer: Tokenizer) -> None:
-    """Compiled as a whole: the state of a matcher is one integer, and nothing is interned. By
-    states that are made when they are met: a set that many characters share, and a number."""
+    """A set of positions that many characters share, and a number."""
     text = f'root ::= ( str "," ){{0,100000}}\nstr ::= {strings(10**6)[9:]}'
     options = {"dialect": "gbnf", "tokenization": "any", "prewarm": 0}
-    artifact = Compiler(default_tokenizer).compile(text, **options)
     characters = "the quick brown fox " * 500
     ids = default_tokenizer.encode('"' + characters)
+    matcher = Compiler(default_tokenizer).compile(text, **options).matcher()
+    for token in ids[:200]:
+        matcher.advance(token)
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for token in ids[200:]:
+        matcher.advance(token)
+    taken = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert taken < 2_000 * len(characters)
 
-    def kept(matcher: Matcher) -> int:
-        for token in ids[:200]:
-            matcher.advance(token)
-        tracemalloc.start()
-        before = tracemalloc.get_traced_memory()[0]
-        for token in ids[200:]:
-            matcher.advance(token)
-        taken = tracemalloc.get_traced_memory()[0] - before
-        tracemalloc.stop()
-        return taken
 
-    assert kept(artifact.matcher()) < 2_000 * len(characters)
-    whole = Compiler(default_tokenizer).compile(text, engine="network", **options)
-    assert kept(whole.matcher())
-    before = machine_of(whole).interned_bytes
-    assert kept(whole.matcher()) < 64 * (len(ids) - 200)
-    assert before == machine_of(whole).interned_bytes
+def test_a_small_cache_gives_the_same_masks(letters: Tokenizer) -> None:
+    """What is found for a mask is forgotten when it is full, and found again."""
+    whole = made('root ::= "b" ( "a" | "ab" ){2,900} "b" | "(" root ")"', letters, "network")
+    tight = load_bytes(whole.to_bytes(), cache_bytes=1)
+    assert check_equal_of_short_tokens(whole, tight, random.Random(1), 60) > 10
+
+
+def test_files_say_what_is_counted(letters: Tokenizer) -> None:
+    """They are the same, and masks are put together while decoding, whatever is asked for."""
+    text = 'root ::= "(" [a-z]{2,900} ")" | "[" root "]"'
+    soon, whole = (made(text, letters, "network", prewarm=n) for n in (0, 5_000))
+    assert {name: a.tolist() for name, a in soon.arrays.items()} == {
+        name: a.tolist() for name, a in whole.arrays.items()
+    }
+    assert any("repetitions are counted" in note for note in whole.notes)
+    assert any("--prewarm 5000 changes nothing" in note for note in whole.notes)

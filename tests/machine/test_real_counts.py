@@ -41,7 +41,7 @@ def pair(text: str, tokenizer: Tokenizer) -> tuple[Artifact, Artifact]:
         )
         for engine in ("dfa", "network")
     )
-    assert "count.items" in counted.arrays
+    assert "repeats.fronts" in counted.arrays
     return copied, counted
 
 
