@@ -186,7 +186,9 @@ def check_positions(arrays: Arrays, called: int, terminals: int = 0) -> None:
     arcs = arrays.get(_ARCS)
     dtype = _NARROW if arcs is not None and arcs.itemsize == np.dtype(_NARROW).itemsize else _WIDE
     check_types(arrays, {f"positions.{name}": (dtype, axes) for name, axes in _SECTIONS.items()})
-    found = StoredPositions.from_arrays(arrays, _OCTETS + terminals, nullable_start=False)
+    # Fronts are checked when positions are.
+    own = {name: array for name, array in arrays.items() if name.startswith("positions.")}
+    found = StoredPositions.from_arrays(own, _OCTETS + terminals, nullable_start=False)
     states, first_call = found.states, found.first_call
     require(found.arcs.shape[1] == 3, _ARCS)
     require(states > END, "positions.arc_offsets")

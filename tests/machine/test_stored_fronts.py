@@ -204,6 +204,14 @@ def test_values_that_do_not_fit_are_refused(small: Artifact, name: str, change: 
 
 
 @pytest.mark.quick
+def test_sections_that_are_left_out_are_missed(small: Artifact) -> None:
+    """All of what is repeated, and all of what is permuted, or none."""
+    for name in small.arrays:
+        if name.startswith(("repeats.", "set.")):
+            assert f"section '{name}'" in refused(encoded(small, {name: None}), False)
+
+
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("name", "change"),
     [

@@ -19,8 +19,10 @@ from constrain.artifacts import Artifact, Matcher
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import Vocabulary
-from constrain.compiler.options import AnyTokenizer
+from constrain.compiler.assemble.size import counts
+from constrain.compiler.options import AnyTokenizer, with_changes
 from constrain.compiler.pipeline import build_artifact, build_engine
+from constrain.compiler.reduced import recognisers
 
 KINDS = ("canonical", "any")
 
@@ -464,6 +466,12 @@ def about_so_many(items: Sequence[str], least: int, most: int, rng: random.Rando
 
 
 def whole_of(tokenizer: AnyTokenizer, text: str, dialect: str = "kbnf") -> Artifact:
-    """The network of a grammar with all of its states, of which no masks are precomputed."""
-    recogniser = build_engine(text, dialect=dialect, engine="network", tokenization="any")
-    return build_artifact(recogniser, tokenizer, tokenization="any", prewarm=0).artifact
+    """The network of a grammar with all of its states, of which no masks are precomputed: it counts
+    nothing, and has copies."""
+    options = with_changes(None, {"dialect": dialect, "engine": "network", "tokenization": "any"})
+    recogniser = build_engine(text, options)
+    if counts(recogniser):
+        recogniser = recognisers.copied(recogniser, options)
+    found = build_artifact(recogniser, tokenizer, options, prewarm=0).artifact
+    assert "network.table" in found.arrays
+    return found
