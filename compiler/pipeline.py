@@ -361,13 +361,12 @@ def _of_canonical_network(
 ) -> Compilation:
     """The canonical token sequences of a network: rows of all its stacks."""
     from .assemble.dfa import size_of
-    from .assemble.parser import assemble, encode, no_summaries
+    from .assemble.parser import assemble, encode
     from .assemble.size import counts
     from .canonical_network.sections import counts_of, precompute
 
     assert parser.network is not None
     sections = encode(parser, merged.terminals, request) | merged.sections
-    sections |= no_summaries(parser.network, request.vocab_size)
     rows = precompute(merged, size_of(sections))
     sections |= rows.arrays
     artifact = assemble(parser, sections, counts_of(rows), request, CANONICAL)
@@ -416,7 +415,7 @@ def _of_network(
     if parser.met is None and parser.network is not None:
         from .network.precompute import precompute
 
-        masks = precompute(parser.network, terminals, request, size_of(sections), progress)
+        masks = precompute(parser.network, request, size_of(sections), progress)
         sections, counts = sections | masks.arrays(), masks.counts
         notes += [] if masks.is_complete else [PARTLY]
         is_lazy = not masks.is_complete or not len(masks.summaries.keys)

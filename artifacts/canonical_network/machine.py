@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from ..container.sections import Arrays
 from ..errors import ArtifactError
-from ..network.lazy_token_effects import LazyTokenEffects
+from ..machine.table_states import TableStates
+from ..network.configurations import REFUSED
 from ..network.tables import NetworkTables
 from ..normalizer.machine import WithNormalForm
 from ..normalizer.normal_form_dfa import NormalFormDfa, Runs
@@ -27,6 +28,7 @@ from ..tokens.interning import FEWEST_BYTES, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
+from ..walk.forms import kernel
 from .lazy_rows import LazyRows, Thread
 from .masks import CanonicalMasks
 from .precomputed_rows import PrecomputedRows
@@ -38,8 +40,6 @@ CanonicalMachine: TypeAlias = CanonicalMasks | WithNormalForm[CanonicalMasks]
 # normal-form DFA: of the network, of both, what boundary tokens do, and which are undecided.
 _LIVENESS, _MASKS = 1, 7
 _INNER, _BOTH, _EFFECTS, _UNDECIDED = 3, 3, 1, 1
-# What tokens do that are read, beside masks.
-_READING, _THE_REST = 1, 15
 
 
 def canonical_machine(
@@ -89,7 +89,6 @@ def machine_of(
     """The same for a network that is there. ``inert``: gives that beside the inert pre-tokenizer
     DFA when it is first needed; None without a normal-form DFA. ``caches``: of masks.
     ``precomputed``: of another machine."""
-    reading, caches = caches.divide(_READING, _THE_REST)
     inner, both, effects, others = caches.divide(_INNER, _BOTH, _EFFECTS, _UNDECIDED)
     vocabulary = network.vocabulary
     if precomputed is not None:
@@ -97,7 +96,7 @@ def machine_of(
     elif "closed.keys" in arrays:
         states = network.network.tables.states
         precomputed = PrecomputedRows(arrays, states, len(arrays["cuts.table"]))
-    step = _steps(network, reading)
+    step = _steps(network)
     if inert is None:
         return CanonicalMasks(network, step, eos, precomputed, caches, lock)
     masks = CanonicalMasks(network, step, eos, precomputed, inner, lock)
@@ -106,13 +105,20 @@ def machine_of(
     return WithNormalForm(masks, runs, undecided, both)
 
 
-def _steps(network: PretokenizedNetwork, caches: CacheBudget) -> Callable[[int, int], int]:
+def _steps(network: PretokenizedNetwork) -> Callable[[int, int], int]:
     """The configuration after a token."""
     over, vocabulary = network.network, network.vocabulary
-    if over.tables.counters is None:
-        return LazyTokenEffects(over, lambda token: [vocabulary.token(token)], caches).step
-    # Each count has a frame of its own, so that what a token does is seldom met again.
-    return lambda configuration, token_id: over.read(configuration, vocabulary.token(token_id))
+    if over.tables.counters is not None:
+        return lambda configuration, token_id: over.read(configuration, vocabulary.token(token_id))
+    walk = kernel()(TableStates(over.tables), over.stacks)
+
+    def step(configuration: int, token_id: int) -> int:
+        found: dict[int, int] = {}
+        for state, node in walk.step(over.threads[configuration], vocabulary.token(token_id)):
+            over.add(found, state, node)
+        return over.configuration(found) if found else REFUSED
+
+    return step
 
 
 class UndecidedTokens:

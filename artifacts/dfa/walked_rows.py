@@ -11,19 +11,18 @@ from threading import RLock
 import numpy as np
 from numpy.typing import NDArray
 
-from ..network.summary_walk import SummaryWalk
+from ..machine.table_states import TableStates
+from ..network.configurations import BOTTOM, Stacks
 from ..network.tables import network_without_calls
 from ..tokens import tokenset
 from ..tokens.allowance import Allowance, Ended, Precomputed
 from ..tokens.interning import Lock
-from ..tokens.memo import ENTRY_BYTES, BoundedCache
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, walk
+from ..walk.rows_by_frames import RowsByFrames
 from .byte_dfa import DEAD, ByteDfa
 from .mask_rows import cached
-
-# The set of suspended nodes that a mask begins with: the root alone.
-_ROOT, _ROOT_NODES = 1, np.zeros(1, dtype=np.int32)
 
 
 class WalkedRows:
@@ -48,7 +47,7 @@ class WalkedRows:
         self._dfa, self._trie, self._live = dfa, trie, live
         self._eos, self._vocab_size, self._cache = eos, vocab_size, cache
         self._lock = lock or RLock()
-        self._walk: SummaryWalk | None = None
+        self._rows: RowsByFrames | None = None
         # Where all states but the dead one are live, a token fits if it can be read.
         self._leaves_none = bool(live[1:].all())
         # Rows by the hash of their content: what is precomputed is kept once.
@@ -109,10 +108,12 @@ class WalkedRows:
     def _walked(self, state: int) -> Words:
         if not self._leaves_none or state == DEAD:
             return self.row_via_levels(state)
-        if self._walk is None:
+        if self._rows is None:
             tables = network_without_calls(self._dfa.table, self._dfa.classes, self._dfa.start)
-            self._walk = SummaryWalk(tables, self._trie(), self._vocab_size)
-        row = self._walk.walk(_ROOT, _ROOT_NODES, state).row
+            states, rest = TableStates(tables), (self._trie, self._vocab_size, CacheBudget(0))
+            self._rows = RowsByFrames(states, Stacks(), *rest)
+        row = self._rows.row(state, BOTTOM).copy()
+        self._rows.forget()
         for token in self._others(state):
             row[token >> 5] |= np.uint32(1 << (token & 31))
         return row

@@ -9,7 +9,7 @@ from ..canonical_network.check import check_inert, check_precomputed, check_stor
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require
 from ..matcher import Begun
-from ..network.check import check_effects, check_network, check_summaries
+from ..network.check import check_network
 from ..normalizer.machine import WithNormalForm
 from ..tokens.allowance import Allowance, Precomputed
 from ..tokens.vocabulary import TEXT
@@ -43,7 +43,8 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     if "count.items" in arrays:
         _check_counted(manifest, arrays)
     else:
-        network.check(manifest, {name: a for name, a in arrays.items() if name != FIRST_ROW})
+        network.check_texts(manifest, arrays)
+        check_trie_sections(arrays)
         manifest, arrays = over_sentinels(manifest, arrays)
         check_first_row(manifest, arrays)
     check_types(arrays, {"cuts.final": ("u1", 1)})
@@ -72,9 +73,7 @@ def _check_counted(manifest: Manifest, arrays: Arrays) -> None:
     check_vocabulary(manifest, arrays)
     # Productions of counted repetitions would be copies, and the grammar names no tokens.
     require("terminals.ids" not in arrays, "terminals.ids")
-    states = check_network(manifest, names_of(manifest), arrays, 0, counted=True)
-    check_summaries(manifest, arrays, states)
-    check_effects(arrays, manifest.vocab_size, states)
+    check_network(manifest, names_of(manifest), arrays, 0, counted=True)
     check_first_row(manifest, arrays)
     check_trie_sections(arrays)
 

@@ -111,7 +111,7 @@ class MetStates:
             assert full is None or isinstance(full, TerminalMasks)
             machine: MetMasks = following(full, self._terminals, self._maker, *tokens)
         else:
-            machine = MetMasks(self._maker(), *tokens, self._named)
+            machine = MetMasks(States(self._maker()), *tokens, self._named)
         if self._first_row is not None:
             machine.begin_with(self._first_row)
         return machine

@@ -8,21 +8,26 @@ from typing import TYPE_CHECKING
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..matcher import Begun
-from ..network.check import check_effects, check_network, check_summaries
+from ..network.check import check_network
+from ..tokens import tokenset
 from ..tokens.allowance import Allowance, Precomputed
+from ..walk.summary_tables import check_summaries
 from .check_tokenizer import FIRST_ROW, check_first_row, check_trie_sections, check_vocabulary
 from .contents import Contents
 from .generations import Generations
 from .parser import NestingGrammar, check_earley, names_of, network_of
 
 if TYPE_CHECKING:
-    from ..network.machine import NetworkMasks
+    from ..machine.masks import MetMasks
     from ..network.tables import NetworkTables
     from .mask_walks import MaskWalks
     from .met_states import MetStatesRuntime
 
 # A section of networks whose states are made when they are met.
 POSITIONS = "positions.arcs"
+
+# How much of a budget unions of stored rows may take.
+_UNIONS = 4
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
@@ -32,13 +37,16 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
 
         met_states.check(manifest, arrays)
         return
-    check_vocabulary(manifest, arrays)
-    names = names_of(manifest)
-    states = check_network(manifest, names, arrays, check_earley(manifest, names, arrays))
-    check_summaries(manifest, arrays, states)
-    check_effects(arrays, manifest.vocab_size, states)
+    check_summaries(arrays, manifest.vocab_size, check_texts(manifest, arrays))
     check_first_row(manifest, arrays)
     check_trie_sections(arrays)
+
+
+def check_texts(manifest: Manifest, arrays: Arrays) -> int:
+    """Check what reads texts; the number of states."""
+    check_vocabulary(manifest, arrays)
+    names = names_of(manifest)
+    return check_network(manifest, names, arrays, check_earley(manifest, names, arrays))
 
 
 class NetworkGrammar(NestingGrammar):
@@ -61,7 +69,7 @@ class NetworkRuntime(NetworkGrammar):
     """Matchers share one machine, which interns the configurations that they meet, until it is
     full."""
 
-    def machine(self) -> "NetworkMasks":
+    def machine(self) -> "MetMasks":
         """The machine of all matchers, until it is full."""
         return self._generations.machine()
 
@@ -82,40 +90,24 @@ class NetworkRuntime(NetworkGrammar):
         return self._generations.begun()
 
     @cached_property
-    def _generations(self) -> "Generations[NetworkMasks]":
+    def _generations(self) -> "Generations[MetMasks]":
         return Generations(self.contents.lock, self._following)
 
-    def _following(self, full: "NetworkMasks | None") -> "NetworkMasks":
-        row = self.contents.arrays.get(FIRST_ROW)
-        machine = self._made() if full is None else full.following()
-        if row is not None:
-            machine.begin_with(row)
-        elif full is None and len(self.contents.arrays["memo.keys"]):
-            # Every text needs the first row; and then no other one is the first.
-            machine.row(machine.start)
-        return machine
-
-    def _made(self) -> "NetworkMasks":
-        from ..network.machine import NetworkMasks
-        from ..network.mask_automaton import MaskAutomaton
-        from ..network.summary_tables import SummaryTables
-        from ..network.token_steps import TokenEffects
+    def _following(self, full: "MetMasks | None") -> "MetMasks":
+        from ..machine.masks import MetMasks
+        from ..machine.table_states import TableStates
+        from ..walk.summary_tables import StoredRows, SummaryTables
 
         c = self.contents
-        a, m = c.arrays, c.manifest
-        return NetworkMasks(
-            self.network,
-            lambda: c.trie,
-            c.vocabulary,
-            m.eos,
-            m.vocab_size,
-            self.named,
-            SummaryTables.from_arrays(a),
-            MaskAutomaton.from_arrays(a),
-            TokenEffects.from_arrays(a),
-            c.caches,
-            c.lock,
-        )
+        a, m, size = c.arrays, c.manifest, c.manifest.vocab_size
+        tables, limit = SummaryTables.from_arrays(a), c.caches.limit // _UNIONS
+        stored = StoredRows(tables, size, self.network.states, limit)
+        tokens = (lambda: c.trie), c.vocabulary, m.eos, size, c.caches, c.lock
+        named = [tokenset.from_ids(ids, size) for ids in self.named]
+        machine = MetMasks(TableStates(self.network), *tokens, named, stored)
+        if FIRST_ROW in a:
+            machine.begin_with(a[FIRST_ROW])
+        return machine
 
 
 def runtime(contents: Contents) -> "NetworkRuntime | MetStatesRuntime":

@@ -6,12 +6,11 @@ numbered (``artifacts/tokens/interning.py``), and the states that were made coun
 machine, when this one is full, begins with none.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 
 from ..errors import ArtifactError
 from ..network.configurations import REFUSED, Texts
-from ..network.machine import named_by, readings_of
 from ..network.tables import DEAD
 from ..tokens import tokenset
 from ..tokens.interning import InterningMachine, Lock
@@ -20,11 +19,11 @@ from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
 from ..walk.rows_by_frames import RowsByFrames
-from .states import StateMaker, States
+from ..walk.summary_tables import StoredRows
+from .states import States
 
-# How a budget is divided: rows with what is summarised; effects of tokens that are read; steps;
-# masks; and what is interned, states among it.
-_SUMMARIES, _EFFECTS, _STEPS, _MASKS, _INTERNED = 20, 7, 1, 1, 3
+# How a budget is divided: rows; steps; masks; and what is interned, states among it.
+_ROWS, _STEPS, _MASKS, _INTERNED = 24, 2, 2, 4
 
 # Masks and steps that are cached, however small the budget is.
 _FEWEST = 256
@@ -32,17 +31,20 @@ _FEWEST = 256
 # Steps between two looks at the limits.
 _BETWEEN_LOOKS = 256
 
+FIRST_TERMINAL = 256
+
 
 class MetMasks(InterningMachine):
-    """``maker``: what states are made of, begun again. States of the machine are configurations.
-    ``named``: the tokens of each terminal that names some."""
+    """``states``: of which none is made, or those of a file. States of the machine are
+    configurations. ``named``: the tokens of each terminal that names some. ``stored``: rows of a
+    file."""
 
     # Errors that leave nothing half made.
     harmless: tuple[type[Exception], ...] = ()
 
     def __init__(
         self,
-        maker: StateMaker,
+        states: States,
         trie: Callable[[], Trie],
         vocabulary: Vocabulary,
         eos: Sequence[int],
@@ -50,33 +52,29 @@ class MetMasks(InterningMachine):
         caches: CacheBudget | None = None,
         lock: Lock | None = None,
         named: Sequence[Words] = (),
+        stored: StoredRows | None = None,
     ) -> None:
-        self._named = named
-        summaries, effects, steps, masks, interned = (caches or CacheBudget()).divide(
-            _SUMMARIES, _EFFECTS, _STEPS, _MASKS, _INTERNED
+        self._named, self.states = named, states
+        rows, steps, masks, interned = (caches or CacheBudget()).divide(
+            _ROWS, _STEPS, _MASKS, _INTERNED
         )
-        self.states = self._begun(maker)
         self._vocabulary, self._vocab_size = vocabulary, vocab_size
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self._most_steps = max(steps.limit // ENTRY_BYTES, _FEWEST)
         self._most_masks = max(masks.limit // ENTRY_BYTES, _FEWEST)
         self.network = Texts(self.states)
-        self._begin_walks(trie, summaries, effects)
+        self._begin_walks(trie, rows, stored)
         self._steps: dict[tuple[int, int], int] = {}
         self._masks: dict[int, Words] = {}
         self.begin_interning(interned, lock)
         self._making = _Making(self)
 
-    def _begun(self, maker: StateMaker) -> States:
-        """The states, of which none is made."""
-        return States(maker)
-
     def _begin_walks(
-        self, trie: Callable[[], Trie], rows: CacheBudget, effects: CacheBudget
+        self, trie: Callable[[], Trie], rows: CacheBudget, stored: StoredRows | None
     ) -> None:
         """What finds rows and steps."""
         stacks, size = self.network.stacks, self._vocab_size
-        self._walks = RowsByFrames(self.states, stacks, trie, size, rows)
+        self._walks = RowsByFrames(self.states, stacks, trie, size, rows, stored)
 
     def _readings(self, token_id: int) -> Sequence[Iterable[int]]:
         """The symbols of a token."""
@@ -184,3 +182,25 @@ class _Making:
         if error is not None and not isinstance(error, self._machine.harmless):
             self._broken_off, self._machine.is_full = error, True
         self._machine.lock.__exit__(kind, error, traceback)
+
+
+def readings_of(
+    vocabulary: Vocabulary, named: Sequence[Words], token_id: int
+) -> list[Iterable[int]]:
+    """The symbols of a token: its bytes, and each of the terminals that name it."""
+    found: list[Iterable[int]] = []
+    for number, tokens in enumerate(named):
+        if tokenset.contains(tokens, token_id):
+            found.append([FIRST_TERMINAL + number])
+    if vocabulary.is_text(token_id) and (text := vocabulary.token(token_id)):
+        found.append(text)
+    return found
+
+
+def named_by(network: Texts, configuration: int, terminals: int) -> Iterator[int]:
+    """Which of the token terminals a configuration reads."""
+    threads = network.unfolded(network.threads[configuration])
+    rows = network.tables.rows
+    for number in range(terminals):
+        if any(rows[state][FIRST_TERMINAL + number] != DEAD for state, _ in threads):
+            yield number

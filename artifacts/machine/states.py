@@ -6,10 +6,10 @@ What a state is made of, the ``StateMaker`` knows: a set of places in a grammar.
 in the order in which states are met, so nothing that is written to a file has them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol, overload
 
-from ..network.loops import Loop
 from ..tokens.lengths import ENDLESS
 from ..tokens.subtrees import BROKEN, CLASS_BITS, OUTSIDE, UTF8_BETWEEN, UTF8_ILL, UTF8_STEPS
 
@@ -20,9 +20,6 @@ _MOST_STATES = 1 << 40
 
 # Bytes are the symbols below this one.
 _OCTETS = 256
-
-# A state that reads more bytes is looked up byte by byte.
-_FEW_EDGES = 16
 
 # The classes that a state without a loop leaves on: all.
 ALL_CLASSES = 2**64 - 1
@@ -148,11 +145,14 @@ class States(dict[int, Sequence[int]]):
     or calls; ``plain[s]``: it does not. State ``DEAD`` reads nothing.
 
     ``rooms[s]``: texts of so many characters lead where they lead from ``twin(s)``; all do if it is
-    ``ENDLESS``, which it is of all states unless one ``is_bounded``. ``known_leaving``,
-    ``few_edges``: what ``leaving`` and ``edges_of`` give, by state, where it is known.
+    ``ENDLESS``, which it is of all states unless one ``is_bounded``.
+
+    ``inside``: states that walks of tokens go around, as those of terminals that grow.
 
     Made under the lock of whoever shares them. Raises what the maker raises.
     """
+
+    inside: Mapping[int, object] = MappingProxyType({})
 
     def __init__(self, maker: StateMaker) -> None:
         super().__init__()
@@ -166,10 +166,6 @@ class States(dict[int, Sequence[int]]):
         self.rooms, self._twins = [ENDLESS], dict[int, int]()
         self.is_bounded = False
         self._counting: dict[int, int] = {}
-        self.few_edges: dict[int, list[tuple[int, int]] | None] = {}
-        self.known_leaving: dict[int, int] = {}
-        self._loops: dict[int, Loop | None] = {}
-        self._successors: dict[int, int] = {}
         self.start, self.nullable_start = self._number(maker.start), maker.nullable_start
 
     @property
@@ -264,7 +260,7 @@ class States(dict[int, Sequence[int]]):
             else:
                 others |= _CLASSES[octet]
         if not any(other[128:256]) and len(following) == 1:
-            single |= OUTSIDE * self._leads_outside_ascii(state, *following)
+            single |= self.leading_outside_ascii(state, *following)
         return single & ~others
 
     def further(self, state: int, target: int) -> int:
@@ -275,23 +271,17 @@ class States(dict[int, Sequence[int]]):
 
     def _following_row(self, state: int, base: int) -> Sequence[int]:
         row = self[state] = _FollowingRow(self, state, base)
-        edges = self.few_edges[base]
-        self.few_edges[state] = edges and [(octet, row[octet]) for octet, _ in edges]
-        if base in self._loops and self._loops[base] is None:
-            self._loops[state] = None
         if calls := self.calls[base]:
             self.calls[state] = [(start, self.further(state, frame)) for start, frame in calls]
         return row
 
     def __missing__(self, state: int) -> Sequence[int]:
-        """The row of a state, and with it its calls, and its edges if they are few."""
+        """The row of a state, and with it its calls."""
         made_of = self._sets[state]
         base = made_of if state == DEAD else self._maker.base(made_of)
         if base != made_of:
             return self._following_row(state, self._number(base))
         row, calls = [DEAD] * self._width, []
-        edges: list[tuple[int, int]] | None = []
-        looping = 0
         runs = self._maker.runs(made_of) if state != DEAD else ()
         for i in range(0, len(runs), 3):
             low, high, target = runs[i], runs[i + 1], self._number(runs[i + 2])
@@ -302,69 +292,30 @@ class States(dict[int, Sequence[int]]):
                 row[low] = target
             else:
                 row[low : high + 1] = [target] * (high + 1 - low)
-            if target == state:
-                looping += high + 1 - low
-            if edges is not None and low < _OCTETS:
-                few = len(edges) + high - low < _FEW_EDGES
-                edges = [*edges, *((b, target) for b in range(low, high + 1))] if few else None
-        self.few_edges[state] = edges
-        if looping < 2:
-            self._loops[state] = None
         if calls:
             self.calls[state] = calls
         self[state] = row
         return row
 
-    def edges_of(self, state: int) -> list[tuple[int, int]] | None:
-        """The bytes that a state reads, and where they lead; None if they are many."""
-        assert self[state]
-        return self.few_edges[state]
-
-    def loop(self, state: int) -> Loop | None:
-        """The characters that lead a state back to itself; None for fewer than two. All characters
-        outside ASCII are among them or, as far as this says, none."""
-        row = self[state]
-        if state not in self._loops:
-            inside = bytes([target == state for target in row[:128]])
-            loops = inside.count(1) > 1
-            loop = Loop(inside, self._leads_outside_ascii(state, state)) if loops else None
-            self._loops[state] = loop
-        return self._loops[state]
-
-    def successor(self, state: int) -> int:
-        """The state that loops, to which most ASCII characters lead from another one; ``DEAD``
-        where there is none."""
-        found = self._successors.get(state)
-        if found is None:
-            row, found = self[state][:128], DEAD
-            if self.edges_of(state) is None:
-                found = max(set(row), key=row.count)
-                if found == state or self.loop(found) is None:
-                    found = DEAD
-            self._successors[state] = found
-        return found
-
     def leaving(self, state: int) -> int:
         """The classes of characters on which a state does not loop, as bits (``tokens.subtrees``);
         those that it loops on end and call nothing on the way."""
-        found = self.known_leaving.get(state)
-        if found is None:
-            found, loop = ALL_CLASSES, self.loop(state)
-            if loop is not None and not self.stops[state]:
-                found = 1 << BROKEN | (0 if loop.others else OUTSIDE)
-                for octet, stays in enumerate(loop.ascii):
-                    if not stays:
-                        found |= _CLASSES[octet]
-            self.known_leaving[state] = found
+        row = self[state]
+        if self.stops[state] or row[:128].count(state) < 2:
+            return ALL_CLASSES
+        found = 1 << BROKEN | OUTSIDE & ~self.leading_outside_ascii(state, state)
+        for octet, target in enumerate(row[:128]):
+            if target != state:
+                found |= _CLASSES[octet]
         return found
 
-    def loops_outside_ascii(self, state: int) -> int:
-        """The classes of characters outside ASCII, as bits, all of which lead a state back to
-        itself; nothing stops in the middle of one."""
+    def leading_outside_ascii(self, state: int, back: int) -> int:
+        """The classes of characters outside ASCII, as bits, all of which lead from a state to
+        another one; nothing stops in the middle of one."""
         row, known, found = self[state], dict[tuple[int, int], bool](), OUTSIDE
         for lead, step, bits in _LEADS:
             target = row[lead]
-            if target == DEAD or not self._leads_back(step, target, state, known):
+            if target == DEAD or not self._leads_back(step, target, back, known):
                 found &= ~bits
         return found
 
@@ -388,24 +339,3 @@ class States(dict[int, Sequence[int]]):
                     break
             known[read, inside] = found
         return found
-
-    def _leads_outside_ascii(self, state: int, back: int) -> bool:
-        """Whether each character outside ASCII leads back to a state, nothing else does so far as
-        bytes outside ASCII go, and nothing stops in the middle of one."""
-        seen = {(UTF8_BETWEEN, state)}
-        pending = [(UTF8_BETWEEN, state)]
-        for read, inside in pending:
-            if read != UTF8_BETWEEN and self.stops[inside]:
-                return False
-            row, steps = self[inside], _STEPS[read]
-            for octet in range(128 if read == UTF8_BETWEEN else 0, 256):
-                step, target = steps[octet], row[octet]
-                if step == UTF8_ILL:
-                    if target != DEAD:
-                        return False
-                elif target == DEAD or (step == UTF8_BETWEEN and target != back):
-                    return False
-                elif step != UTF8_BETWEEN and (step, target) not in seen:
-                    seen.add((step, target))
-                    pending.append((step, target))
-        return True

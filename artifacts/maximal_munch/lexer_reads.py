@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
-from ..network.loops import Loop, loop_of, loop_walks_of
 from ..summaries.node_sets import ROOT, Nodes
 from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES
@@ -27,6 +26,7 @@ from ..tokens.tokenset import Words
 from ..tokens.trie import ranges
 from .lexer import NO_ACCEPT, Lexer
 from .lexer_trie import LexerTrie
+from .loops import Loop, loop_of, loop_walks_of
 from .slices import Covered
 
 # A frontier of so few nodes is read node by node.

@@ -1,9 +1,9 @@
 # The types with which rows.py, threads.py and kernel.py are compiled as one module.
 cimport cython
 
-cdef int ENDS, CALLS, UNKNOWN, LARGE, ALIAS, SEVERAL, NO_EXITS, ENDLESS
+cdef int ENDS, CALLS, INSIDE, UNKNOWN, LARGE, ALIAS, SEVERAL, UNSEEN, NO_EXITS, ENDLESS, BELOW, ELSEWHERE
 cdef unsigned long long ONE, ALL_CLASSES, BULK, OUTSIDE, BROKEN
-cdef int LOW, MID, ALL, HIGH, ROOM, FREE, NOTED, SET, MOST_NOTED, UNREAD, NOTHING, MANY_SETS, MANY_BITS
+cdef int LOW, MID, ALL, HIGH, ROOM, FREE, LEFT, NOTED, SET, MOST_NOTED, UNREAD, NOTHING, MANY_SETS, MANY_BITS
 cdef int OF_SET, CHILD, STOP, EXITS, COUNT, TOP, USED, UNIONS, BITS, WAITING
 cdef int FIRST, LAST, BEGIN, OWN, END, FIELDS
 
@@ -63,6 +63,7 @@ cdef class Threads(StateRows):
     cdef int closures, closed
     cdef set popped
     cdef int last_popped, last_frame, last_below
+    cdef bint is_left
 
     @cython.final
     cdef begin(self)
@@ -141,9 +142,23 @@ cdef class Kernel(Threads):
     cdef list exits
     cdef public int visited
     cdef unsigned int[::1] words
+    cdef bint is_summary
+    cdef public list left
+    cdef public dict inside
+    cdef dict places
 
     cpdef lay_out(self, layout)
     cpdef mask(self, int state, int node, unsigned int[::1] words)
+    @cython.locals(place=int)
+    cpdef int summary(self, const int[::1] nodes, int state, int node, unsigned int[::1] words) except -1
+    @cython.final
+    cdef begin_walk(self, unsigned int[::1] words)
+    @cython.final
+    @cython.locals(left=int, i=int)
+    cdef int leave(self, int node, int number) except -1
+    @cython.final
+    @cython.locals(low=int)
+    cdef list nodes_of(self, int state, int node)
     @cython.final
     @cython.locals(at=int, number=int, child=int, stop=int, low=int, high=int, is_exit=bint, is_open=bint, i=int, node=int, octet=int, found=int, exits="const int[::1]")
     cdef int walk(self) except -1

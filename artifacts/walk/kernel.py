@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .rows import ALL_CLASSES, OUTSIDE, grown
+from .rows import ALL_CLASSES, INSIDE, OUTSIDE, grown
 from .threads import Threads
 
 # What a form was made of; a compiled one has the hash of this file.
@@ -38,10 +38,15 @@ BULK = 0x7FFF040400000000
 ENDLESS = 1 << 30
 
 # A record of a set of threads: these, from LOW to MID; their closure, from ALL to HIGH, if it is
-# known; the least room of bounds; the set without these bounds; and how many bytes that threads
-# read differently are noted behind that.
-LOW, MID, ALL, HIGH, ROOM, FREE, NOTED, SET = 0, 1, 2, 3, 4, 5, 6, 13
+# known; the least room of bounds; the set without these bounds; whether it goes on elsewhere; and
+# how many bytes that threads read differently are noted behind that.
+LOW, MID, ALL, HIGH, ROOM, FREE, LEFT, NOTED, SET = 0, 1, 2, 3, 4, 5, 6, 7, 14
 MOST_NOTED = 6
+
+# Bits of where a set goes on: below a stack of which nothing is known; in a state inside of what is
+# found by somebody else.
+BELOW = 1
+ELSEWHERE = 2
 
 # Where a byte leads: not known yet, nowhere. Other sets have numbers behind these.
 UNREAD = 0
@@ -62,7 +67,7 @@ FIRST, LAST, BEGIN, OWN, END, FIELDS = 0, 1, 2, 3, 4, 5
 class Kernel(Threads):
     """Walks by one machine's states. One thread of the process at a time.
 
-    ``visited``: nodes that the last walk came to.
+    ``visited``: nodes that the last walk came to. ``left``, ``inside``: of the last summary.
     """
 
     def __init__(self, states: Any, stacks: Any, most: int = 1 << 22) -> None:
@@ -78,6 +83,10 @@ class Kernel(Threads):
         self.exits: list[memoryview] = []
         self.visited = 0
         self.words = np.zeros(0, np.uint32).data
+        self.is_summary = False
+        self.left: list[int] = []
+        self.inside: dict[tuple[int, int], list[int]] = {}
+        self.places: dict[tuple[int, int], list[int]] = {}
 
     def lay_out(self, layout: Any) -> None:
         """Walk a trie from now on (``TrieLayout``)."""
@@ -91,6 +100,32 @@ class Kernel(Threads):
     def mask(self, state: int, node: int, words: Any) -> set[int]:
         """Set the bits, uint32 (W,), of the tokens that a state over a set of stacks reads; which
         sets of stacks were looked at. Raises ``WalkLimitError``, and what making states raises."""
+        self.begin_walk(words)
+        self.enter(0, self.alone(state, node))
+        self.walk()
+        return self.popped
+
+    def summary(self, nodes: Any, state: int, node: int, words: Any) -> int:
+        """The same for what is left of the tokens below ``nodes`` of the trie, which have children;
+        ``node``: a stack of which nothing is known (``Stacks.unknown``). ``left``: the nodes with
+        children where the call of ``state`` may end. ``inside``: by states and stacks that walks go
+        around, the nodes at which tokens come to them. Below what fits as a whole nothing is noted.
+
+        A procedure summary: Sharir and Pnueli, Two approaches to interprocedural data flow
+        analysis, 1981."""
+        self.begin_walk(words)
+        self.is_summary = True
+        self.left = []
+        self.inside = {}
+        self.places.clear()
+        for place in nodes:
+            self.enter(place, self.alone(state, node))
+            self.walk()
+        self.is_summary = False
+        return 0
+
+    def begin_walk(self, words: Any) -> None:
+        """Begin a walk of the trie."""
         self.begin()
         self.layout.begin()
         self.depth = self.visited = 0
@@ -98,9 +133,7 @@ class Kernel(Threads):
         self.numbers.clear()
         self.exits.clear()
         self.words = words
-        self.enter(0, self.alone(state, node))
-        self.walk()
-        return self.popped
+        self.is_summary = False
 
     def walk(self) -> int:
         """Come back to all that is left, the deepest first."""
@@ -145,6 +178,8 @@ class Kernel(Threads):
     def come_back(self, node: int, number: int, exits: int) -> int:
         """Come back to the children, or exits, of a node with a set."""
         self.complete(number)
+        if self.is_summary and exits == NO_EXITS and self.sets[SET * number + LEFT]:
+            self.leave(node, number)
         at = WAITING * self.depth
         if at == len(self.waiting):
             self.waiting = grown(self.waiting, 2 * at)
@@ -184,6 +219,7 @@ class Kernel(Threads):
             if self.sets[SET * number + HIGH] > self.top:
                 self.sets[SET * number + HIGH] = 0
         self.numbers.clear()
+        self.places.clear()
         return 0
 
     def enter(self, node: int, number: int) -> int:
@@ -227,7 +263,7 @@ class Kernel(Threads):
         self.complete(number)
         low = self.sets[SET * number + ALL]
         leaving = self.leaving[self.t_state[low]]
-        if leaving & BULK == BULK:
+        if leaving & BULK == BULK or (self.is_summary and self.sets[SET * number + LEFT]):
             return NO_EXITS
         others = 0
         for i in range(low + 1, self.sets[SET * number + HIGH]):
@@ -242,6 +278,8 @@ class Kernel(Threads):
     def enter_counting(self, node: int, number: int) -> bool:
         """Go on below a node with a thread that reads some characters up to a bound, if it does:
         it reads the tokens that have no more of them, and goes on at the exits behind so many."""
+        if self.is_summary:
+            return False
         thread = self.sets[SET * number + LOW]
         state = self.t_state[thread]
         classes, most = self.states.counting(state)
@@ -347,10 +385,39 @@ class Kernel(Threads):
             low = self.top
             for i in range(self.sets[at + LOW], self.sets[at + MID]):
                 self.append(self.t_state[i], self.t_node[i])
+            self.is_left = False
             self.close(low, self.top)
             self.sets[at + ALL] = low
             self.sets[at + HIGH] = self.top
+            self.sets[at + LEFT] = BELOW if self.is_left else 0
+            if self.is_summary:
+                for i in range(low, self.top):
+                    if self.kind[self.t_state[i]] & INSIDE:
+                        self.sets[at + LEFT] |= ELSEWHERE
         return 0
+
+    def leave(self, node: int, number: int) -> int:
+        """Note that a set goes on elsewhere at a node."""
+        left = self.sets[SET * number + LEFT]
+        if left & BELOW:
+            self.left.append(node)
+        if left & ELSEWHERE:
+            for i in range(self.sets[SET * number + ALL], self.sets[SET * number + HIGH]):
+                if self.kind[self.t_state[i]] & INSIDE:
+                    self.nodes_of(self.t_state[i], self.t_node[i]).append(node)
+        return 0
+
+    def nodes_of(self, state: int, node: int) -> list[int]:
+        """The nodes at which tokens come to a state that the walk goes around."""
+        found = self.places.get((state, node))
+        if found is None:
+            low = self.top
+            self.append(state, node)
+            [kept] = self.kept(low)
+            self.top = low
+            found = self.inside.setdefault(kept, [])
+            self.places[state, node] = found
+        return found
 
     def read(self, number: int, octet: int) -> int:
         """Find the set behind a byte, which is that behind another one if all threads read both

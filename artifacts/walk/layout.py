@@ -49,7 +49,8 @@ class TrieLayout:
     node: its children from ``FIRST`` up to ``LAST``, and the tokens at and below it,
     ``ids[BEGIN:END]``, of which those up to ``OWN`` are its own. ``classes``: uint64 (2 N,), of
     each node the classes of the characters of its byte and below, and of those below
-    (``Subtrees.within``, ``below``). ``ids``: int32 (T,), in the order of texts.
+    (``Subtrees.within``, ``below``). ``ids``: int32 (T,), in the order of texts. ``order``,
+    ``place``: int32 (N,), the trie's number of each node, and the other way round.
     Raises ``ArtifactError`` where ids are beyond ``vocab_size``.
     """
 
@@ -73,15 +74,15 @@ class TrieLayout:
         self.classes: memoryview = classes.take(order, axis=0).ravel().data
         self.octets: memoryview = trie.octets.take(order).data
         self.ids: memoryview = parts.ids.data
-        self._order = order
+        self.order, self.place = order, place
         self._forget()
 
     def by_count(self, exits: Exits, node: int) -> list[tuple[int, memoryview]]:
         """The exits below a node by how many characters are between, ascending."""
         if not exits.by_count:
             nodes, read = np.asarray(exits.nodes), lengths_of(self._trie).read
-            above = self._trie.above.take(self._order.take(nodes))
-            counts = read.take(above) - read[self._order[node]]
+            above = self._trie.above.take(self.order.take(nodes))
+            counts = read.take(above) - read[self.order[node]]
             for count in distinct(counts).tolist():
                 exits.by_count.append((count, nodes[counts == count].data))
             self._bytes += nodes.nbytes
@@ -92,7 +93,7 @@ class TrieLayout:
         found = exits.shorter.get(most)
         if found is None:
             lengths = lengths_of(self._trie)
-            longest = most + int(lengths.read[self._order[node]])
+            longest = most + int(lengths.read[self.order[node]])
             longer = tokenset.from_ids(
                 np.asarray(self.ids)[lengths.tokens > longest], self._vocab_size
             )
@@ -109,7 +110,7 @@ class TrieLayout:
     @cached_property
     def lengths(self) -> memoryview:
         """Of each node the characters of the longest text below it, int32 (N,)."""
-        longest: memoryview = lengths_of(self._trie).below.take(self._order).data
+        longest: memoryview = lengths_of(self._trie).below.take(self.order).data
         return longest
 
     def _forget(self) -> None:

@@ -11,9 +11,11 @@ import numpy as np
 
 from ..tokens.subtrees import CLASS_BITS
 
-# Bits of what a state does beside reading: its call may end; it calls.
+# Bits of what a state does beside reading: its call may end; it calls; walks go around it, as what
+# it reads is found by somebody else (``States.inside``).
 ENDS = 1
 CALLS = 2
+INSIDE = 4
 
 # No row is made yet.
 UNKNOWN = -1
@@ -70,18 +72,28 @@ class StateRows:
             self.twin[state] = UNKNOWN
             self.leaving[state] = ALL_CLASSES
             self.kind[state] = ENDS if self.states.ends[state] else 0
+            if state in self.states.inside:
+                self.kind[state] |= INSIDE
             self.room[state] = self.states.rooms[state]
         self.known = named
 
     def make(self, state: int) -> int:
         """Make the row of a state. A step looks up one byte, and does without the rows of states
         that follow others."""
+        if self.kind[state] & INSIDE and not self.is_step:
+            # Nothing is read, as in state 0.
+            if self.row_at[0] < 0:
+                self.make(0)
+            self.row_at[state] = self.row_at[0]
+            return 0
         row = self.states[state]
         self.name_states()
         if not self.kind[state] & CALLS:
             self.make_calls(state)
+        if self.is_step:
+            return 0
         if not isinstance(row, list):
-            return 0 if self.is_step else self.follow(state, row)
+            return self.follow(state, row)
         at = self.made << 8
         if at == len(self.rows):
             self.rows = grown(self.rows, 2 * at)
@@ -103,7 +115,7 @@ class StateRows:
         self.reads[state] = reads
         # To find out about characters outside ASCII makes states.
         if others > 0 or looping > 1:
-            loops = self.states.loops_outside_ascii(state) if others > 0 else 0
+            loops = self.states.leading_outside_ascii(state, state) if others > 0 else 0
             if loops != 0 or looping > 1:
                 self.leaving[state] = leaving | BROKEN | (OUTSIDE - loops)
         self.name_states()

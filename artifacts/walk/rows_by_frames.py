@@ -21,6 +21,7 @@ from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from .forms import kernel
 from .layout import TrieLayout, layout_of
+from .summary_tables import StoredRows
 
 # A row, or what follows by the next frame; sets of several stacks are below 0.
 _Known: TypeAlias = "Words | dict[int, _Known]"
@@ -46,9 +47,11 @@ class RowsByFrames:
         trie: Callable[[], Trie],
         vocab_size: int,
         budget: CacheBudget,
+        stored: StoredRows | None = None,
     ) -> None:
+        """``stored``: rows of a file."""
         self._states, self._stacks, self._trie = states, stacks, trie
-        self._vocab_size, self._most_bytes = vocab_size, budget.limit
+        self._vocab_size, self._most_bytes, self._stored = vocab_size, budget.limit, stored
         self._kernel = kernel()(states, stacks)
         self._layout: TrieLayout | None = None
         self.step = self._kernel.step
@@ -59,18 +62,18 @@ class RowsByFrames:
         self._known: dict[int, _Known] = {}
         self._rows: dict[bytes, Words] = {}
         self._bytes = 0
+        if self._stored is not None:
+            self._stored.forget()
 
     @property
     def is_full(self) -> bool:
         """Whether there is more than the budget allows."""
-        return self._bytes > self._most_bytes
+        is_full = self._stored is not None and self._stored.is_full
+        return is_full or self._bytes > self._most_bytes
 
     def row(self, state: int, node: int) -> Words:
         """The tokens that a state over a set of stacks reads, uint32 (W,), read-only. Raises
         ``WalkLimitError``, and what making states raises."""
-        if self._layout is None:
-            self._layout = layout_of(self._trie(), self._vocab_size)
-            self._kernel.lay_out(self._layout)
         entries = self._stacks.entries
         known, place = self._known.get(self._key(state)), node
         while known is not None:
@@ -82,18 +85,27 @@ class RowsByFrames:
                 continue
             frame, place = pairs[0]
             known = known.get(self._key(frame))
+        stored = self._stored and self._stored.row(state, node, entries)
+        if stored:
+            row, looked_at = stored
+            return self._keep(state, node, looked_at, row)
+        self._lay_out()
         words = np.zeros(tokenset.word_count(self._vocab_size), dtype=np.uint32)
         looked_at = self._kernel.mask(state, node, words)
-        return self._keep(state, node, looked_at, words)
+        return self._keep(state, node, looked_at, self._shared(words))
+
+    def _lay_out(self) -> TrieLayout:
+        if self._layout is None:
+            self._layout = layout_of(self._trie(), self._vocab_size)
+            self._kernel.lay_out(self._layout)
+        return self._layout
 
     def _key(self, state: int) -> int:
         """What a state is known by: its twin where no token comes to its bounds."""
         states = self._states
-        if states.is_bounded and (room := states.rooms[state]) < ENDLESS:
-            assert self._layout is not None
-            if self._layout.lengths[0] <= room:
-                return states.twin(state)
-        return state
+        room = states.rooms[state] if states.is_bounded else ENDLESS
+        is_beyond = room < ENDLESS and self._lay_out().lengths[0] <= room
+        return states.twin(state) if is_beyond else state
 
     def united(self, rows: Sequence[Words]) -> Words:
         """The tokens of all of some rows, uint32 (W,), read-only."""
@@ -114,8 +126,7 @@ class RowsByFrames:
             self._bytes += 2 * len(data)
         return row
 
-    def _keep(self, state: int, node: int, looked_at: set[int], words: Words) -> Words:
-        row = self._shared(words)
+    def _keep(self, state: int, node: int, looked_at: set[int], row: Words) -> Words:
         known, key = self._known, self._key(state)
         while node in looked_at:
             inner = known.setdefault(key, {})

@@ -17,9 +17,11 @@ import numpy as np
 from ..errors import WalkLimitError
 from .rows import CALLS, ENDS, StateRows, grown
 
-# In place of a frame: a set of stacks that was there before the walk; and several frames.
+# In place of a frame: a set of stacks that was there before the walk; several frames; and a stack
+# of which nothing is known.
 ALIAS = -1
 SEVERAL = -1
+UNSEEN = -2
 
 # A bit of a union.
 ONE = 1
@@ -61,6 +63,8 @@ class Threads(StateRows):
         self.last_popped = -1
         self.last_frame = 0
         self.last_below = 0
+        # Whether a stack of which nothing is known was looked at.
+        self.is_left = False
 
     def begin(self) -> None:
         """Begin a walk."""
@@ -231,9 +235,13 @@ class Threads(StateRows):
             pairs = self.entries[node]
             self.last_frame = pairs[0][0] if len(pairs) == 1 else SEVERAL
             self.last_below = pairs[0][1]
+            if pairs[0][0] < 0:
+                self.last_frame = UNSEEN
         if self.last_frame > 0:
             return self.meet(low, self.last_frame, self.last_below)
-        if self.last_frame == SEVERAL:
+        if self.last_frame == UNSEEN:
+            self.is_left = True
+        elif self.last_frame == SEVERAL:
             for frame, below in self.entries[node]:
                 if frame > 0:
                     self.meet(low, frame, below)

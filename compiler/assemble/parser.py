@@ -17,11 +17,8 @@ from constrain.artifacts.kinds.met_states import GROWING
 from constrain.artifacts.kinds.network import POSITIONS
 from constrain.artifacts.lazy_dfa.emptiness import UndecidedError
 from constrain.artifacts.lazy_dfa.tables import to_sections
-from constrain.artifacts.network.mask_automaton import MaskAutomaton
 from constrain.artifacts.network.sets import AmbiguousPartsError
-from constrain.artifacts.network.summary_tables import SummaryTables
 from constrain.artifacts.network.tables import NetworkTables
-from constrain.artifacts.network.token_steps import TokenEffects
 from constrain.artifacts.tokens.tokenset import word_count
 from constrain.artifacts.tokens.vocabulary import TokenClasses
 
@@ -198,16 +195,6 @@ def network_sections(tables: NetworkTables) -> Sections:
         "network.classes": tables.classes,
         "network.entries": tables.entries,
         "network.table": tables.table,
-    }
-
-
-def no_summaries(tables: NetworkTables, vocab_size: int) -> Sections:
-    """The sections of what a network's masks begin with, where they follow the tokenizer and
-    have rows of their own."""
-    return {
-        **SummaryTables.empty(vocab_size).arrays(),
-        **MaskAutomaton.of(tables, {}, {}).arrays(),
-        **TokenEffects.empty().arrays(),
     }
 
 

@@ -11,8 +11,6 @@ from constrain.artifacts.container.sections import (
     require_offsets,
     require_range,
 )
-from constrain.artifacts.tokens.subtrees import characters, levels_of
-from constrain.artifacts.tokens.trie import trie_of
 from constrain.artifacts.tokens.vocabulary import TEXT
 
 # Arrays: dtype and number of axes.
@@ -26,14 +24,9 @@ _TYPES = {
     "subtrees.own": ("i4", 1),
     "subtrees.below": ("i8", 1),
     "subtrees.within": ("i8", 1),
-    "index.in_order": ("i8", 1),
-    "index.by_octet": ("i4", 1),
     "lengths.read": ("i4", 1),
     "lengths.below": ("i4", 1),
     "layout.order": ("i4", 1),
-    "heights.steps": ("i8", 1),
-    "heights.below": ("u1", 1),
-    "heights.within": ("u1", 1),
 }
 
 
@@ -60,28 +53,6 @@ def check_vocabulary_tables(arrays: Arrays, vocab_size: int) -> None:
     require_range(arrays, "subtrees.end", 0, len(ids) + 1)
     begin, end = arrays["subtrees.begin"], arrays["subtrees.end"]
     require(bool((begin + arrays["subtrees.own"] <= end).all()), "subtrees.end")
-    in_order = arrays["index.in_order"]
-    require_range(arrays, "index.in_order", 0, (len(ids) + 1) << 32)
-    require(bool((in_order[1:] > in_order[:-1]).all()), "index.in_order")
-    inner = in_order & 0xFFFFFFFF
-    require(bool((inner < nodes).all()), "index.in_order")
-    require(bool((first[inner + 1] > first[inner]).all()), "index.in_order")
-    require(np.array_equal(begin[inner], in_order >> 32), "index.in_order")
-    trie = trie_of(arrays, "trie.")
-    unfinished, _, _ = characters(trie, levels_of(trie))
-    require(len(inner) == np.count_nonzero((trie.fan_out > 0) & ~unfinished), "index.in_order")
-    require(not unfinished[inner].any(), "index.in_order")
-    by_octet = arrays["index.by_octet"]
-    require(len(by_octet) == nodes - 1, "index.by_octet")
-    require_range(arrays, "index.by_octet", 1, nodes)
-    octets = arrays["trie.octets"][by_octet]
-    require(bool((octets[1:] >= octets[:-1]).all()), "index.by_octet")
-    steps = arrays["heights.steps"]
-    require(len(steps) > 0 and bool((steps[1:] > steps[:-1]).all()), "heights.steps")
-    require(int(steps[0]) >= 0, "heights.steps")
-    for name in ("heights.below", "heights.within"):
-        require(len(arrays[name]) == nodes, name)
-        require_range(arrays, name, 0, len(steps))
     for name in ("lengths.read", "lengths.below", "layout.order"):
         require(len(arrays[name]) == nodes, name)
         require_range(arrays, name, 0, nodes)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.network.trie_index import begin_walks, walk_arrays
 from constrain.artifacts.tokens.lengths import begin_lengths, lengths_arrays
 from constrain.artifacts.tokens.subtrees import from_arrays, to_arrays
 from constrain.artifacts.tokens.trie import Trie
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from ..wordpiece import WordPieceTokenizer
 
 # Goes up with every change of what the tables hold or how they are computed.
-_VERSION = 4
+_VERSION = 5
 
 
 class HasVocabulary(Protocol):
@@ -105,7 +104,7 @@ class VocabularyTables:
             "tokens.kinds": vocabulary.kinds,
         }
         trie = Trie.from_vocabulary(vocabulary)
-        more = walk_arrays(trie) | lengths_arrays(trie) | {"layout.order": order_of(trie)}
+        more = lengths_arrays(trie) | {"layout.order": order_of(trie)}
         return tokens | to_arrays(trie) | more
 
 
@@ -114,7 +113,6 @@ def _read(arrays: Tables) -> tuple[Vocabulary, Trie]:
     names = ("data", "offsets", "kinds")
     vocabulary = Vocabulary(*(arrays[f"tokens.{name}"] for name in names))
     trie = from_arrays(arrays)
-    begin_walks(trie, arrays)
     begin_lengths(trie, arrays)
     begin_order(trie, arrays["layout.order"])
     return vocabulary, trie

@@ -9,7 +9,7 @@ from support.network import ENGINES, long_json, made
 
 from constrain.artifacts import Artifact, Matcher, TokenRefusedError
 from constrain.artifacts.earley.machine import EarleyMasks
-from constrain.artifacts.network.machine import NetworkMasks
+from constrain.artifacts.machine.masks import MetMasks
 from constrain.compiler import Tokenizer
 
 
@@ -32,7 +32,7 @@ def test_a_long_document_by_the_network(default_tokenizer: Tokenizer, full: bool
     assert len(ids) == count
     assert matcher.is_accepting
     machine = artifact.machine()
-    assert isinstance(machine, NetworkMasks)
+    assert isinstance(machine, MetMasks)
     assert len(machine.network.stacks.entries) < 200
     assert machine.interned_bytes < 1 << 20
 

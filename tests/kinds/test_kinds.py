@@ -46,7 +46,7 @@ MACHINES = {
     "token-dfa without rows": "DfaMachine",
     "product": "ProductMachine",
     "word-dfa": "WordMachine",
-    "network": "NetworkMasks",
+    "network": "MetMasks",
     "network of positions": "MetMasks",
     "canonical network": "CanonicalMasks",
     "earley": "EarleyMasks",

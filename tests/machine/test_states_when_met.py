@@ -18,16 +18,11 @@ from support.matcher import check_random_texts, json_text, stress, walks_of, who
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.growing import GrowingArtifact
-from constrain.artifacts.machine import walk
 from constrain.artifacts.machine.masks import MetMasks
 from constrain.artifacts.machine.states import States
-from constrain.artifacts.network import summaries
 from constrain.artifacts.network.configurations import REFUSED, Network, Texts
-from constrain.artifacts.network.trie_index import index_of
 from constrain.artifacts.read import load_bytes
-from constrain.artifacts.summaries.node_sets import merged
 from constrain.artifacts.tokens.lengths import Lengths
-from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Compiler, Tokenizer
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import dialect_of
@@ -357,11 +352,9 @@ def test_errors_come_when_a_grammar_is_compiled(default_tokenizer: Tokenizer) ->
 
 @sampled("seed", range(2), range(80))
 def test_nodes_that_a_state_began_with_are_not_read_again(
-    seed: int, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+    seed: int, default_tokenizer: Tokenizer
 ) -> None:
-    """However few they are: masks of lists, whose items begin where one may end, are Earley's."""
-    monkeypatch.setattr(summaries, "_LARGE", 0)
-    monkeypatch.setattr(walk, "_LARGE", 1)
+    """Masks of lists, whose items begin where one may end, are Earley's."""
     rng, compiler = random.Random(seed), Compiler(default_tokenizer)
     names = ["root", "a", "b"]
     parts = ["[a-c]+", "[ab]", '"c"', '"(" root ")"', '"ab"?', *(f"{n}+" for n in names)]
@@ -374,28 +367,3 @@ def test_nodes_that_a_state_began_with_are_not_read_again(
         found = compiler.compile("\n".join(rules), **options)
         earley = compiler.compile("\n".join(rules), **options, engine="earley")
         check_random_texts([found, earley], 3, 20, seed=seed)
-
-
-@pytest.mark.quick
-def test_sets_are_written_by_few_roots(default_tokenizer: Tokenizer, full: bool) -> None:
-    """The same nodes by fewer numbers, of which none stands below another root; what is not in
-    another set is in the rest, and nothing else than the set's own nodes."""
-    trie = Trie.from_vocabulary(default_tokenizer.vocabulary())
-    index, size = index_of(trie), len(trie.octets)
-    rng, fewer = np.random.default_rng(3), 0
-    for _ in range(200 if full else 12):
-        some = [rng.integers(size, size=rng.integers(1, 400)) for _ in range(4)]
-        one, other = (
-            merged([single.astype(np.int32), index.whole(roots.astype(np.int32))], 2 * size)
-            for single, roots in (some[:2], some[2:])
-        )
-        short = index.shortest(one)
-        fewer += len(one) - len(short)
-        nodes, others = set(index.flat(one).tolist()), set(index.flat(other).tolist())
-        rest = set(index.flat(index.rest(one, other)).tolist())
-
-        assert np.array_equal(index.shortest(short), short)
-        assert nodes == set(index.flat(short).tolist())
-        assert nodes - others <= rest <= nodes
-        assert len(index.rest(one, one)) == 0
-    assert fewer > 20

@@ -22,8 +22,9 @@ from support.maximal_munch import vocabulary_of
 from support.network import check_against_earley, minimal_tables
 
 from constrain.artifacts.earley.machine import EarleyMasks
+from constrain.artifacts.machine.masks import MetMasks
+from constrain.artifacts.machine.table_states import TableStates
 from constrain.artifacts.network.configurations import Network
-from constrain.artifacts.network.machine import NetworkMasks
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
@@ -36,12 +37,12 @@ def network_of(text: str) -> Network:
     return Network(minimal_tables(text))
 
 
-def masks_of(text: str, tokens: list[bytes]) -> tuple[NetworkMasks, EarleyMasks]:
+def masks_of(text: str, tokens: list[bytes]) -> tuple[MetMasks, EarleyMasks]:
     """Both engines' masks over one vocabulary."""
     vocabulary = vocabulary_of(tokens)
     trie, eos, size = Trie.from_vocabulary(vocabulary), [len(tokens)], len(tokens) + 1
     return (
-        NetworkMasks(minimal_tables(text), lambda: trie, vocabulary, eos, size),
+        MetMasks(TableStates(minimal_tables(text)), lambda: trie, vocabulary, eos, size),
         EarleyMasks(recogniser(lnf_of(text)), trie, vocabulary, eos, size),
     )
 
@@ -157,7 +158,7 @@ def test_masks_of_a_vocabulary(text: str, default_tokenizer: Tokenizer, full: bo
     vocabulary = default_tokenizer.vocabulary(default_tokenizer.vocab_size)
     trie = Trie.from_vocabulary(vocabulary)
     rest = default_tokenizer.eos, default_tokenizer.vocab_size
-    fast = NetworkMasks(minimal_tables(text), lambda: trie, vocabulary, *rest)
+    fast = MetMasks(TableStates(minimal_tables(text)), lambda: trie, vocabulary, *rest)
     slow = EarleyMasks(recogniser(lnf_of(text)), trie, vocabulary, *rest)
     left, right = fast.start, slow.start
     for token in default_tokenizer.encode(SAMPLES[text].decode())[: 40 if full else 3]:

@@ -21,7 +21,6 @@ from support.container import (
 from support.network import ENGINES
 
 from constrain.artifacts import Artifact, ArtifactError
-from constrain.artifacts.network.machine import NetworkMasks
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import compile_grammar
@@ -97,13 +96,6 @@ def calling_itself(arrays: Arrays, name: str) -> NDArray[Any]:
     return array
 
 
-def pushed_last(arrays: Arrays, name: str) -> NDArray[Any]:
-    """The last effect pushes a frame and then goes nowhere."""
-    array = arrays[name].copy()
-    array[-1] = -arrays["network.call_returns"][0]
-    return array
-
-
 NETWORK_DAMAGE: list[tuple[str, Change]] = [
     ("network.table", changed((0, 0), 1)),
     ("network.table", changed((1, 0), -1)),
@@ -121,40 +113,12 @@ NETWORK_DAMAGE: list[tuple[str, Change]] = [
     ("network.entries", lambda a, n: a[n][1:]),
     ("network.entries", lambda a, n: np.append(a[n], a[n][:1])),
     ("memo.rows", changed((0, 0), 1)),
-    ("memo.exit_offsets", changed(1, 1)),
-    ("memo.exit_offsets", ends(99)),
-    ("memo.exit_nodes", changed(0, 1)),
     ("memo.keys", changed((0, 0), 99)),
+    ("memo.keys", changed((0, 0), -1)),
     ("memo.keys", changed((-1, 1), 99)),
     ("memo.keys", lambda a, n: a[n][::-1]),
     ("memo.answers", changed((0, 0), 99)),
     ("memo.answers", changed((0, 1), -1)),
-    ("effects.classes", changed(0, 99)),
-    ("effects.classes", lambda a, n: a[n][1:]),
-    ("effects.classes", lambda a, n: a[n][:0]),
-    ("effects.table", changed((0, 0), 1)),
-    ("effects.table", changed((1, 0), 9999)),
-    ("effects.table", lambda a, n: a[n][1:]),
-    ("effects.rests", changed((0, 0), 9999)),
-    ("effects.rests", lambda a, n: a[n][:, 1:]),
-    ("effects.codes", changed(0, 0)),
-    ("effects.codes", changed(0, -1)),
-    ("effects.codes", changed(0, 99)),
-    ("effects.codes", changed(0, -99)),
-    ("effects.codes", pushed_last),
-    ("effects.code_offsets", ends(99)),
-    ("effects.code_offsets", lambda a, n: a[n][:0]),
-    ("chains.answers", changed((0, 0), 99)),
-    ("chains.answers", changed((-1, 1), -1)),
-    ("chains.answers", lambda a, n: a[n][:, :1]),
-    ("chains.first", changed(1, -1)),
-    ("chains.first", ends(99)),
-    ("chains.first", lambda a, n: a[n][1:]),
-    ("chains.steps", changed((-1, -1), 99)),
-    ("chains.steps", changed((-1, -1), -1)),
-    ("chains.steps", changed((-1, 0), 1)),
-    ("chains.steps", lambda a, n: a[n][:, 1:]),
-    ("chains.steps", lambda a, n: np.repeat(a[n], 99, axis=0)),
 ]
 COMMON_DAMAGE: list[tuple[str, Change]] = [
     ("earley.symbols", changed(0, 99)),
@@ -191,20 +155,6 @@ def test_values_that_do_not_fit_are_refused(
     artifact = tiny[engine]
     arrays = dict(artifact.arrays)
     assert name.split(".")[0] in refused(encoded(artifact, {name: change(arrays, name)}), False)
-
-
-@pytest.mark.parametrize("node", [-1, 99_999])
-def test_suspended_nodes_that_do_not_exist_are_refused_when_the_trie_is_walked(
-    tiny: dict[str, Artifact], node: int
-) -> None:
-    """There may be millions of them, which `load` need not read."""
-    artifact = tiny["network"]
-    nodes = ends(node)(dict(artifact.arrays), "memo.exit_nodes")
-    damaged = load_bytes(encoded(artifact, {"memo.exit_nodes": nodes}))
-    machine = damaged.machine()
-    assert isinstance(machine, NetworkMasks)
-    with pytest.raises(ArtifactError, match=r"memo\.exit_nodes"):
-        machine.summaries._whole_walk()
 
 
 @pytest.mark.parametrize("is_last", [True, False])

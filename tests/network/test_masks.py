@@ -14,7 +14,7 @@ from support.matcher import after, allowed
 from support.network import ENGINES, made
 
 from constrain.artifacts import Artifact, TokenRefusedError
-from constrain.artifacts.network.machine import NetworkMasks
+from constrain.artifacts.machine.masks import MetMasks
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
@@ -184,7 +184,7 @@ def test_a_new_network_takes_the_place_of_one_that_is_full(
     artifact = made("s ::= '[' s ']' | 'x';", default_tokenizer)
     artifact = load_bytes(artifact.to_bytes(), cache_bytes=0)
     first = artifact.machine()
-    assert isinstance(first, NetworkMasks)
+    assert isinstance(first, MetMasks)
     running = artifact.matcher()
     for token_id in default_tokenizer.encode("[" * 7):
         running.advance(token_id)

@@ -17,12 +17,18 @@ from numpy.typing import NDArray
 
 from constrain.artifacts import Artifact, Matcher
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
+from constrain.artifacts.network.configurations import Network
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import Vocabulary
+from constrain.compiler import Tokenizer
 from constrain.compiler.assemble.size import counts
+from constrain.compiler.frontend import Parser
 from constrain.compiler.options import AnyTokenizer, with_changes
-from constrain.compiler.pipeline import build_artifact, build_engine
+from constrain.compiler.pipeline import build_engine
 from constrain.compiler.reduced import recognisers
+from constrain.compiler.token_ids import token_ids
+from support.textbook import TextbookMasks
 
 KINDS = ("canonical", "any")
 
@@ -439,7 +445,12 @@ def check_equal_of_short_tokens(
 
 
 def check_random_texts(
-    artifacts: Sequence[Artifact], texts: int, tokens: int, *, seed: int, short: float = 0.0
+    artifacts: Sequence[Artifact | TextbookMasks],
+    texts: int,
+    tokens: int,
+    *,
+    seed: int,
+    short: float = 0.0,
 ) -> None:
     """Random texts by the masks of the first, which are those of all and never empty. ``short``:
     how often one of the first 300 tokens is taken, which lead to more states."""
@@ -465,13 +476,18 @@ def about_so_many(items: Sequence[str], least: int, most: int, rng: random.Rando
     return "".join(rng.choices(items, k=max(near - rng.randrange(5), 0)))
 
 
-def whole_of(tokenizer: AnyTokenizer, text: str, dialect: str = "kbnf") -> Artifact:
-    """The network of a grammar with all of its states, of which no masks are precomputed: it counts
+def whole_of(tokenizer: AnyTokenizer, text: str, dialect: str = "kbnf") -> TextbookMasks:
+    """The masks of a grammar by the definition, read by its network with all states: it counts
     nothing, and has copies."""
     options = with_changes(None, {"dialect": dialect, "engine": "network", "tokenization": "any"})
     recogniser = build_engine(text, options)
     if counts(recogniser):
         recogniser = recognisers.copied(recogniser, options)
-    found = build_artifact(recogniser, tokenizer, options, prewarm=0).artifact
-    assert "network.table" in found.arrays
-    return found
+    assert isinstance(recogniser, Parser)
+    assert isinstance(tokenizer, Tokenizer)
+    assert recogniser.network is not None
+    size, eos = tokenizer.vocab_size, tokenizer.eos
+    vocabulary = tokenizer.vocabulary(size)
+    trie, named = Trie.from_vocabulary(vocabulary), recogniser.grammar
+    ids = token_ids(named, tokenizer, eos, recogniser.limits)
+    return TextbookMasks(Network(recogniser.network), trie, vocabulary, eos, size, ids)

@@ -7,10 +7,12 @@ import pytest
 from support import tokenizer_of
 
 from constrain.artifacts import ArtifactError
-from constrain.artifacts.network import read_through, trie_index
-from constrain.artifacts.network.trie_index import walk_arrays
+from constrain.artifacts.tokens import lengths
+from constrain.artifacts.tokens.lengths import lengths_arrays
 from constrain.artifacts.tokens.subtrees import to_arrays
 from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.walk import layout
+from constrain.artifacts.walk.layout import order_of
 from constrain.compiler import Cache, Tokenizer, compile_grammar
 from constrain.compiler.tokenizers import vocabulary_tables
 from constrain.compiler.tokenizers.check_tables import check_vocabulary_tables
@@ -34,16 +36,17 @@ def test_tables_from_the_cache_are_the_same(default_tokenizer: Tokenizer, tmp_pa
 def test_what_walks_need_of_the_trie_comes_from_the_cache(
     default_tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Heights, nodes in the order of texts and by their bytes: the second time none is made."""
-    made = walk_arrays(token_tables(default_tokenizer, Cache(tmp_path)).trie)
+    """Lengths, and the order of nodes: the second time none is made."""
+    trie = token_tables(default_tokenizer, Cache(tmp_path)).trie
+    made = lengths_arrays(trie) | {"order": order_of(trie)}
 
     def refused(*_: object) -> None:
         raise AssertionError("made again")
 
-    monkeypatch.setattr(read_through.Heights, "of", refused)
-    monkeypatch.setattr(trie_index, "characters", refused)
-    read = walk_arrays(token_tables(default_tokenizer, Cache(tmp_path)).trie)
-    assert made.keys() == read.keys()
+    monkeypatch.setattr(lengths, "characters", refused)
+    monkeypatch.setattr(layout, "subtrees_of", refused)
+    trie = token_tables(default_tokenizer, Cache(tmp_path)).trie
+    read = lengths_arrays(trie) | {"order": order_of(trie)}
     for name, array in made.items():
         assert np.array_equal(array, read[name]), name
 

@@ -1,5 +1,5 @@
-"""What is read from trie nodes in a state that loops, such as that inside a name, a number, a
-string or white space: the same in each state of each grammar that loops on the same characters.
+"""What is read from trie nodes in a lexer's state that loops, such as that inside a name, a number,
+a string or white space: the same in each state of each grammar that loops on the same characters.
 
     nodes of "a", "b", looping on a-z 0-9   ->   the tokens that are names from there on; the nodes
                                                  at which a name may end, or something else follow
@@ -7,7 +7,7 @@ string or white space: the same in each state of each grammar that loops on the 
 The walks are kept with the trie, for all grammars of a tokenizer, the last used of them.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dfa.stacked_dfas import DEAD
 from ..summaries.node_sets import Nodes, merged
-from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES, BoundedCache
 from ..tokens.subtrees import BROKEN, CLASS_BITS, OUTSIDE, subtrees_of
 from ..tokens.subtrees import UTF8_BETWEEN as BETWEEN
@@ -24,8 +24,6 @@ from ..tokens.subtrees import UTF8_ILL as ILL
 from ..tokens.subtrees import UTF8_STEPS as STEPS
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
-from .tables import DEAD, NetworkTables
-from .trie_index import TrieIndex
 
 # What is kept for one trie, in bytes.
 _MOST_BYTES = 1 << 24
@@ -44,53 +42,16 @@ class Loop(NamedTuple):
     others: bool
 
 
-# Whether a state loops.
-_UNKNOWN, _NO_LOOP, _LOOPS = range(3)
-
-
-class StateLoops:
-    """The loops of a network's states, as they are needed; ``stops``: bool (S,), where calls begin
-    or end."""
-
-    def __init__(self, tables: NetworkTables, stops: NDArray[np.bool_]) -> None:
-        self._table, self._columns, self._stops = tables.table, tables.classes, stops
-        self._loops: dict[int, Loop] = {}
-        self._kinds = np.full(len(self._table), _UNKNOWN, dtype=np.uint8)
-
-    def looping(self, states: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which states have a loop."""
-        kinds = self._kinds.take(states)
-        if not kinds.all():
-            for state in distinct(states[kinds == _UNKNOWN]).tolist():
-                self.loop(state)
-            kinds = self._kinds.take(states)
-        found: NDArray[np.bool_] = kinds == _LOOPS
-        return found
-
-    def loop(self, state: int) -> Loop | None:
-        """The characters that lead a state back to itself; None for fewer than two. All characters
-        outside ASCII are among them or, as far as this says, none."""
-        if self._kinds[state] == _UNKNOWN:
-            loop = loop_of(self._table, self._columns, self._stops, state)
-            self._kinds[state] = _NO_LOOP if loop is None else _LOOPS
-            if loop is not None:
-                self._loops[state] = loop
-        return self._loops.get(state)
-
-    def targets(self, state: int) -> NDArray[np.int32]:
-        """Where each byte leads, int32 (256,)."""
-        found: NDArray[np.int32] = self._table[state].take(self._columns)
-        return found
-
-
 def loop_of(
     table: NDArray[np.int32],
     columns: NDArray[np.integer],
     stops: NDArray[np.bool_],
     state: int,
 ) -> Loop | None:
-    """The loop of a state (``StateLoops.loop``). ``table``: int32 (S, C), next state by column.
-    ``columns``: (256,), the column of each byte. ``stops``: bool (S,), the states that are no loop
+    """The characters that lead a state back to itself; None for fewer than two. All characters
+    outside ASCII are among them or, as far as this says, none.
+
+    ``table``: int32 (S, C), next state by column. ``columns``: (256,), the column of each byte. ``stops``: bool (S,), the states that are no loop
     if they are in the middle of a character."""
     inside = table[state].take(columns[:128]) == state
     if state == DEAD or np.count_nonzero(inside) < 2:
@@ -140,20 +101,6 @@ class LoopWalk:
     met: int
     _octets: NDArray[np.uint8]
     _first: NDArray[np.int32]
-    _inner: list[Nodes] = field(default_factory=list)
-
-    def inner(self, index: TrieIndex) -> Nodes:
-        """int32, ascending: the nodes and those below them, behind whole characters, that have
-        children; ``index`` is the trie's."""
-        if not self._inner:
-            both = np.concatenate((self.single, index.inner_nodes(self.whole)))
-            both.sort()
-            self._inner.append(both[np.diff(both, prepend=-1) > 0])
-        return self._inner[0]
-
-    def compact(self, index: TrieIndex) -> Nodes:
-        """The same with roots of subtrees in place of their nodes (``TrieIndex.whole``)."""
-        return np.concatenate((self.single, index.whole(self.whole)))
 
     @cached_property
     def _by_octet(self) -> tuple[Nodes, NDArray[np.int64]]:

@@ -1,0 +1,106 @@
+"""Precomputed procedure summaries (``summaries.py``) as arrays, and the rows of stacks by them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..container.sections import Arrays, check_types, require
+from ..network.configurations import Entries
+from ..summaries.results import Results, pair_at
+from ..summaries.rows import RowTable
+from ..tokens import tokenset
+from ..tokens.tokenset import Words
+from .summaries import down_the_stacks
+
+# The sections, with the number of axes.
+_SECTIONS = {"memo.answers": ("i4", 2), "memo.keys": ("i4", 2), "memo.rows": ("u4", 2)}
+
+
+@dataclass(frozen=True, eq=False)
+class SummaryTables:
+    """R rows and A summaries. ``rows``: uint32 (R, W); row 0 is empty. ``keys``: int32 (A, 2), the
+    set and the state of each summary, ascending; ``summaries``: int32 (A, 2), its row and what it
+    leaves. Sets are numbers: ``ROOT`` is what each token begins with, ``NOTHING`` is left where
+    no token goes on."""
+
+    rows: NDArray[np.uint32]
+    keys: NDArray[np.int32]
+    summaries: NDArray[np.int32]
+
+    @classmethod
+    def of(
+        cls, rows: RowTable, found: Mapping[tuple[int, int], tuple[int, int]]
+    ) -> "SummaryTables":
+        """Of what ``Summaries`` found."""
+        keys = sorted(found)
+        return cls(
+            np.array([rows[i] for i in range(len(rows))], dtype=np.uint32),
+            np.array(keys, dtype=np.int32).reshape(-1, 2),
+            np.array([found[key] for key in keys], dtype=np.int32).reshape(-1, 2),
+        )
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "SummaryTables":
+        """The sections of an artifact."""
+        return cls(arrays["memo.rows"], arrays["memo.keys"], arrays["memo.answers"])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """``from_arrays`` is the inverse."""
+        return {
+            "memo.rows": self.rows,
+            "memo.keys": self.keys,
+            "memo.answers": self.summaries,
+        }
+
+
+def check_summaries(arrays: Arrays, vocab_size: int, states: int) -> None:
+    """Check the sections of a network of so many ``states``. Raises ``ArtifactError`` naming the
+    first that does not fit."""
+    check_types(arrays, _SECTIONS)
+    rows, keys, answers = (arrays[f"memo.{name}"] for name in ("rows", "keys", "answers"))
+    require(rows.shape[1] == tokenset.word_count(vocab_size), "memo.rows")
+    require(len(rows) > 0 and not rows[0].any(), "memo.rows")
+    for name, pairs in (("memo.keys", keys), ("memo.answers", answers)):
+        require(pairs.shape[1] == 2 and bool((pairs >= 0).all()), name)
+    require(len(keys) == len(answers) and bool((keys[:, 1] < states).all()), "memo.keys")
+    require(bool((answers[:, 0] < len(rows)).all()), "memo.answers")
+    joined = keys[:, 0].astype(np.int64) * states + keys[:, 1]
+    require(bool((joined[1:] > joined[:-1]).all()), "memo.keys")
+
+
+class StoredRows:
+    """Rows of ``states`` over sets of stacks, as far as a file has them: ``tables``. Nothing is
+    decoded before it is asked for. ``capacity``: bytes of unions of rows."""
+
+    def __init__(self, tables: SummaryTables, vocab_size: int, states: int, capacity: int) -> None:
+        sets, ends = tables.keys.astype(np.int64).T
+        self._states = states
+        self._found = Results(sets * states + ends, pair_at(tables.summaries))
+        self._rows = RowTable(vocab_size, tables.rows, capacity)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is more than the capacity allows."""
+        return self._rows.is_full
+
+    def forget(self) -> None:
+        """Drop what is not in the file."""
+        self._rows.forget()
+
+    def row(
+        self, state: int, node: int, entries: Sequence[Entries]
+    ) -> tuple[Words, set[int]] | None:
+        """The tokens that fit a state over a set of stacks, uint32 (W,), read-only, and which sets
+        were looked at; None where the file lacks something. ``entries``: those of ``Stacks``.
+        Raises ``ArtifactError`` for a row with a token that there is not."""
+        found = down_the_stacks([(state, node)], entries, self._summary)
+        if found is None:
+            return None
+        rows, looked_at = found
+        return self._rows[self._rows.union(rows)], looked_at
+
+    def _summary(self, nodes: int, state: int) -> tuple[int, int] | None:
+        return self._found.get(nodes * self._states + state)
