@@ -1,6 +1,6 @@
 """Precomputed rows: the live tokens of a network's threads, found by entry, state and suffix.
 
-A row is a procedure summary, as in ``artifacts/network/summaries.py``: what a walk down the stacks
+A row is a procedure summary, as in ``artifacts/walk/summaries.py``: what a walk down the stacks
 adds at
 one frame depends on the *entry* (the pre-tokenizer state, and the trie nodes that tokens have come
 to), on the frame, and on the context of the stacks below (``ReturnContexts``); seldom on some of

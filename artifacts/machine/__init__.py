@@ -5,10 +5,9 @@
     stored_positions the same in a file, read as far as texts come
     repetitions      copies of what is repeated, written one by one, and their twins without bounds
     permutations     sets of parts that have begun, written one by one
-    lengths          how many characters tokens have: where counts decide what fits
     position_states  what states are made of: these
     states           a state: what it reads, calls and ends, made when first needed
-    walk             what tokens lead to from a set of trie nodes, by states made on the way
+    table_states     the same where a file has the tables of all
     masks            the machine of matchers: configurations, masks and steps over these
     terminal_states  terminals whose automata are too large to be built, as calls
     terminal_walks   what tokens make of states inside these: rows and exits

@@ -7,7 +7,7 @@ read behind its first bytes, which is kept by the state that they lead to:
     behind a name, in a state that also allows "]"     "(" "." "+" … as where only ")" is allowed
 
 What a state reads by looping, as inside a name, is kept with the trie, for all grammars
-(``artifacts/network/loops.py``).
+(``artifacts/maximal_munch/loops.py``).
 """
 
 from collections.abc import Sequence

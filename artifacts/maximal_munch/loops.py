@@ -51,8 +51,8 @@ def loop_of(
     """The characters that lead a state back to itself; None for fewer than two. All characters
     outside ASCII are among them or, as far as this says, none.
 
-    ``table``: int32 (S, C), next state by column. ``columns``: (256,), the column of each byte. ``stops``: bool (S,), the states that are no loop
-    if they are in the middle of a character."""
+    ``table``: int32 (S, C), next state by column. ``columns``: (256,), the column of each byte.
+    ``stops``: bool (S,), the states that are no loop if they are in the middle of a character."""
     inside = table[state].take(columns[:128]) == state
     if state == DEAD or np.count_nonzero(inside) < 2:
         return None

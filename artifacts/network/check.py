@@ -1,8 +1,7 @@
-"""Whether a recursive transition network fits together, and what was precomputed for it.
+"""Whether a recursive transition network fits together.
 
 Besides the bounds of all indices, what makes every walk end: no call matches ε, and a chain of
-first calls does not lead back to its beginning. Token effects, summaries and the mask automaton
-must fit the network and each other, so that no look-up leaves its table, whoever wrote the file.
+first calls does not lead back to its beginning.
 """
 
 import numpy as np

@@ -1,4 +1,6 @@
-"""Which frames can lie right below a state, found without a stack: a local relation of a network,
+"""Which frames can lie right below a state, found without a stack.
+
+That is a local relation of a network:
 
     below(p) = {g : some call (s, g) starts in s, and p can be reached from s in that call},
 

@@ -6,4 +6,6 @@ threads.py           threads over sets of stacks, and what a byte makes of them
 kernel.py            the walk; with the two above it runs as it stands, and compiled
 forms.py             which of the two forms runs
 rows_by_frames.py    the rows that were found, by the frames that the walk looked at
+summaries.py         what tokens make of one call, whatever it is on top of
+summary_tables.py    the same in a file, and the rows of stacks by it
 """

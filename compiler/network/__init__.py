@@ -7,8 +7,7 @@
     nesting          whether a grammar's tree is regular
     minimal_network  the same network with the fewest states
 
-    precompute       network, token trie -> procedure summaries, mask automaton
-    token_effects    network, vocabulary -> what each token does in each state
+    precompute       network, token trie -> procedure summaries
     members, dump    its members counted, drawn and enumerated; the network as text
 
 ``constrain.artifacts.network`` runs what this room fills. README.md has definitions and costs.

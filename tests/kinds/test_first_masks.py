@@ -11,10 +11,10 @@ from support.grammars import JSON
 
 from constrain.artifacts import Artifact, ArtifactError, TokenRefusedError
 from constrain.artifacts.earley.machine import EarleyMasks
-from constrain.artifacts.network.machine import StackRows
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.walk.rows_by_frames import RowsByFrames
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
@@ -53,7 +53,7 @@ def test_the_first_mask_of_a_loaded_artifact_walks_no_trie(
     with monkeypatch.context() as patched:
         patched.setattr(Trie, "from_vocabulary", computing)
         patched.setattr(EarleyMasks, "_walked", computing)
-        patched.setattr(StackRows, "rows", computing)
+        patched.setattr(RowsByFrames, "row", computing)
         for _ in range(2):
             assert np.array_equal(loaded.matcher().mask(), expected)
     matcher, other = loaded.matcher(), plain.matcher()
@@ -68,12 +68,12 @@ def test_the_first_mask_of_a_lazy_network_is_computed_when_it_is_written(
 ) -> None:
     """Not when it is compiled, and not when it is loaded."""
     with monkeypatch.context() as patched:
-        patched.setattr(StackRows, "rows", computing)
+        patched.setattr(RowsByFrames, "row", computing)
         artifact = artifact_of("network", default_tokenizer, prewarm=0)
     data = artifact.to_bytes()
     assert data == artifact.to_bytes()
     with monkeypatch.context() as patched:
-        patched.setattr(StackRows, "rows", computing)
+        patched.setattr(RowsByFrames, "row", computing)
         found = load_bytes(data).matcher().mask()
     assert np.array_equal(found, artifact.matcher().mask())
 

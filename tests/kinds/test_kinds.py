@@ -26,15 +26,15 @@ from constrain.compiler import Tokenizer, compile_grammar
 SHARED = {"container", "kinds", "tokens"}
 ROOMS = {
     "byte-dfa": {"dfa"},
-    "byte-dfa without rows": {"dfa", "network", "summaries"},
+    "byte-dfa without rows": {"dfa", "machine", "network", "summaries", "walk"},
     "token-dfa": {"bpe", "dfa"},
     "token-dfa without rows": {"bpe", "dfa"},
     "product": {"bpe", "cartesian", "dfa", "normalizer", "pretokenizer"},
     "word-dfa": {"dfa", "wordpiece"},
-    "network": {"dfa", "earley", "network", "summaries"},
+    "network": {"dfa", "earley", "machine", "network", "summaries", "walk"},
     "network of positions": {"dfa", "machine", "network", "summaries", "walk"},
-    "canonical network": {"bpe", "canonical_network", "dfa", "earley", "network", "normalizer"}
-    | {"pretokenizer", "summaries"},
+    "canonical network": {"bpe", "canonical_network", "dfa", "earley", "machine", "network"}
+    | {"normalizer", "pretokenizer", "summaries", "walk"},
     "earley": {"dfa", "earley"},
     "greedy": {"dfa", "maximal_munch", "network", "summaries"},
     "lazy-greedy": {"dfa", "lazy_dfa", "lazy_lexer", "maximal_munch", "network", "summaries"},

@@ -24,6 +24,7 @@ from support.container import (
 )
 from support.grammars import JSON, SAMPLES, random_grammars
 from support.matcher import check_random_texts, whole_of
+from support.network import made
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.growing import GrowingArtifact
@@ -153,7 +154,6 @@ def test_members_that_a_tokenizer_cannot_spell_are_left_out(tmp_path: Path) -> N
     found = compile_grammar(text, **given, **ANY)
     whole = whole_of(tokenizer, text, "gbnf")
     assert "positions.arcs" in found.arrays
-    assert "positions.arcs" not in whole.arrays
     assert any("0x64" in note for note in found.notes)
     check_random_texts([found, load_bytes(found.to_bytes()), whole], 20, 12, seed=1, short=0.5)
 
@@ -161,12 +161,12 @@ def test_members_that_a_tokenizer_cannot_spell_are_left_out(tmp_path: Path) -> N
 def test_loaded_files_do_all_that_others_do(default_tokenizer: Tokenizer) -> None:
     """Viable texts, boundaries, explanations, masks that are found before they are needed."""
     found = load_bytes(Compiler(default_tokenizer).compile(JSON, dialect="kbnf", **ANY).to_bytes())
-    whole = whole_of(default_tokenizer, JSON)
+    whole, earley = whole_of(default_tokenizer, JSON), made(JSON, default_tokenizer, "earley")
     assert isinstance(found.machine(), MetMasks)
     of_grammar = explainer_of_grammar(JSON, with_changes(None, {"dialect": "kbnf"}))
     for text in (b'{"a": [1, tru', b"{]", b"", b"[[1]]"):
-        assert whole.viable_bytes(text) == found.viable_bytes(text)
-        lengths = [[b.length for b in boundaries(each, text)] for each in (whole, found)]
+        assert whole.network.viable(text) == found.viable_bytes(text)
+        lengths = [[b.length for b in boundaries(each, text)] for each in (earley, found)]
         assert lengths[0] == lengths[1]
         assert of_grammar.verdict(text) == explainer_of_artifact(found).verdict(text)
     assert 3 == found.precompute(answers=3).answers

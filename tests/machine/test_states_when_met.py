@@ -15,6 +15,7 @@ import pytest
 from support import EXAMPLES, sampled, spelling_all_bytes
 from support.grammars import JSON, SAMPLES, random_grammars, tree_of
 from support.matcher import check_random_texts, json_text, stress, walks_of, whole_of
+from support.network import TextbookMasks
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.growing import GrowingArtifact
@@ -52,7 +53,7 @@ LIMITS = Limits()
 ANY = {"tokenization": "any", "prewarm": 0}
 
 
-def both(compiler: Compiler, text: str, dialect: str) -> tuple[Artifact, Artifact]:
+def both(compiler: Compiler, text: str, dialect: str) -> tuple[Artifact, TextbookMasks]:
     """By states that are made when met, and compiled as a whole."""
     growing = compiler.compile(text, dialect=dialect, **ANY)
     assert isinstance(growing, GrowingArtifact)

@@ -50,19 +50,19 @@ ARTIFACTS: dict[str, set[str]] = {
     "container": {"errors"},
     "tokens": {"container", "errors"},
     "summaries": {"errors", "tokens"},
-    "dfa": {"container", "errors", "network", "tokens"},
+    "dfa": {"container", "errors", "machine", "network", "tokens", "walk"},
     "bpe": {"container", "errors", "tokens"},
     "pretokenizer": {"bpe", "container", "errors", "tokens"},
     "normalizer": {"container", "dfa", "errors", "tokens"},
-    "network": {"container", "errors", "summaries", "tokens"},
+    "network": {"container", "errors", "tokens"},
     "machine": {"container", "errors", "lazy_dfa", "network", "summaries", "tokens", "walk"},
-    "walk": {"errors", "network", "tokens"},
+    "walk": {"container", "errors", "network", "summaries", "tokens"},
     "earley": {"container", "dfa", "errors", "tokens"},
     "wordpiece": {"container", "dfa", "errors", "tokens"},
     "cartesian": {"bpe", "container", "errors", "normalizer", "pretokenizer", "tokens"},
     "maximal_munch": {"container", "dfa", "errors", "network", "summaries", "tokens"},
-    "canonical_network": {"bpe", "container", "errors", "network"}
-    | {"normalizer", "pretokenizer", "summaries", "tokens"},
+    "canonical_network": {"bpe", "container", "errors", "machine", "network"}
+    | {"normalizer", "pretokenizer", "summaries", "tokens", "walk"},
     "token_terminals": {"container", "errors", "tokens"},
     "matcher": {"errors", "tokens"},
     "lazy_dfa": {"container", "errors", "tokens"},
@@ -70,7 +70,7 @@ ARTIFACTS: dict[str, set[str]] = {
     "kinds": {"bpe", "canonical_network", "cartesian", "container", "dfa"}
     | {"earley", "errors", "lazy_dfa", "lazy_lexer"}
     | {"machine", "matcher", "maximal_munch", "network", "normalizer", "pretokenizer"}
-    | {"token_terminals", "tokens", "wordpiece"},
+    | {"token_terminals", "tokens", "walk", "wordpiece"},
     "artifact": {"container", "dfa", "kinds", "matcher", "tokens"},
     "growing": {"artifact", "container", "kinds", "lazy_dfa", "machine", "tokens"},
     "prefix": {"artifact", "container", "kinds", "tokens", "wordpiece"},

@@ -28,7 +28,7 @@ from constrain.compiler.options import AnyTokenizer, with_changes
 from constrain.compiler.pipeline import build_engine
 from constrain.compiler.reduced import recognisers
 from constrain.compiler.token_ids import token_ids
-from support.textbook import TextbookMasks
+from support.network import TextbookMasks
 
 KINDS = ("canonical", "any")
 
@@ -301,7 +301,7 @@ def json_text(rng: random.Random) -> str:
     return json.dumps([json_value(rng, 0), json_value(rng, 1)], indent=rng.choice([None, 1]))
 
 
-def nesting_tokens(artifact: Artifact) -> list[int]:
+def nesting_tokens(artifact: Artifact | TextbookMasks) -> list[int]:
     """The tokens of which texts like JSON that nest are made."""
     vocabulary = artifact.vocabulary
     texts = {i: vocabulary.token(i) for i in vocabulary.text_ids().tolist()}
@@ -309,7 +309,7 @@ def nesting_tokens(artifact: Artifact) -> list[int]:
 
 
 def walks_of(
-    artifact: Artifact,
+    artifact: Artifact | TextbookMasks,
     rng: random.Random,
     count: int,
     longest: int,

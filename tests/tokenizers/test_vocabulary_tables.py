@@ -96,12 +96,6 @@ def test_what_is_known_of_the_trie_is_what_it_says(
         _ = VocabularyTables(tokenizer, Cache(tmp_path / "c"), lambda: "x").trie
     ((arrays, size),) = found
     check_vocabulary_tables(arrays, size)
-    for place in range(len(arrays["index.in_order"])):
-        for change in (1, -1, 1 << 32, -1 << 32):
-            changed = arrays["index.in_order"].copy()
-            changed[place] += change
-            with pytest.raises(ArtifactError, match=r"index\.in_order"):
-                check_vocabulary_tables({**arrays, "index.in_order": changed}, size)
     for place in range(len(arrays["layout.order"])):
         for change in (1, -1, 1 << 20):
             order = arrays["layout.order"].copy()
