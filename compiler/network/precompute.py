@@ -79,10 +79,10 @@ def precompute_summaries(
     Stops beyond ``most`` summaries, so many bytes of ``memory`` or the effort's work: at the same
     place on each machine. Raises ``LimitError`` for time and resident memory.
     """
-    below = frames_below(tables)
     todo = deque((ROOT, state) for state in range(1, tables.states))
     seen = set(todo)
     try:
+        below = frames_below(tables, effort.spend)
         while todo:
             if len(found.found) >= most or found.nbytes > memory:
                 return False

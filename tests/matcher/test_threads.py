@@ -138,7 +138,7 @@ def test_threads_go_on_when_a_machine_is_full(
     for place, value in {
         "tokens.interning.FEWEST_BYTES": 2_000,
         "earley.machine.FEWEST_BYTES": 200_000,
-        "network.token_steps._BETWEEN_LOOKS": 8,
+        "machine.masks._BETWEEN_LOOKS": 8,
         "canonical_network.masks._BETWEEN_LOOKS": 8,
         "maximal_munch.machine._STEPS_BETWEEN_LOOKS": 8,
     }.items():
