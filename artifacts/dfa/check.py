@@ -33,7 +33,6 @@ _ROWS = {
     "rows": ("u4", 2),
 }
 _ALLOWED = {"tokens.allowed": ("u1", 1), "tokens.allowed_offsets": ("i8", 1)}
-_LIVE = {"dfa.live": ("u1", 1)}
 _STACKED = {
     "lexer.accepting": ("u1", 1),
     "lexer.columns": ("u2", 1),
@@ -130,13 +129,6 @@ def check_allowed_edges(arrays: Arrays) -> None:
     require_offsets(arrays, "tokens.allowed_offsets", len(family), len(arrays["tokens.allowed"]))
     needed = (np.diff(edge_offsets)[family] + 7) // 8
     require(bool((np.diff(offsets) == needed).all()), "tokens.allowed_offsets")
-
-
-def check_live_states(arrays: Arrays, states: int) -> None:
-    """The states of a byte DFA from which tokens reach the end."""
-    check_types(arrays, _LIVE)
-    require(len(arrays["dfa.live"]) == states, "dfa.live")
-    require_range(arrays, "dfa.live", 0, 2)
 
 
 def check_stacked_dfas(arrays: Arrays, terminals: int, symbols: int) -> None:

@@ -1,16 +1,14 @@
 """Artifacts of the kind ``byte-dfa``: a regular grammar under any tokenization."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
-from ..dfa.check import check_byte_dfa, check_live_states, check_stored_rows
+from ..dfa.check import check_byte_dfa, check_stored_rows
 from ..matcher import Begun
-from ..tokens.allowance import NOT_LAZY, Precomputed
+from ..tokens.allowance import NOT_LAZY, Allowance, Precomputed
 from .check_tokenizer import check_trie_sections, check_vocabulary
 from .contents import Contents
 from .generations import always
@@ -19,16 +17,15 @@ from .regular import ROWS_AND_STEPS, RegularGrammar
 if TYPE_CHECKING:
     from ..dfa.machine import DfaMachine
     from ..dfa.mask_rows import Rows
+    from .mask_walks import MaskWalks
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
     check_vocabulary(manifest, arrays)
     states = check_byte_dfa(manifest, arrays)
-    if "rows" in arrays:
+    if any(name.startswith("row") for name in arrays):
         check_stored_rows(manifest, arrays, states)
-    else:
-        check_live_states(arrays, states)
     check_trie_sections(arrays)
 
 
@@ -45,17 +42,18 @@ class ByteDfaRuntime(RegularGrammar):
         return always(self.machine())
 
     def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """Rows, where the file has none; matchers find them in the cache."""
-        c = self.contents
-        if "rows" in c.arrays:
+        """Masks along random texts that the masks allow, where the file has no rows."""
+        if "rows" in self.contents.arrays:
             return NOT_LAZY
-        from ..dfa.walked_rows import WalkedRows
+        with self.contents.precomputing:
+            return self._walks.precompute(Allowance(seconds, answers))
 
-        with c.precomputing:
-            with c.lock:
-                rows = self._rows
-            assert isinstance(rows, WalkedRows)
-            return rows.precompute(seconds, answers)
+    @cached_property
+    def _walks(self) -> "MaskWalks":
+        from .mask_walks import MaskWalks
+
+        c, m = self.contents, self.contents.manifest
+        return MaskWalks(partial(self.begun, ()), c.vocabulary, m.eos, m.vocab_size)
 
     @cached_property
     def _rows(self) -> "Rows":
@@ -67,8 +65,7 @@ class ByteDfaRuntime(RegularGrammar):
             return StoredRows(a, m.vocab_size, cache)
         from ..dfa.walked_rows import WalkedRows
 
-        live = a["dfa.live"].view(np.bool_)
-        return WalkedRows(self.byte_dfa, lambda: c.trie, live, m.eos, m.vocab_size, cache, c.lock)
+        return WalkedRows(self.byte_dfa, lambda: c.trie, m.eos, m.vocab_size, cache, c.lock)
 
     @cached_property
     def _machine(self) -> "DfaMachine":

@@ -4,8 +4,7 @@
     row of a state    =    the classes whose function maps it to a live state
 
 Tokens are many and functions few (for ``[a-z]{0,10000}`` Qwen 2.5 has 19), and states that have the
-same classes have one row. ``byte_rows_via_walks`` walks the trie for each state; a test compares
-both.
+same classes have one row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
-from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.subtrees import Subtrees
-from constrain.artifacts.tokens.trie import Trie, ranges, walk
+from constrain.artifacts.tokens.trie import Trie, ranges
 
 from ..automata.token_functions import TokenFunctions, token_functions
 from ..limits import Limits
@@ -149,18 +147,3 @@ class _TokenSets:
             self._class_of = np.zeros(32 * self._words, dtype=np.intp)
             self._class_of[self._ids] = self._classes
         return self._class_of
-
-
-# --- the oracle
-
-
-def byte_rows_via_walks(
-    dfa: ByteDfa, trie: Trie, live: NDArray[np.bool_], eos: Sequence[int], vocab_size: int
-) -> Iterator[tokenset.Words]:
-    """The same rows, state by state, by a walk of the trie for each."""
-    for state in range(dfa.states):
-        hits = list(walk(trie, dfa.table, dfa.classes, np.array([state])))
-        read = [hit.tokens[live[hit.states]] for hit in hits]
-        named, _ = dfa.terminals.select(live[dfa.token_targets(state)])
-        ends = list(eos) if dfa.accepting[state] else []
-        yield tokenset.from_ids(np.concatenate([*read, named, ends]), vocab_size)

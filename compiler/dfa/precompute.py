@@ -4,7 +4,8 @@
     DFA over tokens              ->   for each state the tokens that it has an edge for
 
 ``byte_rows`` has the rows of the first. ``constrain.artifacts.dfa.walked_rows`` computes the same
-rows one by one, where they are left out; a test compares them.
+rows one by one, where they are left out, as they are only if tokens reach the end from each state;
+a test compares them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,8 +51,8 @@ class Masks:
 
 @Step("precompute")
 def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], taken: int) -> Masks:
-    """Rows of a byte DFA if they fit and are wanted, else which states are live, for walks while
-    decoding.
+    """Rows of a byte DFA if they fit and are wanted, or walks while decoding could lead into a dead
+    end.
 
     ``taken``: bytes that the artifact's other sections have. Raises ``TokenizerError`` if the
     tokenizer can spell no member, and ``LimitError``.
@@ -68,15 +69,14 @@ def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], t
             f"{visible(request.tokenizer.name)}: the tokenizer can spell no member: it has no "
             f"token for {', '.join(lost[:8])}"
         )
-    if request.options.prewarm == 0:
-        lazily: dict[str, NDArray[Any]] = {"dfa.live": live.astype(np.uint8)}
-        return Masks(lazily | for_lazy_masks(taken + live.nbytes, request))
-    most = request.options.rows_bytes(request.options.max_artifact_bytes - taken)
+    most: int | None = request.options.rows_bytes(request.options.max_artifact_bytes - taken)
+    if not np.delete(live, DEAD).all():
+        most = None
+    elif request.options.prewarm == 0:
+        return Masks(for_lazy_masks(taken, request))
     subtrees = subtrees_of(request.trie)
     table = byte_rows(tables, trie, live, request.eos, size, request.limits, most, subtrees)
-    if table is None:
-        return Masks({"dfa.live": live.astype(np.uint8)}, notes=(_left_out(request, taken),))
-    return _stored(table)
+    return Masks({}, notes=(_left_out(request, taken),)) if table is None else _stored(table)
 
 
 def for_lazy_masks(taken: int, request: ArtifactRequest["Tokenizer"]) -> dict[str, NDArray[Any]]:

@@ -204,8 +204,8 @@ def _states(artifact: Artifact, steps: _AllowedSteps) -> int:
         return steps.seen
     if isinstance(artifact.runtime, TokenDfaRuntime):
         return artifact.runtime.token_dfa.states
-    if "dfa.live" in artifact.arrays:
-        return int(artifact.arrays["dfa.live"].sum())
+    if "rows" not in artifact.arrays:
+        return artifact.byte_dfa.states - 1
     # A row is empty exactly where no tokens reach the end.
     arrays = artifact.arrays
     packed = arrays["rows"].max(axis=1, initial=0) > 0

@@ -21,7 +21,6 @@ OWNERS = (GRAMMAR, TOKENIZER, BOTH)
 _OWNERS = {
     "count.": GRAMMAR,
     "dfa.": GRAMMAR,
-    "dfa.live": BOTH,
     "dfa.token_ids": BOTH,
     "dfa.token_offsets": BOTH,
     "earley.": GRAMMAR,

@@ -15,7 +15,6 @@ from constrain.artifacts.network.tables import NetworkTables
 
 from ..assemble.dfa import byte_dfa_sections
 from ..automata.minimize import minimize
-from ..dfa.precompute import live_states
 from ..limits import Limits
 from ..network.components import dfa_of
 from ..network.counter_tables import MANY_COPIES, Procedure
@@ -43,8 +42,7 @@ def with_dfa(artifact: Artifact, limits: Limits) -> Artifact:
     start = Procedure(artifact.manifest.start, int(stored.starts[0]))
     is_nullable = stored.nullable_start
     dfa = minimize(dfa_of(stored.copied(), start, None, limits, nullable_start=is_nullable), limits)
-    live = live_states(dfa.tables(()), artifact.trie).astype("u1")
     others = ("positions.", "repeats.")
     kept = {n: a for n, a in artifact.arrays.items() if not n.startswith(others)}
     manifest = replace(artifact.manifest, kind=BYTE_DFA, byte_start=dfa.start, parser=None)
-    return Artifact(manifest, {**kept, **byte_dfa_sections(dfa, ()), "dfa.live": live})
+    return Artifact(manifest, {**kept, **byte_dfa_sections(dfa, ())})

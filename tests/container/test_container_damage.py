@@ -72,7 +72,6 @@ def test_flipped_bits_of_the_header_are_found_without_verifying(
 SECTIONS = (
     "dfa.accepting",
     "dfa.classes",
-    "dfa.live",
     "dfa.table",
     "origins.ids",
     "origins.offsets",
@@ -137,7 +136,6 @@ BAD_VALUES: tuple[tuple[str, str, Change], ...] = (
     ("the highest number", "dfa.table", changed((1, 0), 0xFFFF)),
     ("the dead state has a way out", "dfa.table", changed((0, 0), 1)),
     ("a column past the last", "dfa.classes", changed(7, 200)),
-    ("no flag", "dfa.live", changed(1, 2)),
     ("an unknown kind", "vocab.kinds", changed(0, 3)),
     ("a family past the last", "tokens.family", changed(0, 99)),
     ("a negative family", "tokens.family", changed(0, -1)),

@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from support.maximal_munch import tokenizer_over
 from support.oracles.merge import tokenize_via_merges
 from support.tokens import EOS, IDS, NAMED, TOKENIZER, built
 
@@ -16,6 +17,7 @@ from constrain.artifacts import Artifact
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.distinct import distinct, first_places
+from constrain.compiler import compile_grammar
 
 # a part of a grammar: a text, the ids of a token terminal, an option, a sequence or a choice.
 Part = str | frozenset[int] | tuple[str, list["Part"]]
@@ -151,6 +153,21 @@ def test_rows_at_run_time_are_the_stored_ones(tokenization: str) -> None:
         states: Sequence[int] = range(len(stored.arrays["row_of"]))
         for state in states:
             assert stored.machine().row(state).tolist() == computed.machine().row(state).tolist()
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("options", [{}, {"prewarm": 0}, {"max_artifact_bytes": 0}])
+def test_rows_without_dead_ends_are_always_in_the_file(options: dict[str, int]) -> None:
+    """No token goes on behind "ab", though one passes there: a walk would allow "b" behind "a"."""
+    tokenizer = tokenizer_over([b"a", b"b", b"bzc", b"ac"])
+    grammar = {"dialect": "regex", "tokenizer": tokenizer, "tokenization": "any", "engine": "dfa"}
+    artifact = compile_grammar("a(bzc|bzb|c)", **grammar, **options)
+    matcher = artifact.matcher()
+
+    assert tokenset.to_ids(matcher.mask()).tolist() == [0, 3]
+    matcher.advance(0)
+    assert tokenset.to_ids(matcher.mask()).tolist() == [2]
+    assert not matcher.accept([1])
 
 
 @pytest.mark.quick

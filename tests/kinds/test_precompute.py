@@ -20,7 +20,6 @@ from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.summaries.node_sets import Nodes
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.allowance import Ended, Precomputed
-from constrain.artifacts.tokens.tokenset import Words
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.notes import PARTLY
 
@@ -282,45 +281,24 @@ def test_heads_that_grow_with_texts_are_given_up(
         assert walked(artifact, seed) == walked(plain, seed)
 
 
-def test_rows_of_a_byte_dfa_are_found_those_near_the_texts_first(
-    lazy: Callable[..., Artifact], monkeypatch: pytest.MonkeyPatch
+def test_rows_of_a_byte_dfa_that_has_none_are_found_by_texts(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many as were asked for, then all others; no mask walks any more then."""
-    text = "s ::= #'[a-z]{2,5}' ' ' #'[0-9]+(x|y[a-m]*)';"
-    expected = walked(lazy(text, engine="dfa", tokenization="any"), 3)
-    artifact = lazy(text, engine="dfa", tokenization="any")
-    matcher = artifact.matcher()
-    matcher.mask()
-    matcher.advance(expected[0][1])
-    after = matcher.mask()
-    states: list[int] = []
-    plain = WalkedRows._walked
-
-    def counted(self: WalkedRows, state: int) -> Words:
-        states.append(state)
-        return plain(self, state)
-
-    monkeypatch.setattr(WalkedRows, "_walked", counted)
-    assert artifact.precompute(answers=2) == Precomputed(2, Ended.ANSWERS)
-    dfa = artifact.byte_dfa
-    met = [dfa.start, dfa.run(dfa.start, artifact.vocabulary.token(expected[0][1]))]
-    assert set(states) <= set(dfa.table[met].ravel().tolist()) - {0, *met}
-    found = artifact.precompute()
-    assert (found.answers, found.ended) == (dfa.states - 1 - 2 - len(set(met)), Ended.COMPLETE)
-    assert artifact.precompute() == Precomputed(0, Ended.COMPLETE)
-    states.clear()
-    assert walked(artifact, 3) == expected
-    assert matcher.mask().tobytes() == after.tobytes()
-    assert states == []
-
-
-def test_rows_of_a_byte_dfa_end_with_the_room_for_them(default_tokenizer: Tokenizer) -> None:
-    """Masks stay the same where ``cache_bytes`` holds but some."""
-    options = {"dialect": "regex", "tokenizer": default_tokenizer, "tokenization": "any"}
-    artifact = compile_grammar("[a-z]{2,9}( x)?", prewarm=0, engine="dfa", **options)
+    """Then no mask walks any more; where ``cache_bytes`` holds but some, masks stay the same."""
+    options: dict[str, Any] = {"dialect": "regex", "tokenizer": default_tokenizer}
+    options |= {"tokenization": "any", "engine": "dfa"}
+    text = "[a-z]{2,5} [0-9]+(x|y[a-m]*)"
+    expected = walked(compile_grammar(text, **options), 3)
+    artifact = compile_grammar(text, prewarm=0, **options)
     small = Artifact(artifact.manifest, artifact.arrays, cache_bytes=9_000)
-    assert small.precompute().ended == Ended.MEMORY
-    assert walked(small, 1) == walked(compile_grammar("[a-z]{2,9}( x)?", **options), 1)
+
+    assert artifact.precompute(answers=2) == Precomputed(2, Ended.ANSWERS)
+    assert artifact.precompute().ended is Ended.NOTHING_NEW
+    assert small.precompute().ended is Ended.NOTHING_NEW
+
+    assert walked(small, 3) == expected
+    monkeypatch.setattr(WalkedRows, "_walked", None)
+    assert walked(artifact, 3) == expected
 
 
 @pytest.mark.parametrize(

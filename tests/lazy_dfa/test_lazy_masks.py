@@ -7,10 +7,10 @@ from threading import RLock
 import numpy as np
 import pytest
 from support.derivatives.construct import minimal_via_derivatives
+from support.oracles.byte_rows import row_via_levels
 from support.regexes import node_of, random_regex
 
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
-from constrain.artifacts.dfa.walked_rows import WalkedRows
 from constrain.artifacts.lazy_dfa import token_walks
 from constrain.artifacts.machine.position_states import PositionStates
 from constrain.artifacts.machine.positions import END, NOWHERE, Positions
@@ -86,8 +86,7 @@ class Both:
         self.machine = following(None, terminals, begun, *tokens, budget, RLock())
         self.dfa: ByteDfa = dfa.tables()
         live = np.arange(dfa.states) > 0
-        cache = CacheBudget().cache()
-        self.rows = WalkedRows(self.dfa, lambda: trie, live, (EOS,), vocabulary.size, cache)
+        self.expected = partial(row_via_levels, self.dfa, trie, live, (EOS,), vocabulary.size)
 
     def check(self, rng: random.Random, texts: int, tokens: int) -> int:
         """Random texts by the masks; how many masks were compared."""
@@ -96,7 +95,7 @@ class Both:
             lazy, eager = self.machine.start, self.dfa.start
             for _ in range(tokens):
                 row = self.machine.row(lazy)
-                assert np.array_equal(self.rows.row_via_levels(eager), row)
+                assert np.array_equal(self.expected(eager), row)
                 compared += 1
                 ids = tokenset.to_ids(row).tolist()
                 ids = [i for i in ids if i != EOS]
