@@ -49,13 +49,6 @@ class NodeSets:
             return self._added[number - self._first]
         return self._stored[int(self._offsets[number]) : int(self._offsets[number + 1])]
 
-    @property
-    def table_bytes(self) -> int:
-        """The size that all sets have in a file."""
-        added = len(self._added)
-        nodes = (self.nbytes - added * ENTRY_BYTES) // 2
-        return self._stored.nbytes + self._offsets.nbytes + nodes + 8 * added
-
     def number(self, nodes: Nodes) -> int:
         """The number of a set; its nodes ascend."""
         if not self._numbers:

@@ -6,41 +6,18 @@
 So near a bound few nodes are walked.
 """
 
-from bisect import bisect_left
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .subtrees import characters, levels_of, subtrees_of
+from .subtrees import levels_of, subtrees_of, upward
 from .trie import Trie, ranges
-
-# Of a length so many leading bits say which counts are kept, and of so many they are.
-_KEPT_BITS, _MOST_KEPT = 4, 16
 
 # More characters than a token has.
 ENDLESS = 1 << 30
-
-
-class Unbroken:
-    """How many characters of some classes come first below nodes that have longer tokens than some:
-    in each of these tokens, or all that it has. ``nodes``: int32, ascending; ``counts``: int32."""
-
-    def __init__(self, nodes: NDArray[np.int32], counts: NDArray[np.int32]) -> None:
-        self._nodes, self._counts = nodes, counts
-        self._in_order, self._each = nodes.data, counts.data
-
-    def take(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The counts of some of the nodes."""
-        return self._counts.take(np.searchsorted(self._nodes, nodes))
-
-    def of(self, node: int) -> int:
-        """That of one of them."""
-        count: int = self._each[bisect_left(self._in_order, node)]
-        return count
 
 
 class Lengths:
@@ -54,83 +31,27 @@ class Lengths:
 
     def __init__(self, trie: Trie, arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
         """``arrays``: what ``lengths_arrays`` gave."""
-        self._begins = begins = ((trie.octets & 0xC0) != 0x80).astype(np.int32)
-        begins[0], begins[1 : int(trie.first[1])] = 0, 1
-        self._levels = [trie.first[first : last + 1] for first, last in levels_of(trie)]
-        self._firsts = [first for first, _ in levels_of(trie)]
-        self._octets, self._first, self._subtrees = trie.octets, trie.first, subtrees_of(trie)
         if arrays is None:
-            self.read, self.below = self._found()
+            self.read, self.below = _read_and_below(trie)
         else:
             self.read, self.below = (arrays[f"lengths.{name}"] for name in _KEPT)
-        parts = self._subtrees
+        parts = subtrees_of(trie)
         self.tokens = np.zeros(len(parts.ids), dtype=np.int32)
         self.tokens[ranges(parts.begin, parts.own)] = np.repeat(self.read, parts.own)
-        self._unbroken: dict[tuple[int, int], Unbroken] = {}
 
-    def _found(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        begins = self._begins
-        read, below, unfinished = begins.copy(), np.zeros_like(begins), np.zeros_like(begins)
-        for first, starts in zip(self._firsts, self._levels, strict=True):
-            above = read[first : first + len(starts) - 1]
-            read[int(starts[0]) : int(starts[-1])] += np.repeat(above, np.diff(starts))
-        for inner, children, firsts in self._upward:
-            longest = below[children] + begins[children]
-            below[inner] = np.maximum.reduceat(longest, firsts)
-            unfinished[inner] = 1 - np.minimum.reduceat(begins[children], firsts)
-        return read, below + unfinished
 
-    @cached_property
-    def through(self) -> NDArray[np.int32]:
-        """The characters of the longest token through each node, int32 (N,)."""
-        through = self.read.copy()
-        for inner, children, firsts in self._upward:
-            through[inner] = np.maximum.reduceat(through[children], firsts)
-        return through
-
-    @cached_property
-    def _characters(self) -> tuple[NDArray[np.bool_], NDArray[np.uint64]]:
-        """Whether a character is unfinished behind each node, and the class of that of its byte."""
-        nothing = np.zeros(0, dtype=np.int32)
-        trie = Trie(self._octets, self._first, nothing, nothing)
-        unfinished, _, into = characters(trie, levels_of(trie))
-        return unfinished, into
-
-    def unbroken(self, classes: int, length: int) -> Unbroken:
-        """Of characters of some classes, as bits, in tokens that are longer than so many; perhaps
-        fewer than there are."""
-        low = max(length.bit_length() - _KEPT_BITS, 0)
-        step = length >> low << low
-        found = self._unbroken.get((classes, step))
-        if found is None:
-            is_long, begins = self.through > step, self._begins
-            unfinished, into = self._characters
-            goes_on = (into & ~np.uint64(classes)) == 0
-            counts = np.full(len(begins), ENDLESS, dtype=np.int32)
-            for inner, children, firsts in self._upward:
-                behind = np.where(goes_on[children], counts[children] + begins[children], 0)
-                behind[~is_long[children]] = ENDLESS
-                counts[inner] = np.minimum.reduceat(behind, firsts)
-            counts[unfinished] = 0
-            nodes = np.flatnonzero(is_long).astype(np.int32)
-            found = Unbroken(nodes, np.minimum(counts.take(nodes), ENDLESS))
-            # A trie outlives grammars, each of which may have other classes.
-            if len(self._unbroken) >= _MOST_KEPT:
-                self._unbroken.clear()
-            self._unbroken[classes, step] = found
-        return found
-
-    @cached_property
-    def _upward(self) -> list[tuple[NDArray[np.int64], slice, NDArray[np.int32]]]:
-        """Of each level with children, the last first: the nodes that have some, all children, and
-        the place of the first child of each."""
-        found = []
-        for first, starts in reversed(list(zip(self._firsts, self._levels, strict=True))):
-            inner = np.flatnonzero(starts[1:] > starts[:-1])
-            if len(inner):
-                children = slice(int(starts[0]), int(starts[-1]))
-                found.append((first + inner, children, starts[inner] - starts[0]))
-        return found
+def _read_and_below(trie: Trie) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    begins, levels = ((trie.octets & 0xC0) != 0x80).astype(np.int32), levels_of(trie)
+    begins[0], begins[1 : int(trie.first[1])] = 0, 1
+    read, below, unfinished = begins.copy(), np.zeros_like(begins), np.zeros_like(begins)
+    for first, last in levels:
+        starts = trie.first[first : last + 1]
+        read[int(starts[0]) : int(starts[-1])] += np.repeat(read[first:last], np.diff(starts))
+    for inner, children, firsts in upward(trie, levels):
+        longest = below[children] + begins[children]
+        below[inner] = np.maximum.reduceat(longest, firsts)
+        unfinished[inner] = 1 - np.minimum.reduceat(begins[children], firsts)
+    return read, below + unfinished
 
 
 _MADE: WeakKeyDictionary[Trie, Lengths] = WeakKeyDictionary()

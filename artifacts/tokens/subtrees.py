@@ -14,7 +14,7 @@ The same idea as slices (llguidance, "Optimizing"), with one slice a node; it do
 that count, such as "[a-z]{1,20}", which have no loops.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -124,15 +124,9 @@ class Subtrees:
         own = np.diff(trie.held)
         totals, below = own.copy(), np.zeros(len(own), dtype=np.uint64)
         unfinished, continued, into = characters(trie, levels)
-        for first, last in reversed(levels):
-            starts = trie.first[first : last + 1]
-            inner = np.flatnonzero(starts[1:] > starts[:-1])
-            if len(inner):
-                children = slice(int(starts[0]), int(starts[-1]))
-                firsts = starts[inner] - starts[0]
-                totals[first + inner] += np.add.reduceat(totals[children], firsts)
-                classes = below[children] | into[children]
-                below[first + inner] = np.bitwise_or.reduceat(classes, firsts)
+        for inner, children, firsts in upward(trie, levels):
+            totals[inner] += np.add.reduceat(totals[children], firsts)
+            below[inner] = np.bitwise_or.reduceat(below[children] | into[children], firsts)
         begin = np.zeros(len(own), dtype=np.int32)
         for first, last in levels:
             starts = trie.first[first : last + 1]
@@ -266,6 +260,19 @@ def levels_of(trie: Trie) -> list[tuple[int, int]]:
         first, last = levels[-1]
         levels.append((int(trie.first[first]), int(trie.first[last])))
     return levels[:-1]
+
+
+def upward(
+    trie: Trie, levels: list[tuple[int, int]]
+) -> Iterator[tuple[NDArray[np.int64], slice, NDArray[np.int32]]]:
+    """Of each level with children, the last first: the nodes that have some, all children, and the
+    place of the first child of each among these."""
+    for first, last in reversed(levels):
+        starts = trie.first[first : last + 1]
+        inner = np.flatnonzero(starts[1:] > starts[:-1])
+        if len(inner):
+            children = slice(int(starts[0]), int(starts[-1]))
+            yield first + inner, children, starts[inner] - starts[0]
 
 
 def characters(

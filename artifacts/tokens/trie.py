@@ -88,20 +88,10 @@ class Trie:
         nodes = np.arange(len(self.octets), dtype=np.intp)
         return np.concatenate((nodes[:1], nodes.repeat(self.fan_out)))
 
-    @cached_property
-    def node_of(self) -> NDArray[np.intp]:
-        """The node that each of ``ids`` ends at, (T,)."""
-        return np.arange(len(self.octets), dtype=np.intp).repeat(np.diff(self.held))
-
     def octets_below(self, nodes: NDArray[np.integer]) -> NDArray[np.uint8]:
         """The bytes on the edges out of some nodes, uint8, in the order of the nodes."""
         first = self.first[nodes]
         return self.octets[ranges(first, self.first[nodes + 1] - first)]
-
-    @cached_property
-    def octet_bytes(self) -> bytes:
-        """``octets``, to be searched."""
-        return self.octets.tobytes()
 
     @cached_property
     def lists(self) -> tuple[list[int], list[int], list[int]]:

@@ -119,7 +119,6 @@ def test_equal_sets_of_nodes_are_one_number() -> None:
     assert (added, len(sets)) == (3, 4)
     assert sets.number(nodes(4)) == added
     assert sets[added].tolist() == [4]
-    assert sets.table_bytes == 4 * 4 + 8 * 5
     sets.forget()
     assert (len(sets), sets.nbytes) == (3, 0)
     assert sets[2].tolist() == [4, 8]
