@@ -76,11 +76,6 @@ class Earley:
         return self._accepting[column] != 0
 
     @property
-    def item_count(self) -> int:
-        """The number of items in all columns."""
-        return self._items.values
-
-    @property
     def nbytes(self) -> int:
         """The size of the buffers that the items lie in."""
         return self._items.nbytes
@@ -135,35 +130,6 @@ class Earley:
             self._leo.pop(column, None)
         self._items.truncate(length + 1)
         del self._accepting[length + 1 :]
-
-    def compact(self) -> None:
-        """Drop the columns that nothing can be completed into any more (observation 1).
-
-        What was read cannot be taken back after that, and columns are renumbered.
-        """
-        last = len(self)
-        reached = {last, 0}
-        pending = [last]
-        while pending:
-            column = pending.pop()
-            for dot, _, _, start in self.items(column):
-                if (column == last or self._symbols[dot] >= 0) and start not in reached:
-                    reached.add(start)
-                    pending.append(start)
-        left = sorted(reached)
-        number = {column: i for i, column in enumerate(left)}
-        items = JaggedRows()
-        for column in left:
-            moved = (
-                (dot, state, head, number[start])
-                for dot, state, head, start in self.items(column)
-                if column == last or self._symbols[dot] >= 0
-            )
-            items.append(sorted(map(self._packed, moved)))
-        self._items = items
-        self._accepting = bytearray(self._accepting[column] for column in left)
-        self._waiting.clear()
-        self._leo.clear()
 
     def _begin_first_column(self) -> None:
         items: dict[_Item, None] = {}
