@@ -44,8 +44,7 @@ class CartesianDfa:
     ``product``, its ``table`` as it is stored, and its ``rows``, 2p for the tokens that continue a
     pre-token at state p and 2p + 1 for those that start one. ``pairs``: the forbidden pairs of
     second tokens that continue a pre-token somewhere. ``transitions``: number of relevant
-    transitions of DFA₁. ``dropped``: number of those that lead to dead ends. ``live_by_inert``: see
-    ``normalized``.
+    transitions of DFA₁. ``live_by_inert``: see ``normalized``.
     """
 
     product: Product
@@ -53,7 +52,6 @@ class CartesianDfa:
     rows: ProductRows
     pairs: ForbiddenPairs
     transitions: int
-    dropped: int
     live_by_inert: bool = True
 
 
@@ -95,7 +93,6 @@ def cartesian_merge(
         rows=_packed(lifted, product.states, vocab_size, limits),
         pairs=rows,
         transitions=transitions + sum(map(len, lifted.lists.values())),
-        dropped=dead.shape[1],
         live_by_inert=live_by_inert,
     )
 

@@ -31,17 +31,16 @@ class Product:
     """A trimmed automaton over (mark, byte); state 0 is dead.
 
     ``table``: int32 (N, M, J), next state by mark and byte class. ``classes``: uint8 (256,), byte
-    to one of J classes. ``accepting``: bool (N,). ``byte_state``, ``pretokenizer_state``: int32
-    (N,), the pair that each state is. ``start``: the state at the start of a text. ``start_after``:
-    int32 (S,), for each state of the pre-tokenizer DFA the product state in which a member begins
-    behind a prompt that ends there, 0 for none.
+    to one of J classes. ``accepting``: bool (N,). ``byte_state``: int32 (N,), that of each state.
+    ``start``: the state at the start of a text. ``start_after``: int32 (S,), for each state of the
+    pre-tokenizer DFA the product state in which a member begins behind a prompt that ends there, 0
+    for none.
     """
 
     table: NDArray[np.int32]
     classes: NDArray[np.uint8]
     accepting: NDArray[np.bool_]
     byte_state: NDArray[np.int32]
-    pretokenizer_state: NDArray[np.int32]
     start: int
     start_after: NDArray[np.int32]
 
@@ -103,7 +102,7 @@ def build_product(
     start_after = np.zeros(pretokenizer.states, dtype=np.int32)
     start_after[pretokenizer.start] = 1
     start_after[begins] = 2 + np.arange(len(begins))
-    return _trimmed(table, classes, accepting, byte_state, pretokenizer_state, start_after)
+    return _trimmed(table, classes, accepting, byte_state, start_after)
 
 
 def _joint_classes(
@@ -124,7 +123,6 @@ def _trimmed(
     classes: NDArray[np.uint8],
     accepting: NDArray[np.bool_],
     byte_state: NDArray[np.int64],
-    pretokenizer_state: NDArray[np.int64],
     start_after: NDArray[np.int32],
 ) -> Product:
     """The product without states that reach no accepting one; all are reached. The start is 1."""
@@ -142,7 +140,6 @@ def _trimmed(
         classes=classes,
         accepting=accepting[kept],
         byte_state=byte_state[kept].astype(np.int32),
-        pretokenizer_state=pretokenizer_state[kept].astype(np.int32),
         start=int(number[1]),
         start_after=number[start_after],
     )

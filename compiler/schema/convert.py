@@ -1,8 +1,7 @@
 """The door of the room: the grammar of a schema's text."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from .. import thresholds
 from ..diagnostics import CheckError, Source
@@ -95,7 +94,7 @@ def deferred_grammar(
     def whole(limits: Limits) -> Grammar:
         return grammar_of(source, options, limits, start)
 
-    return Deferred(source, limits, begin, whole, partial(_largest, value, _REPEATED))
+    return Deferred(source, limits, begin, whole)
 
 
 def _lazy_emitter(
@@ -170,7 +169,7 @@ def deferred_around(
         goals = emitter.goals
         return emitter, around(emitter, [goals.of_root(root) for root in goals.places.roots])
 
-    return Deferred(source, limits, begin, whole, partial(_largest, value, _REPEATED))
+    return Deferred(source, limits, begin, whole)
 
 
 def _as_counted(options: SchemaOptions, value: Json) -> SchemaOptions:
@@ -183,30 +182,22 @@ def _as_counted(options: SchemaOptions, value: Json) -> SchemaOptions:
 
 def _counts_much(value: Json) -> bool:
     """Whether some bound of the number of items or members is large, and not copied."""
-    return _largest(value, _COUNTS) > thresholds.SOON_COPIED_STATES
-
-
-def _largest(value: Json, keywords: Collection[str]) -> int | float:
-    """The largest of the numbers that keywords have anywhere in a value, at least 0."""
-    found: int | float = 0
+    largest: int | float = 0
     pending = [value]
     while pending:
         current = pending.pop()
         if isinstance(current, dict):
             for key, inner in current.items():
-                if key in keywords and isinstance(inner, int | float):
-                    found = max(found, inner)
+                if key in _COUNTS and isinstance(inner, int | float):
+                    largest = max(largest, inner)
                 pending.append(inner)
         elif isinstance(current, list):
             pending.extend(current)
-    return found
+    return largest > thresholds.SOON_COPIED_STATES
 
 
 _COUNTS = frozenset({"minItems", "maxItems", "minProperties", "maxProperties"})
 _COUNTS |= {"minContains", "maxContains"}
-
-# Of plain schemas, whose rules have repetitions of no more.
-_REPEATED = frozenset({"minItems", "maxItems", "minLength", "maxLength"})
 
 
 def _all_left_out(notes: Notes, start: str) -> Refused:

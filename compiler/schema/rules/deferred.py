@@ -23,9 +23,8 @@ class Deferred:
     """The rules of a grammar, by their names; ``start`` is that of the first one.
 
     ``begin``: the writer of the rules, and the name of the first one; ``whole``: the grammar by
-    itself; ``largest``: as ``largest_count``. ``limits``: while the text is read; what is made
-    later has the same ones, by the clock that is in force then, else by one that starts then
-    (``of_later``).
+    itself. ``limits``: while the text is read; what is made later has the same ones, by the clock
+    that is in force then, else by one that starts then (``of_later``).
     """
 
     def __init__(
@@ -34,10 +33,9 @@ class Deferred:
         limits: Limits,
         begin: Callable[[Limits], tuple[Emitter, str]],
         whole: Callable[[Limits], Grammar],
-        largest: Callable[[], float],
     ) -> None:
         self.source = source
-        self._limits, self._whole, self._largest = limits, whole, largest
+        self._limits, self._whole = limits, whole
         self._found: Grammar | None = None
         self._emitter, self.start = begin(limits)
         self._first = tuple(self._emitter.rules)
@@ -50,12 +48,6 @@ class Deferred:
     def longest_rule(self) -> tuple[str, ...]:
         """The rule that messages name."""
         return (self.start,)
-
-    @cached_property
-    def largest_count(self) -> int:
-        """No rule repeats anything more often, but without end or once; none has a permutation or
-        an exception, and no pattern of a terminal an operation."""
-        return int(self._largest())
 
     def rule(self, name: str) -> Rule:
         """The rule of a name, that of the start or one that a rule has said; there is one of each.
