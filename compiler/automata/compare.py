@@ -126,11 +126,6 @@ def is_included(part: Dfa, whole: Dfa, limits: Limits | None = None) -> bool:
     return True
 
 
-def is_included_via_product(left: Dfa, right: Dfa, limits: Limits | None = None) -> bool:
-    """The same by the difference of both; the oracle. Raises ``LimitError``."""
-    return difference(left, right, limits).is_empty
-
-
 def are_equal(left: Dfa, right: Dfa, limits: Limits | None = None) -> bool:
     """Whether both have the same members; neither needs to be minimal.
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..limits import Limits
-from .determinize import Subsets, determinize, subsets
+from .determinize import Subsets, subsets
 from .dfa import DEAD, Dfa, edges, trimmed
 from .nfa import Nfa, Origins, united
 
@@ -54,14 +54,14 @@ def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
     dfa = trimmed(dfa, limits)
     settled = acyclic_classes(dfa, limits)
     if (settled >= 0).all():
-        return _quotient(dfa, settled, limits)
+        return quotient(dfa, settled, limits)
     cyclic = int(np.count_nonzero(dfa.table[settled < 0] != DEAD))
     limits.check_allocation(cyclic * _EDGE_BYTES, _STAGE)
     blocks, block_of = _first_blocks(dfa, settled)
     limits.check_resources(_STAGE)
     before = _predecessors(dfa, settled < 0)
     refine(blocks, block_of, before, limits)
-    return _quotient(dfa, np.array(block_of), limits)
+    return quotient(dfa, np.array(block_of), limits)
 
 
 def acyclic_classes(dfa: Dfa, limits: Limits | None = None) -> NDArray[np.int64]:
@@ -196,7 +196,7 @@ def refine(
                 blocks.append(smaller)
 
 
-def _quotient(dfa: Dfa, block_of: NDArray[np.int64], limits: Limits) -> Dfa:
+def quotient(dfa: Dfa, block_of: NDArray[np.int64], limits: Limits) -> Dfa:
     """One state a block. The dead state's block keeps number 0."""
     if dfa.is_trimmed and len(set(block_of.tolist())) == dfa.states:
         return dfa
@@ -279,27 +279,6 @@ def _as_table(edges: _Edges, found: Subsets) -> tuple[NDArray[np.int32], NDArray
     places = [state * width + column for column, cell in enumerate(distinct) for state, _ in cell]
     table.ravel()[places] = [target for cell in distinct for _, target in cell]
     return table, np.array([joined[column] for column in found.columns], dtype=np.uint8)
-
-
-def minimize_via_moore(dfa: Dfa) -> Dfa:
-    """The minimal automaton by Moore's rounds, each of which splits all blocks at once; the oracle.
-
-    O(C n²).
-    """
-    block_of = dfa.accepting.astype(np.int64)
-    count = 0
-    while True:
-        signatures = np.column_stack([block_of, block_of[dfa.table]])
-        _, refined = np.unique(signatures, axis=0, return_inverse=True)
-        block_of = refined.reshape(-1)
-        if int(block_of.max()) + 1 == count:
-            return _quotient(dfa, block_of, Limits())
-        count = int(block_of.max()) + 1
-
-
-def minimal_via_arrays(nfa: Nfa, limits: Limits | None = None, terminals: int = 0) -> Dfa:
-    """``minimal`` with tables, whatever the size; the oracle."""
-    return minimize(determinize(nfa, limits, terminals), limits)
 
 
 def minimal_via_lists(found: Subsets, limits: Limits) -> Dfa:

@@ -5,12 +5,14 @@ import re
 
 import numpy as np
 import pytest
+from support.oracles.automata import minimize_via_moore
+from support.oracles.utf8 import automaton_via_split, split
 from support.regexes import node_of
 
 from constrain.compiler.automata import regex_ir as regex
 from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.dfa import Dfa, without_bytes
-from constrain.compiler.automata.minimize import minimize, minimize_via_moore
+from constrain.compiler.automata.minimize import minimize
 from constrain.compiler.automata.nfa import FIRST_TERMINAL, Arc, Nfa, closure_by
 from constrain.compiler.automata.regex_ir import (
     EPSILON,
@@ -185,11 +187,11 @@ class TestUtf8:
             ends = sorted(code & -64 if rng.random() < 0.5 else code for code in codes)
             ranges = utf8.normalized(zip(ends[::2], ends[1::2], strict=True))
             for each in (ranges, utf8.complement(ranges)):
-                assert utf8.automaton(each) == utf8.automaton_via_split(each)
+                assert utf8.automaton(each) == automaton_via_split(each)
 
     def test_split_leaves_out_surrogates(self) -> None:
         """Surrogates have no encoding."""
-        assert list(utf8.split(0xD800, 0xDFFF)) == []
+        assert list(split(0xD800, 0xDFFF)) == []
 
 
 def random_pattern(rng: random.Random, depth: int) -> str:

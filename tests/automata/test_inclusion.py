@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from support.oracles.automata import is_included_via_product
 from support.regexes import random_regex
 from support.wordpiece import tokenizer_of
 
@@ -11,7 +12,6 @@ from constrain.compiler.automata.boolean import common, union
 from constrain.compiler.automata.compare import (
     Inclusion,
     is_included,
-    is_included_via_product,
 )
 from constrain.compiler.automata.dfa import DEAD, Dfa
 from constrain.compiler.limits import Limits

@@ -6,6 +6,7 @@ from itertools import islice, product
 
 import numpy as np
 import pytest
+from support.oracles.automata import minimize_via_moore
 from support.regexes import minimal_dfa_of
 
 from constrain.compiler.automata import boolean
@@ -13,7 +14,7 @@ from constrain.compiler.automata.compare import are_equal, compare, is_included
 from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.dfa import Dfa, from_tables, nothing
 from constrain.compiler.automata.members import Members, longest, longest_length, shortest
-from constrain.compiler.automata.minimize import minimize, minimize_via_moore
+from constrain.compiler.automata.minimize import minimize
 from constrain.compiler.automata.regex_ir import TokenTerminal
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import LimitError

@@ -4,13 +4,13 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from support.oracles.automata import minimal_via_arrays
 
 from constrain.compiler.automata import minimize as module
 from constrain.compiler.automata.determinize import subsets
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.automata.minimize import (
     minimal,
-    minimal_via_arrays,
     minimal_via_lists,
 )
 from constrain.compiler.automata.nfa import FIRST_TERMINAL, Arc, Nfa

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from generators import make_formats
+from support.oracles.automata import minimize_via_moore
 
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.automata.members import Members
-from constrain.compiler.automata.minimize import minimize_via_moore
 from constrain.compiler.schema import formats, patterns
 
 # Where the others are narrowed, or take a second to compile.

@@ -12,10 +12,10 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.oracles.automata import minimize_via_moore
 
 from constrain.compiler.automata.compare import are_equal
 from constrain.compiler.automata.dfa import Dfa
-from constrain.compiler.automata.minimize import minimize_via_moore
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.schema import numbers
 

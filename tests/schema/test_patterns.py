@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.oracles.automata import minimize_via_moore
 
 from constrain.compiler.automata.dfa import Dfa
-from constrain.compiler.automata.minimize import minimize_via_moore
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
 from constrain.compiler.schema import patterns

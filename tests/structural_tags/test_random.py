@@ -10,6 +10,11 @@ from typing import Any
 
 import pytest
 from support.structural_tags import CASES, accepts, of, whole
+from support.structural_tags.free_text import (
+    forbidden_ends_via_search,
+    never_met_via_search,
+    texts_without_via_search,
+)
 from support.structural_tags.oracle import member, random_format
 
 from constrain.artifacts.network.configurations import Network
@@ -17,11 +22,8 @@ from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.limits import Limits
 from constrain.compiler.structural_tags.free_text import (
     forbidden_ends,
-    forbidden_ends_via_search,
     never_met,
-    never_met_via_search,
     texts_without,
-    texts_without_via_search,
 )
 
 TEXTS = ["".join(letters) for length in range(6) for letters in product("ab", repeat=length)]
