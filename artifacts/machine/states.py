@@ -194,7 +194,8 @@ class States(dict[int, Sequence[int]]):
             ends = self._maker.ends(made_of)
             stops = ends or self._maker.calls(made_of)
             number = self._numbers[made_of] = self._added(made_of, ends, stops)
-            self.rooms[number] = self._maker.room(made_of)
+            room = self._maker.room(made_of)
+            self.rooms[number] = room if room <= ENDLESS else ENDLESS - 1
             self.is_bounded |= self.rooms[number] < ENDLESS
         return number
 

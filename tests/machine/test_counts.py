@@ -187,6 +187,16 @@ def test_a_million_takes_no_more_than_a_thousand(
     assert 1_000_000 == int(many.arrays[different[0]].max())
 
 
+@pytest.mark.parametrize("kind", ["class", "words", "counts in counts"])
+def test_bounds_that_no_text_comes_to_are_none(kind: str, letters: Tokenizer) -> None:
+    """Six thousand million items, which no array of four bytes holds, are any number."""
+    few, rng = made(grammar(kind, 3, None), letters, KINDS[kind][2]), random.Random(2)
+    counted = made(grammar(kind, 3, 6_000_000_000), letters, "network")
+    assert int(counted.arrays["repeats.bounds"].max()) == 6_000_000_000
+    for other in (counted, *made_when_met(grammar(kind, 3, 6_000_000_000), letters)):
+        assert sum(check_equal_of_short_tokens(few, other, rng, 25) for _ in range(3)) > 10
+
+
 def test_a_step_within_a_count_keeps_little(default_tokenizer: Tokenizer) -> None:
     """A set of positions that many characters share, and a number."""
     text = f'root ::= ( str "," ){{0,100000}}\nstr ::= {strings(10**6)[9:]}'
