@@ -21,11 +21,11 @@ from typing import Any
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
+from support.oracles.linmaxmatch import LinMaxMatch
 from support.oracles.wordpiece import max_match_via_substrings
 from tokenizers import Tokenizer
 
 from constrain.compiler.wordpiece import WordPieceTokenizer, load_wordpiece
-from constrain.compiler.wordpiece.linmaxmatch import LinMaxMatch
 
 System = Callable[[str], object]
 

@@ -15,9 +15,8 @@ also removes Algorithm 1's special case for the word ♯. If ♯ is empty the tw
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 NO_TOKEN = -1
 ROOT = 0
@@ -125,58 +124,6 @@ def precompute(trie: SuffixTrie) -> FailureLinks:
             if z != NULL:
                 link[v], pops[v] = trie.children[z][c], found
     return FailureLinks(link, pops)
-
-
-class Transition(NamedTuple):
-    """One step: from ``source`` to ``target``, reading ``char`` or popping ``pops``.
-
-    ``char`` is empty for a failure transition.
-    """
-
-    source: int
-    target: int
-    char: str
-    pops: tuple[int, ...]
-
-
-class LinMaxMatch:
-    """Tokenizes single words.
-
-    ``vocabulary``: token, as it is written, to id. ``indicator``: ♯, any string.
-    ``max_chars``: longer words are unknown; None for no bound.
-    """
-
-    def __init__(
-        self, vocabulary: Mapping[str, int], indicator: str, max_chars: int | None = None
-    ) -> None:
-        self.trie = SuffixTrie.of_vocabulary(vocabulary, indicator)
-        self.links = precompute(self.trie)
-        self.max_chars = max_chars
-
-    def tokenize(self, word: str) -> list[int] | None:
-        """The word's token ids; None if it is unknown.
-
-        At most 2n transitions for n characters: each reads one or goes up by at least one.
-        """
-        if self.max_chars is not None and len(word) > self.max_chars:
-            return None
-        tokens, u, i = match_loop(self.trie, self.links, word, 0)
-        if i < len(word) or flush(self.links, u, tokens) not in self.trie.roots:
-            return None
-        return tokens
-
-    def trace(self, word: str) -> Iterator[Transition]:
-        """The transitions that the word takes, until its end or to where it stops."""
-        u = ROOT
-        children, link, pops = self.trie.children, self.links.link, self.links.pops
-        for char in (*word, ""):
-            while char not in children[u]:
-                if link[u] == NULL:
-                    return
-                yield Transition(u, link[u], "", pops[u])
-                u = link[u]
-            yield Transition(u, children[u][char], char, ())
-            u = children[u][char]
 
 
 def match_loop(

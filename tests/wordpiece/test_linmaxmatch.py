@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from support.oracles.linmaxmatch import LinMaxMatch
 from support.oracles.wordpiece import (
     END,
     Formal,
@@ -16,7 +17,7 @@ from support.oracles.wordpiece import (
     precompute_via_definition,
 )
 
-from constrain.compiler.wordpiece.linmaxmatch import NULL, ROOT, LinMaxMatch, SuffixTrie, precompute
+from constrain.compiler.wordpiece.linmaxmatch import NULL, ROOT, SuffixTrie, precompute
 
 pytestmark = pytest.mark.quick
 
