@@ -13,12 +13,12 @@ from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.container.manifest import EARLEY, GREEDY, MAXIMAL_MUNCH, NETWORK
+from constrain.artifacts.container.manifest import EARLEY, MAXIMAL_MUNCH, NETWORK
 
 from . import thresholds
 from .automata.determinize import determinize
@@ -57,6 +57,7 @@ from .progress import Step
 if TYPE_CHECKING:
     from constrain.artifacts.dfa.stacked_dfas import StackedDfas
     from constrain.artifacts.earley.recogniser import Earley
+    from constrain.artifacts.lazy_dfa.tables import Conjunction
     from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
     from constrain.artifacts.network.tables import NetworkTables
 
@@ -81,7 +82,30 @@ class Automata:
 
 
 @dataclass(frozen=True, eq=False)
-class Automaton:
+class _Recogniser:
+    """What recognises the texts of a grammar, by the engine that was chosen."""
+
+    grammar: Grammar
+    choice: EngineChoice
+
+    @property
+    def engine(self) -> str:
+        """Its name."""
+        return self.choice.engine
+
+    @property
+    def reason(self) -> str:
+        """Why this engine."""
+        return self.choice.reason
+
+    @property
+    def token_names(self) -> list[str]:
+        """The token terminals as they are written, in the order of their symbols."""
+        return [token.text for token in self.grammar.tokens]
+
+
+@dataclass(frozen=True, eq=False)
+class Automaton(_Recogniser):
     """A regular grammar and its automata.
 
     ``found``: these, or what makes them when they are first needed, within limits whose clock
@@ -91,8 +115,6 @@ class Automaton:
     are made of; the automata, which are left for later then, may be too large for any limit.
     """
 
-    grammar: Grammar
-    choice: EngineChoice
     found: Automata | Callable[[], Automata]
     cut: tuple[str, ...] = ()
     operation: "Operation | None" = None
@@ -121,14 +143,10 @@ class Automaton:
         """The rule behind each origin; limits name them."""
         return [rule for rule, _, _ in self.origins]
 
-    @property
-    def token_names(self) -> list[str]:
-        """The token terminals as they are written, in the order of their symbols."""
-        return [token.text for token in self.grammar.tokens]
 
-
+@final
 @dataclass(frozen=True, eq=False)
-class Parser:
+class Parser(_Recogniser):
     """A grammar that nests, without exceptions and ignored text, and the tables of a parser of it.
     ``layout`` and ``lexer``: for Earley's recogniser, which also explains texts; made when they
     are first needed, within ``limits``, by ``of_later``'s clock. Where the network holds sets, they
@@ -137,8 +155,6 @@ class Parser:
     which are symbols of the grammar then. ``met``: where all states are, what they are made of.
     """
 
-    grammar: Grammar
-    choice: EngineChoice
     found: "NetworkTables | Callable[[], NetworkTables] | None"
     limits: Limits
     lazily: "LazyTerminals | None" = None
@@ -180,14 +196,9 @@ class Parser:
         return self.lexer.table, self.lexer.columns
 
     @property
-    def engine(self) -> str:
-        """``network`` or ``earley``."""
-        return self.choice.engine
-
-    @property
-    def reason(self) -> str:
-        """Why this engine."""
-        return self.choice.reason
+    def conjunctions(self) -> "Sequence[Conjunction]":
+        """What reads bytes beside that."""
+        return () if self.lazily is None else self.lazily.conjunctions
 
     def recogniser(self) -> "Earley":
         """Earley's recogniser before any text."""
@@ -195,37 +206,26 @@ class Parser:
 
         return Earley(self.layout.tables, self.lexer, len(self.lexer.table))
 
-    @property
-    def token_names(self) -> list[str]:
-        """The token terminals as they are written, in the order of their symbols."""
-        return [token.text for token in self.grammar.tokens]
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MaximalMunchGrammar:
+@dataclass(frozen=True, eq=False)
+class MaximalMunchGrammar(_Recogniser):
     """A grammar read by maximal munch, and its tables. ``numbered``: the rules over the numbers of
     ``lexemes``."""
 
-    grammar: Grammar
-    choice: EngineChoice
     numbered: Grammar
     lexemes: "Sequence[Lexeme]"
     tables: "MaximalMunchTables"
 
     @property
-    def engine(self) -> str:
-        """``greedy``."""
-        return GREEDY
+    def reading(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+        """What reads bytes, as a parser has it."""
+        return self.tables.lexer.dfas.table, self.tables.lexer.dfas.columns
 
     @property
-    def reason(self) -> str:
-        """Why this engine."""
-        return self.choice.reason
-
-    @property
-    def token_names(self) -> list[str]:
-        """Token terminals, of which there are none."""
-        return []
+    def conjunctions(self) -> "Sequence[Conjunction]":
+        """What reads bytes beside that."""
+        lazily = (each.lazily for each in self.lexemes if each.lazily is not None)
+        return [each for operation in lazily for each in operation.conjunctions]
 
 
 # What recognises a grammar's texts, before a tokenizer is known.

@@ -7,6 +7,8 @@ Each step is one call; which room does it depends on the engine, and ``choose`` 
 The table of ``README.md`` beside this file has a row for each step.
 """
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -62,8 +64,6 @@ from .options import (
     with_changes,
 )
 from .progress import Progress, silent
-from .reduced import recognisers
-from .reduced.recognisers import spellable
 
 # What one engine or tokenizer needs is imported in its step: that takes as long as a grammar.
 if TYPE_CHECKING:
@@ -146,10 +146,10 @@ def build_artifact(
 
     wanted = with_changes(options, changes)
     if not isinstance(tokenizer, Tokenizer) and counts(recogniser):
-        recogniser = recognisers.copied(recogniser, wanted)
+        recogniser = copied(recogniser, wanted)
     choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
     shared = shared or SharedTables(tokenizer, cache, tables)
-    with in_force(wanted.limits), blaming(recognisers.largest_rule(recogniser)):
+    with in_force(wanted.limits), blaming(_largest_rule(recogniser)):
         tables = shared.canonical if choice.is_canonical else None
         tokens = shared.tokens
         roomy = with_room_for_header(recogniser, wanted)
@@ -170,6 +170,23 @@ def build_artifact(
     lines = (each.in_a_line(grammar.source) for each in findings)
     artifact = built.artifact.noted((*notes, *lines)).sharing(tokens.made_trie)
     return replace(built, notes=notes, findings=findings, artifact=artifact)
+
+
+def copied(found: Recogniser, options: CompileOptions, *, may_count: bool = False) -> Recogniser:
+    """What recognises the same texts, all orders of permutations being written out, and so all
+    repetitions but where these may be counted. Raises ``LimitError``."""
+    choice = replace(engine_of(found.grammar, options), written_from=None)
+    choice = choice if may_count else replace(choice, counted_from=None)
+    return compile_texts(found.grammar, choice, options)
+
+
+def _largest_rule(found: Recogniser) -> Iterator[str]:
+    """The rule behind most states of a DFA, else the one that members begin with."""
+    if isinstance(found, Automaton) and found.operation is None:
+        behind = Counter(origin for origins in found.dfa.origins for origin in origins)
+        yield from (found.rules[origin] for origin, _ in behind.most_common(1))
+    else:
+        yield found.grammar.start
 
 
 def _by_engine(
@@ -310,15 +327,11 @@ def _of_nesting(
     progress: Progress,
 ) -> Compilation:
     """A grammar that nests, and which of its token sequences masks can follow."""
-    from .token_ids import token_ids
+    from .machine.spellable import spellable, with_tokens
 
     if parser.lazily is None:
-        named = token_ids(parser.grammar, request.tokenizer, request.eos, request.limits)
-        parser = recognisers.with_tokens(parser, named, request.limits)
-    without, canonical = recognisers.without_bytes, choice.is_canonical
-    lazily = () if parser.lazily is None else parser.lazily.conjunctions
-    read = parser.reading
-    parser, notes = spellable(parser, *read, request, without, lazily, canonical=canonical)
+        parser = with_tokens(parser, request)
+    parser, notes = spellable(parser, request, canonical=choice.is_canonical)
     built = _of_spelled(parser, request, choice, tables, progress)
     return replace(built, notes=(*notes, *built.notes))
 
@@ -330,7 +343,9 @@ def _of_spelled(
     tables: "TokenizerTables | None",
     progress: Progress,
 ) -> Compilation:
-    parser = recognisers.with_wanted_states(parser, request.options, choice)
+    from .machine.when_met import with_wanted_states
+
+    parser = with_wanted_states(parser, request.options, canonical=choice.is_canonical)
     if choice.is_canonical:
         from constrain.artifacts.canonical_network.settled_sets import UnsettledError
 
@@ -383,7 +398,7 @@ def _in_all_orders(
     """The same members with all orders written out, if that is not too much."""
     options = request.options
     try:
-        written = recognisers.in_all_orders(parser, options)
+        written = copied(parser, options, may_count=True)
         if isinstance(written, Automaton):
             return _of_canonical_tokens(written, request, tables, progress)
         assert isinstance(written, Parser)
@@ -440,14 +455,17 @@ def _over_lexemes(
     from .assemble.dfa import size_of
     from .assemble.maximal_munch import assemble, encode
     from .assemble.size import counts
+    from .machine.spellable import spellable
     from .maximal_munch.emptiness import is_surely_empty
     from .maximal_munch.lexer_tables import json_slices
     from .maximal_munch.precompute import precompute_within
     from .maximal_munch.to_dfa import text_machine
+    from .network.minimal_network import minimal_network
 
-    parser, spelled = recognisers.spellable_over_lexemes(parser, request)
+    parser, spelled = spellable(parser, request)
     if request.options.prewarm != 0:
-        parser = recognisers.over_fewest_states(parser, request.limits)
+        network = minimal_network(parser.tables.network, request.limits)
+        parser = replace(parser, tables=replace(parser.tables, network=network))
     effort = Effort(request.limits, parser.tables.network.names[:1])
     if is_surely_empty(text_machine(parser.tables), effort):
         raise CheckError(parser.grammar.source, [Diagnostic(WITHOUT_MEMBER)])

@@ -1,7 +1,7 @@
-"""Which of a tokenizer's tokens a grammar stands on: its token terminals, and its bytes.
+"""Which of a tokenizer's tokens a grammar stands on: its token terminals.
 
     <think> !<[7]> "ab"   ->   ids of each terminal; byte DFA over disjoint classes of ids
-                               refused: names that the tokenizer has not, bytes without a token
+                               refused: names that the tokenizer has not
 
 A name is first looked for among the added tokens, then among all others by their text. A
 negated terminal stands for all tokens but those named and those that end a text: a grammar
@@ -26,6 +26,8 @@ from .options import ArtifactRequest
 from .tokenizers.load import DEFAULT_NAME
 
 _STAGE = "the table of token terminals"
+
+WITHOUT_TOKEN = "there is no member: every one needs a token that the tokenizer has not"
 
 if TYPE_CHECKING:
     from .frontend import Automaton
@@ -57,8 +59,7 @@ def name_tokens(automaton: "Automaton", request: ArtifactRequest["Tokenizer"]) -
         return TokenColumns(automaton.dfa)
     dfa, classes = over_classes(automaton.dfa, terminals, request.limits, automaton.rules)
     if dfa.is_empty:
-        message = "there is no member: every one needs a token that the tokenizer has not"
-        raise CheckError(automaton.grammar.source, [Diagnostic(message)])
+        raise CheckError(automaton.grammar.source, [Diagnostic(WITHOUT_TOKEN)])
     notes = unreachable_ends(dfa, classes, request.tokenizer, request.eos)
     return TokenColumns(dfa, classes, tuple(notes))
 
@@ -113,30 +114,6 @@ def unreachable_ends(
         for ids, goes_on in zip(classes, going_on.tolist(), strict=True)
         for i in (ids[np.isin(ids, list(eos))].tolist() if goes_on else ())
     ]
-
-
-def unspelled_bytes(
-    table: NDArray[np.integer],
-    columns: NDArray[np.integer],
-    request: ArtifactRequest["Tokenizer"],
-    *,
-    canonical: bool = False,
-) -> NDArray[np.bool_]:
-    """Which bytes of texts are no token, bool (256,): in engines that follow texts byte by byte, a
-    mask could lead into a dead end before them. ``table``: of what reads the texts, a row for each
-    state, and ``columns`` the column of each byte. ``canonical``: which of them merging begins with
-    no token for, if it begins with bytes."""
-    used: NDArray[np.bool_] = (table != 0).any(axis=0)[columns[:256]]
-    if not canonical:
-        return used & ~request.vocabulary.spelled_bytes
-    tokenizer = request.tokenizer
-    return used & (np.array(tokenizer.base) < 0 if tokenizer.byte_level else np.False_)
-
-
-def listed(octets: NDArray[np.bool_]) -> str:
-    """Bytes for a message, the first of many; ``octets``: bool (256,)."""
-    found = np.flatnonzero(octets).tolist()
-    return ", ".join(f"0x{octet:02X}" for octet in found[:8]) + ", …" * (len(found) > 8)
 
 
 class _UnknownToken(Exception):  # noqa: N818

@@ -24,7 +24,7 @@ from ..frontend import (
     read,
 )
 from ..grammar.check import check
-from ..grammar.expand_permutations import permutations_of
+from ..grammar.expand_permutations import expand_permutations, permutations_of
 from ..grammar.tree import Grammar
 from ..lazy_dfa.conjunctions import Operation
 from ..lazy_dfa.expression import may_operate
@@ -34,6 +34,7 @@ from ..lnf.empty_patterns import without_exceptions
 from ..lnf.growing_terminals import LazyTerminals, alone
 from ..network.counter_tables import has_overlapping_parts
 from ..network.from_tree import MOST_OVERLAPPING, numbered
+from ..network.minimal_network import minimal_network
 from ..network.nesting import check_nesting
 from ..network.tree_plan import procedures_of
 from ..network.tree_rules import Rules
@@ -106,6 +107,23 @@ def parser_when_met(resolved: Grammar, choice: EngineChoice, limits: Limits) -> 
     there is no member, and ``LimitError``."""
     rules = numbered(resolved, limits)
     return parser_of_positions(resolved, as_network(choice, rules), limits, rules)
+
+
+def with_wanted_states(parser: Parser, options: CompileOptions, *, canonical: bool) -> Parser:
+    """The same with all states of its network, where they are needed at once: the fewest, if masks
+    are precomputed, as each state costs masks and rows. Where any tokens are allowed repetitions
+    and sets are those of positions."""
+    tables = parser.network if parser.met is None else None
+    if not canonical and tables is not None and tables.counters is not None:
+        # Where none is a set, parts of permutations overlap, if there are any.
+        grammar = parser.grammar
+        if not tables.has_sets:
+            grammar = expand_permutations(grammar, options.limits)
+        return parser_when_met(grammar, parser.choice, options.limits)
+    if options.prewarm == 0 or parser.lazily is not None or parser.choice.is_lazy:
+        return replace(parser, met=None) if canonical else parser
+    found = None if parser.network is None else minimal_network(parser.network, options.limits)
+    return replace(parser, found=found, met=None)
 
 
 def _maker(rules: Rules, limits: Limits, growing: int = 0) -> Callable[[], GrammarStates]:

@@ -128,10 +128,7 @@ COMPILER: dict[str, set[str]] = {
     | {"options"},
     "machine": BASE
     | {"assemble", "automata", "choose", "dfa", "dialects", "frontend", "grammar", "lazy_dfa"}
-    | {"lnf", "network", "options", "schema"},
-    "reduced": BASE
-    | {"automata", "choose", "frontend", "grammar", "lazy_dfa", "lnf", "machine"}
-    | {"maximal_munch", "network", "options", "token_ids", "tokenizers"},
+    | {"lnf", "maximal_munch", "network", "options", "schema", "token_ids", "tokenizers"},
     "writers": BASE | {"automata", "choose", "frontend", "grammar", "lnf", "options", "unicode"},
     "token_ids": BASE | {"automata", "frontend", "grammar", "options", "schema", "tokenizers"},
     "token_terminals": BASE
@@ -183,7 +180,7 @@ COMPILER: dict[str, set[str]] = {
         "frontend",
         "grammar",
     }
-    | {"machine", "maximal_munch", "merge", "network", "notes", "options", "reduced", "token_ids"}
+    | {"machine", "maximal_munch", "merge", "network", "notes", "options", "token_ids"}
     | {"tokenizers", "wordpiece"},
     "compiler": BASE
     | {"bpe", "cache", "machine", "options", "pipeline", "token_ids", "tokenizers"},

@@ -25,8 +25,7 @@ from constrain.compiler import Tokenizer
 from constrain.compiler.assemble.size import counts
 from constrain.compiler.frontend import Parser
 from constrain.compiler.options import AnyTokenizer, with_changes
-from constrain.compiler.pipeline import build_engine
-from constrain.compiler.reduced import recognisers
+from constrain.compiler.pipeline import build_engine, copied
 from constrain.compiler.token_ids import token_ids
 from support.network import TextbookMasks
 
@@ -482,7 +481,7 @@ def whole_of(tokenizer: AnyTokenizer, text: str, dialect: str = "kbnf") -> Textb
     options = with_changes(None, {"dialect": dialect, "engine": "network", "tokenization": "any"})
     recogniser = build_engine(text, options)
     if counts(recogniser):
-        recogniser = recognisers.copied(recogniser, options)
+        recogniser = copied(recogniser, options)
     assert isinstance(recogniser, Parser)
     assert isinstance(tokenizer, Tokenizer)
     assert recogniser.network is not None
