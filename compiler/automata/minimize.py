@@ -25,6 +25,7 @@ from ..limits import Limits
 from .determinize import Subsets, subsets
 from .dfa import DEAD, Dfa, edges, trimmed
 from .nfa import Nfa, Origins, united
+from .reached import reached
 
 _STAGE = "minimisation"
 
@@ -250,13 +251,8 @@ def _live_edges(
             for column in range(found.first[run], found.last[run] + 1):
                 row.append((column, target))
                 before[target].append((column, source))
-    pending = [state for state, final in enumerate(accepting) if final]
-    live = set(pending)
-    while pending:
-        for _, source in before[pending.pop()]:
-            if source not in live:
-                live.add(source)
-                pending.append(source)
+    finals = (state for state, final in enumerate(accepting) if final)
+    live = set(reached(finals, lambda state: (source for _, source in before[state])))
     if before[DEAD] or len(live) < len(accepting) - 1:
         after = [[edge for edge in row if edge[1] in live] for row in after]
         before = [row if state in live else [] for state, row in enumerate(before)]

@@ -1,12 +1,14 @@
 """Nondeterministic automata over bytes and token terminals, with ε edges.
 
-``accepts`` asks for a final state; prefix viability is ``accepts_prefix`` ("Compiling IR to
-NFA", where ``accepts`` is the latter).
+``accepts`` asks for a final state, which "Compiling IR to NFA" does not.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import NamedTuple
+
+from .reached import reached
 
 FIRST_TERMINAL = 256
 
@@ -107,9 +109,9 @@ class Nfa:
             states = self.step(states, symbol)
         return states
 
-    def accepts_prefix(self, symbols: Iterable[int]) -> bool:
-        """Whether some path reads ``symbols`` (in a trimmed NFA: some member begins so)."""
-        return bool(self.run(symbols))
+    def targets(self, state: int) -> Iterator[int]:
+        """Where a state leads, with and without reading."""
+        return chain(self.epsilon[state], (arc.target for arc in self.arcs[state]))
 
     def accepts(self, symbols: Iterable[int]) -> bool:
         """Whether ``symbols`` is a member."""
@@ -119,15 +121,10 @@ class Nfa:
 def without_dead_ends(automaton: Nfa) -> Nfa:
     """The same automaton without edges to states from which no final one is reached."""
     before: list[list[int]] = [[] for _ in automaton.arcs]
-    for state, arcs in enumerate(automaton.arcs):
-        for target in (*automaton.epsilon[state], *(arc.target for arc in arcs)):
+    for state in range(automaton.states):
+        for target in automaton.targets(state):
             before[target].append(state)
-    live, pending = set(automaton.finals), sorted(automaton.finals)
-    for state in pending:
-        for source in before[state]:
-            if source not in live:
-                live.add(source)
-                pending.append(source)
+    live = set(reached(automaton.finals, before.__getitem__))
     if len(live) == automaton.states:
         return automaton
     alive = [[arc for arc in leaving if arc.target in live] for leaving in automaton.arcs]

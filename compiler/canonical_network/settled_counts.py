@@ -16,6 +16,7 @@ are few values of the set; else all orders are written out.
 """
 
 from collections.abc import Iterator
+from itertools import islice
 
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.distances import distances
@@ -24,6 +25,7 @@ from constrain.artifacts.canonical_network.settled_sets import MOST_VALUES, Unse
 from constrain.artifacts.network.sets import NO_SEPARATOR
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
+from ..automata.reached import reached
 from ..limits import Effort, Limits
 
 # So many items may be searched to the last.
@@ -92,15 +94,8 @@ def _contexts(network: PretokenizedNetwork, tables: NetworkTables) -> list[int]:
     frames += counters.backs.tolist()
     for rule in counters.set_rules:
         frames += [rule.back, *rule.parts] + [rule.separator] * (rule.separator != NO_SEPARATOR)
-    found = {TEXT_END: None}
-    pending = [TEXT_END]
-    for context in pending:
-        for frame in frames:
-            above = contexts.push(frame, context)
-            if above not in found and len(found) < _MOST_CONTEXTS:
-                found[above] = None
-                pending.append(above)
-    return list(found)
+    above = reached([TEXT_END], lambda context: (contexts.push(f, context) for f in frames))
+    return list(islice(above, _MOST_CONTEXTS))
 
 
 def _beginnings(

@@ -9,9 +9,11 @@ what they use.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
+from ..automata.reached import reached
 from ..diagnostics import Span
 from ..grammar.tree import Difference, Expr, Literal, Pattern, Rule, references
 from .builder import USUAL_TOKENS, EbnfBuilder, Item, Token, inner, is_scalar, literal_of
@@ -88,14 +90,12 @@ class W3cBuilder(EbnfBuilder):
     def _with_used(self, names: set[str], rules: list[Rule]) -> set[str]:
         """Names, and those of the rules that they or ignored text use."""
         by_name = {rule.name: rule for rule in rules}
-        found = set(names)
-        pending = [by_name[name].body for name in names] + self.ignored
-        while pending:
-            for reference in references(pending.pop()):
-                if reference.name in by_name and reference.name not in found:
-                    found.add(reference.name)
-                    pending.append(by_name[reference.name].body)
-        return found
+
+        def used_in(expr: Expr) -> Iterator[str]:
+            return (use.name for use in references(expr) if use.name in by_name)
+
+        ignored = (name for expr in self.ignored for name in used_in(expr))
+        return set(reached([*names, *ignored], lambda name: used_in(by_name[name].body)))
 
     def heading(self, items: list[Token]) -> Token:
         """@terminals"""

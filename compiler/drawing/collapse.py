@@ -10,6 +10,7 @@ every path through it has been replaced; README.md says why the language stays.
 from collections import Counter
 from collections.abc import Iterator
 
+from ..automata.reached import reached
 from .graph import ASCII, Graph, Range, Reads, Step, gathered, join
 
 # First bytes of a character's UTF-8: the range, how many bytes follow, and their payload's mask.
@@ -173,13 +174,11 @@ def _whole_text(step: Step, graph: Graph, inner: set[int]) -> Step:
 
 def _reachable(graph: Graph) -> Graph:
     """Without states that nothing leads to any more."""
-    found = {graph.start: None}
-    pending = [graph.start]
-    for state in pending:
-        for step in graph.steps.get(state, ()):
-            for target in (step.target, *step.callees):
-                if target not in found:
-                    found[target] = None
-                    pending.append(target)
+
+    def after(state: int) -> Iterator[int]:
+        steps = graph.steps.get(state, ())
+        return (target for step in steps for target in (step.target, *step.callees))
+
+    found = set(reached([graph.start], after))
     steps = {state: steps for state, steps in graph.steps.items() if state in found}
     return Graph(graph.start, graph.accepting, steps, graph.named)

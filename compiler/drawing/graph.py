@@ -4,10 +4,12 @@ The builders of the stages over bytes make a ``Graph``, ``collapse`` makes it sm
 ``plan`` decides which of its states are drawn, and where.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
+
+from ..automata.reached import reached
 
 # First and last of some bytes, or of some code points.
 Range: TypeAlias = tuple[int, int]
@@ -100,17 +102,15 @@ class Graph:
     @cached_property
     def order(self) -> list[int]:
         """All states in reading order: breadth first from the start, then rule by rule."""
-        found: dict[int, None] = {}
-        callees = {self.start: None}
-        pending = list(callees)
-        for entry in pending:
-            inside = self._within(entry)
-            found.update(inside)
-            for state in inside:
-                for step in self.steps.get(state, ()):
-                    pending += [c for c in step.callees if c not in callees]
-                    callees.update(dict.fromkeys(step.callees))
-        return list(found)
+        inside: dict[int, list[int]] = {}
+
+        def called_in(entry: int) -> Iterator[int]:
+            steps = (step for state in inside[entry] for step in self.steps.get(state, ()))
+            return (callee for step in steps for callee in step.callees)
+
+        for entry in reached([self.start], called_in):
+            inside[entry] = self._within(entry)
+        return list(dict.fromkeys(state for states in inside.values() for state in states))
 
     @cached_property
     def number(self) -> dict[int, int]:
@@ -122,17 +122,10 @@ class Graph:
         """The states inside of each entry, in reading order; of all where nothing is called."""
         met = [self.start]
         met += [c for q in self.order for step in self.steps.get(q, ()) for c in step.callees]
-        return {entry: list(self._within(entry)) for entry in dict.fromkeys(met)}
+        return {entry: self._within(entry) for entry in dict.fromkeys(met)}
 
-    def _within(self, entry: int) -> dict[int, None]:
-        found = {entry: None}
-        pending = [entry]
-        for state in pending:
-            for target in self.targets(state):
-                if target not in found:
-                    found[target] = None
-                    pending.append(target)
-        return found
+    def _within(self, entry: int) -> list[int]:
+        return list(reached([entry], self.targets))
 
 
 def join(ranges: Iterable[Range]) -> tuple[Range, ...]:

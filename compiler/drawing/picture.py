@@ -3,11 +3,13 @@
 The builders of all stages fill a ``Picture`` in; ``dot`` alone knows how it looks.
 """
 
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import islice
 from typing import NamedTuple
+
+from ..automata.reached import reached
 
 # States that a drawing shows unless the caller says otherwise.
 MAX_STATES = 100
@@ -146,31 +148,7 @@ def breadth_first(
     start: int, successors: Callable[[int], Iterable[int]], limit: int | None = None
 ) -> list[int]:
     """The first ``limit`` states in breadth-first order (None: all that can be reached)."""
-    order = [start]
-    seen = {start}
-    pending = deque(order)
-    while pending and (limit is None or len(order) < limit):
-        for target in successors(pending.popleft()):
-            if target not in seen and (limit is None or len(order) < limit):
-                seen.add(target)
-                order.append(target)
-                pending.append(target)
-    return order
-
-
-class Extent(NamedTuple):
-    """The states that can be reached from the start, those to draw, and what that leaves out."""
-
-    reached: list[int]
-    visible: list[int]
-    left_out: str | None
-
-
-def extent(start: int, successors: Callable[[int], Iterable[int]], size: Size) -> Extent:
-    """All states in breadth-first order, the ``nearest`` of them, and a sentence on the others."""
-    reached = breadth_first(start, successors)
-    visible = nearest(start, successors, size)
-    return Extent(reached, visible, left_out_sentence(len(reached), len(visible), size))
+    return list(islice(reached([start], successors), limit))
 
 
 def nearest(start: int, successors: Callable[[int], Iterable[int]], size: Size) -> list[int]:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from constrain.artifacts.dfa.stacked_dfas import DEAD
 from constrain.artifacts.maximal_munch.lexer import NO_ACCEPT, LexerTables
 
+from ..automata.reached import reached
 from .drawing import DrawingError
 from .graph import Graph, Reads, Step
 
@@ -174,15 +175,9 @@ class _Chart:
         for item, (_, target, _) in self.inside[place]:
             last.append(item)
             way.steps.add((item[1], target, ""))
-        met = dict.fromkeys(last)
-        pending = list(met)
-        for item in pending:
-            for before, key in self.before[item]:
-                if key is not None:
-                    way.steps.add(key)
-                if before not in met:
-                    met[before] = None
-                    pending.append(before)
+        met = list(reached(last, lambda item: [before for before, _ in self.before[item]]))
+        keys = (key for item in met for _, key in self.before[item])
+        way.steps.update(key for key in keys if key is not None)
         way.states.update(dict.fromkeys(state for _, state, _, _ in sorted(met)))
 
 

@@ -12,6 +12,7 @@ from constrain.artifacts.dfa.byte_dfa import ByteDfa
 from constrain.artifacts.dfa.stacked_dfas import DEAD, StackedDfas
 from constrain.artifacts.tokens.vocabulary import TokenClasses
 
+from ..automata.reached import reached
 from ..limits import Limits
 
 _OCTETS = 256
@@ -68,13 +69,11 @@ def joint_lexer(stacked: StackedDfas, limits: Limits | None = None) -> Lexer:
 def _terminals_of(stacked: StackedDfas) -> list[list[int]]:
     """The terminals whose DFA each state is in; equal terminals share one."""
     found: list[list[int]] = [[] for _ in range(len(stacked.table))]
+
+    def after(state: int) -> list[int]:
+        return [t for t in np.unique(stacked.table[state]).tolist() if t != DEAD]
+
     for terminal in range(len(stacked.starts)):
-        pending = [int(stacked.starts[terminal])]
-        seen = set(pending)
-        for state in pending:
+        for state in reached([int(stacked.starts[terminal])], after):
             found[state].append(terminal)
-            for target in np.unique(stacked.table[state]).tolist():
-                if target != DEAD and target not in seen:
-                    seen.add(target)
-                    pending.append(target)
     return found

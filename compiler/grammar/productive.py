@@ -1,10 +1,11 @@
 """Rules of a tree that match some finite text, or the empty one: least fixed points."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
+from ..automata.reached import reached
 from .tree import (
     Choice,
     Expr,
@@ -85,3 +86,11 @@ def is_nullable(found: set[str], expr: Expr, inside: list[bool]) -> bool:
 def _required(expr: Permutation, inside: list[bool]) -> Iterator[tuple[Part, bool]]:
     """The parts that must be there, with what is known of each."""
     return ((p, of) for p, of in zip(expr.parts, inside, strict=False) if p.is_required)
+
+
+def used_rules(rules: Iterable[Rule], starts: Iterable[str]) -> list[str]:
+    """``starts`` and the names that rules of these names lead to, breadth first."""
+    uses: dict[str, list[str]] = {}
+    for rule in rules:
+        uses.setdefault(rule.name, []).extend(use.name for use in references(rule.body))
+    return list(reached(starts, lambda name: uses.get(name, ())))

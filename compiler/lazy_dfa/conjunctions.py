@@ -26,6 +26,7 @@ from ..automata.determinize import determinize
 from ..automata.dfa import DEAD, Dfa, as_nfa
 from ..automata.minimize import minimize
 from ..automata.nfa import Nfa
+from ..automata.reached import reached
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
 from ..limits import Effort, Limits
@@ -323,15 +324,9 @@ def _useful(nfa: Nfa) -> set[int]:
     """The states with arcs, or final, that lead to a final one."""
     before: list[list[int]] = [[] for _ in range(nfa.states)]
     for state in range(nfa.states):
-        for target in (*nfa.epsilon[state], *(arc.target for arc in nfa.arcs[state])):
+        for target in nfa.targets(state):
             before[target].append(state)
-    live = set(nfa.finals)
-    pending = list(live)
-    while pending:
-        for state in before[pending.pop()]:
-            if state not in live:
-                live.add(state)
-                pending.append(state)
+    live = reached(nfa.finals, before.__getitem__)
     return {state for state in live if nfa.arcs[state] or state in nfa.finals}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ..automata.folding import fold
-from ..grammar.productive import is_nullable, nullable_rules, productive_rules
+from ..grammar.productive import is_nullable, nullable_rules, productive_rules, used_rules
 from ..grammar.tree import (
     Difference,
     Excluding,
@@ -41,18 +41,10 @@ def duplicates(grammar: Grammar) -> Iterator[Finding]:
 
 def unreachable(grammar: Grammar) -> Iterator[Finding]:
     """Rules that neither the start nor what is ignored leads to."""
-    uses: dict[str, list[str]] = {}
+    ignored = (use.name for expr in grammar.ignored for use in references(expr))
+    used = set(used_rules(grammar.rules, [grammar.start, *ignored]))
     for rule in grammar.rules:
-        uses.setdefault(rule.name, []).extend(use.name for use in references(rule.body))
-    reached: set[str] = set()
-    pending = [grammar.start, *(use.name for expr in grammar.ignored for use in references(expr))]
-    while pending:
-        name = pending.pop()
-        if name not in reached:
-            reached.add(name)
-            pending.extend(uses.get(name, ()))
-    for rule in grammar.rules:
-        if rule.name not in reached:
+        if rule.name not in used:
             yield Finding(
                 "unreachable",
                 f"rule {rule.name!r} cannot be reached from {grammar.start!r}",

@@ -13,6 +13,7 @@ from dataclasses import replace
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
 from ..automata.folding import fold
+from ..automata.reached import reached
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
 from ..grammar.tree import (
@@ -109,10 +110,4 @@ def is_empty(node: regex.Node, limits: Limits) -> bool:
         if error.is_measured:
             raise
         return False
-    seen, pending = {nfa.start}, [nfa.start]
-    for state in pending:
-        for target in (*nfa.epsilon[state], *(arc.target for arc in nfa.arcs[state])):
-            if target not in seen:
-                seen.add(target)
-                pending.append(target)
-    return not seen & nfa.finals
+    return not any(state in nfa.finals for state in reached([nfa.start], nfa.targets))

@@ -14,6 +14,7 @@ from constrain.artifacts.lazy_dfa.tables import Conjunction
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
 from ..diagnostics import Span
+from ..grammar.productive import used_rules
 from ..grammar.tree import (
     Choice,
     Difference,
@@ -25,7 +26,6 @@ from ..grammar.tree import (
     Rule,
     Token,
     children,
-    references,
     walk,
     with_children,
 )
@@ -104,7 +104,7 @@ def _growing_replaced(grammar: Grammar, replacing: "_Replacing") -> list[Rule]:
     rules, found = list(grammar.rules), len(replacing.found)
     sizes, growing = {}, set[str]()
     bodies, done = bodies_of(grammar), dict[str, regex.Node]()
-    for name in _used(rules, grammar.start):
+    for name in used_rules(rules, [grammar.start]):
         node = expression_in(bodies, name, done)
         if node is not None:
             sizes[name] = sum(1 for _ in regex.walk(node))
@@ -142,21 +142,6 @@ def _lengths_replaced(grammar: Grammar, replacing: "_Replacing") -> list[Rule]:
                     body = replacing.symbol(operation, rule.span)
         rules.append(replace(rule, body=body))
     return rules
-
-
-def _used(rules: Sequence[Rule], start: str) -> list[str]:
-    """The rules that texts need."""
-    uses: dict[str, list[str]] = {}
-    for rule in rules:
-        uses.setdefault(rule.name, []).extend(use.name for use in references(rule.body))
-    found = {start: None}
-    pending = [start]
-    for name in pending:
-        for used in uses.get(name, ()):
-            if used not in found:
-                found[used] = None
-                pending.append(used)
-    return pending
 
 
 def _may_hold(expr: Expr) -> bool:

@@ -16,6 +16,7 @@ Here a mask that led into it would lead into a dead end.
 from collections.abc import Iterable
 
 from ..automata import regex_ir as regex
+from ..automata.reached import reached
 from ..diagnostics import CheckError, Diagnostic, Span
 from .components import derivable
 from .form import Lnf, Production, Symbol
@@ -50,34 +51,21 @@ def remove_useless(lnf: Lnf) -> Lnf:
 def _with_text(lnf: Lnf, productions: Iterable[Production]) -> set[int]:
     """Nonterminals that derive some text besides ε (all are productive)."""
     users: dict[int, list[int]] = {}
-    pending: list[int] = []
+    heads: list[int] = []
     for production in productions:
         for symbol in production.body:
             if symbol >= 0:
                 users.setdefault(symbol, []).append(production.head)
             elif not _is_epsilon(lnf, symbol):
-                pending.append(production.head)
-    found: set[int] = set()
-    while pending:
-        head = pending.pop()
-        if head not in found:
-            found.add(head)
-            pending.extend(users.get(head, ()))
-    return found
+                heads.append(production.head)
+    return set(reached(heads, lambda head: users.get(head, ())))
 
 
 def _reachable(start: int, productions: Iterable[Production]) -> set[int]:
     uses: dict[int, list[int]] = {}
     for production in productions:
         uses.setdefault(production.head, []).extend(s for s in production.body if s >= 0)
-    found: set[int] = set()
-    pending = [start]
-    while pending:
-        number = pending.pop()
-        if number not in found:
-            found.add(number)
-            pending.extend(uses.get(number, ()))
-    return found
+    return set(reached([start], lambda number: uses.get(number, ())))
 
 
 def _is_text(lnf: Lnf, symbol: Symbol) -> bool:

@@ -10,12 +10,14 @@ operand that uses the rule it stands in has no meaning and is refused.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from ..automata.boolean import difference, embedded, excluding
 from ..automata.determinize import determinize
 from ..automata.dfa import Dfa
 from ..automata.folding import fold
 from ..automata.minimize import minimize
+from ..automata.reached import reached
 from ..diagnostics import CheckError, Diagnostic, NotRegularError
 from ..grammar.tree import (
     Difference,
@@ -86,14 +88,8 @@ class Operands:
 
     def reached(self, names: Iterable[str], at_most: int | None = None) -> set[str]:
         """These rules and those that they use; one more than ``at_most`` if there are more."""
-        pending = list(names)
-        found: set[str] = set()
-        while pending and (at_most is None or len(found) <= at_most):
-            name = pending.pop()
-            if name not in found:
-                found.add(name)
-                pending.extend(self._uses.get(name, ()))
-        return found
+        found = reached(names, lambda name: self._uses.get(name, ()))
+        return set(islice(found, None if at_most is None else at_most + 1))
 
     def automaton(self, expr: Expr) -> Dfa:
         """The minimal DFA of an expression. Raises ``NotRegularError``, ``LimitError``."""

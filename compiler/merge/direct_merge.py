@@ -28,6 +28,7 @@ from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.dfa.token_dfa import TokenDfa
 
 from ..automata.dfa import DEAD, Dfa
+from ..automata.reached import reached
 from ..bpe.forbidden_pairs import only_followed_by
 from ..limits import Limits
 from ..progress import Progress, silent
@@ -255,13 +256,14 @@ def _parities(dfa: FamilyAutomaton, both: set[int], a: int) -> tuple[set[int], s
             found[state, 0] = None
         if any(_outside(dfa, q, both, a) for q in dfa.incoming[state][a]):
             found[state, 1] = None
-    pending = list(found)
-    for state, parity in pending:
-        target = dfa.target(state, a)
-        if target in both and (target, 1 - parity) not in found:
-            found[target, 1 - parity] = None
-            pending.append((target, 1 - parity))
-    return {s for s, parity in found if parity == 0}, {s for s, parity in found if parity == 1}
+
+    def after(place: tuple[int, int]) -> Iterator[tuple[int, int]]:
+        state, parity = place
+        if (target := dfa.target(state, a)) in both:
+            yield target, 1 - parity
+
+    places = list(reached(found, after))
+    return {s for s, parity in places if parity == 0}, {s for s, parity in places if parity == 1}
 
 
 def _outside(dfa: FamilyAutomaton, q: int, both: set[int], a: int) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..automata.dfa import Dfa
+from ..automata.reached import reached
 from ..bpe.derivations import proper_merges
 from ..cartesian.product import Product
 from ..limits import Limits
@@ -40,17 +41,21 @@ def direct_with_boundaries(
     """
     limits = (limits or Limits()).started()
     size = tokenizer.vocab_size
-    reached = _reached(product)
-    finals = [s for s in reached if product.accepting[s]]
+
+    def after(state: int) -> list[int]:
+        return [t for t in np.unique(product.table[state]).tolist() if t != DEAD]
+
+    states = list(reached([product.start], after))
+    finals = [s for s in states if product.accepting[s]]
     # States that only members behind a prompt reach would be irrelevant.
-    number = {DEAD: 0, **{s: i for i, s in enumerate(reached, start=1)}}
-    letters = ((number[a], t, number[b]) for a, t, b in _letters(product, reached, tokenizer))
+    number = {DEAD: 0, **{s: i for i, s in enumerate(states, start=1)}}
+    letters = ((number[a], t, number[b]) for a, t, b in _letters(product, states, tokenizer))
     automaton = with_letters(
         len(number), number[product.start], [number[s] for s in finals], letters
     )
     # States that read a prefix have numbers beyond those of the grammar's DFA.
     own = np.where(product.byte_state < dfa.states, product.byte_state, dfa.start)
-    byte_states = own[[DEAD, *reached]].tolist()
+    byte_states = own[[DEAD, *states]].tolist()
     names = [sorted({rules[o] for o in dfa.origins[q] if o < len(rules)}) for q in byte_states]
     twice = np.repeat(proper_merges(tokenizer), 2, axis=0)
     twice[::2, 0] += size
@@ -61,18 +66,6 @@ def direct_with_boundaries(
     erased = with_token_edges(marked, size, alone, limits, names)
     families = slice(None) if erased.family_states is None else erased.family_states
     return replace(erased, family_states=np.array(byte_states, dtype=np.int32)[families])
-
-
-def _reached(product: Product) -> list[int]:
-    """The states that are reached from the start of a text, breadth first."""
-    seen = {product.start: None}
-    pending = [product.start]
-    for state in pending:
-        for target in np.unique(product.table[state]).tolist():
-            if target != DEAD and target not in seen:
-                seen[target] = None
-                pending.append(target)
-    return pending
 
 
 def _letters(

@@ -11,6 +11,8 @@ from constrain.artifacts.network.counts import MOST_ITEMS, UNBOUNDED, Counters
 from constrain.artifacts.network.sets import NO_SEPARATOR, REPEATED, REQUIRED, SetRule, Sets
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
+from ..automata.reached import reached
+
 # States of a repetition's copies, from which on they are counted.
 MANY_COPIES = 20_000
 
@@ -217,11 +219,10 @@ def _reached(tables: NetworkTables, state: int) -> NDArray[np.int64]:
     """The states that are come to in what begins in a state, calls included."""
     ends = tables.call_ends.tolist()
     offsets = tables.call_offsets.tolist()
-    found, pending = {state}, [state]
-    for current in pending:
+
+    def after(current: int) -> set[int]:
         calls = slice(offsets[current], offsets[current + 1])
         targets = {*tables.table[current].tolist(), *tables.call_starts[calls].tolist()}
-        for target in (targets | set(ends[calls])) - found - {DEAD}:
-            found.add(target)
-            pending.append(target)
-    return np.array(sorted(found))
+        return (targets | set(ends[calls])) - {DEAD}
+
+    return np.array(sorted(reached([state], after)))

@@ -21,6 +21,7 @@ from itertools import chain
 from typing import TypeAlias, cast
 
 from ..automata.nfa import Nfa
+from ..automata.reached import reached
 from ..lnf.components import strongly_connected
 from .tree_rules import ALL, ANY, AUTOMATON, LITERAL, ORDERS, RULE, TIMES, Rules
 
@@ -105,15 +106,10 @@ class _Unwound(Rules):
         self.bodies, self.names = list(written.bodies), list(written.names)
         self._keys, self._numbers_of = dict[int, _Key](), dict[_Key, int]()
         self._cycles = {rule: self._cycle(inside) for rule, inside in cycles.items()}
-        found, pending = {self.start}, [self.start]
-        for rule in pending:
+        for rule in reached([self.start], self.used_by):
             self._limits.check_states(len(self.bodies), _STAGE, [self.names[rule]])
             self._limits.check_resources(_STAGE, [self.names[rule]])
             self.bodies[rule] = self._body(rule)
-            for used in self.used_by(rule):
-                if used not in found:
-                    found.add(used)
-                    pending.append(used)
         self.nullable = self._nullables()
 
     @property

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from .. import thresholds
 from ..automata.nfa import FIRST_TERMINAL, Nfa
+from ..automata.reached import reached
 from ..limits import check_in_force
 from ..lnf.components import strongly_connected
 from .cutsets import TreeCalls, chosen, framed_cycle, most_followed
@@ -76,16 +77,10 @@ def copies_grow(rules: Rules, most: int) -> bool:
     counts = Counter(used for named in uses.values() for used in named)
     total = 0
     for rule, count in counts.items():
-        seen, pending = {rule}, [rule] if count > 1 else []
-        while pending:
-            current = pending.pop()
+        for current in reached([rule] if count > 1 else [], uses.__getitem__):
             total += rules.uses(current).size
             if total > most:
                 return True
-            for used in uses[current]:
-                if used not in seen:
-                    seen.add(used)
-                    pending.append(used)
     return False
 
 

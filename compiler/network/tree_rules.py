@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from ..automata.folding import node_class
 from ..automata.nfa import Nfa
+from ..automata.reached import reached
 from ..grammar.tree import Grammar
 from ..limits import Limits, check_in_force
 from .tree_expressions import (
@@ -150,25 +151,14 @@ class Rules(Expressions):
     @cached_property
     def reached(self) -> list[int]:
         """The rules that the start needs, itself included, ascending."""
-        found, pending = {self.start}, [self.start]
-        for rule in pending:
-            # What a loop names more than others is itself.
-            more = self.uses(rule).callees - found
-            found |= more
-            pending += more
-        return sorted(found)
+        # What a loop names more than others is itself.
+        return sorted(reached([self.start], lambda rule: self.uses(rule).callees))
 
     def reached_expressions(self) -> Iterator[int]:
         """The expressions of the rules that the start needs, each once."""
-        seen = set[int]()
-        for rule in self.reached:
-            pending = [*self.loops[rule].heads, *self.loops[rule].tails]
-            while pending:
-                e = pending.pop()
-                if e not in seen:
-                    seen.add(e)
-                    yield e
-                    pending.extend(self.parts[e])
+        loops = (self.loops[rule] for rule in self.reached)
+        starts = (e for loop in loops for e in (*loop.heads, *loop.tails))
+        return reached(starts, self.parts.__getitem__)
 
     def used_by(self, rule: int) -> Iterator[int]:
         """The rules that a rule's body names, as often as it does."""

@@ -18,6 +18,7 @@ from ..automata.dfa import Dfa
 from ..automata.eliminate_states import NotTextError, TooLongError, eliminate_states
 from ..automata.folding import fold
 from ..automata.minimize import minimize
+from ..automata.reached import reached
 from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Diagnostic, Span
 from ..grammar.tree import (
@@ -105,13 +106,8 @@ class _Inlining:
         recursive = {
             i for members in components for i in members if len(members) > 1 or i in uses[i]
         }
-        wanted: set[int] = set()
-        pending = [number[self._grammar.start]]
-        while pending:
-            i = pending.pop()
-            if i not in wanted:
-                wanted.add(i)
-                pending.extend(() if i in recursive else uses[i])
+        start = number[self._grammar.start]
+        wanted = set(reached([start], lambda i: () if i in recursive else uses[i]))
         order = [i for members in components for i in members if i in wanted]
         return [(names[i], i in recursive) for i in order]
 

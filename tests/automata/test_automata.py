@@ -102,14 +102,14 @@ class TestThompson:
         nfa = thompson(Lit(b"abc"))
         assert nfa.accepts(b"abc")
         assert not nfa.accepts(b"ab")
-        assert nfa.accepts_prefix(b"ab")
-        assert not nfa.accepts_prefix(b"abcd")
+        assert nfa.run(b"ab")
+        assert not nfa.run(b"abcd")
 
     @pytest.mark.parametrize("empty", [Lit(b""), Seq(()), EPSILON])
     def test_empty_literal_and_sequence_are_epsilon(self, empty: Node) -> None:
         """They match the empty text and nothing else."""
         assert thompson(empty).accepts(b"")
-        assert not thompson(empty).accepts_prefix(b"a")
+        assert not thompson(empty).run(b"a")
         assert thompson(Seq((Lit(b"a"), empty, Lit(b"b")))).accepts(b"ab")
 
     def test_empty_language(self) -> None:
