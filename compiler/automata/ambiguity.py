@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterator
 from ..limits import Limits
 from .dfa import DEAD, Dfa
 
-_READABLE = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
-
 _STAGE = "the search for texts that can be cut in two ways"
 
 # A place in the search: a phase, and the state of either run.

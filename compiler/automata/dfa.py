@@ -81,10 +81,6 @@ class Dfa:
         """Whether ``symbols`` is a member."""
         return bool(self.accepting[self.run(symbols)])
 
-    def accepts_prefix(self, symbols: Iterable[int]) -> bool:
-        """Whether some member begins with ``symbols`` (holds for trimmed automata)."""
-        return self.run(symbols) != DEAD
-
     def byte_ranges(self) -> list[list[tuple[int, int]]]:
         """For each of the C columns its bytes as ranges, ascending."""
         ranges: list[list[tuple[int, int]]] = [[] for _ in range(self.byte_columns)]

@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..automata.boolean import substrings
-from ..automata.folding import fold
 from ..diagnostics import GrammarError, Source, Span
 from ..grammar.tree import (
     Embedded,
@@ -22,9 +21,8 @@ from ..grammar.tree import (
     Literal,
     Reference,
     Rule,
-    children,
     references,
-    with_children,
+    renamed,
 )
 from ..limits import Limits
 from .builder import EbnfBuilder, Token, pattern_of
@@ -140,7 +138,7 @@ class JsonBuilder(EbnfBuilder):
             options = replace(options, keeps_counts=False)
         grammar = grammar_of_document(document, options, self.limits)
         names = {rule.name: f"{name}{_apart(rule.name)}" for rule in grammar.rules}
-        inside = [_renamed(rule, names) for rule in grammar.rules]
+        inside = [renamed(rule, names) for rule in grammar.rules]
         span = document.spans[""]
         keyword = Span(place, span.end)
         own = Rule(name, keyword, Reference(names[grammar.start], span), keyword)
@@ -148,17 +146,6 @@ class JsonBuilder(EbnfBuilder):
         self.embedded.append(Embedded(name, text, span, frozenset([name, *names.values()])))
         self.notes[:] = together([*self.notes, *grammar.notes])
         return [own, *inside]
-
-
-def _renamed(rule: Rule, names: Mapping[str, str]) -> Rule:
-    """The rule with other names."""
-
-    def under(expr: Expr, parts: list[Expr]) -> Expr:
-        if isinstance(expr, Reference):
-            return replace(expr, name=names[expr.name])
-        return with_children(expr, tuple(parts))
-
-    return replace(rule, name=names[rule.name], body=fold(rule.body, children, under))
 
 
 def _apart(name: str) -> str:

@@ -5,13 +5,13 @@ group is the expression inside it. Trees can be tens of thousands of levels deep
 nothing here recurses; ``walk`` visits a tree without a call per level.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
 from ..automata import regex_ir as regex
-from ..automata.folding import node_class
+from ..automata.folding import fold, node_class
 from ..diagnostics import Diagnostic, Source, Span
 
 
@@ -370,3 +370,14 @@ def walk(expr: Expr) -> list[Expr]:
 def references(expr: Expr) -> Iterator[Reference]:
     """The uses of rules in an expression, in the order of the text."""
     return (part for part in walk(expr) if isinstance(part, Reference))
+
+
+def renamed(rule: Rule, names: Mapping[str, str]) -> Rule:
+    """The rule with other names."""
+
+    def under(expr: Expr, parts: list[Expr]) -> Expr:
+        if isinstance(expr, Reference):
+            return replace(expr, name=names[expr.name])
+        return with_children(expr, tuple(parts))
+
+    return replace(rule, name=names[rule.name], body=fold(rule.body, children, under))

@@ -133,7 +133,7 @@ class _LongestGaps(Gaps):
 
     def before(self, terminal: Expr) -> Expr:
         """A terminal with the ignored text whose endings fit it."""
-        key = _meaning(terminal)
+        key = meaning(terminal)
         if key not in self._known:
             self._known[key] = self._divided(terminal)
         divided, optional = self._known[key]
@@ -360,7 +360,7 @@ def _is_exclusion(expr: Expr) -> bool:
     return isinstance(expr, Difference | Excluding)
 
 
-def _meaning(expr: Expr) -> object:
+def meaning(expr: Expr) -> object:
     """Equal for terminals that are written alike."""
     match expr:
         case Literal():

@@ -49,6 +49,7 @@ from ..limits import Limits, blaming
 from ..lnf import normalize
 from ..lnf.automaton import to_nfa
 from ..lnf.form import Lnf
+from ..lnf.longest_ignored import meaning
 from ..lnf.resolve_exclusions import resolve_exclusions
 from .large_lexemes import LargeLexemes, first_bytes, key_of, reads_all
 
@@ -271,8 +272,8 @@ class _Numbering:
         Lark's ignored terminals are lexemes of their own.
         """
         apart = ignored and not self.grammar.follows_all
-        meaning = apart, _meaning(expr)
-        if meaning not in self.uses:
+        written = apart, meaning(expr)
+        if written not in self.uses:
             with blaming([expr.name] if isinstance(expr, Reference) else ()):
                 found = self._automaton(expr)
                 if isinstance(found, Operation):
@@ -284,8 +285,8 @@ class _Numbering:
                         nfa = thompson(without_epsilon(embedded(dfa)), self.limits)
                         dfa = minimal(nfa, self.limits)
             number = None if dfa.is_empty else self._lexeme(expr, dfa, apart, lazily)
-            self.uses[meaning] = number, optional
-        return self.uses[meaning]
+            self.uses[written] = number, optional
+        return self.uses[written]
 
     def _lexeme(self, expr: Expr, dfa: Dfa, apart: bool, lazily: Operation | None) -> int:
         priority, shortest = self._priority(expr), self._is_shortest(expr)
@@ -378,16 +379,3 @@ def _key(dfa: Dfa, lazily: Operation | None) -> tuple[object, ...]:
     if lazily is not None:
         return key_of(lazily)
     return dfa.table.tobytes(), dfa.classes.tobytes(), dfa.accepting.tobytes()
-
-
-def _meaning(expr: Expr) -> object:
-    """Equal for terminals that are written alike."""
-    match expr:
-        case Literal():
-            return expr.data
-        case Reference():
-            return expr.name
-        case Pattern():
-            return id(expr.node)
-        case _:
-            return id(expr)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
+from ..automata.folding import fold
 from ..automata.nfa import FIRST_TERMINAL, matches_empty, without_dead_ends
 from ..diagnostics import LimitError
 from ..grammar.tree import (
@@ -197,21 +198,7 @@ class Expressions:
         return self.grammar.source.text[first : min(last, first + _SHOWN)]
 
     def _pattern(self, root: regex.Node) -> int:
-        done: dict[int, int] = {}
-        pending = [root]
-        while pending:
-            node = pending[-1]
-            if id(node) in done:
-                pending.pop()
-                continue
-            inside = regex.parts_of(node)
-            missing = [part for part in inside if id(part) not in done]
-            if missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            done[id(node)] = self._regex(node, tuple(done[id(part)] for part in inside))
-        return done[id(root)]
+        return fold(root, regex.parts_of, lambda node, parts: self._regex(node, tuple(parts)))
 
     def _regex(self, node: regex.Node, parts: tuple[int, ...]) -> int:
         match node:

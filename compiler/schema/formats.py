@@ -54,19 +54,6 @@ def language(name: str) -> Dfa | None:
     return None if found is None else _unpacked(found)
 
 
-def packed(dfa: Dfa) -> Packed:
-    """A minimal automaton as the file holds it; inverse of reading it."""
-    begins = np.append(0, np.flatnonzero(dfa.classes[1:] != dfa.classes[:-1]) + 1)
-    cells = dfa.table.ravel()
-    runs = np.append(0, np.flatnonzero(cells[1:] != cells[:-1]) + 1)
-    counts = np.diff(np.append(runs, len(cells)))
-    return Packed(
-        classes=_joined(np.column_stack([begins, dfa.classes[begins]])),
-        cells=_joined(np.column_stack([cells[runs], counts])),
-        accepting=_joined(np.flatnonzero(dfa.accepting)),
-    )
-
-
 def _unpacked(data: Packed) -> Dfa:
     begins, of_run = _numbers(data["classes"]).reshape(-1, 2).T
     classes = np.repeat(of_run, np.diff(np.append(begins, 256))).astype(np.uint8)
@@ -75,10 +62,6 @@ def _unpacked(data: Packed) -> Dfa:
     accepting = np.zeros(len(table), dtype=np.bool_)
     accepting[_numbers(data["accepting"])] = True
     return Dfa(table, classes, accepting, 1, (frozenset(),) * len(table), is_trimmed=True)
-
-
-def _joined(numbers: "np.ndarray[tuple[int, ...], np.dtype[np.integer]]") -> str:
-    return " ".join(map(str, numbers.ravel().tolist()))
 
 
 def _numbers(text: str) -> "np.ndarray[tuple[int], np.dtype[np.int32]]":

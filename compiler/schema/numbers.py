@@ -144,15 +144,6 @@ def compared(op: str, bound: Fraction, limits: Limits | None = None) -> Dfa:
 
 
 @lru_cache(_KEPT)
-def equal_to(value: Fraction, limits: Limits | None = None) -> Dfa:
-    """All texts of one number, without an exponent. Errors as for ``compared``.
-
-    ``3/2 -> 1.5, 1.50, 1.500, …``
-    """
-    return compared("=", value, limits)
-
-
-@lru_cache(_KEPT)
 def multiple_of(divisor: Fraction, limits: Limits | None = None) -> Dfa:
     """Numbers without an exponent that are integral multiples of ``divisor``, which is positive.
 

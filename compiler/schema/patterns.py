@@ -38,7 +38,7 @@ from .pattern_tree import (
     parse,
 )
 
-__all__ = ["PatternError", "parse", "search", "whole"]
+__all__ = ["PatternError", "parse", "search"]
 
 # Automata that are kept.
 _KEPT = 512
@@ -61,18 +61,7 @@ def search(pattern: str, limits: Limits | None = None) -> Dfa:
 
     Raises ``PatternError``, and ``LimitError``.
     """
-    return _found(parse(pattern), ir.EVERYTHING, limits)
-
-
-@lru_cache(_KEPT)
-def whole(pattern: str, limits: Limits | None = None) -> Dfa:
-    """The texts that a pattern matches as a whole; minimal. Errors as for ``search``."""
-    return _found(parse(pattern), ir.EPSILON, limits)
-
-
-def _found(tree: Tree, around: ir.Node, limits: Limits | None) -> Dfa:
-    """The texts that the tree matches between two of ``around``."""
-    limits = (limits or Limits()).started()
+    tree, around, limits = parse(pattern), ir.EVERYTHING, (limits or Limits()).started()
     try:
         options = _options(tree, around, around)
     except _LookInsideError:

@@ -25,6 +25,7 @@ from ..grammar.tree import (
     Reference,
     Rule,
     children,
+    renamed,
     with_children,
 )
 from ..limits import Limits
@@ -112,7 +113,7 @@ def schemas(
     if number:
         # The same pieces of JSON, by other options.
         own |= {name: f"{name} read otherwise {number}" for name in own if name not in outer}
-    rules = tuple(_renamed(rule, own) for rule in grammar.rules) if number else grammar.rules
+    rules = tuple(renamed(rule, own) for rule in grammar.rules) if number else grammar.rules
     names = frozenset(own.values())
     spans = (document.spans[pointer] for pointer in pointers)
     embedded = tuple(
@@ -171,15 +172,6 @@ def _at(pointer: str, found: Diagnostic) -> Diagnostic:
     inside = found.message.startswith("#")
     message = found.message[1:] if inside else f": {found.message}"
     return replace(found, message=f"{visible(f'#{pointer}')}{message}")
-
-
-def _renamed(rule: Rule, names: dict[str, str]) -> Rule:
-    def under(expr: Expr, parts: list[Expr]) -> Expr:
-        if isinstance(expr, Reference):
-            return replace(expr, name=names[expr.name])
-        return with_children(expr, tuple(parts))
-
-    return replace(rule, name=names[rule.name], body=fold(rule.body, children, under))
 
 
 def _origins(text: str, span: Span) -> Sequence[int]:

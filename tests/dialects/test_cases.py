@@ -16,6 +16,7 @@ from support import built
 from support.corpus.recorded import ERRORS, FINDINGS, FOLDERS, Language, grammar_of, recorded
 
 from constrain.cli.app import run
+from constrain.compiler.automata.dfa import DEAD
 from constrain.compiler.diagnostics import GrammarError
 from constrain.compiler.dialects import DIALECTS, dialect_of
 from constrain.compiler.frontend import Parser
@@ -36,7 +37,7 @@ def wrong_texts(language: Language) -> list[tuple[str, bytes]]:
     if language.automaton is not None:
         nfa, dfa = language.automaton.nfa, language.automaton.dfa
         prefixes = [text[:end] for text in language.accepted for end in range(len(text) + 1)]
-        found += [("prefix", text) for text in prefixes if not dfa.accepts_prefix(text)]
+        found += [("prefix", text) for text in prefixes if dfa.run(text) == DEAD]
         recognisers = {"NFA": nfa.accepts, "DFA": dfa.accepts}
     else:
         parser = build_engine(language.text, dialect=language.dialect, engine="earley")

@@ -13,7 +13,7 @@ from constrain.compiler.automata.boolean import (
     substrings,
 )
 from constrain.compiler.automata.determinize import determinize
-from constrain.compiler.automata.dfa import Dfa
+from constrain.compiler.automata.dfa import DEAD, Dfa
 from constrain.compiler.automata.minimize import minimize
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import LimitError
@@ -89,7 +89,7 @@ def test_substrings() -> None:
     expected = {"aéa"[i:j] for i in range(4) for j in range(i, 4)}
     for text in ("", "a", "é", "aé", "éa", "aéa", "aa", "éé", "b"):
         assert dfa.accepts(text.encode()) == (text in expected)
-    assert not dfa.accepts_prefix(b"\xa9")
+    assert dfa.run(b"\xa9") == DEAD
 
 
 def test_states_are_capped() -> None:

@@ -23,8 +23,28 @@ import json
 import sys
 from collections.abc import Mapping
 
-from constrain.compiler.schema.formats import packed
-from constrain.compiler.schema.patterns import whole
+import numpy as np
+
+from constrain.compiler.automata.dfa import Dfa
+from constrain.compiler.schema.formats import Packed
+from constrain.compiler.schema.patterns import search
+
+
+def packed(dfa: Dfa) -> Packed:
+    """A minimal automaton as the file holds it; inverse of reading it."""
+    begins = np.append(0, np.flatnonzero(dfa.classes[1:] != dfa.classes[:-1]) + 1)
+    cells = dfa.table.ravel()
+    runs = np.append(0, np.flatnonzero(cells[1:] != cells[:-1]) + 1)
+    counts = np.diff(np.append(runs, len(cells)))
+    return Packed(
+        classes=_joined(np.column_stack([begins, dfa.classes[begins]])),
+        cells=_joined(np.column_stack([cells[runs], counts])),
+        accepting=_joined(np.flatnonzero(dfa.accepting)),
+    )
+
+
+def _joined(numbers: "np.ndarray[tuple[int, ...], np.dtype[np.integer]]") -> str:
+    return " ".join(map(str, numbers.ravel().tolist()))
 
 
 def _one_of(*options: str) -> str:
@@ -189,7 +209,7 @@ def main() -> None:
 
 def encoded(name: str) -> str:
     """What the file says of a format."""
-    return json.dumps(packed(whole(PATTERNS[name])))
+    return json.dumps(packed(search(f"^(?:{PATTERNS[name]})$")))
 
 
 if __name__ == "__main__":

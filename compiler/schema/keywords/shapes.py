@@ -148,33 +148,33 @@ def _items(value: Json, draft: Draft) -> _Wrong:
         yield (), NO_SCHEMA, CALLED_PREFIX
 
 
-def _named(value: Json, draft: Draft) -> _Wrong:
+def _each(value: Json, draft: Draft, check: Callable[[Json, Draft], _Wrong]) -> _Wrong:
+    """An object each of whose values is as ``check`` says."""
     if not isinstance(value, Mapping):
         yield (), NO_OBJECT, ""
         return
     for name, inner in value.items():
-        for _, message, hint in _schema(inner, draft):
+        for _, message, hint in check(inner, draft):
             yield (name,), message, hint
+
+
+def _named(value: Json, draft: Draft) -> _Wrong:
+    return _each(value, draft, _schema)
 
 
 def _dependencies(value: Json, draft: Draft) -> _Wrong:
-    if not isinstance(value, Mapping):
-        yield (), NO_OBJECT, ""
-        return
-    for name, inner in value.items():
-        check = _strings if isinstance(inner, list) else _schema
-        # Before draft 4 one name could stand for itself.
-        for _, message, hint in check(inner, draft) if not isinstance(inner, str) else ():
-            yield (name,), message, hint
+    return _each(value, draft, _dependency)
+
+
+def _dependency(value: Json, draft: Draft) -> _Wrong:
+    # Before draft 4 one name could stand for itself.
+    if isinstance(value, str):
+        return iter(())
+    return _strings(value, draft) if isinstance(value, list) else _schema(value, draft)
 
 
 def _dependent(value: Json, draft: Draft) -> _Wrong:
-    if not isinstance(value, Mapping):
-        yield (), NO_OBJECT, ""
-        return
-    for name, inner in value.items():
-        for _, message, hint in _strings(inner, draft):
-            yield (name,), message, hint
+    return _each(value, draft, _strings)
 
 
 def _strings(value: Json, _: Draft) -> _Wrong:
