@@ -30,8 +30,9 @@ _MANY_CHARACTERS = 1 << 20
 # Repetitions in a row that are looked at for what is read within their bounds.
 _MOST_BOUNDS = 8
 
-# What a state takes with its row, and one that was named and never made, roughly, in bytes.
-_ROW_BYTES, _NAME_BYTES = 2_600, 250
+# What a state takes with its rows, here and in the walk, and one that was named and never made,
+# roughly, in bytes.
+ROW_BYTES, _NAME_BYTES = 3_700, 250
 
 # What most states have; shared, and never changed.
 _NO_CALLS: list[tuple[int, int]] = []
@@ -186,7 +187,7 @@ class States(dict[int, Sequence[int]]):
     @property
     def nbytes(self) -> int:
         """About the size of all that was made."""
-        return _ROW_BYTES * len(self) + _NAME_BYTES * self.named
+        return ROW_BYTES * len(self) + _NAME_BYTES * self.named
 
     def _number(self, made_of: int) -> int:
         number = self._numbers.get(made_of)

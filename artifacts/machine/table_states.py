@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ..network.tables import NetworkTables
 from ..tokens.lengths import ENDLESS
-from .states import States
+from .states import ROW_BYTES, States
 
 
 class TableStates(States):
@@ -32,7 +32,7 @@ class TableStates(States):
     @property
     def nbytes(self) -> int:
         """About the size of what was looked up."""
-        return 2_600 * len(self)
+        return ROW_BYTES * len(self)
 
     def begin_turn(self) -> None:
         """Nothing is made that would be half made."""

@@ -23,7 +23,6 @@ from constrain.artifacts.machine.masks import MetMasks
 from constrain.artifacts.machine.states import States
 from constrain.artifacts.network.configurations import REFUSED, Network, Texts
 from constrain.artifacts.read import load_bytes
-from constrain.artifacts.tokens.lengths import Lengths
 from constrain.compiler import Compiler, Tokenizer
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import dialect_of
@@ -302,25 +301,6 @@ def test_grammars_leave_nothing_behind(default_tokenizer: Tokenizer) -> None:
     try:
         before = compiled(300)
         assert compiled(300) - before < 60_000
-    finally:
-        tracemalloc.stop()
-
-
-def test_bounds_near_a_text_leave_little_with_the_trie(default_tokenizer: Tokenizer) -> None:
-    """Of each class of characters that some grammar counts: a trie outlives them."""
-    trie = Compiler(default_tokenizer).compile('start ::= "a";', dialect="kbnf", **ANY).trie
-    lengths = Lengths(trie)
-
-    def kept(first: int) -> int:
-        before = tracemalloc.get_traced_memory()[0]
-        for place in range(first, first + 60):
-            lengths.unbroken(1 << place % 60, place // 60)
-        return tracemalloc.get_traced_memory()[0] - before
-
-    tracemalloc.start()
-    try:
-        assert kept(0) > 0
-        assert kept(60) < 200_000
     finally:
         tracemalloc.stop()
 
