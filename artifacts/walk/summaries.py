@@ -68,7 +68,8 @@ class Summaries:
     @property
     def nbytes(self) -> int:
         """About the size of all that was found."""
-        return self.rows.nbytes + self.sets.nbytes + ENTRY_BYTES * len(self.found)
+        found = self.rows.nbytes + self.sets.nbytes + ENTRY_BYTES * len(self.found)
+        return found + self._stacks.nbytes
 
     @property
     def is_full(self) -> bool:
@@ -87,21 +88,22 @@ class Summaries:
 
     def summary(self, nodes: int, state: int) -> _Summary:
         """F for a set of nodes, as the numbers of the row and of the set that is left."""
-        if self._states.is_bounded:
-            state = self._unbounded(nodes, state)
-        found = self.found.get((nodes, state))
+        key = nodes, state
+        found = self.found.get(key)
+        if found is None and (twin := self._unbounded(nodes, state)) != state:
+            found = self.found[key] = self.summary(nodes, twin)
         if found is None:
             if state in self._states.inside:
                 row, left = self._inside(nodes, state)
             else:
                 row, left = self._walked(nodes, state)
             number = self.sets.number(left) if len(left) else NOTHING
-            found = self.found[nodes, state] = self.rows.number(row), number
+            found = self.found[key] = self.rows.number(row), number
         return found
 
     def _unbounded(self, nodes: int, state: int) -> int:
         """The twin of a state where no token comes to its bounds."""
-        room = self._states.rooms[state]
+        room = self._states.rooms[state] if self._states.is_bounded else ENDLESS
         if room < ENDLESS:
             layout = self._lay_out()
             places = layout.place[self.sets[nodes]]
