@@ -6,7 +6,7 @@ formulas over goals of the same value, languages of scalars, and literals about 
 neither is made of the other, so each may leave texts out and stays sound.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
@@ -78,6 +78,13 @@ class Size:
 
     least: int
     most: int | None
+
+
+def bounds(literals: Iterable["Literal"]) -> tuple[int, int | None]:
+    """The least and the most members or items that literals ask for together."""
+    sizes = [each for each in literals if isinstance(each, Size)]
+    most = (each.most for each in sizes if each.most is not None)
+    return max((each.least for each in sizes), default=0), min(most, default=None)
 
 
 # --- literals about the items of an array

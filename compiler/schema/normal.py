@@ -31,9 +31,9 @@ from .formulas import (
     Literal,
     Marks,
     OneOf,
-    Size,
     Some,
     Type,
+    bounds,
     conjunction,
 )
 from .goals import ANYTHING, NOTHING, Alternatives, Goal, Goals
@@ -318,16 +318,12 @@ class Normal(ScalarForms):
 
     def _contradicts(self, found: Conjunction) -> bool:
         """Whether the literals surely exclude each other."""
-        least, most = 0, None
         for literal in found.literals:
-            if isinstance(literal, Size):
-                least = max(least, literal.least)
-                if literal.most is not None:
-                    most = literal.most if most is None else min(most, literal.most)
-            elif isinstance(literal, Some) and literal.keys.texts is None:
+            if isinstance(literal, Some) and literal.keys.texts is None:
                 names = literal.keys.names
                 if len(names) == 1 and self.is_surely_empty(self.goal_of(names[0], found.literals)):
                     return True
+        least, most = bounds(found.literals)
         return most is not None and most < least
 
     def _entails(self, left: Conjunction, right: Conjunction) -> bool:

@@ -9,26 +9,26 @@ from .printer import (
     CHOICE,
     CodePoints,
     NoCounterpart,
+    PlainStyle,
     Text,
     all_others,
     bodies_by_name,
     can_be_named,
+    in_braces,
     one_character,
     unique_names,
 )
 
-_SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 # Token ids are written as alternatives one by one up to so many.
 _LISTED_TOKENS = 100
 
 
-class GbnfStyle:
+class GbnfStyle(PlainStyle):
     """GBNF's syntax."""
 
-    joiner = " "
-    bar = " | "
+    name = "GBNF"
 
     def literal(self, data: bytes) -> Text:
         """A string in double quotes."""
@@ -62,19 +62,7 @@ class GbnfStyle:
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + or a count in braces."""
-        suffix = _SUFFIX.get((low, high))
-        if suffix is None:
-            most = "" if high is None else high
-            suffix = f"{{{low}}}" if low == high else f"{{{low},{most}}}"
-        return Text(item.within(ATOM) + suffix, ATOM)
-
-    def difference(self, left: Text, right: Text) -> Text:
-        """There is none."""
-        raise NoCounterpart("GBNF has no set difference")
-
-    def excluding(self, item: Text, at_most: int | None) -> Text:
-        """There is none."""
-        raise NoCounterpart("GBNF has no exclusion")
+        return Text(item.within(ATOM) + in_braces(low, high), ATOM)
 
 
 def write_gbnf(grammar: Grammar) -> str:

@@ -3,13 +3,14 @@
 import re
 
 from ..automata.regex_ir import ANY_CHARACTER
-from ..grammar.tree import Grammar, Pattern, Token
+from ..grammar.tree import Grammar
 from .printer import (
     ATOM,
     CHOICE,
     SEQUENCE,
     CodePoints,
     NoCounterpart,
+    PlainStyle,
     Text,
     bodies_by_name,
     in_quotes,
@@ -23,11 +24,11 @@ _LISTED = 100
 _ANY = "? any character ?"
 
 
-class Iso14977Style:
+class Iso14977Style(PlainStyle):
     """The standard's syntax: commas between items, no classes, no escapes."""
 
+    name = "ISO 14977"
     joiner = ", "
-    bar = " | "
 
     def literal(self, data: bytes) -> Text:
         """Strings in either quote; an empty group for ε."""
@@ -47,14 +48,6 @@ class Iso14977Style:
         if len(codes) > _LISTED:
             raise NoCounterpart("ISO 14977 has no character classes, and this one is large")
         return Text(self.bar.join(self.literal(chr(c).encode()).text for c in codes), CHOICE)
-
-    def pattern(self, pattern: Pattern) -> Text | None:
-        """Regexes are spelled out."""
-        return None
-
-    def token(self, token: Token) -> Text:
-        """There is none."""
-        raise NoCounterpart("ISO 14977 has no token terminals")
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """[x], {x}, {x}-, n * x; other counts are spelled out."""

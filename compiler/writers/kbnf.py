@@ -3,31 +3,30 @@
 import re
 
 from ..automata.regex_ir import ANY_CHARACTER
-from ..grammar.tree import Grammar, Pattern, Permutation, Repetition, Token
+from ..grammar.tree import Grammar, Pattern, Permutation, Repetition
 from .printer import (
     ATOM,
     CodePoints,
     NoCounterpart,
+    PlainStyle,
     Text,
     node_text,
-    spelled_out,
+    suffixed,
     unique_names,
     write_expr,
 )
 from .regex import RegexStyle
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
-_SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
 
 # Behind a part: whether it must be there, and whether it may be repeated.
 _MARKS = {(True, False): "", (False, False): "?", (True, True): "+", (False, True): "*"}
 
 
-class KbnfStyle:
+class KbnfStyle(PlainStyle):
     """KBNF's syntax."""
 
-    joiner = " "
-    bar = " | "
+    name = "KBNF"
 
     def literal(self, data: bytes) -> Text:
         """A string in double quotes."""
@@ -47,19 +46,9 @@ class KbnfStyle:
             return Text("any!", ATOM)
         return Text(f'#"{_quoted(node_text(pattern.node, RegexStyle()).text)}"', ATOM)
 
-    def token(self, token: Token) -> Text:
-        """There is none."""
-        raise NoCounterpart("KBNF has no token terminals")
-
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + behind the item; KBNF has no counts."""
-        if (low, high) in _SUFFIX:
-            return Text(item.within(ATOM) + _SUFFIX[low, high], ATOM)
-        return spelled_out(item, low, high, self)
-
-    def difference(self, left: Text, right: Text) -> Text:
-        """There is none."""
-        raise NoCounterpart("KBNF has no set difference")
+        return suffixed(item, low, high, self)
 
     def permutation(self, permutation: Permutation, inside: list[Text]) -> Text:
         """permute!(a, b?), or permute_by!(",", a, b?)"""

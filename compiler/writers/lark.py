@@ -10,8 +10,10 @@ from .printer import (
     ATOM,
     CHOICE,
     SEQUENCE,
+    SUFFIX,
     CodePoints,
     NoCounterpart,
+    PlainStyle,
     Text,
     WriterError,
     bodies_by_name,
@@ -24,19 +26,15 @@ from .regex import RegexStyle
 
 # Any text as it is written, which what & and ~ stand for is taken from.
 _ANY_TEXT = r"/[\s\S]*/"
-_SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _QUANTIFIED = re.compile(r"(?:[?*+}]|~[0-9]+(?:\.\.[0-9]+)?)\Z")
 # A regex as ``RegexStyle`` writes it, one escape or character at a time.
 _PIECE = re.compile(r"\\x\{([0-9A-F]+)\}|\\.|/|[^\\/]+", re.DOTALL)
 
 
-class LarkStyle:
+class LarkStyle(PlainStyle):
     """Lark's syntax; ``{m,}``, ``&`` and ``~`` are llguidance's, for Lark has no count without an
     end and no operations on languages."""
-
-    joiner = " "
-    bar = " | "
 
     def literal(self, data: bytes) -> Text:
         """A string in double quotes; an empty group for ε."""
@@ -70,7 +68,7 @@ class LarkStyle:
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + or a count; one behind an item."""
-        suffix = _SUFFIX.get((low, high))
+        suffix = SUFFIX.get((low, high))
         if suffix is None:
             suffix = f"{{{low},}}" if high is None else f"~{low}..{high}"
             suffix = f"~{low}" if low == high else suffix

@@ -30,6 +30,9 @@ from ..unicode.utf8 import SURROGATES
 
 ATOM, SEQUENCE, CHOICE = range(3)
 
+# What stands behind an item that is repeated.
+SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
+
 # How dialects with token terminals name one.
 _NAME = re.compile(r"<[^<>\r\n]*>")
 
@@ -88,6 +91,30 @@ class Style(Protocol):
 
     def excluding(self, item: Text, at_most: int | None) -> Text:
         """Characters that do not contain the item."""
+
+
+class PlainStyle:
+    """A style of what most dialects have in common; ``name``: what messages call the dialect."""
+
+    name: str
+    joiner = " "
+    bar = " | "
+
+    def pattern(self, pattern: Pattern) -> Text | None:
+        """Regexes are spelled out."""
+        return None
+
+    def token(self, token: Token) -> Text:
+        """There is none."""
+        raise NoCounterpart(f"{self.name} has no token terminals")
+
+    def difference(self, left: Text, right: Text) -> Text:
+        """There is none."""
+        raise NoCounterpart(f"{self.name} has no set difference")
+
+    def excluding(self, item: Text, at_most: int | None) -> Text:
+        """There is none."""
+        raise NoCounterpart(f"{self.name} has no exclusion")
 
 
 @runtime_checkable
@@ -230,6 +257,19 @@ def one_character(pattern: Pattern) -> int | None:
     if isinstance(node, regex.Lit) and len(text := node.data.decode("utf-8", "replace")) == 1:
         return ord(text)
     return None
+
+
+def in_braces(low: int, high: int | None) -> str:
+    """What stands behind an item in dialects with counts, ``{2,4}``."""
+    most = "" if high is None else high
+    return SUFFIX.get((low, high)) or (f"{{{low}}}" if low == high else f"{{{low},{most}}}")
+
+
+def suffixed(item: Text, low: int, high: int | None, style: Style) -> Text:
+    """An item repeated in a dialect of ``? * +``, without counts."""
+    if (low, high) in SUFFIX:
+        return Text(item.within(ATOM) + SUFFIX[low, high], ATOM)
+    return spelled_out(item, low, high, style)
 
 
 def spelled_out(item: Text, low: int, high: int | None, style: Style) -> Text:

@@ -4,9 +4,18 @@ import re
 
 from ..automata import regex_ir as regex
 from ..automata.regex_ir import complement
-from ..grammar.tree import Pattern, Token
 from ..unicode import class_ranges
-from .printer import ATOM, SEQUENCE, CodePoints, NoCounterpart, Special, Text, all_others
+from .printer import (
+    ATOM,
+    SEQUENCE,
+    CodePoints,
+    NoCounterpart,
+    PlainStyle,
+    Special,
+    Text,
+    all_others,
+    in_braces,
+)
 
 _SPECIAL = frozenset(r"\|.*+?{}()[]^$")
 _OPERATORS = frozenset("&~")
@@ -25,10 +34,11 @@ _ONE_ITEM = re.compile(r"[\[(]|\\?.\Z", re.DOTALL)
 _FEWEST_RANGES = 8
 
 
-class RegexStyle:
+class RegexStyle(PlainStyle):
     """The syntax of the dialect ``regex``, or ``regex-extended``, in which `&` and `~` are
     operators."""
 
+    name = "a regex"
     joiner = ""
     bar = "|"
 
@@ -56,10 +66,6 @@ class RegexStyle:
             return Text(f"[^{_members(others)}]", ATOM)
         return Text(f"[{_members(ranges)}]", ATOM)
 
-    def pattern(self, pattern: Pattern) -> Text | None:
-        """A regex in a regex is spelled out."""
-        return None
-
     def special(self, node: Special, inside: list[Text]) -> Text:
         """Assertions as their names say; a byte class stands in a group of its own."""
         match node:
@@ -83,33 +89,17 @@ class RegexStyle:
         ]
         return Text("".join(out), ATOM)
 
-    def token(self, token: Token) -> Text:
-        """There is none."""
-        raise NoCounterpart("a regex has no token terminals")
-
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + or a count."""
-        suffix = {(0, 1): "?", (0, None): "*", (1, None): "+"}.get((low, high))
-        if suffix is None:
-            most = "" if high is None else high
-            suffix = f"{{{low}}}" if low == high else f"{{{low},{most}}}"
         # A quantifier behind a quantifier would be lazy or possessive, and behind a literal it
         # would repeat the last character alone.
         whole = _ONE_ITEM.match(item.text) and item.text[-1:] not in ("?", "*", "+", "}")
         inner = item.within(ATOM) if whole else f"({item.text})"
-        return Text(inner + suffix, ATOM)
+        return Text(inner + in_braces(low, high), ATOM)
 
     def lazy(self, repetition: Text) -> Text:
         """Another ? behind it."""
         return Text(repetition.text + "?", ATOM)
-
-    def difference(self, left: Text, right: Text) -> Text:
-        """There is none."""
-        raise NoCounterpart("a regex has no set difference")
-
-    def excluding(self, item: Text, at_most: int | None) -> Text:
-        """There is none."""
-        raise NoCounterpart("a regex has no exclusion")
 
 
 def _letter(ranges: CodePoints) -> str | None:

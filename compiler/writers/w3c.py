@@ -2,32 +2,30 @@
 
 import re
 
-from ..grammar.tree import Grammar, Literal, Pattern, Token, walk
+from ..grammar.tree import Grammar, Literal, Pattern, walk
 from ..lnf.longest_ignored import weave_longest
 from .printer import (
     ATOM,
     CHOICE,
     SEQUENCE,
     CodePoints,
-    NoCounterpart,
+    PlainStyle,
     Text,
     bodies_by_name,
     in_quotes,
     one_character,
-    spelled_out,
+    suffixed,
     unique_names,
     write_expr,
 )
 
-_SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
 _EMPTY = '""'
 
 
-class W3cStyle:
+class W3cStyle(PlainStyle):
     """W3C's syntax: strings have no escapes, other characters are ``#xN``."""
 
-    joiner = " "
-    bar = " | "
+    name = "W3C's EBNF"
 
     def literal(self, data: bytes) -> Text:
         """Strings in either quote and code points, one after the other."""
@@ -54,23 +52,13 @@ class W3cStyle:
         code = one_character(pattern)
         return None if code is None else self.characters(((code, code),))
 
-    def token(self, token: Token) -> Text:
-        """There is none."""
-        raise NoCounterpart("W3C's EBNF has no token terminals")
-
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + behind the item; there are no counts."""
-        if (low, high) in _SUFFIX:
-            return Text(item.within(ATOM) + _SUFFIX[low, high], ATOM)
-        return spelled_out(item, low, high, self)
+        return suffixed(item, low, high, self)
 
     def difference(self, left: Text, right: Text) -> Text:
         """A - B; binds tighter than a sequence, and stands in brackets there all the same."""
         return Text(f"{left.within(ATOM)} - {right.within(ATOM)}", CHOICE)
-
-    def excluding(self, item: Text, at_most: int | None) -> Text:
-        """There is none."""
-        raise NoCounterpart("W3C's EBNF has no exclusion")
 
 
 def write_w3c(grammar: Grammar) -> str:

@@ -9,15 +9,19 @@ not counted, and fails the goal where there is a bound above.
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
+from typing import TypeAlias
 
 from ...grammar import tree
-from ..formulas import Conjunction, Contains, Item, Items, Size, Type, Unique
+from ..formulas import Conjunction, Contains, Item, Items, Type, Unique, bounds
 from ..goals import Goal
 from ..normal import Normal
 from ..notes import Refused
 from ..options import IGNORE, PERMUTED
 from ..sets import Ends, Names, Values, decimal_text, quoted
-from .writer import Writer
+from .writer import State, Writer, rules_of_states
+
+# The use of the rule of a state.
+_Use: TypeAlias = Callable[[State], tree.Expr]
 
 _STAGE = "the items of an array"
 
@@ -46,13 +50,7 @@ class _Array:
         self._of_index: dict[int, list[Goal]] = {}
         for item in self.items:
             self._of_index.setdefault(item.index, []).append(item.goal)
-        self.least, self.most = 0, None
-        for literal in found.literals:
-            if isinstance(literal, Size):
-                self.least = max(self.least, literal.least)
-                if literal.most is not None:
-                    most = literal.most
-                    self.most = most if self.most is None else min(self.most, most)
+        self.least, self.most = bounds(found.literals)
         # How the values are written that must differ, by their JSON.
         self.written: dict[str, Callable[[], tree.Expr]] = {}
         # From here on all items are alike.
@@ -147,35 +145,26 @@ class _Array:
         if size > _MOST_STATES:
             pointer = self._pointer_of_contained()
             raise Refused(pointer, f"counts that take more than {_MOST_STATES:,} states")
-        names: dict[tuple[int, ...], str] = {}
-        pending: list[tuple[int, ...]] = []
 
-        def name_of(state: tuple[int, ...]) -> str:
-            if state not in names:
-                names[state] = self.writer.helper()
-                pending.append(state)
-            return names[state]
-
-        first = name_of((0, *(0 for _ in tops)))
-        while pending:
-            state = pending.pop()
-            options: list[tree.Expr] = []
+        def options(state: tuple[int, ...], use: _Use[tuple[int, ...]]) -> list[tree.Expr]:
+            found: list[tree.Expr] = []
             length, counts = state[0], state[1:]
             if length >= self.least and all(
                 each.least <= count for each, count in zip(self.contained, counts, strict=True)
             ):
-                options.append(self.writer.literal(b""))
+                found.append(self.writer.literal(b""))
             if self.most is None or length < self.most:
                 for goal, following in self._following(length, counts, tops):
-                    options.append(
-                        self.writer.sequence(
-                            self.writer.comma() if length else self.writer.literal(b""),
-                            self.writer.value(goal),
-                            self.writer.reference(name_of((min(length + 1, top), *following))),
-                        )
-                    )
-            self.writer.rule(names[state], options)
-        return self.writer.reference(first)
+                    behind = use((min(length + 1, top), *following))
+                    found.append(self._turn(length, self.writer.value(goal), behind))
+            return found
+
+        return rules_of_states(self.writer, (0, *(0 for _ in tops)), options)
+
+    def _turn(self, before: int, item: tree.Expr, behind: tree.Expr) -> tree.Expr:
+        """An item behind so many others, and what follows."""
+        comma = self.writer.comma() if before else self.writer.literal(b"")
+        return self.writer.sequence(comma, item, behind)
 
     def _pointer_of_contained(self) -> str:
         place = self.goals.nearest(self.contained[0].goal)
@@ -276,60 +265,34 @@ class _Array:
 
         ``values``: of each place, the last ones of all places behind.
         """
-        names: dict[tuple[int, int], str] = {}
-        pending: list[tuple[int, int]] = []
 
-        def name_of(place: int, written: int) -> str:
-            state = min(place, len(values) - 1), written
-            if state not in names:
-                names[state] = self.writer.helper()
-                pending.append(state)
-            return names[state]
-
-        first = name_of(0, 0)
-        while pending:
-            state = pending.pop()
+        def options(state: tuple[int, int], use: _Use[tuple[int, int]]) -> list[tree.Expr]:
             place, written = state
             count = written.bit_count()
-            options: list[tree.Expr] = [self.writer.literal(b"")] if count >= self.least else []
+            found: list[tree.Expr] = [self.writer.literal(b"")] if count >= self.least else []
             for value in values[place] if count < most else ():
                 bit = 1 << distinct.index(value)
                 if not written & bit:
-                    options.append(
-                        self.writer.sequence(
-                            self.writer.comma() if written else self.writer.literal(b""),
-                            self.written[value](),
-                            self.writer.reference(name_of(count + 1, written | bit)),
-                        )
-                    )
-            self.writer.rule(names[state], options)
-        return self.writer.reference(first)
+                    item = self.written[value]()
+                    behind = use((min(count + 1, len(values) - 1), written | bit))
+                    found.append(self._turn(written, item, behind))
+            return found
+
+        return rules_of_states(self.writer, (0, 0), options)
 
     def _in_order(self, values: Sequence[str], most: int) -> tree.Expr | None:
         """In the order of the schema: a state for each value and count."""
-        names: dict[tuple[int, int], str] = {}
-        pending: list[tuple[int, int]] = []
-
-        def name_of(place: int, count: int) -> str:
-            if (place, count) not in names:
-                names[place, count] = self.writer.helper()
-                pending.append((place, count))
-            return names[place, count]
-
-        first = name_of(0, 0)
         top = max(1, self.least, most if most < len(values) else 0)
-        while pending:
-            place, count = pending.pop()
-            options: list[tree.Expr] = [self.writer.literal(b"")] if count >= self.least else []
+
+        def options(state: tuple[int, int], use: _Use[tuple[int, int]]) -> list[tree.Expr]:
+            place, count = state
+            found: list[tree.Expr] = [self.writer.literal(b"")] if count >= self.least else []
             if place < len(values):
-                options.append(self.writer.reference(name_of(place + 1, count)))
+                found.append(use((place + 1, count)))
                 if not (most < len(values) and count >= most):
-                    options.append(
-                        self.writer.sequence(
-                            self.writer.comma() if count else self.writer.literal(b""),
-                            self.written[values[place]](),
-                            self.writer.reference(name_of(place + 1, min(count + 1, top))),
-                        )
-                    )
-            self.writer.rule(names[place, count], options)
-        return self.writer.reference(first)
+                    item = self.written[values[place]]()
+                    behind = use((place + 1, min(count + 1, top)))
+                    found.append(self._turn(count, item, behind))
+            return found
+
+        return rules_of_states(self.writer, (0, 0), options)

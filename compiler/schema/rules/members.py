@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from ...grammar import tree
-from ..formulas import BY_PROPERTIES, Conjunction, Every, Keys, Order, Size, Some
+from ..formulas import BY_PROPERTIES, Conjunction, Every, Keys, Order, Some, bounds
 from ..goals import Goal
 from ..keywords.objects import is_among
 from ..normal import Normal
@@ -71,13 +71,7 @@ class _Object:
     def __init__(self, found: Conjunction, goal: Goal, normal: Normal, writer: Writer) -> None:
         self.literals, self.goal, self.normal, self.writer = found.literals, goal, normal, writer
         self.is_empty = False
-        self.least, self.most = 0, None
-        for literal in found.literals:
-            if isinstance(literal, Size):
-                self.least = max(self.least, literal.least)
-                if literal.most is not None:
-                    most = literal.most
-                    self.most = most if self.most is None else min(self.most, most)
+        self.least, self.most = bounds(found.literals)
         # Literals about some key that is not one named key.
         self.open = [
             literal

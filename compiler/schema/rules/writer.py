@@ -1,8 +1,8 @@
 """What the rules of members and items are written with."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ...grammar import tree
 from ...limits import Limits
@@ -10,6 +10,8 @@ from ..goals import Goal, Goals
 from ..notes import Notes
 from ..options import SchemaOptions
 from ..sets import Texts
+
+State = TypeVar("State", bound=Hashable)
 
 
 class Writer(Protocol):
@@ -72,3 +74,26 @@ class Writer(Protocol):
 
     def names_of_places(self, numbers: Iterable[int]) -> list[str]:
         """The keys that places have schemas for, in their order."""
+
+
+def rules_of_states(
+    writer: Writer,
+    first: State,
+    options: Callable[[State, Callable[[State], tree.Expr]], list[tree.Expr]],
+) -> tree.Expr:
+    """A rule for each state that the first one leads to; the use of its own. ``options``: of a
+    state, with what gives the use of another one's rule."""
+    names: dict[State, str] = {}
+    pending: list[State] = []
+
+    def use(state: State) -> tree.Expr:
+        if state not in names:
+            names[state] = writer.helper()
+            pending.append(state)
+        return writer.reference(names[state])
+
+    found = use(first)
+    while pending:
+        state = pending.pop()
+        writer.rule(names[state], options(state, use))
+    return found
