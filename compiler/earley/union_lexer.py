@@ -12,7 +12,7 @@ from constrain.artifacts.dfa.byte_dfa import ByteDfa
 from constrain.artifacts.dfa.stacked_dfas import DEAD, StackedDfas
 from constrain.artifacts.tokens.vocabulary import TokenClasses
 
-from ..automata.reached import reached
+from ..automata.reached import Numbered, reached
 from ..limits import Limits
 
 _OCTETS = 256
@@ -35,20 +35,16 @@ def joint_lexer(stacked: StackedDfas, limits: Limits | None = None) -> Lexer:
     terminal_of = _terminals_of(stacked)
     table, width = stacked.table, len(stacked.columns)
     start = tuple(sorted(set(stacked.starts.tolist())))
-    numbers: dict[tuple[int, ...], int] = {(): DEAD, start: 1}
-    pending = [start]
+    numbers = Numbered[tuple[int, ...]](start, ())
     rows: list[list[int]] = [[DEAD] * table.shape[1]]
     ends: list[tuple[int, ...]] = [()]
-    for subset in pending:
+    for subset in numbers.order:
         targets = table[list(subset)]
         row = []
         for column in range(table.shape[1]):
-            reached = tuple(np.unique(targets[:, column][targets[:, column] != DEAD]).tolist())
-            if reached not in numbers:
-                limits.check_states(len(numbers) + 1, "the lexer")
-                numbers[reached] = len(numbers)
-                pending.append(reached)
-            row.append(numbers[reached])
+            live = np.unique(targets[:, column][targets[:, column] != DEAD])
+            row.append(numbers[tuple(live.tolist())])
+            limits.check_states(len(numbers), "the lexer")
         rows.append(row)
         limits.check_resources("the lexer")
         accepting = [s for s in subset if stacked.accepting[s]]

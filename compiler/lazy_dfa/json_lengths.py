@@ -15,6 +15,7 @@ from ..automata import regex_ir as regex
 from ..automata.determinize import determinize
 from ..automata.dfa import DEAD, Dfa
 from ..automata.minimize import minimize
+from ..automata.reached import Numbered
 from ..automata.thompson import thompson
 from ..limits import Limits
 
@@ -88,17 +89,12 @@ def _phased(dfa: Dfa) -> tuple[list[int], list[int], list[tuple[int, bool, int]]
     whether a character begins."""
     _, firsts = _columns(dfa)
     rows = dfa.table[:, dfa.classes[firsts]].tolist()
-    met = {(dfa.start, 0): 0}
-    pending = [(dfa.start, 0)]
-    edges = []
-    for state, phase in pending:
+    met, edges = Numbered((dfa.start, 0)), []
+    for state, phase in met.order:
         source = met[state, phase]
         for target, octet in zip(rows[state], firsts, strict=True):
             if target != DEAD:
                 key = target, phase_after(phase, octet)
-                if key not in met:
-                    met[key] = len(pending)
-                    pending.append(key)
                 begins = phase == 0 and octet & 0xC0 != 0x80
                 edges.append((source, begins, met[key]))
-    return [state for state, _ in pending], [phase for _, phase in pending], edges
+    return [state for state, _ in met.order], [phase for _, phase in met.order], edges

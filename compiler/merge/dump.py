@@ -18,6 +18,7 @@ from constrain.artifacts.kinds.cartesian import ProductRuntime
 from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.tokens import tokenset
 
+from ..automata.reached import Numbered
 from ..limits import Limits
 
 _STAGE = "the table of the product"
@@ -72,31 +73,26 @@ def tabulated(artifact: Artifact, limits: Limits | None = None) -> Artifact:
         return artifact
     product = artifact.runtime.machine()
     limits = (limits or Limits()).started()
-    number = {product.start: 0}
+    number = Numbered(product.start)
     tokens: list[int] = []
     targets: list[int] = []
     offsets = [0]
     rows: dict[bytes, int] = {}
     row_of = []
-    pending = [product.start]
-    for state in pending:
+    for state in number.order:
         row = product.row(state)
         row_of.append(rows.setdefault(row.tobytes(), len(rows)))
         ends = set(artifact.manifest.eos) if product.is_accepting(state) else set()
         for token in tokenset.to_ids(row).tolist():
             if token in ends:
                 continue
-            target = product.step(state, token)
-            if target not in number:
-                number[target] = len(number)
-                pending.append(target)
             tokens.append(token)
-            targets.append(number[target])
+            targets.append(number[product.step(state, token)])
         offsets.append(len(tokens))
         limits.check_states(len(number), _STAGE)
         limits.check_transitions(len(tokens), _STAGE)
         limits.check_resources(_STAGE)
-    accepting = np.array([product.is_accepting(s) for s in pending], dtype=np.uint8)
+    accepting = np.array([product.is_accepting(s) for s in number.order], dtype=np.uint8)
     kept, merged = _merged(row_of, accepting, offsets, np.array(targets, dtype=np.int64))
     parts = [slice(offsets[state], offsets[state + 1]) for state in kept]
     shared = {k: a for k, a in artifact.arrays.items() if k.startswith(_SHARED)}
@@ -110,7 +106,7 @@ def tabulated(artifact: Artifact, limits: Limits | None = None) -> Artifact:
         "row_offsets": np.zeros(1, dtype=np.int64),
         "tokens.accepting": accepting[kept],
         "tokens.family_states": np.array(
-            [artifact.runtime.byte_state_of(pending[s]) for s in kept], dtype=np.int32
+            [artifact.runtime.byte_state_of(number.order[s]) for s in kept], dtype=np.int32
         ),
         "tokens.edge_offsets": np.cumsum([0, *(p.stop - p.start for p in parts)], dtype=np.int64),
         "tokens.edge_targets": np.array([merged[t] for p in parts for t in targets[p]], np.int32),

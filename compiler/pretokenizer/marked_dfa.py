@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.tokens.trie import ranges
 
+from ..automata.reached import Numbered
 from ..diagnostics import TokenizerError
 from ..limits import check_in_force
 
@@ -74,19 +75,15 @@ def subset_automaton(
     ``may_end``: whether one accepts. ``atoms``: how many symbols there are. Raises
     ``TokenizerError`` for more than ``_MAX_STATES`` states.
     """
-    numbers: dict[frozenset[State], int] = {frozenset(): DEAD, frozenset([start]): 1}
+    numbers = Numbered[frozenset[State]](frozenset([start]), frozenset())
     rows: list[list[list[int]]] = [[[DEAD] * atoms] * 2]
-    pending = [frozenset([start])]
-    for subset in pending:
+    for subset in numbers.order:
         row = []
         for mark in (0, 1):
             targets = []
             for atom in range(atoms):
                 check_in_force(STAGE)
                 after = frozenset(t for s in subset for t in successors(s, mark, atom))
-                if after not in numbers:
-                    numbers[after] = len(numbers)
-                    pending.append(after)
                 targets.append(numbers[after])
             row.append(targets)
         rows.append(row)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..automata.dfa import DEAD, Dfa, trimmed
+from ..automata.reached import Numbered
 from ..limits import Limits
 from .boundary_tables import PretokenizerTables
 from .marked_dfa import PairNumbers
@@ -110,26 +111,19 @@ def spellable_members(dfa: Dfa, tables: PretokenizerTables, limits: Limits | Non
     first, second = dfa.table[:, dfa.classes[joint]], inside[:, joint]
     # Nothing is put before an empty text (-1).
     final = np.append(texts.final, texts.final[texts.start])
-    number = {(DEAD, DEAD): 0, (dfa.start, -1): 1}
+    number = Numbered((dfa.start, -1), (DEAD, DEAD))
     wide = len(joint) + dfa.token_columns
-    pending, rows = [(dfa.start, -1)], [np.zeros(wide, dtype=np.int64)]
-    accepting = [False]
-    for state, text in pending:
+    rows, accepting = [np.zeros(wide, dtype=np.int64)], [False]
+    for state, text in number.order:
         accepting.append(bool(dfa.accepting[state] & final[text]))
         pairs = [
             *zip(first[state].tolist(), second[begin if text < 0 else text].tolist(), strict=True),
             *((q, -1 if final[text] else DEAD) for q in dfa.table[state, width:].tolist()),
         ]
-        row = []
-        for pair in pairs:
-            target = pair if DEAD not in pair else (DEAD, DEAD)
-            if target not in number:
-                number[target] = len(number)
-                pending.append(target)
-            row.append(number[target])
-        rows.append(np.array(row))
+        targets = (pair if DEAD not in pair else (DEAD, DEAD) for pair in pairs)
+        rows.append(np.array([number[target] for target in targets]))
         limits.check_states(len(rows), _STAGE)
         limits.check_resources(_STAGE)
-    origins = (frozenset[int](), *(dfa.origins[state] for state, _ in pending))
+    origins = (frozenset[int](), *(dfa.origins[state] for state, _ in number.order))
     table = np.stack(rows).astype(np.int32)
     return trimmed(Dfa(table, classes, np.array(accepting), 1, origins))
