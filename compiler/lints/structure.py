@@ -18,7 +18,7 @@ from ..grammar.tree import (
     children,
     references,
 )
-from ..lnf.components import strongly_connected
+from ..lnf.components import components_by, strongly_connected
 from .finding import Finding
 
 
@@ -146,18 +146,14 @@ def left_recursion(grammar: Grammar) -> Iterator[Finding]:
     corners: dict[str, set[str]] = {}
     for rule in grammar.rules:
         corners.setdefault(rule.name, set()).update(_corners(rule.body, nullable))
-    number = {name: i for i, name in enumerate(corners)}
-    uses = [
-        [number[name] for name in sorted(named) if name in number] for named in corners.values()
-    ]
     circular = {
         member
-        for component in strongly_connected(uses)
+        for component in components_by(corners)
         for member in component
-        if len(component) > 1 or member in uses[member]
+        if len(component) > 1 or member in corners[member]
     }
     for rule in grammar.rules:
-        if number[rule.name] in circular:
+        if rule.name in circular:
             yield Finding(
                 "left-recursion",
                 f"rule {rule.name!r} can begin with itself",

@@ -14,14 +14,17 @@ of context-free languages, 2000, section 2). Which nonterminals can derive somet
 the productions read as Horn clauses (``derivable``).
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
+from typing import TypeVar
 
 from ..diagnostics import Diagnostic, NotRegularError, Span
 from ..grammar.tree import Grammar
 from .form import Lnf, Production, Symbol
+
+Node = TypeVar("Node", bound=Hashable)
 
 
 def derivable(clauses: Iterable[tuple[int, set[Symbol]]]) -> set[int]:
@@ -84,6 +87,18 @@ def components(lnf: Lnf) -> list[Component]:
         sorted({s for p in productions for s in p.body if s >= 0}) for productions in lnf.by_head
     ]
     return [_classified(lnf, members) for members in strongly_connected(uses)]
+
+
+def components_by(uses: Mapping[Node, Iterable[Node]]) -> list[tuple[Node, ...]]:
+    """Nodes that lead to each other, those that others use first; ``uses`` of what is no key of it
+    do not count.
+
+    ``uses={"a": "b", "b": "a", "c": "a"} -> [("a", "b"), ("c",)]``
+    """
+    nodes = list(uses)
+    place = {node: i for i, node in enumerate(nodes)}
+    graph = [sorted({place[used] for used in each if used in place}) for each in uses.values()]
+    return [tuple(nodes[i] for i in members) for members in strongly_connected(graph)]
 
 
 def strongly_connected(

@@ -14,7 +14,7 @@ from constrain.artifacts.tokens.memo import solve_recursive
 
 from ..automata.nfa import FIRST_TERMINAL
 from ..lazy_dfa.behind_loops import NOTHING, OTHER, Run
-from ..lnf.components import strongly_connected
+from ..lnf.components import components_by
 from ..network.tree_plan import Openness
 from ..network.tree_rules import (
     ALL,
@@ -53,13 +53,10 @@ def may_have_large(rules: Rules) -> bool:
 
 def _not_recurring(rules: Rules) -> Iterator[int]:
     """The rules that do not recur, nor name any that do, after those that they name."""
-    ordered = rules.reached
-    place = {rule: i for i, rule in enumerate(ordered)}
-    uses = [[place[used] for used in rules.uses(rule).callees] for rule in ordered]
+    uses = {rule: rules.uses(rule).callees for rule in rules.reached}
     plain = set[int]()
-    for i, *others in strongly_connected(uses):
-        rule = ordered[i]
-        if not others and not rules.loops[rule].tails and rules.uses(rule).callees <= plain:
+    for rule, *others in components_by(uses):
+        if not others and not rules.loops[rule].tails and uses[rule] <= plain:
             plain.add(rule)
             yield rule
 

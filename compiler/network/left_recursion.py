@@ -22,7 +22,7 @@ from typing import TypeAlias, cast
 
 from ..automata.nfa import Nfa
 from ..automata.reached import reached
-from ..lnf.components import strongly_connected
+from ..lnf.components import components_by, strongly_connected
 from .tree_rules import ALL, ANY, AUTOMATON, LITERAL, ORDERS, RULE, TIMES, Rules
 
 _STAGE = "the grammar's rules"
@@ -53,11 +53,9 @@ def _cycles(rules: Rules) -> Iterator[tuple[int, Set[int]]]:
     pending = [list(corners)]
     while pending:
         inside = pending.pop()
-        place = {rule: i for i, rule in enumerate(inside)}
-        graph = [sorted(place[c] for c in corners[rule] if c in place) for rule in inside]
-        for places in strongly_connected(graph):
-            part = {inside[i] for i in places}
-            if len(part) == 1 and places[0] not in graph[places[0]]:
+        for members in components_by({rule: corners[rule] for rule in inside}):
+            part = set(members)
+            if len(part) == 1 and members[0] not in corners[members[0]]:
                 continue
             begun = dict.fromkeys(sorted(part), 0)
             for corner in chain.from_iterable(corners[rule] & part for rule in part):

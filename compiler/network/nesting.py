@@ -12,17 +12,15 @@ from collections import deque
 from collections.abc import Iterator, Set
 
 from ..diagnostics import Diagnostic, NotRegularError
-from ..lnf.components import nesting_message, strongly_connected
+from ..lnf.components import components_by, nesting_message
 from .tree_rules import ALL, RULE, TIMES, Rules
 
 
 def check_nesting(rules: Rules) -> None:
     """Raise ``NotRegularError`` for rules that nest themselves."""
     rules = rules.written
-    place = {rule: i for i, rule in enumerate(rules.reached)}
-    uses = [sorted({place[used] for used in rules.used_by(rule)}) for rule in rules.reached]
-    for component in strongly_connected(uses):
-        members = {rules.reached[i] for i in component}
+    for component in components_by({rule: rules.used_by(rule) for rule in rules.reached}):
+        members = set(component)
         before = behind = False
         for rule in sorted(members):
             for used, has_before, has_behind in _uses(rules, rule):

@@ -14,7 +14,7 @@ from .. import thresholds
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from ..automata.reached import reached
 from ..limits import check_in_force
-from ..lnf.components import strongly_connected
+from ..lnf.components import components_by
 from .cutsets import TreeCalls, chosen, framed_cycle, most_followed
 from .tree_rules import (
     ALL,
@@ -171,12 +171,9 @@ class _Planner:
     def callees_first(self, procedures: Set[int] = frozenset()) -> Iterator[int]:
         """The rules that are reached, those that others copy before them, but for cycles: where
         ``procedures`` cut those that need it, of tail calls alone."""
-        calls = self.calls
-        ordered = list(calls.callees)
-        place = {rule: i for i, rule in enumerate(ordered)}
-        graph = [[place[c] for c in sorted(calls.callees[rule] - procedures)] for rule in ordered]
-        for members in strongly_connected(graph):
-            yield from (ordered[i] for i in members)
+        graph = {rule: callees - procedures for rule, callees in self.calls.callees.items()}
+        for members in components_by(graph):
+            yield from members
 
     def copied(self, rule: int, procedures: Set[int], whole: Mapping[int, int]) -> int:
         """The states of one copy of a rule: with what it copies, and what it jumps to."""
@@ -200,14 +197,11 @@ class _Planner:
     def _open(self) -> set[int]:
         """The rules that may end where they could also go on, as far as that is easily seen."""
         rules = self.rules
-        ordered = rules.reached
-        place = {rule: i for i, rule in enumerate(ordered)}
-        last = [self._lasts(rule) for rule in ordered]
-        graph = [sorted(place[used] for used in uses) for uses, _ in last]
+        last = {rule: self._lasts(rule) for rule in rules.reached}
         found: set[int] = set()
-        for members in strongly_connected(graph):
-            for rule in (ordered[i] for i in members):
-                uses, is_open = last[place[rule]]
+        for members in components_by({rule: uses for rule, (uses, _) in last.items()}):
+            for rule in members:
+                uses, is_open = last[rule]
                 if is_open or len(members) > 1 or uses & (found | {rule}):
                     found.add(rule)
         return found

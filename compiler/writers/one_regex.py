@@ -39,7 +39,7 @@ from ..grammar.tree import (
 from ..limits import Limits
 from ..lnf import normalize
 from ..lnf.automaton import to_nfa
-from ..lnf.components import strongly_connected
+from ..lnf.components import components_by
 from ..lnf.resolve_exclusions import resolve_exclusions
 from .printer import NoCounterpart, WriterError, node_text
 from .regex import RegexStyle
@@ -96,20 +96,21 @@ class _Inlining:
 
         What a recursive rule uses is part of its automaton.
         """
-        names = list(self._rules)
-        number = {name: i for i, name in enumerate(names)}
-        uses = [
-            sorted({number[use.name] for r in found for use in references(r.body)})
-            for found in self._rules.values()
-        ]
-        components = strongly_connected(uses)
-        recursive = {
-            i for members in components for i in members if len(members) > 1 or i in uses[i]
+        uses = {
+            name: {use.name for rule in found for use in references(rule.body)}
+            for name, found in self._rules.items()
         }
-        start = number[self._grammar.start]
-        wanted = set(reached([start], lambda i: () if i in recursive else uses[i]))
-        order = [i for members in components for i in members if i in wanted]
-        return [(names[i], i in recursive) for i in order]
+        components = components_by(uses)
+        recursive = {
+            name
+            for members in components
+            for name in members
+            if len(members) > 1 or name in uses[name]
+        }
+        start = self._grammar.start
+        wanted = set(reached([start], lambda name: () if name in recursive else uses[name]))
+        order = (name for members in components for name in members if name in wanted)
+        return [(name, name in recursive) for name in order]
 
     def _note(self, name: str, node: regex.Node, size: int, span: Span) -> None:
         if size > self._longest:
