@@ -25,7 +25,7 @@ from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..container.sections import Arrays, check_trie
 from ..network.configurations import Network
 from ..network.tables import NetworkTables
-from ..pretokenizer.dfa import PretokenizerDfa, state_before_prompts, whole_pieces
+from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.memo import CacheBudget
 from ..tokens.trie import Trie, trie_arrays, trie_of
 from ..tokens.vocabulary import Vocabulary
@@ -72,14 +72,7 @@ class PretokenizedNetwork:
         """``tables``: of the grammar; texts begin behind the prefix of ``cuts.prefix``."""
         prefix = arrays["cuts.prefix"].tobytes()
         whole = behind_prefix(tables, prefix) if prefix else tables
-        pretokenizer = PretokenizerDfa(
-            arrays["cuts.table"],
-            arrays["cuts.classes"],
-            arrays["cuts.fallback"],
-            int(arrays["cuts.start"][0]),
-            whole_pieces(arrays),
-            state_before_prompts(arrays),
-        )
+        pretokenizer = PretokenizerDfa.from_arrays(arrays)
         return cls(
             network_of(whole),
             pretokenizer,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
-from ..pretokenizer.dfa import PretokenizerDfa, state_before_prompts, whole_pieces
+from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.block_rows import BlockRows
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
@@ -42,14 +42,7 @@ def product_machine(
     budget = caches or CacheBudget()
     own, effects, both = budget.divide(_PRODUCT, _NORMAL_FORM, _BOTH)
     is_alone = "stable.table" not in arrays
-    pretokenizer = PretokenizerDfa(
-        arrays["cuts.table"],
-        arrays["cuts.classes"],
-        arrays["cuts.fallback"],
-        int(arrays["cuts.start"][0]),
-        whole_pieces(arrays),
-        state_before_prompts(arrays),
-    )
+    pretokenizer = PretokenizerDfa.from_arrays(arrays)
     machine = ProductMachine
     # Beside a DFA of two marks they are followed apart.
     if pretokenizer.whole and pretokenizer.table.shape[1] == _MARKS:

@@ -45,6 +45,18 @@ class PretokenizerDfa:
     whole: frozenset[int] = frozenset()
     prompt: int = DEAD
 
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> "PretokenizerDfa":
+        """That of the sections ``cuts.*`` of an artifact."""
+        return cls(
+            arrays["cuts.table"],
+            arrays["cuts.classes"],
+            arrays["cuts.fallback"],
+            int(arrays["cuts.start"][0]),
+            frozenset(arrays["cuts.whole"].tolist()) if "cuts.whole" in arrays else frozenset(),
+            int(arrays["cuts.prompt"][0]) if "cuts.prompt" in arrays else DEAD,
+        )
+
     @property
     def begin(self) -> int:
         """The state before a prompt."""
@@ -119,13 +131,3 @@ def begins_character(table: NDArray[np.int32], classes: NDArray[np.uint8]) -> ND
     leads = np.unique(classes[np.r_[:0x80, 0xC0:0x100]])
     found: NDArray[np.bool_] = (table[:, :, leads] != DEAD).any(axis=(1, 2))
     return found
-
-
-def state_before_prompts(arrays: Arrays) -> int:
-    """The state before a prompt, from an artifact's sections; 0 for the start."""
-    return int(arrays["cuts.prompt"][0]) if "cuts.prompt" in arrays else DEAD
-
-
-def whole_pieces(arrays: Arrays) -> frozenset[int]:
-    """The tokens that stand for a whole pre-token only, from an artifact's sections."""
-    return frozenset(arrays["cuts.whole"].tolist()) if "cuts.whole" in arrays else frozenset()
