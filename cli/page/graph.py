@@ -317,7 +317,7 @@ _SINGLE = frozenset(_byte(octet) for octet in range(256))
 
 
 def _ranges(octets: Sequence[int]) -> list[str]:
-    from constrain.compiler.explain.report import ranges
+    from constrain.compiler.automata.dump import ranges
 
     return [
         _byte(low) if low == high else f"{_byte(low)}–{_byte(high)}" for low, high in ranges(octets)

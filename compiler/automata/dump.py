@@ -30,14 +30,20 @@ def ids_text(ids: Sequence[int]) -> str:
 
     ``[1, 5, 6, 7] -> <[1,5-7]>``
     """
-    ranges: list[tuple[int, int]] = []
-    for i in ids:
-        if ranges and ranges[-1][1] == i - 1:
-            ranges[-1] = (ranges[-1][0], i)
+    found = ranges(ids)
+    shown = [str(a) if a == b else f"{a}-{b}" for a, b in found[:_SHOWN_RANGES]]
+    return f"<[{','.join(shown)}{',…' * (len(found) > _SHOWN_RANGES)}]>"
+
+
+def ranges(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Ascending numbers as ranges: ``[1, 2, 3, 7] -> ((1, 3), (7, 7))``"""
+    found: list[tuple[int, int]] = []
+    for number in numbers:
+        if found and found[-1][1] == number - 1:
+            found[-1] = (found[-1][0], number)
         else:
-            ranges.append((i, i))
-    shown = [str(a) if a == b else f"{a}-{b}" for a, b in ranges[:_SHOWN_RANGES]]
-    return f"<[{','.join(shown)}{',…' * (len(ranges) > _SHOWN_RANGES)}]>"
+            found.append((number, number))
+    return tuple(found)
 
 
 def terminal_names(dfa: ByteDfa) -> list[str]:
@@ -72,20 +78,16 @@ def dfa_text(
     finals = [s for s in range(dfa.states) if dfa.accepting[s]]
     lines = [f"dfa: {dfa.states - 1} states, start {dfa.start}, final {_numbers(finals)}"]
     for state in range(1, dfa.states):
-        targets: dict[int, list[tuple[int, int]]] = {}
+        targets: dict[int, list[int]] = {}
         row = dfa.table[state].tolist()
         for octet, column in enumerate(dfa.classes.tolist()):
             if row[column] != DEAD:
-                ranges = targets.setdefault(row[column], [])
-                if ranges and ranges[-1][1] == octet - 1:
-                    ranges[-1] = (ranges[-1][0], octet)
-                else:
-                    ranges.append((octet, octet))
+                targets.setdefault(row[column], []).append(octet)
         behind = ""
         if state < len(rules_of) and rules_of[state]:
             behind = f"   ; {', '.join(dict.fromkeys(rules_of[state]))}"
-        for target, ranges in sorted(targets.items()):
-            lines.append(f"  {state} -- {class_text(ranges)} -> {target}{behind}")
+        for target, octets in sorted(targets.items()):
+            lines.append(f"  {state} -- {class_text(ranges(octets))} -> {target}{behind}")
         for name, target in zip(names, dfa.token_targets(state).tolist(), strict=True):
             if target != DEAD:
                 lines.append(f"  {state} -- {name} -> {target}{behind}")

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from constrain.artifacts.network.configurations import REFUSED, Texts
 
+from ..automata.dump import ranges
 from ..automata.nfa import FIRST_TERMINAL
-from .report import Status, Verdict, position, ranges, without_line_break
+from .report import Status, Verdict, position, without_line_break
 
 
 def explain_calling(

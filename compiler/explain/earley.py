@@ -14,9 +14,10 @@ from typing import TypeAlias
 
 from constrain.artifacts.earley.recogniser import Earley
 
+from ..automata.dump import ranges
 from .machines import TextMachine
 from .reading import Reading
-from .report import Status, Verdict, common, position, ranges, shortened, without_line_break
+from .report import Status, Verdict, common, position, shortened, without_line_break
 
 # Terminals that are listed at most.
 _MOST_TERMINALS = 12

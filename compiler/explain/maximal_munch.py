@@ -18,6 +18,7 @@ from constrain.artifacts.maximal_munch.tables import FIRST_LEXEME
 from constrain.artifacts.network.tables import DEAD
 
 from ..automata import regex_ir as regex
+from ..automata.dump import ranges
 from ..automata.regex_ir import TokenTerminal
 from ..earley.tables import layout
 from ..frontend import MaximalMunchGrammar
@@ -25,7 +26,7 @@ from ..grammar.expand_permutations import in_any_number
 from ..lnf import normalize_without_nullable
 from ..maximal_munch.to_dfa import accepts
 from .earley import path_of
-from .report import Status, Verdict, common, position, ranges, shortened, without_line_break
+from .report import Status, Verdict, common, position, shortened, without_line_break
 
 # Lexemes that are listed at most.
 _MOST_LEXEMES = 12

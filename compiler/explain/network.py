@@ -12,7 +12,8 @@ from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
-from .report import Status, Verdict, common, position, ranges, shortened, without_line_break
+from ..automata.dump import ranges
+from .report import Status, Verdict, common, position, shortened, without_line_break
 
 # Stacks whose rules are looked at.
 _MOST_STACKS = 16

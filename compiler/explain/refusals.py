@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import HOLE, SPECIAL
 
+from ..automata.dump import ranges
 from ..tokenizers.definition import AddedToken
 from .machines import DfaMachine, TextMachine, machine_in
-from .report import Verdict, ranges
+from .report import Verdict
 from .spellings import Spellings
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ give the same verdict for the other engines.
     date.ebnf, "2024-1x"  ->  rejected at 1:7, expected [0-2], in month
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 
-from ..automata.dump import class_text
+from ..automata.dump import class_text, ranges
 
 # Characters of a terminal that a message shows.
 _LONGEST_TERMINAL = 60
@@ -130,17 +130,6 @@ def position(text: bytes, offset: int) -> tuple[int, int]:
     before = text[:offset]
     last_line = before[before.rfind(b"\n") + 1 :]
     return before.count(b"\n") + 1, len(last_line.decode("utf-8", "replace")) + 1
-
-
-def ranges(octets: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """Ascending bytes as ranges: ``[1, 2, 3, 7] -> ((1, 3), (7, 7))``"""
-    found: list[tuple[int, int]] = []
-    for octet in octets:
-        if found and found[-1][1] == octet - 1:
-            found[-1] = (found[-1][0], octet)
-        else:
-            found.append((octet, octet))
-    return tuple(found)
 
 
 def without_line_break(text: bytes) -> bytes:

@@ -7,7 +7,7 @@ from constrain.artifacts.network.counts import UNBOUNDED
 from constrain.artifacts.network.sets import NO_SEPARATOR, REPEATED, REQUIRED, SetRule
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
-from ..automata.dump import class_text
+from ..automata.dump import class_text, ranges
 
 # Behind a part: whether it must be there, and whether it may be repeated.
 _MARKS = {(True, False): "", (False, False): "?", (True, True): "+", (False, True): "*"}
@@ -105,18 +105,15 @@ def edges_of(
     tables: NetworkTables, state: int
 ) -> dict[int, tuple[list[tuple[int, int]], list[int]]]:
     """A state's own edges by target: ranges of bytes, and token terminals."""
-    edges: dict[int, tuple[list[tuple[int, int]], list[int]]] = {}
+    edges: dict[int, tuple[list[int], list[int]]] = {}
     for symbol, target in enumerate(tables.rows[state]):
-        if target == DEAD:
-            continue
-        ranges, terminals = edges.setdefault(target, ([], []))
-        if symbol >= 256:
-            terminals.append(symbol - 256)
-        elif ranges and ranges[-1][1] == symbol - 1:
-            ranges[-1] = (ranges[-1][0], symbol)
-        else:
-            ranges.append((symbol, symbol))
-    return dict(sorted(edges.items()))
+        if target != DEAD:
+            octets, terminals = edges.setdefault(target, ([], []))
+            if symbol < 256:
+                octets.append(symbol)
+            else:
+                terminals.append(symbol - 256)
+    return {target: ([*ranges(octets)], named) for target, (octets, named) in sorted(edges.items())}
 
 
 def _numbers(states: Sequence[int]) -> str:

@@ -19,9 +19,9 @@ from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.tokens import tokenset
 from constrain.cli.page.walk import walk_of
 from constrain.compiler import SchemaOptions, Tokenizer
+from constrain.compiler.automata.dump import ranges
 from constrain.compiler.explain.explainer import explainer_of_artifact
 from constrain.compiler.explain.refusals import Reason, Refusals
-from constrain.compiler.explain.report import ranges
 
 # By name: (text of the grammar, dialect, options, members).
 _NESTING = b'{"a\\u00e9": [1, true, -2.5e3, {"b": null}], "": "\xc3\xa9\xe2\x82\xac"}'

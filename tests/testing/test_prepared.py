@@ -12,9 +12,8 @@ from support.testing.prepared import FOLDER, ORACLES, Oracle, status_of_tokens
 
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.compiler import Tokenizer, load_tokenizer
-from constrain.compiler.automata.dump import class_text
+from constrain.compiler.automata.dump import class_text, ranges
 from constrain.compiler.explain.explainer import explainer_of_grammar
-from constrain.compiler.explain.report import ranges
 from constrain.compiler.frontend import Automaton, MaximalMunchGrammar, Parser
 from constrain.compiler.options import CompileOptions
 from constrain.compiler.testing.cases import Case
