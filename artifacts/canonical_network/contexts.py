@@ -26,7 +26,7 @@ from ..network.configurations import BOTTOM, Stacks
 from ..network.counts import Levels
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
-from ..tokens.memo import ENTRY_BYTES, solve_recursive
+from ..tokens.memo import ENTRY_BYTES, bottom_up, solve_recursive
 from ..tokens.watch import Watch, unwatched
 from .return_tables import ReturnTables
 from .settled_sets import SetContexts
@@ -295,20 +295,12 @@ class StackContexts:
         if cached is not None:
             return cached
         contexts, stacks = self._contexts, self._stacks
-        pending = [node]
-        while pending:
-            current = pending[-1]
+        for current in bottom_up([node], stacks.below, self._of_node):
             entries = [(f, lower) for f, lower in stacks.entries[current] if f != DEAD]
-            missing = [lower for _, lower in entries if lower not in self._of_node]
-            if missing and current not in self._of_node:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            if current not in self._of_node:
-                parts = [contexts.push(f, self._of_node[lower]) for f, lower in entries]
-                if len(entries) < len(stacks.entries[current]):
-                    parts.append(TEXT_END)
-                self._of_node[current] = contexts.union(parts)
+            parts = [contexts.push(f, self._of_node[lower]) for f, lower in entries]
+            if len(entries) < len(stacks.entries[current]):
+                parts.append(TEXT_END)
+            self._of_node[current] = contexts.union(parts)
         return self._of_node[node]
 
     def unknown(self, context: int) -> int:

@@ -23,7 +23,7 @@ from ..network.configurations import BOTTOM, Network
 from ..network.tables import DEAD
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.distinct import first_places
-from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget, bottom_up
 from ..tokens.search import Trail, search_alive
 from ..tokens.trie import Trie
 from .contexts import ReturnContexts, StackContexts
@@ -166,17 +166,11 @@ class Certificates:
         cached = self._below.get(node)
         if cached is not None:
             return cached
-        pending = [node]
-        while pending:
-            current = pending[-1]
-            entries = [(f, r) for f, r in self._network.stacks.entries[current] if f > DEAD]
-            missing = [lower for _, lower in entries if lower not in self._below]
-            if missing and current not in self._below:
-                pending.extend(missing)
-                continue
-            pending.pop()
+        stacks = self._network.stacks
+        for current in bottom_up([node], stacks.below, self._below):
+            entries = [(f, r) for f, r in stacks.entries[current] if f > DEAD]
             lengths = [self._distance_of(f) + self._below[r] for f, r in entries]
-            if len(entries) < len(self._network.stacks.entries[current]):
+            if len(entries) < len(stacks.entries[current]):
                 lengths.append(0)
             self._below[current] = min(lengths)
         return self._below[node]

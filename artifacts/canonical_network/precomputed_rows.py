@@ -26,7 +26,7 @@ from ..container.sections import Arrays
 from ..network.configurations import Stacks
 from ..network.tables import DEAD
 from ..summaries.results import Results, pair_at
-from ..tokens.memo import ENTRY_BYTES
+from ..tokens.memo import ENTRY_BYTES, bottom_up
 from ..tokens.tokenset import Words
 from ..tokens.trie import ranges
 
@@ -138,22 +138,13 @@ class PrecomputedRows:
         """The contexts of all stacks of a set, -1 for one that is not here; by a stack of its own:
         sets are as deep as stacks."""
         cached = self._contexts_of
-        pending = [node]
-        while pending:
-            current = pending[-1]
-            entries = stacks.entries[current]
-            missing = [lower for frame, lower in entries if frame != DEAD and lower not in cached]
-            if missing and current not in cached:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            if current not in cached:
-                found = {
-                    self._pushed.get((frame, context), -1) if frame != DEAD else TEXT_END
-                    for frame, lower in entries
-                    for context in (cached[lower] if frame != DEAD else (TEXT_END,))
-                }
-                cached[current] = tuple(sorted(found))
+        for current in bottom_up([node], stacks.below, cached):
+            found = {
+                self._pushed.get((frame, context), -1) if frame != DEAD else TEXT_END
+                for frame, lower in stacks.entries[current]
+                for context in (cached[lower] if frame != DEAD else (TEXT_END,))
+            }
+            cached[current] = tuple(sorted(found))
         return cached[node]
 
     def _suffix(self, frames: tuple[int, ...], ground: int) -> int:

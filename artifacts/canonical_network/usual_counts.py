@@ -25,6 +25,7 @@ import numpy as np
 from ..network.configurations import BOTTOM, Network
 from ..network.counts import UNBOUNDED, Counters
 from ..network.tables import DEAD, NetworkTables
+from ..tokens.memo import bottom_up
 
 # How many items may follow at least, of which the most that may is taken.
 HORIZONS = (4, 8, 16, 32, 64, 128, 256)
@@ -67,26 +68,18 @@ class UsualCounts:
         """Two sets of stacks, above which no more and no less may follow than above ``node``; both
         are ``node`` where none of its counts are usual."""
         known, stacks = self._known, self._stacks
-        pending = [node]
-        while pending:
-            current = pending[-1]
+        for current in bottom_up([node], stacks.below, known):
             entries = stacks.entries[current]
-            missing = [lower for frame, lower in entries if frame > DEAD and lower not in known]
-            if missing and current not in known:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            if current not in known:
-                less, more = [], []
-                for frame, lower in entries:
-                    if frame <= DEAD:
-                        less.append(current if len(entries) == 1 else BOTTOM)
-                        more.append(less[-1])
-                        continue
-                    fewer, any_number = self._of_frame(frame)
-                    less.append(stacks.push(fewer, known[lower][0]))
-                    more.append(stacks.push(any_number, known[lower][1]))
-                known[current] = stacks.joined(less), stacks.joined(more)
+            less, more = [], []
+            for frame, lower in entries:
+                if frame <= DEAD:
+                    less.append(current if len(entries) == 1 else BOTTOM)
+                    more.append(less[-1])
+                    continue
+                fewer, any_number = self._of_frame(frame)
+                less.append(stacks.push(fewer, known[lower][0]))
+                more.append(stacks.push(any_number, known[lower][1]))
+            known[current] = stacks.joined(less), stacks.joined(more)
         return known[node]
 
     def far_below(

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from ..network.configurations import BOTTOM, Stacks
 from ..network.counts import Counters, InternedSets
 from ..network.tables import DEAD, NetworkTables
-from ..tokens.memo import ENTRY_BYTES
+from ..tokens.memo import ENTRY_BYTES, bottom_up
 from .tables import FIRST_LEXEME
 
 # The frame below all others, to which the text's own call returns.
@@ -191,16 +191,9 @@ class Heads:
         """The (frame, rest) pairs of a head whose frames are counters, the topmost first; None if
         not each of them lies on all behind it."""
         found: dict[int, frozenset[tuple[int, int]]] = {BOTTOM: frozenset(), self.hole: frozenset()}
-        pending = [node for _, node in self.threads[head]]
-        begun = list(pending)
-        while pending:
-            node = pending[-1]
+        begun = [node for _, node in self.threads[head]]
+        for node in bottom_up(begun, self.stacks.below, found):
             entries = self.stacks.entries[node]
-            missing = [rest for _, rest in entries if rest not in found]
-            if node not in found and missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
             counted = frozenset(entry for entry in entries if self._is_count(entry[0]))
             found[node] = counted.union(*(found[rest] for _, rest in entries))
         pairs = frozenset[tuple[int, int]]().union(*(found[node] for node in begun))
@@ -217,35 +210,21 @@ class Heads:
         """A head with other frames in place of those of some (frame, rest) pairs."""
         stacks = self.stacks
         images = {BOTTOM: BOTTOM, self.hole: self.hole}
-        pending = [node for _, node in self.threads[head]]
-        while pending:
-            node = pending[-1]
-            entries = stacks.entries[node]
-            missing = [rest for _, rest in entries if rest not in images]
-            if node not in images and missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            if node not in images:
-                images[node] = stacks.of(
-                    (frames.get((frame, rest), frame), images[rest]) for frame, rest in entries
-                )
+        for node in bottom_up((node for _, node in self.threads[head]), stacks.below, images):
+            images[node] = stacks.of(
+                (frames.get((frame, rest), frame), images[rest])
+                for frame, rest in stacks.entries[node]
+            )
         return self.head_of((state, images[node]) for state, node in self.threads[head])
 
     def same_head(self, other: "Heads", head: int) -> int:
         """The number here of a head of others of the same network."""
-        stacks, entries = self.stacks, other.stacks.entries
-        images = {BOTTOM: BOTTOM}
-        pending = [node for _, node in other.threads[head]]
-        while pending:
-            node = pending[-1]
-            missing = [rest for _, rest in entries[node] if rest not in images]
-            if node not in images and missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            if node not in images:
-                images[node] = stacks.of((frame, images[rest]) for frame, rest in entries[node])
+        stacks, images = self.stacks, {BOTTOM: BOTTOM}
+        for node in bottom_up(
+            (node for _, node in other.threads[head]), other.stacks.below, images
+        ):
+            entries = other.stacks.entries[node]
+            images[node] = stacks.of((frame, images[rest]) for frame, rest in entries)
         return self.head_of((state, images[node]) for state, node in other.threads[head])
 
     def _shorter(self, head: int) -> tuple[int, int] | None:
@@ -279,16 +258,7 @@ class Heads:
         """
         stacks = self.stacks
         images = {self.hole: self.hole, BOTTOM: BOTTOM, **images}
-        pending = [node for _, node in self.threads[head]]
-        while pending:
-            node = pending[-1]
-            missing = [rest for _, rest in stacks.entries[node] if rest not in images]
-            if node not in images and missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            if node in images:
-                continue
+        for node in bottom_up((node for _, node in self.threads[head]), stacks.below, images):
             parts = []
             for frame, rest in stacks.entries[node]:
                 if frame in MARKS:
@@ -340,20 +310,12 @@ class Heads:
         ``{g, f g, f f g} -> {f f g}`` where f is nullable: what follows g may follow f g, too.
         """
         reductions, stacks = self._reductions, self.stacks
-        pending = [node]
-        while pending:
-            current = pending[-1]
-            missing = [rest for _, rest in stacks.entries[current] if rest not in reductions]
-            if current not in reductions and missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            if current not in reductions:
-                parts = [(frame, reductions[rest]) for frame, rest in stacks.entries[current]]
-                if self._counters is not None and len(parts) > 1:
-                    parts = self._counters.undominated(parts)
-                covered = self._covered(parts)
-                reductions[current] = stacks.of(part for part in parts if part not in covered)
+        for current in bottom_up([node], stacks.below, reductions):
+            parts = [(frame, reductions[rest]) for frame, rest in stacks.entries[current]]
+            if self._counters is not None and len(parts) > 1:
+                parts = self._counters.undominated(parts)
+            covered = self._covered(parts)
+            reductions[current] = stacks.of(part for part in parts if part not in covered)
         return reductions[node]
 
     def _covered(self, parts: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:

@@ -44,6 +44,10 @@ class Stacks:
         """About the size of all nodes and unions."""
         return ENTRY_BYTES * (self._pairs + len(self._unions))
 
+    def below(self, node: int) -> list[int]:
+        """The nodes below the frames on top of a node."""
+        return [lower for frame, lower in self.entries[node] if frame > DEAD]
+
     def push(self, frame: int, node: int) -> int:
         """The stacks of ``node`` with ``frame`` on top of each."""
         entries = ((frame, node),)

@@ -10,7 +10,7 @@ What is evicted is computed again when it is needed. What is interned, a state o
 a number was given, cannot be evicted as long as a matcher may hold the number (``interning``).
 """
 
-from collections.abc import Callable, Generator, Hashable
+from collections.abc import Callable, Container, Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -125,6 +125,23 @@ class CacheBudget:
         """A cache that spends this budget; ``entry_bytes``: of entries that are added
         without a weight."""
         return BoundedCache(self.limit, entry_bytes)
+
+
+def bottom_up(
+    begun: Iterable[K], below: Callable[[K], Iterable[K]], known: Container[K]
+) -> Iterator[K]:
+    """What lies below some keys, and these, each behind all that is ``below`` it, without what is
+    ``known``. The caller makes each known before it asks for the next. Nothing is below itself."""
+    pending = list(begun)
+    while pending:
+        current = pending[-1]
+        missing = [] if current in known else [key for key in below(current) if key not in known]
+        if missing:
+            pending.extend(missing)
+            continue
+        pending.pop()
+        if current not in known:
+            yield current
 
 
 def solve_recursive(

@@ -12,6 +12,8 @@ repetitions of a large least number of items whose end cannot be told from their
 from collections.abc import Hashable
 from itertools import chain
 
+from constrain.artifacts.tokens.memo import bottom_up
+
 from .. import thresholds
 from ..automata import regex_ir
 from ..grammar.tree import Grammar, Repetition
@@ -78,14 +80,7 @@ class Items:
     def number(self, root: int) -> int:
         """The number of an expression."""
         rules, of = self._rules, self._of
-        pending = [root]
-        while pending:
-            e = pending[-1]
-            missing = [part for part in rules.parts[e] if part not in of]
-            if missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
+        for e in bottom_up([root], rules.parts.__getitem__, of):
             content = rules.contents[e]
             # Characters of one class have one list, and automata are not compared.
             same = content if isinstance(content, Hashable) else id(content)
