@@ -5,7 +5,7 @@ when it is opened; where they are few, all are put into a dictionary then, which
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -31,10 +31,6 @@ class Results(Generic[V]):
         self.found: dict[int, V] = {}
         self.forget()
 
-    def __len__(self) -> int:
-        """How many are known by their keys in memory."""
-        return len(self.found)
-
     @property
     def added(self) -> int:
         """How many are in memory that were not there at first."""
@@ -52,24 +48,10 @@ class Results(Generic[V]):
         """The value of a key, if it was found or is in the file."""
         value = self.found.get(key)
         if value is None:
-            place = self.place(key)
-            if place is not None:
+            place = bisect_left(self._keys, key)
+            if place < len(self._keys) and self._keys[place] == key:
                 value = self.found[key] = self._decode(place)
         return value
-
-    def place(self, key: int) -> int | None:
-        """Where the file has a key."""
-        place = bisect_left(self._keys, key)
-        if place == len(self._keys) or self._keys[place] != key:
-            return None
-        return place
-
-    def items(self) -> Iterator[tuple[int, V]]:
-        """All keys, those of the file too, in no order, with their values."""
-        yield from self.found.items()
-        if self._begun < len(self._keys):
-            others = (i for i, key in enumerate(self._keys) if key not in self.found)
-            yield from ((self._keys[i], self._decode(i)) for i in others)
 
 
 def _nothing(place: int) -> Any:
