@@ -201,11 +201,13 @@ class LazyMasks:
         key = head, state, nodes.tobytes()
         part = self._parts.get(key)
         if part is None:
-            found, place = _Found(), self._number(head, NO_FRAMES)
+            walks, found = self._walks, _Found()
+            place = self._number(head, NO_FRAMES)
             read = self._reads.read(self._reads.set_of(nodes), state)
             found.add(read.row, read.ids)
             behind: dict[tuple[int, int], list[Nodes]] = {}
             for accept_set, ended in read.ends:
+                walks.parsed += len(ended)
                 reached = self._behind_one(place << 32 | accept_set)
                 behind.setdefault(reached, []).append(ended)
             self._follow([(united(p), *reached) for reached, p in behind.items()], found, depth + 1)
@@ -263,6 +265,7 @@ class LazyMasks:
         accepting = accept_sets != NO_ACCEPT
         ended, accept_sets = ended[accepting], accept_sets[accepting]
         if len(ended):
+            walks.parsed += len(ended)
             places[ended], starts = self._after(places[ended], accept_sets)
             waiting = ended[starts == _PENDING]
             found.pending.append((nodes[waiting], places[waiting]))
@@ -288,7 +291,7 @@ class LazyMasks:
         taken: list[int] = found.ids
         wholes: list[tuple[int, int]] = []
         waiting: list[tuple[int, int]] = []
-        visited = 0
+        visited = parsed = 0
         while pending and len(pending) <= 2 * _FEW:
             node, place, state = pending.pop()
             visited += 1
@@ -297,6 +300,7 @@ class LazyMasks:
             if target == DEAD:
                 if accept_of[state] == NO_ACCEPT:
                     continue
+                parsed += 1
                 key = place << 32 | accept_of[state]
                 place, start = behind.get(key) or self._behind_one(key)
                 if start == _PENDING:
@@ -320,6 +324,7 @@ class LazyMasks:
             else:
                 taken.extend(ids[low : low + own[node]])
         self._walks.visited += visited
+        self._walks.parsed += parsed
         if wholes:
             begins, ends = np.array(wholes, dtype=np.int32).T
             found.begins.append(begins)

@@ -72,7 +72,7 @@ class LexerTrie:
         self._trie: Trie | None = None
         self._slices: Slices | None = None
         self._leaves: Subtrees | None = None
-        self.visited = 0
+        self.visited = self.parsed = 0
 
     def trie(self) -> Trie:
         """The trie. Raises ``ArtifactError`` if stored sets name nodes that it does not have."""

@@ -76,10 +76,11 @@ def test_what_is_composed_is_what_one_pass_gives(
     alone = LazyMasks(masks.summaries, masks.vocab_size)
     nodes, rows = masks.walks.suspended, masks.walks.rows
     results = {
-        (key >> 32, key & 0xFFFFFFFF): number for key, number in stored.results(False).items()
+        (key >> 32, key & 0xFFFFFFFF): number
+        for key, number in zip(stored.feed_keys.tolist(), stored.feeds.tolist(), strict=True)
     } | {
         (ROOT, key >> 20 & 0xFFFFFF, key & 0xFFFFF): number
-        for key, number in stored.results(True).items()
+        for key, number in zip(stored.first_keys.tolist(), stored.firsts.tolist(), strict=True)
     }
 
     def content(found: Summary) -> object:
