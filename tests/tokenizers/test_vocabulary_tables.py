@@ -43,7 +43,7 @@ def test_what_walks_need_of_the_trie_comes_from_the_cache(
     def refused(*_: object) -> None:
         raise AssertionError("made again")
 
-    monkeypatch.setattr(lengths, "characters", refused)
+    monkeypatch.setattr(lengths, "_read_and_below", refused)
     monkeypatch.setattr(layout, "subtrees_of", refused)
     trie = token_tables(default_tokenizer, Cache(tmp_path)).trie
     read = lengths_arrays(trie) | {"order": order_of(trie)}
