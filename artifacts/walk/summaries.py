@@ -81,6 +81,8 @@ class Summaries:
         self.rows.forget()
         self.sets.forget()
         self.found: dict[_Summary, _Summary] = {}
+        # By identity: most states inside have a row that was given before, which stays alive here.
+        self._inside_rows: dict[int, int] = {}
         self._stacks = Stacks()
         self._unseen = self._stacks.unknown(0)
         self._kernel = kernel()(self._states, self._stacks)
@@ -94,11 +96,14 @@ class Summaries:
             found = self.found[key] = self.summary(nodes, twin)
         if found is None:
             if state in self._states.inside:
-                row, left = self._inside(nodes, state)
+                words, left = self._inside(nodes, state)
+                row = self._inside_rows.get(id(words)) or self.rows.add(words)
+                self._inside_rows[id(words)] = row
             else:
-                row, left = self._walked(nodes, state)
+                words, left = self._walked(nodes, state)
+                row = self.rows.number(words)
             number = self.sets.number(left) if len(left) else NOTHING
-            found = self.found[key] = self.rows.number(row), number
+            found = self.found[key] = row, number
         return found
 
     def _unbounded(self, nodes: int, state: int) -> int:
