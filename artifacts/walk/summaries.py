@@ -72,6 +72,11 @@ class Summaries:
         return found + self._stacks.nbytes
 
     @property
+    def table_bytes(self) -> int:
+        """The size that ``SummaryTables`` of it have."""
+        return self.rows.row_bytes * len(self.rows) + 16 * len(self.found)
+
+    @property
     def is_full(self) -> bool:
         """Whether there is more than the capacity allows."""
         return self.nbytes > self._capacity

@@ -84,7 +84,8 @@ def precompute_summaries(
     try:
         below = frames_below(tables, effort.spend)
         while todo:
-            if len(found.found) >= most or found.nbytes > memory:
+            # The next summary may add a row.
+            if len(found.found) >= most or found.table_bytes + found.rows.row_bytes > memory:
                 return False
             before = found.work
             nodes, state = todo.popleft()
