@@ -18,7 +18,6 @@ from .container.manifest import WORD_DFA, Manifest, Origin
 from .kinds.contents import Contents, Later
 from .kinds.table import Kind, Runtime, kind_of
 from .matcher import Machine, Matcher
-from .tokens.allowance import Precomputed
 from .tokens.memo import DEFAULT_CACHE_BYTES, CacheBudget
 from .tokens.trie import Trie
 from .tokens.vocabulary import Vocabulary
@@ -219,19 +218,6 @@ class Artifact:
         whole = self.completed
         arrays = {name: array.copy() for name, array in whole.arrays.items()}
         return Artifact, (whole.manifest, arrays, self.cache_bytes)
-
-    def precompute(self, seconds: float | None = None, answers: int | None = None) -> Precomputed:
-        """Find what the file does not have before decoding needs it: what texts so far have met
-        first, and what may follow. Matchers of other threads work meanwhile, and masks stay as
-        they are. The next call goes on; the artifact's own bytes do not change.
-
-        ``seconds``: of the clock, at most, but for the answer that is being found. ``answers``: so
-        many, which makes two calls find the same; without either, all. Raises ``ValueError`` for
-        less than 0.
-        """
-        if min(seconds or 0, answers or 0) < 0:
-            raise ValueError("neither seconds nor answers can be less than 0")
-        return self._matching.precompute(seconds, answers)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the file: to a temporary name beside ``path``, then renamed."""

@@ -11,7 +11,6 @@ from ..container.sections import (
     require_offsets,
     require_range,
 )
-from ..normalizer.split_characters import check_split_characters
 from ..tokens import tokenset
 from .precomputed_rows import DEEPER, UNKNOWN
 from .return_tables import check_return_tables
@@ -48,9 +47,6 @@ def check_stored(manifest: Manifest, arrays: Arrays) -> None:
         check_trie_types(arrays, MERGED_TRIE)
         if (arrays["cuts.fallback"] >= 0).any() or len(arrays.get("cuts.whole", ())):
             check_trie_types(arrays, APART_TRIE)
-    if "split.tails" in arrays:
-        require("stable.table" in arrays, "stable.table")
-        check_split_characters(arrays, manifest.vocab_size)
 
 
 _SECTIONS = {

@@ -154,16 +154,6 @@ class CanonicalMasks(InterningMachine):
         """The mask before any token is known: read-only."""
         self._masks.keep(self.start, row)
 
-    def pairs_met(self) -> list[tuple[int, int]]:
-        """The states of the network and of the pre-tokenizer DFA at which masks are cached, the
-        last first."""
-        found = dict[tuple[int, int], None]()
-        for number in reversed(self._masks.keys()):
-            configuration, pre_states, _ = self._states[number]
-            for state, _ in self.network.threads[configuration]:
-                found |= dict.fromkeys((state, q) for q in self._sets[pre_states] if state != DEAD)
-        return list(found)
-
     def state_after(self, after: Sequence[int]) -> int:
         """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
         pretokenizer, continued = self.pretokenized.pretokenizer, self.pretokenized.continued

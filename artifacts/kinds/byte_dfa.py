@@ -1,14 +1,13 @@
 """Artifacts of the kind ``byte-dfa``: a regular grammar under any tokenization."""
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..dfa.check import check_byte_dfa, check_stored_rows
 from ..matcher import Begun
-from ..tokens.allowance import NOT_LAZY, Allowance, Precomputed
 from .check_tokenizer import check_trie_sections, check_vocabulary
 from .contents import Contents
 from .generations import always
@@ -17,7 +16,6 @@ from .regular import ROWS_AND_STEPS, RegularGrammar
 if TYPE_CHECKING:
     from ..dfa.machine import DfaMachine
     from ..dfa.mask_rows import Rows
-    from .mask_walks import MaskWalks
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
@@ -40,20 +38,6 @@ class ByteDfaRuntime(RegularGrammar):
     def begun(self, prompt: Sequence[int]) -> Begun:
         """Under any tokenization a prompt changes nothing."""
         return always(self.machine())
-
-    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """Masks along random texts that the masks allow, where the file has no rows."""
-        if "rows" in self.contents.arrays:
-            return NOT_LAZY
-        with self.contents.precomputing:
-            return self._walks.precompute(Allowance(seconds, answers))
-
-    @cached_property
-    def _walks(self) -> "MaskWalks":
-        from .mask_walks import MaskWalks
-
-        c, m = self.contents, self.contents.manifest
-        return MaskWalks(partial(self.begun, ()), c.vocabulary, m.eos, m.vocab_size)
 
     @cached_property
     def _rows(self) -> "Rows":

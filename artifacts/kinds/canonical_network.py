@@ -2,7 +2,7 @@
 tokenizer encodes its members."""
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..canonical_network.check import check_inert, check_precomputed, check_stored
@@ -10,8 +10,6 @@ from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require
 from ..matcher import Begun
 from ..network.check import check_network
-from ..normalizer.machine import WithNormalForm
-from ..tokens.allowance import Allowance, Precomputed
 from ..tokens.vocabulary import TEXT
 from . import network
 from .check_tokenizer import (
@@ -29,11 +27,9 @@ from .network import NetworkGrammar
 from .parser import names_of, network_of
 
 if TYPE_CHECKING:
-    from ..canonical_network.closure.precomputation import Precomputation
     from ..canonical_network.machine import CanonicalMachine
     from ..network.tables import NetworkTables
     from ..token_terminals.machine import TokenTerminalMachine
-    from .mask_walks import MaskWalks
 
     AnyMachine: TypeAlias = CanonicalMachine | TokenTerminalMachine[CanonicalMachine]
 
@@ -85,41 +81,6 @@ class CanonicalNetworkRuntime(NetworkGrammar):
         """The machine of all matchers, until it is full."""
         return self._generations.machine()
 
-    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """The rows that are needed where texts have been come first, then those of all other
-        places. Matchers go on with what was found when the call ends. Where single tokens are left
-        to searches while decoding, masks that walks by masks meet come last; with counters these
-        are all."""
-        c, allowance = self._beside.contents_of_inner, Allowance(seconds, answers)
-        with c.precomputing:
-            if self.network.counters is not None:
-                return self._walks.precompute(allowance, 0)
-            with c.lock:
-                work = self._work = self._work or self._begun_work()
-                live = self._beside.inner(self._generations.latest())
-                met = (live.inner if isinstance(live, WithNormalForm) else live).pairs_met()
-            before, was_complete = work.results, work.is_complete
-            ended = work.go_on(met, allowance)
-            found = work.results - before
-            # What the file has is more than that at first.
-            if work.results > len(c.arrays.get("closed.keys", ())) and (
-                found or work.is_complete > was_complete
-            ):
-                self._sections = {**c.arrays, **work.arrays()}
-                self._generations.renew()
-            if ended is None:
-                return self._walks.precompute(allowance, found)
-            return Precomputed(found, ended)
-
-    # What was precomputed since the artifact was loaded, and how far that has come.
-    _sections: "Arrays | None" = None
-    _work: "Precomputation | None" = None
-
-    @property
-    def sections(self) -> Arrays:
-        """Those of the file, with what was precomputed since."""
-        return self._sections or self._beside.contents_of_inner.arrays
-
     @cached_property
     def _beside(self) -> "BesideTerminals[CanonicalMachine]":
         return BesideTerminals(self.contents)
@@ -128,26 +89,6 @@ class CanonicalNetworkRuntime(NetworkGrammar):
     def _over_sentinels(self) -> "NetworkTables":
         """The network of texts and sentinels."""
         return network_of(self._beside.contents_of_inner)
-
-    def _begun_work(self) -> "Precomputation":
-        from ..canonical_network.closure.precomputation import Precomputation
-        from ..canonical_network.pretokenized import PretokenizedNetwork
-
-        c = self._beside.contents_of_inner
-        own = PretokenizedNetwork.from_arrays(
-            self._over_sentinels, c.arrays, c.vocabulary, c.caches
-        )
-        is_complete = "closed.all" in c.arrays and bool(c.arrays["closed.all"][1])
-        return Precomputation(own, c.arrays, c.caches.limit, is_complete=is_complete)
-
-    @cached_property
-    def _walks(self) -> "MaskWalks":
-        from .mask_walks import MaskWalks
-
-        c = self.contents
-        return MaskWalks(
-            partial(self.begun, ()), c.vocabulary, c.manifest.eos, c.manifest.vocab_size
-        )
 
     def begun(self, prompt: Sequence[int]) -> Begun:
         """By the boundaries that the prompt may have, and its last token."""
@@ -163,7 +104,7 @@ class CanonicalNetworkRuntime(NetworkGrammar):
         from ..canonical_network.machine import canonical_machine, following_machine
 
         c = self._beside.contents_of_inner
-        arrays, eos = self.sections, c.manifest.eos
+        arrays, eos = c.arrays, c.manifest.eos
         if full is not None:
             machine = following_machine(self._beside.inner(full), arrays, eos, c.caches)
         else:

@@ -31,15 +31,14 @@ class Contents:
     """``arrays``: the sections by name, which have been checked. ``caches``: what the caches of a
     machine of this artifact may hold together. ``lock``: held while one is filled; there is one
     for each artifact. ``shared_trie``: the trie of the vocabulary, where it was made already.
-    ``precomputing``: held by the thread that precomputes. ``later``: makes the sections that are
-    not there yet, and which masks do not need; None where all are."""
+    ``later``: makes the sections that are not there yet, and which masks do not need; None where
+    all are."""
 
     manifest: Manifest
     arrays: Arrays
     caches: CacheBudget = field(default_factory=CacheBudget)
     lock: Lock = field(default_factory=RLock)
     shared_trie: Trie | None = None
-    precomputing: Lock = field(default_factory=RLock)
     later: Later | None = None
 
     @cached_property

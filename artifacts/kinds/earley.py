@@ -7,7 +7,6 @@ from weakref import WeakSet
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..matcher import Begun, Generation
-from ..tokens.allowance import NOT_LAZY, Precomputed
 from .check_tokenizer import FIRST_ROW, check_first_row, check_trie_sections, check_vocabulary
 from .contents import Contents
 from .generations import always
@@ -35,10 +34,6 @@ class EarleyRuntime(NestingGrammar):
         super().__init__(contents)
         # Of the matchers' machines that have the memo.
         self._generations: WeakSet[Generation] = WeakSet()
-
-    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """What is found is about the text that is read."""
-        return NOT_LAZY
 
     def machine(self) -> "EarleyMasks":
         """A machine of its own for each matcher."""

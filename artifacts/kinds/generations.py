@@ -37,14 +37,6 @@ class Generations(Generic[M]):
                 generation = self._generation = Generation(machine)
             return generation, machine
 
-    def renew(self) -> None:
-        """End the generation: all go on with what is made of None."""
-        with self._lock:
-            machine = self._machine = self._following(None)
-            if self._generation is not None:
-                self._generation.machine = None
-            self._generation = Generation(machine)
-
     def begun(self) -> Begun:
         """Where a text begins."""
         generation, machine = self.current()

@@ -2,7 +2,7 @@
 network over lexemes behind a lexer, some of whose states may be made while decoding."""
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -13,20 +13,15 @@ from ..container.manifest import LAZY_GREEDY, Manifest
 from ..container.sections import Arrays
 from ..matcher import Begun
 from ..maximal_munch.check import check_greedy
-from ..tokens.allowance import Allowance, Precomputed
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
 from .generations import Generations
 from .parser import names_of, network_of
 
 if TYPE_CHECKING:
-    from ..maximal_munch.closure.precomputation import Precomputation
     from ..maximal_munch.machine import MaximalMunchMasks
-    from ..maximal_munch.parser_transitions import ParserTransitionTables
     from ..maximal_munch.slices import Slices
-    from ..maximal_munch.summary_tables import HeadSummaryTables
     from ..maximal_munch.tables import MaximalMunchTables
-    from .mask_walks import MaskWalks
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
@@ -56,55 +51,6 @@ class MaximalMunchRuntime:
     def machine(self) -> "MaximalMunchMasks":
         """The machine of all matchers, until it is full."""
         return self._generations.machine()
-
-    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """The summaries of heads that texts have met come first, then those of all others, about
-        few frames before about many. Matchers go on with what was found when the call ends. Where
-        heads grow with the depth of texts, masks that walks by masks meet come last; with counters
-        these are all."""
-        c, allowance = self.contents, Allowance(seconds, answers)
-        with c.precomputing:
-            if self.tables.network.counters is not None:
-                return self._walks.precompute(allowance, 0)
-            with c.lock:
-                work = self._work = self._work or self._begun_work()
-                live = self._generations.latest()
-                met = live.places_met()
-            before, was_complete = work.results, work.is_complete
-            ended = work.go_on(live.configurations, met, allowance)
-            found = work.results - before
-            # What the file has is more than that at first.
-            if work.results > self._stored_results and (found or work.is_complete > was_complete):
-                self._precomputed = work.tables()
-                self._generations.renew()
-            if ended is None:
-                return self._walks.precompute(allowance, found)
-            return Precomputed(found, ended)
-
-    # What was precomputed since the artifact was loaded, and how far that has come.
-    _precomputed: "tuple[HeadSummaryTables, ParserTransitionTables] | None" = None
-    _work: "Precomputation | None" = None
-
-    def _begun_work(self) -> "Precomputation":
-        from ..maximal_munch.closure.precomputation import Precomputation
-
-        # Under the lock, as all that threads share.
-        assert self.contents.trie
-        given, masks = self._made(), self._machine(None, None)
-        return Precomputation(given, masks, self.contents.caches.limit)
-
-    @property
-    def _stored_results(self) -> int:
-        return sum(len(self.contents.arrays[f"greedy.{name}"]) for name in ("firsts", "feeds"))
-
-    @cached_property
-    def _walks(self) -> "MaskWalks":
-        from .mask_walks import MaskWalks
-
-        c = self.contents
-        return MaskWalks(
-            partial(self.begun, ()), c.vocabulary, c.manifest.eos, c.manifest.vocab_size
-        )
 
     def begun(self, prompt: Sequence[int]) -> Begun:
         """Under any tokenization a prompt changes nothing."""
@@ -148,22 +94,11 @@ class MaximalMunchRuntime:
 
     def _following(self, full: "MaximalMunchMasks | None") -> "MaximalMunchMasks":
         following = None if full is None else full.following()
-        return self._made() if following is None else following
-
-    def _made(self) -> "MaximalMunchMasks":
+        if following is not None:
+            return following
         from ..maximal_munch.parser_transitions import ParserTransitionTables
         from ..maximal_munch.summary_tables import HeadSummaryTables
 
-        a = self.contents.arrays
-        given = HeadSummaryTables.from_arrays(a), ParserTransitionTables.from_arrays(a)
-        return self._machine(*(self._precomputed or given))
-
-    def _machine(
-        self,
-        summaries: "HeadSummaryTables | None",
-        transitions: "ParserTransitionTables | None",
-    ) -> "MaximalMunchMasks":
-        """A machine that begins with these."""
         c = self.contents
         a, m = c.arrays, c.manifest
         return self._machine_type(
@@ -173,8 +108,8 @@ class MaximalMunchRuntime:
             m.eos,
             m.vocab_size,
             self._slices if len(a["slices.starts"]) else None,
-            summaries,
-            transitions,
+            HeadSummaryTables.from_arrays(a),
+            ParserTransitionTables.from_arrays(a),
             c.caches,
             c.lock,
         )
@@ -196,11 +131,6 @@ class MaximalMunchRuntime:
 
 class LazyLexerRuntime(MaximalMunchRuntime):
     """As its base, whose machine also interns the states of lazy DFAs that it meets."""
-
-    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """Masks that walks by masks meet."""
-        with self.contents.precomputing:
-            return self._walks.precompute(Allowance(seconds, answers), 0)
 
     @cached_property
     def tables(self) -> "MaximalMunchTables":

@@ -2,7 +2,7 @@
 them: what runs them, in a file or without one."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,6 @@ from ..machine.stored_positions import StoredPositions, check_positions
 from ..matcher import Begun
 from ..network.configurations import Texts
 from ..tokens import tokenset
-from ..tokens.allowance import NOT_LAZY, Allowance, Precomputed
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
 from ..tokens.tokenset import Words
@@ -31,7 +30,6 @@ from .parser import check_terminals, named_in, names_of
 
 if TYPE_CHECKING:
     from ..lazy_dfa.tables import Conjunction
-    from .mask_walks import MaskWalks
 
 FIRST_CALL = 256
 
@@ -147,20 +145,6 @@ class MetStates:
     def names_tokens(self) -> bool:
         """Whether the grammar names tokens, which no text matches."""
         return bool(self._named)
-
-    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """Masks along random texts that the masks allow. Where terminals grow these are found from
-        a few walks, which the first texts make."""
-        if self.grows:
-            return NOT_LAZY
-        return self._walks.precompute(Allowance(seconds, answers))
-
-    @cached_property
-    def _walks(self) -> "MaskWalks":
-        from .mask_walks import MaskWalks
-
-        begin = partial(self.begun, ())
-        return MaskWalks(begin, self.vocabulary, self.eos, self.vocab_size)
 
 
 class MetStatesRuntime(MetStates):

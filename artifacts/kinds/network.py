@@ -2,7 +2,7 @@
 under any tokenization."""
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
@@ -10,7 +10,6 @@ from ..container.sections import Arrays
 from ..matcher import Begun
 from ..network.check import check_network
 from ..tokens import tokenset
-from ..tokens.allowance import Allowance, Precomputed
 from ..walk.summary_tables import check_summaries
 from .check_tokenizer import FIRST_ROW, check_first_row, check_trie_sections, check_vocabulary
 from .contents import Contents
@@ -20,7 +19,6 @@ from .parser import NestingGrammar, check_earley, names_of, network_of
 if TYPE_CHECKING:
     from ..machine.masks import MetMasks
     from ..network.tables import NetworkTables
-    from .mask_walks import MaskWalks
     from .met_states import MetStatesRuntime
 
 # A section of networks whose states are made when they are met.
@@ -72,18 +70,6 @@ class NetworkRuntime(NetworkGrammar):
     def machine(self) -> "MetMasks":
         """The machine of all matchers, until it is full."""
         return self._generations.machine()
-
-    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """Masks along random texts that the masks allow."""
-        with self.contents.precomputing:
-            return self._walks.precompute(Allowance(seconds, answers))
-
-    @cached_property
-    def _walks(self) -> "MaskWalks":
-        from .mask_walks import MaskWalks
-
-        c, m = self.contents, self.contents.manifest
-        return MaskWalks(partial(self.begun, ()), c.vocabulary, m.eos, m.vocab_size)
 
     def begun(self, prompt: Sequence[int]) -> Begun:
         """Under any tokenization a prompt changes nothing."""

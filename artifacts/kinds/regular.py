@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..tokens.allowance import NOT_LAZY, Precomputed
 from .contents import Contents
 
 if TYPE_CHECKING:
@@ -28,10 +27,6 @@ class RegularGrammar:
     def byte_state_of(self, state: int) -> int:
         """The state of the byte DFA that a state of the machine stands for (of several, one)."""
         return state
-
-    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """Rows are in the file, or unpacked in about the time that it takes to read one."""
-        return NOT_LAZY
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""

@@ -7,7 +7,6 @@ from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..errors import ArtifactError
 from ..matcher import Begun, Machine
-from ..tokens.allowance import Precomputed
 from .contents import Contents
 
 
@@ -26,9 +25,6 @@ class Runtime(Protocol):
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""
-
-    def precompute(self, seconds: float | None, answers: int | None) -> Precomputed:
-        """Find what is not in the file before it is needed, as ``Artifact.precompute`` says."""
 
     @property
     def names_tokens(self) -> bool:

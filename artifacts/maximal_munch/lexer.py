@@ -151,10 +151,6 @@ class Lexer:
             cached = self._starts[allowed] = self._construct(tuple(begun))
         return cached
 
-    def same_state(self, other: "Lexer", state: int) -> int:
-        """The number here of a state of another of the same tables."""
-        return BETWEEN if state == BETWEEN else self._construct(other.sets[state])
-
     def lexemes(self, state: int) -> frozenset[int]:
         """The lexemes that can still be read in a state."""
         return frozenset(self._owners[inner] for inner in self._sets[state])

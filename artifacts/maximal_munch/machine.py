@@ -126,13 +126,6 @@ class MaximalMunchMasks(InterningMachine):
         """The configuration before any token."""
         return self.configurations.start
 
-    def places_met(self) -> list[tuple[int, int]]:
-        """The heads and states of the lexer whose masks are cached, the last first."""
-        found = self.configurations
-        places = map(found.parts, reversed(self._rows))
-        to_head = found.transitions.to_head
-        return list(dict.fromkeys((to_head[head].mask_head, state) for head, _, state in places))
-
     def is_accepting(self, configuration: int) -> bool:
         """Whether the text so far is a member."""
         with self.lock:

@@ -217,16 +217,6 @@ class Heads:
             )
         return self.head_of((state, images[node]) for state, node in self.threads[head])
 
-    def same_head(self, other: "Heads", head: int) -> int:
-        """The number here of a head of others of the same network."""
-        stacks, images = self.stacks, {BOTTOM: BOTTOM}
-        for node in bottom_up(
-            (node for _, node in other.threads[head]), other.stacks.below, images
-        ):
-            entries = other.stacks.entries[node]
-            images[node] = stacks.of((frame, images[rest]) for frame, rest in entries)
-        return self.head_of((state, images[node]) for state, node in other.threads[head])
-
     def _shorter(self, head: int) -> tuple[int, int] | None:
         """The head without the lowest frame of all its stacks, and that frame; None if they do not
         share it, or the head would need it."""

@@ -86,11 +86,6 @@ class BoundedCache(Generic[K, V]):
         for key in oldest:
             del self._entries[key]
 
-    def keys(self) -> list[K]:
-        """The keys of all entries, the oldest first."""
-        with self._lock:
-            return list(self._entries)
-
     def clear(self) -> None:
         """Evict all entries."""
         with self._lock:

@@ -1,6 +1,7 @@
 """Precompute the rows of all threads on all stacks (``artifacts/canonical_network/closure``), as
 far as there is room in an artifact: the same on each machine."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,10 +39,7 @@ def precompute_rows(
     time and resident memory."""
     rows = AllRows(network, liveness, effort.spend, summaries, memory)
     effort.begin(_STAGE, most_work)
-    try:
-        for _ in rows.steps():
-            pass
-    except Exhausted:
-        pass
+    with suppress(Exhausted):
+        rows.find()
     effort.end()
     return Precomputed(rows.arrays(), len(rows.summaries.found), rows.is_complete)

@@ -242,14 +242,10 @@ def precompute(merged: CanonicalTables, taken: int) -> Precomputed:
 
 def _for_lazy_rows(merged: CanonicalTables) -> Iterator[dict[str, NDArray[Any]]]:
     """The sections that rows which are not precomputed are made of, and that depend on no text:
-    what makes contexts, and tries; and by what ends of characters they are precomputed beside
-    matchers. All or none of each are wanted."""
+    what makes contexts, and tries. All or none of each are wanted."""
     networks = [merged.network] if merged.inert is None else [merged.network, merged.inert]
     yield {name: a for network in networks for name, a in network.sections_of_returns().items()}
     yield merged.network.sections_of_tries()
-    if merged.inert is not None and merged.normal_form is not None:
-        between = np.array([merged.normal_form.between], dtype=np.int32)
-        yield {"split.between": between, **merged.normal_form.split.arrays()}
 
 
 def _first_row(

@@ -12,7 +12,6 @@ from support.corpus.recorded import Language
 from support.corpus.tokenizer_case import Case
 
 from constrain.artifacts import ArtifactError
-from constrain.artifacts.kinds.canonical_network import CanonicalNetworkRuntime
 from constrain.artifacts.pretokenizer.dfa import begins_character
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
@@ -82,32 +81,6 @@ def test_sections_that_do_not_fit_are_refused(normalizing: Case) -> None:
     """A state or a token outside its array names the section."""
     artifact = ENGINES["canonical network"].stored(MARKED["marks"], normalizing)
     for name in ("inert.states", "inert.rows", "stable.table", "closed.doubtful"):
-        damaged = artifact.arrays[name].copy()
-        damaged.flat[-1] = np.iinfo(damaged.dtype).max
-        with pytest.raises(ArtifactError, match=name):
-            load_bytes(encoded(artifact, {name: damaged}))
-
-
-@pytest.mark.parametrize("name", MARKED)
-def test_what_is_precomputed_beside_matchers_is_what_a_file_has(
-    name: str, normalizing: Case
-) -> None:
-    """Which ends of characters are left is decided by what the file has for that."""
-    engine = ENGINES["canonical network"]
-    whole, lazy = (engine.artifact(MARKED[name], normalizing, prewarm=n) for n in (None, 0))
-    assert {"split.tails", "split.sets"} <= set(lazy.arrays)
-    assert "split.tails" not in whole.arrays
-    assert lazy.precompute().is_complete
-    runtime = lazy.runtime
-    assert isinstance(runtime, CanonicalNetworkRuntime)
-    for section in ("stable.unsure", "closed.doubtful"):
-        assert np.array_equal(whole.arrays[section], runtime.sections[section])
-
-
-def test_what_ends_of_characters_are_decided_by_is_checked(normalizing: Case) -> None:
-    """A section that does not fit is named."""
-    artifact = ENGINES["canonical network"].artifact(MARKED["marks"], normalizing, prewarm=0)
-    for name in ("split.tails", "split.tokens", "split.offsets", "split.between"):
         damaged = artifact.arrays[name].copy()
         damaged.flat[-1] = np.iinfo(damaged.dtype).max
         with pytest.raises(ArtifactError, match=name):

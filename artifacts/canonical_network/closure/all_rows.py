@@ -12,9 +12,8 @@ are not found here are computed lazily while decoding.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -52,16 +51,14 @@ class _FullError(Exception):
 
 class AllRows:
     """``watch``: told of all work, as the network's is. ``most``: summaries, and ``memory``: bytes
-    of them, that there is room for. ``preferred``: pairs whose rows are found before others.
-    ``has_all``: whether what has no summary has no tokens. ``is_full``: whether there is no more
-    room."""
+    of them, that there is room for. ``has_all``: whether what has no summary has no tokens."""
 
     def __init__(
         self,
         network: PretokenizedNetwork,
         liveness: Liveness,
         watch: Watch,
-        most: int | None,
+        most: int,
         memory: int,
     ) -> None:
         self.network, self.liveness, self.watch = network, liveness, watch
@@ -74,45 +71,34 @@ class AllRows:
             network.vocabulary.size, network.planes, len(network.pretokenizer.table)
         )
         self.decisions = _Decisions(network, liveness, self.calls, self.summaries, watch)
-        self.preferred: Sequence[int] = ()
-        self.has_all = self.is_full = False
+        self.has_all = False
 
-    def steps(self, at_once: int | None = None) -> Iterator[None]:
-        """Find all rows, as far as there is room; yields now and then. First those of pairs at
-        which a pre-token may start or the text end; ``at_once`` so many pairs with all that is
-        suspended there, None for all."""
+    def find(self) -> None:
+        """Find all rows, as far as there is room: first those of pairs at which a pre-token may
+        start or the text end."""
         try:
-            yield from self._find_all(at_once)
+            self._find_all()
         except _FullError:
-            self.is_full = True
-        else:
-            self.has_all = True
+            return
+        self.has_all = True
 
-    def _find_all(self, at_once: int | None) -> Iterator[None]:
+    def _find_all(self) -> None:
         reached = np.array(self.calls.reached)
         pairs = np.flatnonzero(reached.any(axis=0))
         at_boundary = np.zeros(len(reached[0]), dtype=np.bool_)
         for context in set(self.calls.contexts):
             at_boundary |= self.liveness.at_boundary(context)
         pairs = pairs[np.argsort(~at_boundary[pairs], kind="stable")]
-        waiting = dict.fromkeys(pairs.tolist())
-        seen = set[tuple[Suspended, int, int]]()
-        while waiting:
-            first = (pair for pair in self.preferred if pair in waiting)
-            order = dict.fromkeys(chain(first, waiting))
-            mine = list(islice(order, at_once))
-            for pair in mine:
-                del waiting[pair]
-            below = deque[tuple[Suspended, int, int]]()
-            yield from self._find_at_root(mine, reached, below)
-            yield from self._find_below(below, seen)
+        below = deque[tuple[Suspended, int, int]]()
+        self._find_at_root(pairs.tolist(), reached, below)
+        self._find_below(below)
 
     def _find_at_root(
         self,
         pairs: Sequence[int],
         reached: NDArray[np.bool_],
         below: deque[tuple[Suspended, int, int]],
-    ) -> Iterator[None]:
+    ) -> None:
         """The rows of tokens that begin in some pairs; what they suspend is added to ``below``."""
         keys = [(pair, plane) for plane in range(self.network.planes) for pair in pairs]
         for places, part in self.walks.walk(keys):
@@ -125,14 +111,11 @@ class AllRows:
                 state = int(self.contexts.states[pair])
                 threads.append(_Threads([(entry, state, after)], calls))
                 below.extend(self._below(suspended, calls))
-            yield from self._add(part, threads)
+            self._add(part, threads)
 
-    def _find_below(
-        self,
-        below: deque[tuple[Suspended, int, int]],
-        seen: set[tuple[Suspended, int, int]],
-    ) -> Iterator[None]:
+    def _find_below(self, below: deque[tuple[Suspended, int, int]]) -> None:
         """The rows of what was suspended, frame below frame."""
+        seen = set[tuple[Suspended, int, int]]()
         while below:
             item = below.popleft()
             if item in seen:
@@ -142,7 +125,7 @@ class AllRows:
             part = self.walks.below(where, frame)
             after = self.summaries.entry_set(part.suspended[0])
             place = self.summaries.entry(where), frame, after
-            yield from self._add(part, [_Threads([place], (call,))])
+            self._add(part, [_Threads([place], (call,))])
             below.extend(self._below(part.suspended[0], [call]))
 
     @property
@@ -173,7 +156,7 @@ class AllRows:
             for caller in sorted(self.calls.callers[call])
         ]
 
-    def _add(self, part: Part, threads: Sequence[_Threads]) -> Iterator[None]:
+    def _add(self, part: Part, threads: Sequence[_Threads]) -> None:
         """The rows of a part in all contexts, of its walks by ``threads``."""
         contexts_of: dict[tuple[int, ...], set[int]] = {}
         by_context: dict[int, list[int]] = {}
@@ -191,11 +174,8 @@ class AllRows:
             for walk, content in enumerate(decided.contents()):
                 alike.setdefault((content, threads[numbers[walk]].calls), []).append(walk)
             for (_, calls), walks in alike.items():
-                yield
                 self.watch(_PLACE_WORK * len(walks), 0)
-                room = len(walks)
-                if self.most is not None:
-                    room = self.most - len(self.summaries.found)
+                room = self.most - len(self.summaries.found)
                 if room <= 0 or self.summaries.nbytes > self.memory:
                     raise _FullError
                 places = [threads[numbers[walk]].places[0] for walk in walks[:room]]

@@ -13,11 +13,10 @@ keywords, of one priority), heads grow with the depth. Whoever goes on with it s
 the rest is computed lazily.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from heapq import heappop, heappush
 
-from ...summaries.node_sets import ROOT
 from ...tokens.subtrees import subtrees_of
 from ...tokens.trie import Trie
 from ...tokens.vocabulary import Vocabulary
@@ -161,11 +160,6 @@ class Worklist:
             begun = self.heads.follow(_room(results, _VISITED_AT_ONCE, _FIRSTS_OF_A_HEAD))
             yield from self.found.begin(depth, begun)
 
-    def begin_with(self, places: Iterable[tuple[int, int]]) -> Iterator[None]:
-        """Find what shortened heads and states of the lexer need before all others."""
-        of_head = self.heads.below.of_head
-        yield from self.found.begin(-1, [(head, state, of_head(head)) for head, state in places])
-
     def tables(self) -> HeadSummaryTables:
         """What was found."""
         return self.found.tables(self._configurations.heads, self._configurations.lexer)
@@ -185,28 +179,3 @@ def nothing(
 def _room(results: int | None, most: int, each: int) -> int:
     """How many tasks with about so many results each are done together."""
     return most if results is None else max(1, min(most, results // each))
-
-
-def has_all(masks: MaximalMunchMasks) -> bool:
-    """Whether all summaries that texts need are among those that ``masks`` began with."""
-    heads, find = HeadTasks(masks, lambda: None), masks.summaries.find
-    of_state = heads.below.of_state
-    while heads.depth is not None:
-        if heads.visited > MOST_HEADS:
-            return False
-        pending = list[tuple[int, frozenset[int]]]()
-        for head, state, below in heads.follow(_VISITED_AT_ONCE):
-            first = find((ROOT, head, state))
-            if first is None:
-                return False
-            pending.append((first, below))
-        seen = set(pending)
-        for summary, below in pending:
-            for frame in below if masks.summaries.summary(summary).pending else ():
-                fed = find((summary, frame))
-                if fed is None:
-                    return False
-                if (fed, of_state[frame]) not in seen:
-                    seen.add((fed, of_state[frame]))
-                    pending.append((fed, of_state[frame]))
-    return True

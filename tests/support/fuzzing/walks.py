@@ -38,9 +38,6 @@ def opened_and_walked(mutant: Mutant, folder: Path, seed: int) -> None:
     try:
         artifact = load_bytes(mutant.data, verify=rng.random() < 0.5, shared=folder)
         walk(artifact, rng)
-        if rng.random() < 0.1:
-            artifact.precompute(answers=4)
-            walk(artifact, rng)
     finally:
         for name in mutant.tables:
             (folder / name).unlink()
