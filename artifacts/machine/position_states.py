@@ -174,6 +174,11 @@ class PositionStates:
         alone = (p for p in members if self._repetitions.copy_at(p) is None)
         return self._lists.of(alone, ended=self.ends(number))
 
+    def includes(self, number: int, part: int) -> bool:
+        """Whether it is seen at once that a set reads what another one does."""
+        is_real = number <= _LIST and part <= _LIST
+        return number == part or (is_real and self._lists.includes(number, part))
+
     def _set(self, number: int, repetition: int = 0, first: int = 0, more: int = 0) -> int:
         """The set of a list whose copies of a repetition, from that behind ``first`` items on, are
         those behind so many ``more``."""

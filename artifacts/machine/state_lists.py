@@ -141,6 +141,16 @@ class StateLists:
         self._unions[key] = found
         return found
 
+    def includes(self, number: int, part: int) -> bool:
+        """Whether a list has all positions of another one."""
+        heads, rests = self._heads, self._rests
+        while part > ENDED and number != part:
+            number = self._end_of(number, heads[part])
+            if heads[number] != heads[part]:
+                return False
+            number, part = rests[number], rests[part]
+        return True
+
     def _end_of(self, number: int, place: int) -> int:
         """The end of a list from a place on."""
         heads, rests, jumps = self._heads, self._rests, self._jumps

@@ -107,6 +107,9 @@ class StateMaker(Protocol):
     def uncounted(self, number: int) -> int:
         """The part of a set that is in no repetition."""
 
+    def includes(self, number: int, part: int) -> bool:
+        """Whether it is seen at once that a set reads what another one does."""
+
 
 class _FollowingRow(Sequence[int]):
     """The row of a state that leads where its ``base`` does, further inside of a repetition; what
@@ -310,6 +313,11 @@ class States(dict[int, Sequence[int]]):
             if target != state:
                 found |= _CLASSES[octet]
         return found
+
+    def includes(self, state: int, part: int) -> bool:
+        """Whether it is seen at once that a state reads what another one does."""
+        made_of, least = self._sets[state], self._sets[part]
+        return min(made_of, least) >= 0 and self._maker.includes(made_of, least)
 
     def leading_outside_ascii(self, state: int, back: int) -> int:
         """The classes of characters outside ASCII, as bits, all of which lead from a state to

@@ -40,3 +40,7 @@ class TableStates(States):
     def __missing__(self, state: int) -> Sequence[int]:
         row = self[state] = self._tables.rows[state]
         return row
+
+    def includes(self, state: int, part: int) -> bool:
+        """Of tables nothing is known but that they are equal."""
+        return state == part

@@ -2,7 +2,7 @@
 cimport cython
 
 cdef int ENDS, CALLS, INSIDE, UNKNOWN, LARGE, ALIAS, SEVERAL, UNSEEN, NO_EXITS, ENDLESS, BELOW, ELSEWHERE
-cdef unsigned long long ONE, ALL_CLASSES, BULK, OUTSIDE, BROKEN
+cdef unsigned long long ONE, ALL_CLASSES, BULK, OUTSIDE, LETTERS, BROKEN
 cdef int LOW, MID, ALL, HIGH, ROOM, FREE, LEFT, NOTED, SET, MOST_NOTED, UNREAD, NOTHING, MANY_SETS, MANY_BITS
 cdef int OF_SET, CHILD, STOP, EXITS, COUNT, TOP, USED, UNIONS, BITS, WAITING
 cdef int FIRST, LAST, BEGIN, OWN, END, FIELDS
@@ -16,6 +16,7 @@ cdef class StateRows:
     cdef int[::1] row_at
     cdef unsigned char[::1] kind
     cdef unsigned long long[::1] leaving
+    cdef unsigned long long[::1] unread
     cdef unsigned long long[::1] reads
     cdef int[::1] room
     cdef int[::1] twin
@@ -29,8 +30,11 @@ cdef class StateRows:
     @cython.locals(named=int, size=int, state=int)
     cdef name_states(self)
     @cython.final
-    @cython.locals(at=int, others=int, looping=int, octet=int, target=int, reads="unsigned long long", leaving="unsigned long long", loops="unsigned long long")
+    @cython.locals(at=int, others=int, looping=int, octet=int, target=int, reads="unsigned long long", leaving="unsigned long long", unread="unsigned long long", loops="unsigned long long")
     cdef int make(self, int state) except -1
+    @cython.final
+    @cython.locals(row=int, target=int, octet=int, is_more=bint, found="unsigned long long")
+    cdef int cover(self, int state) except -1
     @cython.final
     @cython.locals(base=int, at=int, before=int, target=int, octet=int)
     cdef int follow(self, int state, row) except -1

@@ -239,7 +239,7 @@ class Kernel(Threads):
             if self.row_at[state] < 0:
                 self.make(state)
             leaving = self.leaving[state]
-            if leaving & below == 0:
+            if self.unread[state] & below == 0:
                 if is_large:
                     self.unite(self.layout.block(node))
                 else:

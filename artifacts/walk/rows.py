@@ -20,10 +20,11 @@ INSIDE = 4
 # No row is made yet.
 UNKNOWN = -1
 
-# Classes of characters as bits (``artifacts/tokens/subtrees.py``): all; those outside ASCII; and of
-# bytes that make none.
+# Classes of characters as bits (``artifacts/tokens/subtrees.py``): all; those outside ASCII; the
+# letters of ASCII; and of bytes that make none.
 ALL_CLASSES = 0xFFFFFFFFFFFFFFFF
 OUTSIDE = 0x7FFF000000000000
+LETTERS = 0x0000060600000000
 BROKEN = 0x8000000000000000
 
 
@@ -42,6 +43,7 @@ class StateRows:
         self.row_at = np.zeros(64, np.int32).data
         self.kind = np.zeros(64, np.uint8).data
         self.leaving = np.zeros(64, np.uint64).data
+        self.unread = np.zeros(64, np.uint64).data
         self.reads = np.zeros(64, np.uint64).data
         self.room = np.zeros(64, np.int32).data
         self.twin = np.zeros(64, np.int32).data
@@ -62,6 +64,7 @@ class StateRows:
             self.row_at = grown(self.row_at, size)
             self.kind = grown(self.kind, size)
             self.leaving = grown(self.leaving, size)
+            self.unread = grown(self.unread, size)
             self.reads = grown(self.reads, size)
             self.room = grown(self.room, size)
             self.twin = grown(self.twin, size)
@@ -71,6 +74,7 @@ class StateRows:
             self.row_at[state] = UNKNOWN
             self.twin[state] = UNKNOWN
             self.leaving[state] = ALL_CLASSES
+            self.unread[state] = ALL_CLASSES
             self.kind[state] = ENDS if self.states.ends[state] else 0
             if state in self.states.inside:
                 self.kind[state] |= INSIDE
@@ -98,7 +102,7 @@ class StateRows:
         if at == len(self.rows):
             self.rows = grown(self.rows, 2 * at)
         others = looping = 0
-        reads = leaving = 0
+        reads = leaving = unread = 0
         for octet in range(256):
             target = row[octet]
             self.rows[at + octet] = target
@@ -109,6 +113,8 @@ class StateRows:
                     looping += 1
                 if target != 0:
                     reads |= self.class_bits[octet]
+                else:
+                    unread |= self.class_bits[octet]
             elif target != 0:
                 others += 1
                 reads |= self.class_bits[octet] if octet >= 0xC2 else BROKEN
@@ -121,6 +127,35 @@ class StateRows:
         self.name_states()
         self.row_at[state] = at
         self.made += 1
+        self.unread[state] = self.leaving[state]
+        if LETTERS & self.leaving[state] & ~unread != 0:
+            self.cover(state)
+        return 0
+
+    def cover(self, state: int) -> int:
+        """Find more classes of which a state reads all texts: those on which it leads to states
+        that read what it does, and more, as where a name may begin as a keyword; or what a state
+        has that reads less than this one, as behind the keyword's last letter."""
+        row = self.row_at[state]
+        found = self.leaving[state] & (BROKEN | OUTSIDE)
+        target = 0
+        is_more = False
+        for octet in range(128):
+            if self.rows[row + octet] != target:
+                target = self.rows[row + octet]
+                is_more = target != 0 and self.states.includes(target, state)
+            if not is_more:
+                found |= self.class_bits[octet]
+        target = 0
+        for octet in range(128):
+            if self.rows[row + octet] != target and self.class_bits[octet] & LETTERS & found != 0:
+                target = self.rows[row + octet]
+                if target != 0 and self.states.includes(state, target):
+                    if self.row_at[target] < 0:
+                        self.make(target)
+                    if self.unread[target] | found == found:
+                        found = self.unread[target]
+        self.unread[state] = found
         return 0
 
     def follow(self, state: int, row: Any) -> int:
@@ -140,6 +175,7 @@ class StateRows:
             self.rows[at + octet] = target
         self.reads[state] = self.reads[base]
         self.leaving[state] = self.leaving[base]
+        self.unread[state] = self.leaving[base]
         self.name_states()
         self.row_at[state] = at
         self.made += 1

@@ -22,8 +22,8 @@ from constrain.compiler import Compiler, Tokenizer
 ANY = {"tokenization": "any", "prewarm": 0}
 
 # Loops of characters of one, two and three bytes, all outside ASCII and all of these but some;
-# bounds near and far, of characters and of words; stacks that are several; and calls that end where
-# others begin, so that a frame could be pushed on top of itself.
+# bounds near and far, of characters and of words; stacks that are several; names that may begin as
+# keywords; and calls that end where others begin, so that a frame could be pushed on top of itself.
 GRAMMARS = [
     JSON,
     r"start ::= #'[^\x00-\x1f\x85\u2028]+' '.' ;",
@@ -32,6 +32,9 @@ GRAMMARS = [
     "start ::= '[' #'([a-z]+,){1,9}' start? ']' ;",
     "start ::= start '+' start | '(' start ')' | #'[0-9]+' ;",
     "start ::= permute!('ab', 'ba', 'c'+, ('x' start)?) ;",
+    r"start ::= word (' '? word)* ; word ::= 'and' | 'or' | 'not' start | #'[a-z_][a-z0-9_]*' ;",
+    r"start ::= #'[a-z]+' | #'[a-m]*' 'xyz' start | 'if' #'[0-9a-f]*' | #'a[a-zé-ÿ]*b' start? ;",
+    r"start ::= #'([a-z]{2,5}|if|else|[a-z]+[0-9])*' ('-' start)? | #'[A-Z]*' 'END' ;",
     "start ::= a 'b'? | start start ; a ::= 'a' a | 'a' start? 'c' | '' ;",
 ]
 
@@ -62,6 +65,22 @@ def check(text: str, texts: int, tokens: int, tokenizer: Tokenizer) -> None:
     found = Compiler(tokenizer).compile(text, dialect="kbnf", **ANY)
     if isinstance(found, GrowingArtifact):
         check_random_texts([found, whole_of(tokenizer, text)], texts, tokens, seed=7, short=0.5)
+
+
+@pytest.mark.quick
+def test_names_are_taken_whole_beside_keywords(default_tokenizer: Tokenizer, form: str) -> None:
+    """Behind any letter a keyword may begin, so that no state loops; still a walk does not come to
+    tokens of letters one by one."""
+    text = r"start ::= #'[a-z]+' ('and' #'[a-z]+' | 'or' #'[a-z]+' | 'not')* ;"
+    machine = Compiler(default_tokenizer).compile(text, dialect="kbnf", **ANY).machine()
+    walk = forms.kernel()(machine.states, machine.network.stacks)
+    trie = Trie.from_vocabulary(default_tokenizer.vocabulary())
+    walk.lay_out(layout.layout_of(trie, default_tokenizer.vocab_size))
+    words = np.zeros(default_tokenizer.vocab_size // 32 + 1, np.uint32)
+
+    ((state, node),) = walk.step([(machine.states.start, 0)], b"x")
+    walk.mask(state, node, words)
+    assert np.bitwise_count(words).sum() > 4 * walk.visited
 
 
 @pytest.mark.quick
