@@ -193,10 +193,12 @@ class Lexer:
         targets = np.zeros(steps.shape[1], dtype=np.int32)
         live = np.flatnonzero(steps.any(axis=0))
         # The DFAs are stacked, so the targets of a sorted set are sorted.
-        targets[live] = [
-            self._number(self._left([t for t in column if t != DEAD]))
-            for column in steps[:, live].T.tolist()
-        ]
+        columns = [*map(tuple, steps[:, live].T.tolist())]
+        numbers = {
+            column: self._number(self._left([t for t in column if t != DEAD]))
+            for column in dict.fromkeys(columns)
+        }
+        targets[live] = [*map(numbers.__getitem__, columns)]
         self._keep(state, targets, self._accept_set_of(inner))
         self.rows.append(self._table[state][self.columns].tolist())
 

@@ -10,8 +10,6 @@ and of what F(e, p) leaves at every frame of below(p) (``artifacts/walk/summarie
 left lies ever deeper in the trie, so this ends; but there can be many sets of it.
 """
 
-import numpy as np
-
 from ..tokens.watch import Watch, unwatched
 from .tables import DEAD, NetworkTables
 
@@ -41,7 +39,7 @@ def states_inside(tables: NetworkTables, start: int) -> set[int]:
     pending = [start]
     while pending:
         state = pending.pop()
-        targets = {*np.unique(tables.table[state]).tolist(), *(g for _, g in tables.calls[state])}
+        targets = {*tables.table[state].tolist(), *(g for _, g in tables.calls[state])}
         for target in targets - found - {DEAD}:
             found.add(target)
             pending.append(target)

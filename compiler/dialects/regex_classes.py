@@ -198,7 +198,7 @@ def cased(ranges: Iterable[tuple[int, int]], flags: Flags) -> ir.CodePoints:
     if "i" not in flags:
         return normalized(ranges)
     if not is_ascii(flags):
-        return normalized(with_other_cases(ranges))
+        return with_other_cases(normalized(ranges))
     found = list(ranges)
     for low, high in list(found):
         for first, last, shift in ((65, 90, 32), (97, 122, -32)):

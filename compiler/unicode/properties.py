@@ -1,13 +1,14 @@
 """Look up Unicode properties by name, and fold cases, in data made by ``make_properties``."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
+from string import ascii_uppercase
 from typing import Any
 
-from .utf8 import MAX_CODE_POINT, CodePoints, complement, normalized
+from .utf8 import ANY, MAX_CODE_POINT, CodePoints, complement, intersection, normalized
 
 # Values of the general category that stand for several.
 _UNIONS = {
@@ -30,7 +31,7 @@ _QUALIFIERS = {
     "sb": "sb sentencebreak",
 }
 
-# So few characters are looked up one by one; for more, all cased characters are visited.
+# So few characters are looked up one by one, or so few others; else all cased ones are visited.
 _FEW = 256
 
 # Where a name without a qualifier is looked for, in this order.
@@ -61,28 +62,43 @@ def property_code_points(query: str) -> CodePoints:
     return complement(ranges) if negated else ranges
 
 
-def with_other_cases(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+@lru_cache(maxsize=64)
+def with_other_cases(ranges: CodePoints) -> CodePoints:
     """``ranges`` and all characters that simple case folding makes the same as one of them.
 
     The folding is that of CaseFolding.txt, status C and S: ``k`` has the Kelvin sign, ``s``
     the long s; one character never becomes two.
     """
-    ordered = sorted(ranges)
-    found = list(ordered)
-    if sum(high - low + 1 for low, high in ordered) < _FEW:
-        by_code = _orbits()
-        codes = (code for low, high in ordered for code in range(low, high + 1))
-        found.extend((c, c) for code in codes for c in by_code.get(code, ()))
-        return found
+    missing = intersection(complement(ranges), ANY)
+    if _size(ranges) < _FEW:
+        by_code = _orbits_of(ranges)
+        return normalized((*ranges, *_alone(o for c in _codes(ranges) for o in by_code.get(c, ()))))
+    if _size(missing) < _FEW:
+        by_code, left = _orbits_of(missing), {*_codes(missing)}
+        found = (c for c in left if not left.issuperset(by_code.get(c, left)))
+        return normalized((*ranges, *_alone(found)))
+    within = list[int]()
     position = 0
     for code, orbit in _cased():
-        while position < len(ordered) and ordered[position][1] < code:
+        while position < len(ranges) and ranges[position][1] < code:
             position += 1
-        if position == len(ordered):
+        if position == len(ranges):
             break
-        if ordered[position][0] <= code:
-            found.extend((other, other) for other in orbit)
-    return found
+        if ranges[position][0] <= code:
+            within += orbit
+    return normalized((*ranges, *_alone(within)))
+
+
+def _alone(codes: Iterable[int]) -> Iterator[tuple[int, int]]:
+    return ((code, code) for code in codes)
+
+
+def _size(ranges: CodePoints) -> int:
+    return sum(high - low + 1 for low, high in ranges)
+
+
+def _codes(ranges: CodePoints) -> Iterator[int]:
+    return (code for low, high in ranges for code in range(low, high + 1))
 
 
 def _qualifier(text: str) -> str:
@@ -154,6 +170,19 @@ def _ranges(place: str, key: str) -> CodePoints:
         found.append((position + gap, position + gap + length - 1))
         position += gap + length
     return tuple(found)
+
+
+def _orbits_of(ranges: CodePoints) -> Mapping[int, tuple[int, ...]]:
+    """The orbits of those of few characters that are cased."""
+    return _OF_ASCII if not ranges or ranges[-1][1] < 0x80 else _orbits()
+
+
+# Those of ASCII need no data: the Kelvin sign and the long s are the only others in them.
+_OF_ASCII: Mapping[int, tuple[int, ...]] = {
+    ord(char): (*map(ord, (upper, upper.lower(), *{"K": "\u212a", "S": "\u017f"}.get(upper, ""))),)
+    for upper in ascii_uppercase
+    for char in (upper, upper.lower())
+}
 
 
 @cache
