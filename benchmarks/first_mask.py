@@ -9,12 +9,16 @@ that the process meets a grammar, *ours* the median of later ones, each with a n
 is precomputed. With ``--masks``, also the masks along the texts of each grammar, computed lazily:
 in wall time, or with ``--cpu`` in CPU time, whose clock takes a fifth of a microsecond itself.
 
+``--cold``: before each run what the process keeps is emptied: results of functions, the dialects'
+tables, Python's regexes, walks of other grammars. What is made of the tokenizer alone stays.
+
 ``--large``: grammars whose terminals are too large to be built instead, as host names; of these
 one artifact serves all texts, as in a server.
 """
 
 import argparse
 import math
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -48,18 +52,49 @@ class Ours:
         return True
 
 
-def milliseconds(work: Callable[[], object], runs: int) -> list[float]:
-    """CPU time of each run."""
+def milliseconds(
+    work: Callable[[], object], runs: int, before: Callable[[], object]
+) -> list[float]:
+    """CPU time of each run, without what is called before it."""
     taken = []
     for _ in range(runs):
+        before()
         begin = time.process_time()
         work()
         taken.append((time.process_time() - begin) * 1e3)
     return taken
 
 
-def first_masks(requests: list[Request], engines: dict[str, Opened], runs: int) -> None:
-    """A line for each grammar."""
+# What is made of a tokenizer, or says which machine this is.
+OF_THE_PROCESS = ("constrain.compiler.tokenizers", "constrain.artifacts.walk.forms")
+
+# Other caches than those of functions.
+KEPT = {
+    "constrain.compiler.dialects.parse": "_TABLES",
+    "constrain.compiler.dialects.characters": "_known",
+    "constrain.artifacts.maximal_munch.loops": "_MADE",
+}
+
+
+def empty_caches() -> None:
+    """Forget what the process keeps of grammars that it has read."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("constrain.") and not name.startswith(OF_THE_PROCESS):
+            for value in list(vars(module).values()):
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()
+            if name in KEPT:
+                getattr(module, KEPT[name]).clear()
+    re.purge()
+
+
+def first_masks(
+    requests: list[Request],
+    engines: dict[str, Opened],
+    runs: int,
+    before: Callable[[], object] = lambda: None,
+) -> None:
+    """A line for each grammar. ``before``: called before each run, untimed."""
     names = list(engines)
     sys.stdout.write(f"{'first mask, ms':26}{'first':>8}" + "".join(f"{n:>12}" for n in names))
     sys.stdout.write(f"{'ratio':>8}\n")
@@ -74,8 +109,8 @@ def first_masks(requests: list[Request], engines: dict[str, Opened], runs: int) 
                 return opened(request).fill()
 
             try:
-                once = milliseconds(work, 1)[0]
-                row.append(median(milliseconds(work, runs)))
+                once = milliseconds(work, 1, before)[0]
+                row.append(median(milliseconds(work, runs, before)))
             except (ValueError, LimitError) as error:
                 row.append(math.nan)
                 if name == "constrain":
@@ -167,6 +202,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--masks", action="store_true")
     parser.add_argument("--cpu", action="store_true")
+    parser.add_argument("--cold", action="store_true")
     given = parser.parse_args()
     tokenizer = load_tokenizer(given.tokenizer)
     assert isinstance(tokenizer, Tokenizer)
@@ -196,7 +232,8 @@ def main() -> None:
     else:
         requests = [*workloads.schemas.requests(), *workloads.languages.requests(given.gbnf)]
     requests = [request for request in requests if given.only in request.name]
-    first_masks(requests, engines, given.runs)
+    before = empty_caches if given.cold else lambda: None
+    first_masks(requests, engines, given.runs, before)
     if given.masks:
         clock = time.process_time if given.cpu else time.perf_counter
         if given.large:

@@ -1,7 +1,9 @@
-"""The loop of an LALR parser over Lark's tables: tokens by one regex a state, trees without Lark's.
+"""The loop of an LALR parser over Lark's tables: tokens by one regex, trees without Lark's.
 
 Shifts and reductions are those of Lark (Aho, Sethi and Ullman 1986, algorithm 4.7), but for rules
-that pass on their one child: they are followed when the tables are first used.
+that pass on their one child: they are followed when the tables are first used. Of the terminals
+that stand in a place the first one is read, as Lark orders them: mostly it may stand there, and
+else the first of those that may, by a regex of the state.
 """
 
 from collections.abc import Callable
@@ -55,8 +57,9 @@ class Driver:
         marks = edges | opening | closing | {line_break}
         deepest = builder.limits.nesting
         depth = count = state = 0
+        row = rows[state] or tables.row(state)
         last = line_break
-        text, matchers, place = builder.source.text, tables.matchers, self._begin
+        text, read, place = builder.source.text, tables.matcher(-1), self._begin
         extents, end, own = builder.extents, len(text), builder.tokens()
         stop = min(end, place + CLOCK_STRIDE)
         # Most of the work of a token, so without calls that are not needed.
@@ -69,13 +72,16 @@ class Driver:
                 if count % CLOCK_STRIDE == 0:
                     self._check()
             elif place < stop:
-                found = (matchers[state] or tables.matcher(state))(text, place)
+                found = read(text, place)
                 kind = found.lastgroup
-                if kind is None:
-                    if found.end() == place:
-                        raise self._unexpected(place)
-                    place = found.end()
-                    continue
+                if kind not in row and kind != line_break:
+                    found = tables.matcher(state)(text, place)
+                    kind = found.lastgroup
+                    if kind is None:
+                        if found.end() == place:
+                            raise self._unexpected(place)
+                        place = found.end()
+                        continue
                 begin, place = span = found.span(kind)
                 if kind in extents:
                     place = extents[kind](begin, place)
@@ -97,7 +103,7 @@ class Driver:
                 if depth > deepest:
                     builder.limits.check_nesting(depth, "the grammar")
             last = kind
-            action = (rows[state] or tables.row(state)).get(kind)
+            action = row.get(kind)
             while action.__class__ is not int:
                 if action is None:
                     if kind == "$END" and state == tables.end:
@@ -123,6 +129,7 @@ class Driver:
                 else:
                     states[-1] = state
             state = action
+            row = rows[state] or tables.row(state)
             states.append(state)
             bases.append(len(values))
             values.append(token)

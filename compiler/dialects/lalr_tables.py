@@ -58,8 +58,8 @@ Matcher: TypeAlias = Callable[[str, int], re.Match[str]]
 
 
 class Tables:
-    """Those of one grammar, for builders of one class. ``rows`` and ``matchers`` are those of each
-    state, None until they are first needed. ``folder``: where the grammar is."""
+    """Those of one grammar, for builders of one class. ``rows`` are those of each state, None until
+    they are first needed. ``folder``: where the grammar is."""
 
     def __init__(self, folder: Traversable, builder: type[Builder]) -> None:
         grammar = folder.joinpath(builder.grammar_file).read_text("utf-8")
@@ -68,10 +68,9 @@ class Tables:
         self.states: list[dict[str, int]] = data["states"]
         self.end: int = data["end"]
         self.rows: list[dict[str, Action] | None] = [None] * len(self.states)
-        # And behind those of the states that of all terminals.
-        self.matchers: list[Matcher | None] = [None] * len(data["lexer"])
         self._builder = builder
         self._lexers, self._lexer = data["lexers"], data["lexer"]
+        self._matchers = dict[int, Matcher]()
         # Symbols that builders do not know: their values are those of the rule around them.
         self.inlined = {origin for origin, _, _ in self.rules if origin.startswith("_")}
         # Those that may have more than one.
@@ -89,9 +88,11 @@ class Tables:
     def matcher(self, state: int) -> Matcher:
         """What reads the next token in a state, behind all that is ignored, or in state -1 any. It
         always matches: without a group, if no token stands there."""
-        # The module's own cache keeps it for other states.
-        found: Matcher = re.compile(self._lexers[self._lexer[state]]).match  # type: ignore[assignment]
-        self.matchers[state] = found
+        number = self._lexer[state]
+        found = self._matchers.get(number)
+        if found is None:
+            match: Any = re.compile(self._lexers[number]).match
+            found = self._matchers[number] = match
         return found
 
     def reduction(self, number: int, before: str) -> Reduction:
