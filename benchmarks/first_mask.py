@@ -65,8 +65,8 @@ def milliseconds(
     return taken
 
 
-# What is made of a tokenizer, or says which machine this is.
-OF_THE_PROCESS = ("constrain.compiler.tokenizers", "constrain.artifacts.walk.forms")
+# Whose functions keep what is made of a tokenizer, or which form of the walk runs.
+READY = ("constrain.compiler.tokenizers", "constrain.artifacts.walk.forms")
 
 # Other caches than those of functions.
 KEPT = {
@@ -79,9 +79,9 @@ KEPT = {
 def empty_caches() -> None:
     """Forget what the process keeps of grammars that it has read."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("constrain.") and not name.startswith(OF_THE_PROCESS):
+        if name.startswith("constrain."):
             for value in list(vars(module).values()):
-                if hasattr(value, "cache_clear"):
+                if hasattr(value, "cache_clear") and not value.__module__.startswith(READY):
                     value.cache_clear()
             if name in KEPT:
                 getattr(module, KEPT[name]).clear()

@@ -123,8 +123,9 @@ class Tables:
 class _Landing(dict[int, Landed]):
     """Where a symbol leads from each state, the next terminal being ``before``."""
 
+    __slots__ = ("_before", "_symbol", "_tables")
+
     def __init__(self, tables: Tables, symbol: str, before: str) -> None:
-        super().__init__()
         self._tables, self._symbol, self._before = tables, symbol, before
 
     def __missing__(self, below: int) -> Landed:
