@@ -194,10 +194,9 @@ class Lexer:
         live = np.flatnonzero(steps.any(axis=0))
         # The DFAs are stacked, so the targets of a sorted set are sorted.
         columns = [*map(tuple, steps[:, live].T.tolist())]
-        numbers = {
-            column: self._number(self._left([t for t in column if t != DEAD]))
-            for column in dict.fromkeys(columns)
-        }
+        numbers = dict[tuple[int, ...], int]()
+        for column in dict.fromkeys(columns):
+            numbers[column] = self._number(self._left([t for t in column if t != DEAD]))
         targets[live] = [*map(numbers.__getitem__, columns)]
         self._keep(state, targets, self._accept_set_of(inner))
         self.rows.append(self._table[state][self.columns].tolist())
