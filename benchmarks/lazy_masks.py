@@ -21,10 +21,11 @@ from samples import code_document, json_document
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.maximal_munch.slices import Slices
 from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
+from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer, load_tokenizer
 from constrain.compiler.dialects import read_grammar
-from constrain.compiler.maximal_munch.lexer_tables import json_slices, maximal_munch_tables
+from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -36,14 +37,18 @@ class Masks:
         self.size, self.eos = tokenizer.vocab_size, tokenizer.eos
         self.vocabulary = tokenizer.vocabulary(self.size)
         self.trie = Trie.from_vocabulary(self.vocabulary)
-        self.slices = Slices(json_slices(), self.trie, self.size)
+        self.slices, self.leaves = Slices(self.trie, self.size), Subtrees.leaves(self.trie)
         self.slices.subtrees(make=True)
 
     def machine(self, tables: MaximalMunchTables, *, sliced: bool) -> MaximalMunchMasks:
         """A machine whose caches are empty."""
-        slices = (lambda: self.slices) if sliced else None
-        trie = self.trie
-        return MaximalMunchMasks(tables, lambda: trie, self.vocabulary, self.eos, self.size, slices)
+        trie, leaves = self.trie, self.leaves
+        masks = MaximalMunchMasks(tables, lambda: trie, self.vocabulary, self.eos, self.size)
+        if sliced:
+            vars(masks.walks).update(slices=lambda: self.slices)
+        else:
+            vars(masks.walks).update(tokens=lambda reading=None: leaves, skipped=lambda *_: None)
+        return masks
 
     def first(self, text: str) -> float:
         """Seconds to the first mask of a grammar."""

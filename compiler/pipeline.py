@@ -457,7 +457,6 @@ def _over_lexemes(
     from .assemble.size import counts
     from .machine.spellable import spellable
     from .maximal_munch.emptiness import is_surely_empty
-    from .maximal_munch.lexer_tables import json_slices
     from .maximal_munch.precompute import precompute_within
     from .maximal_munch.to_dfa import text_machine
     from .network.minimal_network import minimal_network
@@ -469,8 +468,7 @@ def _over_lexemes(
     effort = Effort(request.limits, parser.tables.network.names[:1])
     if is_surely_empty(text_machine(parser.tables), effort):
         raise CheckError(parser.grammar.source, [Diagnostic(WITHOUT_MEMBER)])
-    slices = json_slices()
-    sections = encode(parser, slices, request)
+    sections = encode(parser, request)
     masks = precompute_within(parser.tables, request, size_of(sections), progress)
     artifact = assemble(parser, sections, masks, request)
     partly = request.options.prewarm != 0 and not masks.reached.complete

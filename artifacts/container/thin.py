@@ -36,7 +36,6 @@ _TOKENIZER_SECTIONS = (
     "cuts.",
     "merged_trie.",
     "pairs.",
-    "slices.",
     "stable.classes",
     "stable.start",
     "stable.table",

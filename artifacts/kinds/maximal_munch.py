@@ -20,7 +20,6 @@ from .parser import names_of, network_of
 
 if TYPE_CHECKING:
     from ..maximal_munch.machine import MaximalMunchMasks
-    from ..maximal_munch.slices import Slices
     from ..maximal_munch.tables import MaximalMunchTables
 
 
@@ -107,7 +106,6 @@ class MaximalMunchRuntime:
             c.vocabulary,
             m.eos,
             m.vocab_size,
-            self._slices if len(a["slices.starts"]) else None,
             HeadSummaryTables.from_arrays(a),
             ParserTransitionTables.from_arrays(a),
             c.caches,
@@ -119,14 +117,6 @@ class MaximalMunchRuntime:
         from ..maximal_munch.machine import MaximalMunchMasks
 
         return MaximalMunchMasks
-
-    def _slices(self) -> "Slices":
-        from ..maximal_munch.slices import Slice, Slices
-
-        a = self.contents.arrays
-        table, classes = a["slices.table"], a["slices.classes"]
-        slices = [Slice(table, classes, start) for start in a["slices.starts"].tolist()]
-        return Slices(slices, self.contents.trie, self.contents.manifest.vocab_size)
 
 
 class LazyLexerRuntime(MaximalMunchRuntime):

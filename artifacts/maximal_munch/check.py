@@ -49,9 +49,6 @@ _GREEDY = {
     "greedy.steps": ("i4", 2),
     "lexer.ignored": ("u1", 1),
     "lexer.priorities": ("i4", 1),
-    "slices.classes": ("u1", 1),
-    "slices.starts": ("i4", 1),
-    "slices.table": ("i4", 2),
     "transitions.frames": ("i4", 1),
     "transitions.frames_offsets": ("i8", 1),
     "transitions.keys": ("i8", 1),
@@ -90,7 +87,6 @@ def check_greedy(manifest: Manifest, arrays: Arrays) -> None:
     rows = _check_rows(manifest, arrays)
     _check_answers(arrays, rows, heads)
     _check_transitions(arrays, states, heads)
-    _check_slices(arrays)
     if "trie.octets" in arrays:
         check_trie_types(arrays, "trie.")
         check_trie(arrays, "trie.", manifest.vocab_size)
@@ -193,13 +189,3 @@ def _check_transitions(arrays: Arrays, states: int, heads: int) -> None:
         require(bool((table >= 0).all() and (table < high).all()), "transitions.table")
         require(not np.diff(offsets)[needs_frame].any(), "transitions.frames_offsets")
         require(not needs_frame[targets[over_bottom(keys)]].any(), "transitions.targets")
-
-
-def _check_slices(arrays: Arrays) -> None:
-    states, columns = arrays["slices.table"].shape
-    require(states > 0 and columns > 0, "slices.table")
-    require_range(arrays, "slices.table", 0, states)
-    require(not arrays["slices.table"][0].any(), "slices.table")
-    require(len(arrays["slices.classes"]) == 256, "slices.classes")
-    require_range(arrays, "slices.classes", 0, columns)
-    require_range(arrays, "slices.starts", 1, states)

@@ -48,8 +48,8 @@ class Stays:
 class LexerTrie:
     """The token trie of walks by a lexer. ``rows`` and ``suspended`` number what they give.
 
-    ``stored``: what these begin with. ``row_bytes``: that all other rows may take. ``trie`` and
-    ``slices`` are called for the first walk. ``visited`` and ``parsed`` count the trie nodes that
+    ``stored``: what these begin with. ``row_bytes``: that all other rows may take. ``trie`` is
+    called for the first walk. ``visited`` and ``parsed`` count the trie nodes that
     walks have read, and those of them at which a lexeme ended.
     """
 
@@ -58,12 +58,11 @@ class LexerTrie:
         lexer: Lexer,
         trie: Callable[[], Trie],
         vocab_size: int,
-        slices: Callable[[], Slices] | None = None,
         stored: HeadSummaryTables | None = None,
         row_bytes: int = 0,
     ) -> None:
         self._lexer, self._vocab_size = lexer, vocab_size
-        self._make_trie, self._make_slices = trie, slices
+        self._make_trie = trie
         self.rows = RowTable(vocab_size, None if stored is None else stored.rows, row_bytes)
         self.suspended = NodeSets()
         if stored is not None:
@@ -71,7 +70,6 @@ class LexerTrie:
         self.stays = Stays(lexer)
         self._trie: Trie | None = None
         self._slices: Slices | None = None
-        self._leaves: Subtrees | None = None
         self.visited = self.parsed = 0
 
     def trie(self) -> Trie:
@@ -79,27 +77,26 @@ class LexerTrie:
         if self._trie is None:
             trie = self._make_trie()
             self.suspended.check(trie, "greedy.exits")
-            if self._make_slices is not None:
-                self._slices = self._make_slices()
             self._trie = trie
         return self._trie
 
     def tokens(self, reading: int | None = None) -> Subtrees:
-        """The tokens of the trie, in subtrees that can be taken whole if there are slices.
+        """The tokens of the trie, in subtrees that can be taken whole.
 
         With ``reading`` so many nodes next, these are made only if walks have become large.
         """
-        trie, slices = self.trie(), self._slices
-        if slices is not None:
-            return slices.subtrees(make=reading is None or self.visited + reading >= LARGE)
-        if self._leaves is None:
-            self._leaves = Subtrees.leaves(trie)
-        return self._leaves
+        return self.slices().subtrees(make=reading is None or self.visited + reading >= LARGE)
+
+    def slices(self) -> Slices:
+        """The slices over the trie."""
+        if self._slices is None:
+            self._slices = Slices(self.trie(), self._vocab_size)
+        return self._slices
 
     @property
     def takes_subtrees(self) -> bool:
         """Whether more than leaves are taken whole."""
-        return self._slices is not None and self._slices.made
+        return self.slices().made
 
     def nodes(self, suspended: int) -> Nodes:
         """int32: the nodes of a set, for ``ROOT`` the first bytes of all tokens."""
@@ -110,10 +107,6 @@ class LexerTrie:
 
     def skipped(self, suspended: int, state: int) -> Covered | None:
         """The slices that fit, where subtrees do not do the same."""
-        if (
-            self._slices is None
-            or suspended != ROOT
-            or not int(self.stays.leaving()[state]) & OUTSIDE
-        ):
+        if suspended != ROOT or not int(self.stays.leaving()[state]) & OUTSIDE:
             return None
-        return self._slices.covered(self._lexer, state)
+        return self.slices().covered(self._lexer, state)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..dfa.stacked_dfas import DEAD
 from ..summaries.node_sets import Nodes, merged
 from ..tokens.memo import ENTRY_BYTES, BoundedCache
-from ..tokens.subtrees import BROKEN, CLASS_BITS, OUTSIDE, subtrees_of
+from ..tokens.subtrees import BROKEN, CLASS_BITS, OUTSIDE, loops_outside_ascii, subtrees_of
 from ..tokens.subtrees import UTF8_BETWEEN as BETWEEN
 from ..tokens.subtrees import UTF8_ILL as ILL
 from ..tokens.subtrees import UTF8_STEPS as STEPS
@@ -56,34 +56,7 @@ def loop_of(
     inside = table[state].take(columns[:128]) == state
     if state == DEAD or np.count_nonzero(inside) < 2:
         return None
-    return Loop(inside.tobytes(), _loops_outside_ascii(table, columns, stops, state))
-
-
-def _loops_outside_ascii(
-    table: NDArray[np.int32],
-    columns: NDArray[np.integer],
-    stops: NDArray[np.bool_],
-    state: int,
-) -> bool:
-    """Whether each character outside ASCII leads back to a state, nothing else does so far as
-    bytes outside ASCII go, and nothing stops in the middle of one."""
-    seen = {(BETWEEN, state)}
-    pending = [(BETWEEN, state)]
-    for read, inside in pending:
-        octets = slice(128 if read == BETWEEN else 0, 256)
-        targets, following = table[inside].take(columns[octets]), STEPS[read][octets]
-        ill = following == ILL
-        if (targets[ill] != DEAD).any() or (targets[~ill] == DEAD).any():
-            return False
-        if read != BETWEEN and stops[inside]:
-            return False
-        for step, target in set(zip(following[~ill].tolist(), targets[~ill].tolist(), strict=True)):
-            if step == BETWEEN and target != state:
-                return False
-            if step != BETWEEN and (step, target) not in seen:
-                seen.add((step, target))
-                pending.append((step, target))
-    return True
+    return Loop(inside.tobytes(), loops_outside_ascii(table, columns, state, stops))
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,6 @@ from .lexer_trie import LexerTrie
 from .nullable_frame_runs import NullableFrameRuns
 from .parser_heads import Heads
 from .parser_transitions import ParserTransitions, ParserTransitionTables
-from .slices import Slices
 from .summaries import HeadSummaries
 from .summary_tables import HeadSummaryTables, decoded_pairs
 from .tables import MaximalMunchTables
@@ -52,7 +51,7 @@ class MaximalMunchMasks(InterningMachine):
     """Steps tokens and makes mask rows; texts of one grammar share it, and threads: steps and rows
     that were found before are read without the lock.
 
-    ``trie`` and ``slices`` are called when a row is first computed by a walk. ``stored`` and
+    ``trie`` is called when a row is first computed by a walk. ``stored`` and
     ``transitions``: what was precomputed.
     """
 
@@ -65,7 +64,6 @@ class MaximalMunchMasks(InterningMachine):
         vocabulary: Vocabulary,
         eos: Sequence[int],
         vocab_size: int,
-        slices: Callable[[], Slices] | None = None,
         stored: HeadSummaryTables | None = None,
         transitions: ParserTransitionTables | None = None,
         caches: CacheBudget | None = None,
@@ -98,7 +96,7 @@ class MaximalMunchMasks(InterningMachine):
         self._rows: dict[int, Words] = {}
         self._next_look = self._read = 0
         self._most_head_bytes = self.head_bytes + max(heads_budget.limit, _FEWEST_HEAD_BYTES)
-        self.walks = LexerTrie(lexer, trie, vocab_size, slices, stored, rows.limit)
+        self.walks = LexerTrie(lexer, trie, vocab_size, stored, rows.limit)
         self.summaries = HeadSummaries(heads, lexer, self.walks, self.runs, stored)
         reads = self.reads_of(tables, lexer, *more)
         self.summaries.compute = LazyMasks(self.summaries, vocab_size, places, reads).compute

@@ -1,7 +1,8 @@
 """Slices: regular sets of tokens that a trie walk takes whole where the lexer can read all of them.
 
 In a JSON string nearly all tokens fit, and a walk would visit nearly all of the trie to say so. A
-slice is the tokens of one to n *characters* out of some set (such as all that need no escape).
+slice is the tokens of one to n *characters* that a JSON string holds without an escape; those that
+stop inside a character belong to it as well.
 Where the language of the slice is read from a state of the lexer without ending a lexeme, its
 tokens are in the row, and the walk visits only nodes on the way to other tokens:
 
@@ -15,12 +16,16 @@ Source: llguidance, "Optimizing": the slicer optimization.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
 from ..tokens import tokenset
+from ..tokens.subtrees import UTF8_BETWEEN as BETWEEN
+from ..tokens.subtrees import UTF8_ILL as ILL
+from ..tokens.subtrees import UTF8_STEPS as STEPS
 from ..tokens.subtrees import Subtrees, levels_of, made_subtrees, subtrees_of
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
@@ -30,17 +35,31 @@ from .lexer import Lexer
 _MOST_PAIRS = 512
 
 
-@dataclass(frozen=True, eq=False)
-class Slice:
-    """A DFA over bytes of a prefix-closed language: every state but the dead one accepts.
+# The most characters of each slice, the shortest first; None for any number.
+LENGTHS: tuple[int | None, ...] = (10, 30, None)
 
-    ``table``: int32 (S, C), next state by class, 0 dead. ``classes``: uint8 (256,). ``start``:
-    a state. A token belongs to the slice if the DFA reads all of it.
-    """
+# Bytes that are no plain character of a JSON string: controls, DEL, and what has a meaning.
+_ESCAPED = [*range(0x20), ord('"'), ord("\\"), 0x7F]
 
-    table: NDArray[np.int32]
-    classes: NDArray[np.uint8]
-    start: int
+# A slice begins here.
+_START = 1
+
+
+@cache
+def slice_of(most: int | None) -> NDArray[np.int32]:
+    """The DFA that reads the prefixes of up to ``most`` plain characters of JSON strings: the next
+    state by byte, int32 (S, 256), 0 dead."""
+    steps = STEPS[:ILL].astype(np.int32)
+    steps[BETWEEN, _ESCAPED] = ILL
+    tables = [np.zeros((_START, 256), dtype=np.int32)]
+    for read in range(1 if most is None else most):
+        here = _START + ILL * read
+        behind = here if most is None else here + ILL
+        found = np.where(steps == BETWEEN, behind, here + steps)
+        tables.append(np.where(steps == ILL, DEAD, found))
+    # Behind the last character.
+    tables.append(np.zeros((1, 256), dtype=np.int32))
+    return np.concatenate(tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +71,14 @@ class Covered:
 
 
 class Slices:
-    """The slices over one vocabulary, and which of them fit each state of the lexer, cached."""
+    """The slices over one vocabulary, and which of them fit each state of the lexer, cached.
 
-    def __init__(self, slices: Sequence[Slice], trie: Trie, vocab_size: int) -> None:
-        self._slices = slices
+    ``lengths``: the most characters of each."""
+
+    def __init__(
+        self, trie: Trie, vocab_size: int, lengths: Sequence[int | None] = LENGTHS
+    ) -> None:
+        self._slices = [slice_of(most) for most in lengths]
         self._trie, self._vocab_size = trie, vocab_size
         # The trie nodes that each slice reads; filled when it first fits.
         self._members: dict[int, NDArray[np.bool_]] = {}
@@ -98,17 +121,16 @@ class Slices:
         return Covered(row, _leading_to((counts > 0) & ~inside, self._trie))
 
 
-def _members(part: Slice, trie: Trie) -> NDArray[np.bool_]:
+def _members(part: NDArray[np.int32], trie: Trie) -> NDArray[np.bool_]:
     """Which trie nodes a slice reads, bool (N,)."""
     states = np.zeros(len(trie.octets), dtype=np.int32)
-    states[0] = part.start
-    columns = part.classes[trie.octets]
+    states[0] = _START
     nodes = np.zeros(1, dtype=np.int32)
     while len(nodes):
         first, last = int(trie.first[nodes[0]]), int(trie.first[nodes[-1] + 1])
         fan_out = trie.first[nodes + 1] - trie.first[nodes]
         children = np.arange(first, last, dtype=np.int32)
-        states[children] = part.table[np.repeat(states[nodes], fan_out), columns[children]]
+        states[children] = part[np.repeat(states[nodes], fan_out), trie.octets[children]]
         nodes = children
     inside: NDArray[np.bool_] = states != DEAD
     inside[0] = False
@@ -127,15 +149,15 @@ def _leading_to(wanted: NDArray[np.bool_], trie: Trie) -> NDArray[np.bool_]:
     return needed
 
 
-def _fits(part: Slice, lexer: Lexer, state: int) -> bool:
+def _fits(part: NDArray[np.int32], lexer: Lexer, state: int) -> bool:
     """Whether the lexer reads on from ``state`` whatever the slice reads, as far as a few pairs of
     states say: long lexemes have many, and a slice that does not fit is only not taken whole."""
     if state == DEAD:
         return False
-    seen = {(part.start, state)}
+    seen = {(_START, state)}
     pending = list(seen)
     for inside, outside in pending:
-        steps = part.table[inside][part.classes]
+        steps = part[inside]
         octets = np.flatnonzero(steps)
         targets = lexer.table[outside][lexer.columns[octets]]
         if (targets == DEAD).any() or len(seen) > _MOST_PAIRS:

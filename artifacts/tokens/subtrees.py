@@ -313,26 +313,35 @@ def leaving(
     # The slow look is only for states to which a character of two bytes leads back.
     may_loop = table[table[states, columns[_SAMPLE[0]]], columns[_SAMPLE[1]]] == states
     for place in np.flatnonzero(may_loop).tolist():
-        if _loops_outside_ascii(table, columns, int(states[place])):
+        if loops_outside_ascii(table, columns, int(states[place])):
             found[place] &= ~np.uint64(OUTSIDE)
     found[states == 0] = NO_CLASS_LOOPS
     return found
 
 
-def _loops_outside_ascii(
-    table: NDArray[np.integer], columns: NDArray[np.integer], state: int
+def loops_outside_ascii(
+    table: NDArray[np.integer],
+    columns: NDArray[np.integer],
+    state: int,
+    stops: NDArray[np.bool_] | None = None,
 ) -> bool:
-    """Whether each character outside ASCII is read and leads back to the state."""
+    """Whether each character outside ASCII is read and leads back to the state. With ``stops``:
+    and nothing else does so far as bytes outside ASCII go, and none of these states, bool (S,), is
+    in the middle of one."""
     seen = {(UTF8_BETWEEN, state)}
     pending = list(seen)
     for read, inside in pending:
-        row = table[inside][columns[128:256]].tolist()
-        for following, target in set(zip(UTF8_STEPS[read].tolist()[128:], row, strict=True)):
-            if following == UTF8_ILL:
-                continue
-            if target == 0 or (following == UTF8_BETWEEN and target != state):
+        octets = slice(128 if read == UTF8_BETWEEN else 0, 256)
+        targets, following = table[inside].take(columns[octets]), UTF8_STEPS[read][octets]
+        ill = following == UTF8_ILL
+        if not targets[~ill].all():
+            return False
+        if stops is not None and (targets[ill].any() or (read != UTF8_BETWEEN and stops[inside])):
+            return False
+        for step, target in set(zip(following[~ill].tolist(), targets[~ill].tolist(), strict=True)):
+            if step == UTF8_BETWEEN and target != state:
                 return False
-            if following != UTF8_BETWEEN and (following, target) not in seen:
-                seen.add((following, target))
-                pending.append((following, target))
+            if step != UTF8_BETWEEN and (step, target) not in seen:
+                seen.add((step, target))
+                pending.append((step, target))
     return True

@@ -1,7 +1,6 @@
 """Sections and manifest of artifacts of grammars read by maximal munch."""
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from constrain.artifacts.lazy_dfa.tables import to_sections
 from constrain.artifacts.lazy_lexer.check import LEXEMES, TERMINALS
 from constrain.artifacts.lazy_lexer.lexer import LazyLexerTables
 from constrain.artifacts.maximal_munch.lexer import LexerTables
-from constrain.artifacts.maximal_munch.slices import Slice
 
 from ..frontend import MaximalMunchGrammar
 from ..maximal_munch.precompute import StoredMasks
@@ -30,15 +28,12 @@ from .parser import network_sections
 
 
 @Step("encode")
-def encode(
-    parser: MaximalMunchGrammar, slices: Sequence[Slice], request: ArtifactRequest[Tokenizer]
-) -> Sections:
-    """The sections of the vocabulary, the network over lexemes, the lexer and the slices."""
+def encode(parser: MaximalMunchGrammar, request: ArtifactRequest[Tokenizer]) -> Sections:
+    """The sections of the vocabulary, the network over lexemes and the lexer."""
     return {
         **vocabulary_sections(request),
         **network_sections(parser.tables.network),
         **_lexer(parser.tables.lexer),
-        **_slices(tuple(slices)),
     }
 
 
@@ -103,27 +98,4 @@ def _lexer(tables: LexerTables) -> Sections:
         **({"lexer.shortest": tables.shortest} if tables.shortest.any() else {}),
         "lexer.starts": tables.dfas.starts,
         "lexer.table": tables.dfas.table,
-    }
-
-
-@lru_cache(maxsize=4)
-def _slices(slices: tuple[Slice, ...]) -> Sections:
-    """The automata of the slices, one behind the other; state 0 is dead in all."""
-    distinct, classes = np.unique(
-        np.concatenate([part.table[:, part.classes] for part in slices]),
-        axis=1,
-        return_inverse=True,
-    )
-    tables, starts, base = [distinct[:1]], [], 0
-    end = 0
-    for part in slices:
-        rows = distinct[end + 1 : end + len(part.table)]
-        end += len(part.table)
-        tables.append(np.where(rows, rows + base, 0))
-        starts.append(part.start + base)
-        base += len(rows)
-    return {
-        "slices.classes": classes.reshape(-1).astype(np.uint8),
-        "slices.starts": np.array(starts, dtype=np.int32),
-        "slices.table": np.concatenate(tables).astype(np.int32),
     }

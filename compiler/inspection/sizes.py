@@ -35,7 +35,6 @@ _OWNERS = {
     "pairs.bound": TOKENIZER,
     "pairs.part": TOKENIZER,
     "pieces.": TOKENIZER,
-    "slices.": TOKENIZER,
     "stable.classes": TOKENIZER,
     "stable.start": TOKENIZER,
     "stable.table": TOKENIZER,

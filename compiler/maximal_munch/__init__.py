@@ -1,7 +1,7 @@
 """What is compiled of a grammar that is read by maximal munch; README.md has the theory.
 
 lexemes        grammar tree -> lexemes, and the grammar over their numbers
-lexer_tables   lexemes -> the lexer's DFAs and the network over lexemes; slices of token sets
+lexer_tables   lexemes -> the lexer's DFAs and the network over lexemes
 to_dfa         tables -> the minimal DFA over bytes, where no rule nests
 emptiness      tables -> whether surely no text is a member
 precompute     tables, vocabulary -> summaries of all heads, transitions of the parser

@@ -1,16 +1,13 @@
-"""The tables that maximal munch runs on: complete DFAs of all lexemes, the network, and slices.
+"""The tables that maximal munch runs on: complete DFAs of all lexemes, and the network.
 
     NAME: /[a-z]+/   "if"   ->   states 1 NAME's start, 2 inside; 3 'if' start, 4 'i', 5 'if'
 
 llguidance builds the lexer's DFAs lazily, by derivatives of regular expressions; here they are
 complete and minimal before a text is read, and ``constrain.artifacts.maximal_munch.lexer`` runs
-several at once. Slices are the token sets that a walk of the token trie may take whole; those here
-are for JSON strings, as in llguidance ("Optimizing"), and prefix-closed, so that tokens which stop
-inside a character belong to them as well.
+several at once.
 """
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -18,15 +15,10 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.maximal_munch.lexer import LexerTables
 from constrain.artifacts.maximal_munch.parser_transitions import MOST_FRAMES
-from constrain.artifacts.maximal_munch.slices import Slice
 from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
 from constrain.artifacts.network.tables import NetworkTables
 
-from ..automata import regex_ir as regex
-from ..automata.determinize import determinize
 from ..automata.dfa import DEAD, Dfa
-from ..automata.minimize import minimize
-from ..automata.thompson import thompson
 from ..earley.tables import stacked_dfas
 from ..grammar.expand_permutations import expand_permutations
 from ..grammar.tree import Grammar
@@ -116,24 +108,3 @@ def _is_one_text(dfa: Dfa) -> bool:
     # A minimal one has no more states than it reads bytes.
     edges = int((dfa.table[:, dfa.classes] != DEAD).sum())
     return edges == dfa.states - 2 and int(dfa.accepting.sum()) == 1
-
-
-# Characters that JSON strings hold without an escape, DEL left out.
-_SAFE = regex.char_class(
-    regex.complement([(0x00, 0x1F), (ord('"'), ord('"')), (ord("\\"), ord("\\")), (0x7F, 0x7F)])
-)
-
-# The most characters of each slice; None for any number.
-JSON_LENGTHS: Sequence[int | None] = (10, 30, None)
-
-
-def slice_of(node: regex.Node) -> Slice:
-    """The slice of all prefixes of what ``node`` matches."""
-    dfa = minimize(determinize(thompson(node)))
-    return Slice(dfa.table, dfa.classes, dfa.start)
-
-
-@cache
-def json_slices() -> tuple[Slice, ...]:
-    """The slices for JSON strings, the shortest first; made once."""
-    return tuple(slice_of(regex.repeat(_SAFE, 1, most)) for most in JSON_LENGTHS)

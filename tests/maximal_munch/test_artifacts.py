@@ -16,6 +16,7 @@ from support.maximal_munch import (
     JSON,
     SAMPLES,
     compiled_lark,
+    node_by_node,
     random_larks,
     tokenizer_over,
 )
@@ -133,13 +134,9 @@ def test_masks_do_not_depend_on_what_is_precomputed(
     assert ("trie.octets" in artifact.arrays) == (prewarm is not None and grammar == CODE) or (
         prewarm == 0
     )
-    plain = MaximalMunchMasks(
-        artifact.runtime.tables,
-        lambda: Trie.from_vocabulary(artifact.vocabulary),
-        artifact.vocabulary,
-        artifact.manifest.eos,
-        artifact.vocab_size,
-    )
+    trie = Trie.from_vocabulary(artifact.vocabulary)
+    rest = artifact.vocabulary, artifact.manifest.eos, artifact.vocab_size
+    plain = node_by_node(MaximalMunchMasks(artifact.runtime.tables, lambda: trie, *rest))
     matcher, state = artifact.matcher(), plain.start
     for token in default_tokenizer.encode(SAMPLES[grammar]):
         assert plain.row(state).tolist() == matcher.mask().tolist()

@@ -10,6 +10,7 @@ from support.maximal_munch import (
     SAMPLES,
     SWALLOWING,
     masks_of,
+    node_by_node,
     random_larks,
     read,
     vocabulary_of,
@@ -17,7 +18,6 @@ from support.maximal_munch import (
 
 from constrain.artifacts.maximal_munch import lazy_masks, lexer_trie
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
-from constrain.artifacts.maximal_munch.slices import Slices
 from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie
@@ -25,7 +25,7 @@ from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler import Tokenizer
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
-from constrain.compiler.maximal_munch.lexer_tables import json_slices, maximal_munch_tables
+from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
 from constrain.compiler.maximal_munch.precompute import precompute
 
 _PIECES = ["a", "b", " ", "#", '"', "'", "\n", "é", "€", "日本", "😀"]
@@ -44,11 +44,12 @@ def machine(
 ) -> MaximalMunchMasks:
     """With slices and subtrees or without. ``made``: subtrees are there from the beginning."""
     trie = Trie.from_vocabulary(vocabulary)
-    slices = Slices(json_slices(), trie, size)
-    slices.subtrees(make=made)
     tables = maximal_munch_tables(read_grammar(text, "lark"))
-    make = (lambda: slices) if sliced else None
-    return MaximalMunchMasks(tables, lambda: trie, vocabulary, (), size, make, stored)
+    masks = MaximalMunchMasks(tables, lambda: trie, vocabulary, (), size, stored)
+    if not sliced:
+        return node_by_node(masks)
+    masks.walks.slices().subtrees(make=made)
+    return masks
 
 
 def words(rng: random.Random, count: int) -> list[bytes]:

@@ -21,22 +21,25 @@ from constrain.artifacts.dfa.stacked_dfas import DEAD
 from constrain.artifacts.maximal_munch import lexer_trie
 from constrain.artifacts.maximal_munch.lexer import Lexer
 from constrain.artifacts.maximal_munch.lexer_trie import Stays
-from constrain.artifacts.maximal_munch.slices import Slices
+from constrain.artifacts.maximal_munch.slices import LENGTHS, Slices, slice_of
 from constrain.artifacts.tokens import subtrees as module
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Tokenizer
 from constrain.compiler.automata import regex_ir as regex
+from constrain.compiler.automata.determinize import determinize
+from constrain.compiler.automata.minimize import minimize
+from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.dialects import read_grammar
-from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables, slice_of
+from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
 
 
 @pytest.mark.parametrize("grammar", SAMPLES, ids=["json", "code"])
 def test_slices_change_no_mask(grammar: str, default_tokenizer: Tokenizer) -> None:
     """Rows along a sample are equal with slices and without."""
-    plain = masks_with(default_tokenizer, grammar)
-    sliced = masks_with(default_tokenizer, grammar, sliced=True)
+    plain = masks_with(default_tokenizer, grammar, sliced=False)
+    sliced = masks_with(default_tokenizer, grammar)
     left, right = plain.start, sliced.start
     for token in default_tokenizer.encode(SAMPLES[grammar]):
         assert plain.row(left).tolist() == sliced.row(right).tolist()
@@ -65,17 +68,33 @@ def test_where_slices_fit(pattern: str, fits: bool) -> None:
     tokens = [b'"', b"a", b"ab", "é".encode()]
     masks = masks_of(f"start: /{body}/\n", tokens)
     trie = Trie.from_vocabulary(vocabulary_of(tokens))
-    letters = regex.char_class([(ord("a"), ord("z"))])
-    slices = Slices([slice_of(regex.repeat(letters, 1, 10))], trie, 5)
+    slices = Slices(trie, 5, [10])
     heads, lexer = masks.configurations.heads, masks.configurations.lexer
     start = lexer.start(heads.view(heads.start).allowed)
     assert slices.covered(lexer, start) is None
     covered = slices.covered(lexer, lexer.rows[start][ord('"')])
     assert fits == (covered is not None)
     if covered is not None:
-        assert [1, 2] == tokenset.to_ids(covered.row).tolist()
-        # The root, the quote, and the two bytes of é.
-        assert 4 == int(covered.needed.sum())
+        assert [1, 2, 3] == tokenset.to_ids(covered.row).tolist()
+        # The root and the quote.
+        assert 2 == int(covered.needed.sum())
+
+
+@pytest.mark.parametrize("most", LENGTHS)
+def test_slices_read_what_their_regex_matches_the_beginnings_of(most: int | None) -> None:
+    """The DFA of bytes and that of the regular expression are the same, up to equivalent states."""
+    escaped = [(0x00, 0x1F), (ord('"'), ord('"')), (ord("\\"), ord("\\")), (0x7F, 0x7F)]
+    plain = regex.char_class(regex.complement(escaped))
+    expected = minimize(determinize(thompson(regex.repeat(plain, 1, most))))
+    table = slice_of(most)
+    seen = {(1, expected.start)}
+    pending = [*seen]
+    for state, other in pending:
+        targets = expected.table[other][expected.classes]
+        assert ((table[state] == DEAD) == (targets == DEAD)).all()
+        for pair in set(zip(table[state].tolist(), targets.tolist(), strict=True)) - seen:
+            seen.add(pair)
+            pending.append(pair)
 
 
 def test_subtrees_are_those_of_the_texts() -> None:

@@ -8,14 +8,14 @@ import numpy as np
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
-from constrain.artifacts.maximal_munch.slices import Slices
 from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
+from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import read_grammar
-from constrain.compiler.maximal_munch.lexer_tables import json_slices, maximal_munch_tables
+from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
 from constrain.compiler.tokenizers.definition import AddedToken
 from support import EXAMPLES
 from support.oracles.maximal_munch import MaximalMunchOracle
@@ -122,16 +122,24 @@ def masks_with(
     tokenizer: Tokenizer,
     grammar: str,
     *,
-    sliced: bool = False,
+    sliced: bool = True,
     stored: HeadSummaryTables | None = None,
 ) -> MaximalMunchMasks:
-    """The masks of a Lark grammar over a tokenizer, with the slices for JSON or without."""
+    """The masks of a Lark grammar over a tokenizer, by slices and subtrees or ``node_by_node``."""
     size = tokenizer.vocab_size
     vocabulary = tokenizer.vocabulary(size)
     trie = Trie.from_vocabulary(vocabulary)
-    slices = (lambda: Slices(json_slices(), trie, size)) if sliced else None
     tables = maximal_munch_tables(read_grammar(grammar, "lark"))
-    return MaximalMunchMasks(tables, lambda: trie, vocabulary, tokenizer.eos, size, slices, stored)
+    masks = MaximalMunchMasks(tables, lambda: trie, vocabulary, tokenizer.eos, size, stored)
+    return masks if sliced else node_by_node(masks)
+
+
+def node_by_node(masks: MaximalMunchMasks) -> MaximalMunchMasks:
+    """The same masks, whose walks take no subtree and no slice of the token trie whole."""
+    walks = masks.walks
+    leaves = Subtrees.leaves(walks.trie())
+    vars(walks).update(tokens=lambda reading=None: leaves, skipped=lambda *_: None)
+    return masks
 
 
 def read(masks: MaximalMunchMasks, text: bytes) -> int:
