@@ -93,6 +93,9 @@ class NetworkRuntime(NetworkGrammar):
         machine = MetMasks(TableStates(self.network), *tokens, named, stored)
         if FIRST_ROW in a:
             machine.begin_with(a[FIRST_ROW])
+        elif full is None and len(tables.keys):
+            # Every text needs the first row; and then no other one is the first.
+            machine.row(machine.start)
         return machine
 
 

@@ -64,6 +64,7 @@ class MetMasks(InterningMachine):
         self._most_masks = max(masks.limit // ENTRY_BYTES, _FEWEST)
         self.network = Texts(self.states)
         self._begin_walks(trie, rows, stored)
+        self._stored = None if named else stored
         self._steps: dict[tuple[int, int], int] = {}
         self._masks: dict[int, Words] = {}
         self.begin_interning(interned, lock)
@@ -138,10 +139,15 @@ class MetMasks(InterningMachine):
         """The mask of a configuration, uint32 (W,), read-only; computed when it is first met."""
         mask = self._masks.get(state)
         if mask is None:
-            with self._making:
-                if len(self._masks) >= self._most_masks:
-                    self._masks.clear()
-                mask = self._masks[state] = self._made_row(state)
+            if len(self._masks) >= self._most_masks:
+                self._masks.clear()
+            threads = self.network.threads[state]
+            if self._stored is not None and len(threads) == 1:
+                mask = self._stored.of_stack(*threads[0], self.network.stacks.entries)
+            if mask is None:
+                with self._making:
+                    mask = self._made_row(state)
+            self._masks[state] = mask
         return mask
 
     def _made_row(self, state: int) -> Words:

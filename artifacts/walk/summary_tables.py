@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from ..container.sections import Arrays, check_types, require
 from ..network.configurations import Entries
+from ..network.tables import DEAD
+from ..summaries.node_sets import NOTHING
 from ..summaries.results import Results, pair_at
 from ..summaries.rows import RowTable
 from ..tokens import tokenset
@@ -24,7 +26,8 @@ class SummaryTables:
     """R rows and A summaries. ``rows``: uint32 (R, W); row 0 is empty. ``keys``: int32 (A, 2), the
     set and the state of each summary, ascending; ``summaries``: int32 (A, 2), its row and what it
     leaves. Sets are numbers: ``ROOT`` is what each token begins with, ``NOTHING`` is left where
-    no token goes on."""
+    no token goes on. Masks of one stack are summaries, too: of ``NOTHING`` and the state on top,
+    and of what that leaves and the frame below, 0 for none, each with the rows of all before it."""
 
     rows: NDArray[np.uint32]
     keys: NDArray[np.int32]
@@ -89,6 +92,18 @@ class StoredRows:
     def forget(self) -> None:
         """Drop what is not in the file."""
         self._rows.forget()
+
+    def of_stack(self, state: int, node: int, entries: Sequence[Entries]) -> Words | None:
+        """The mask of a state over one stack, read-only, EOS with it; None where the file lacks it.
+        Needs no lock. Raises as ``row``."""
+        found = self._summary(NOTHING, state)
+        while found is not None and found[1] != NOTHING and state != DEAD:
+            pairs = entries[node]
+            if len(pairs) > 1:
+                return None
+            state, node = pairs[0]
+            found = self._summary(found[1], state)
+        return None if found is None else self._rows[found[0]]
 
     def row(
         self, state: int, node: int, entries: Sequence[Entries]

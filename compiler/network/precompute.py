@@ -4,19 +4,22 @@ The mask of a stack is put together frame by frame from summaries F(e, p)
 (``constrain.artifacts.walk.summaries``). Those that stacks need
 (``constrain.artifacts.network.closure``) are found breadth first, the root of the token trie at
 every state before all that is left, up to limits that count. What is missing is found while
-decoding.
+decoding. The masks of single stacks are united of them, breadth first too, as far as there is room.
 """
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from constrain.artifacts.machine.table_states import TableStates
-from constrain.artifacts.network.closure import frames_below
-from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.network.closure import frames_below, states_inside
+from constrain.artifacts.network.tables import DEAD, NetworkTables
 from constrain.artifacts.summaries.node_sets import NOTHING, ROOT
+from constrain.artifacts.summaries.rows import EMPTY
+from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.walk.summaries import Summaries
 from constrain.artifacts.walk.summary_tables import SummaryTables
 
@@ -66,7 +69,10 @@ def precompute(
     if most and memory > 0:
         effort = Effort(limits, tables.names[:1], progress)
         effort.begin("the masks of the network", options.rows_work)
-        is_complete = precompute_summaries(tables, found, most, options.rows_bytes(memory), effort)
+        room = options.rows_bytes(memory)
+        is_complete = precompute_summaries(tables, found, most, room, effort)
+        if is_complete:
+            precompute_stacks(tables, found, request.eos, most, room, effort)
         effort.end()
     return Precomputed(SummaryTables.of(found.rows, found.found), is_complete)
 
@@ -98,3 +104,43 @@ def precompute_summaries(
     except Exhausted:
         return False
     return True
+
+
+def precompute_stacks(
+    tables: NetworkTables,
+    found: Summaries,
+    eos: Sequence[int],
+    most: int,
+    memory: int,
+    effort: Effort,
+) -> None:
+    """Add the masks of single stacks, as ``SummaryTables`` has them, to all summaries that were
+    ``found``. Stops as ``precompute_summaries`` does."""
+    rows, left_behind, begun = found.rows, dict[tuple[int, int], int](), len(found.sets)
+    todo = deque((NOTHING, EMPTY, ROOT, state) for state in range(1, tables.states))
+    seen = set[tuple[int, int]]()
+    try:
+        below = frames_below(tables, effort.spend)
+        for state in states_inside(tables, tables.start):
+            below[state].append(DEAD)
+        ending = rows.number(tokenset.from_ids(eos, rows.row_bytes * 8))
+        while todo and len(found.found) < most:
+            effort.spend(1 + rows.row_bytes)
+            if found.table_bytes + rows.row_bytes > memory:
+                break
+            number, row, nodes, state = todo.popleft()
+            if state == DEAD:
+                # At the root of the trie nothing was read: all calls may end.
+                more, left = EMPTY if found.sets[nodes][0] else ending, NOTHING
+            else:
+                more, left = found.found[nodes, state]
+            whole = rows.number(rows[row] | rows[more])
+            after = NOTHING
+            if left != NOTHING:
+                after = left_behind.setdefault((whole, left), begun + len(left_behind))
+                following = [(after, frame) for frame in below[state] if (after, frame) not in seen]
+                seen.update(following)
+                todo += [(after, whole, left, frame) for _, frame in following]
+            found.found[number, state] = whole, after
+    except Exhausted:
+        pass

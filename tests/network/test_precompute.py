@@ -3,7 +3,8 @@
 import random
 
 import pytest
-from support.grammars import JSON, MARKUP, SAMPLES, STATEMENTS
+from support.grammars import ARITHMETIC, JSON, MARKUP, SAMPLES, STATEMENTS
+from support.matcher import check_random_texts, whole_of
 from support.network import minimal_tables
 
 from constrain.artifacts.machine.table_states import TableStates
@@ -11,7 +12,9 @@ from constrain.artifacts.network.closure import frames_below
 from constrain.artifacts.network.configurations import Network
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.summaries.node_sets import NOTHING, ROOT
+from constrain.artifacts.summaries.rows import RowTable
 from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.walk.rows_by_frames import RowsByFrames
 from constrain.artifacts.walk.summaries import Summaries
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.limits import Effort, Limits
@@ -58,6 +61,21 @@ def test_precomputed_summaries_are_closed(default_tokenizer: Tokenizer) -> None:
                 seen.add((suspended, frame))
                 roots.append((suspended, frame))
     assert seen == set(summaries.found)
+
+
+@pytest.mark.parametrize("text", [JSON, MARKUP, ARITHMETIC])
+def test_masks_of_one_stack_are_in_the_file(
+    text: str, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Along random texts no row is made or united, also where the text may end; all are those of
+    the definition."""
+    whole = compile_grammar(
+        text, dialect="kbnf", tokenizer=default_tokenizer, tokenization="any", engine="network"
+    )
+    found = load_bytes(whole.to_bytes())
+    monkeypatch.delattr(RowTable, "add")
+    monkeypatch.delattr(RowsByFrames, "row")
+    check_random_texts([found, whole_of(default_tokenizer, text)], 8, 10, seed=12, short=0.7)
 
 
 @pytest.mark.parametrize(
