@@ -130,8 +130,8 @@ def test_real_grammars_have_the_masks_of_their_networks(
 @pytest.mark.quick
 def test_all_short_texts_are_read_as_by_the_network(full: bool) -> None:
     """Texts of up to six letters: whether they may end, and whether anything may follow; by states
-    that are not many more."""
-    compared = 0
+    that are fewer in all, though nothing unites equal ones."""
+    compared = named = least = 0
     for text, _ in random_grammars(800 if full else 60, 11):
         rules = numbered(without_exceptions(tree_of(text), LIMITS), LIMITS)
         tables = network_of_rules(rules, LIMITS)
@@ -147,8 +147,9 @@ def test_all_short_texts_are_read_as_by_the_network(full: bool) -> None:
                 if behind != REFUSED:
                     pending.append((behind, expected, length + 1))
         assert isinstance(met.tables, States)
-        assert met.tables.named <= 2 * tables.states + 2
+        named, least = named + met.tables.named, least + tables.states
     assert compared > 2_000
+    assert named <= least
 
 
 @sampled("seed", range(12), range(600))
