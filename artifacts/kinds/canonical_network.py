@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from ..canonical_network.check import check_inert, check_precomputed, check_stored
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require
-from ..matcher import Begun
 from ..network.check import check_network
 from ..tokens.vocabulary import TEXT
 from . import network
@@ -22,7 +21,7 @@ from .check_tokenizer import (
     check_vocabulary,
 )
 from .contents import BesideTerminals, Contents, over_sentinels
-from .generations import Generations
+from .generations import SharedMachine
 from .network import NetworkGrammar
 from .parser import names_of, network_of
 
@@ -74,12 +73,8 @@ def _check_counted(manifest: Manifest, arrays: Arrays) -> None:
     check_trie_sections(arrays)
 
 
-class CanonicalNetworkRuntime(NetworkGrammar):
+class CanonicalNetworkRuntime(SharedMachine["AnyMachine"], NetworkGrammar):
     """Matchers share one machine until it is full, as those of a plain network."""
-
-    def machine(self) -> "AnyMachine":
-        """The machine of all matchers, until it is full."""
-        return self._generations.machine()
 
     @cached_property
     def _beside(self) -> "BesideTerminals[CanonicalMachine]":
@@ -90,15 +85,9 @@ class CanonicalNetworkRuntime(NetworkGrammar):
         """The network of texts and sentinels."""
         return network_of(self._beside.contents_of_inner)
 
-    def begun(self, prompt: Sequence[int]) -> Begun:
-        """By the boundaries that the prompt may have, and its last token."""
-        generation, machine = self._generations.current()
-        start = machine.state_after(prompt) if prompt else machine.start
-        return Begun(generation, machine, start)
-
-    @cached_property
-    def _generations(self) -> "Generations[AnyMachine]":
-        return Generations(self.contents.lock, self._following)
+    def _start(self, machine: "AnyMachine", prompt: Sequence[int]) -> int:
+        # By the boundaries that the prompt may have, and its last token.
+        return machine.state_after(prompt) if prompt else machine.start
 
     def _following(self, full: "AnyMachine | None") -> "AnyMachine":
         from ..canonical_network.machine import canonical_machine, following_machine

@@ -9,10 +9,9 @@ from ..cartesian.check import check_product
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..dfa.check import check_byte_dfa
-from ..matcher import Begun
 from .check_tokenizer import check_normal_form, check_pairs, check_pretokenizer, check_vocabulary
 from .contents import BesideTerminals, Contents, over_sentinels
-from .generations import Generations
+from .generations import SharedMachine
 from .regular import RegularGrammar
 
 if TYPE_CHECKING:
@@ -34,12 +33,8 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     check_product(manifest, arrays, states)
 
 
-class ProductRuntime(RegularGrammar):
+class ProductRuntime(SharedMachine["AnyMachine"], RegularGrammar):
     """Steps the product, with texts in normal form beside it if there are any."""
-
-    def machine(self) -> "AnyMachine":
-        """The machine of all matchers, until it is full."""
-        return self._generations.machine()
 
     @property
     def forbidden_pairs(self) -> "ForbiddenPairs":
@@ -49,28 +44,22 @@ class ProductRuntime(RegularGrammar):
         found = forbidden_pairs(self._beside.inner(self.machine()))
         return found.of_first(self.contents.manifest.vocab_size)
 
-    def begun(self, prompt: Sequence[int]) -> Begun:
-        """By the boundaries that the prompt may have, and its last token."""
-        generation, machine = self._generations.current()
-        start = machine.state_after(prompt) if prompt else machine.start
-        return Begun(generation, machine, start)
+    def _start(self, machine: "AnyMachine", prompt: Sequence[int]) -> int:
+        # By the boundaries that the prompt may have, and its last token.
+        return machine.state_after(prompt) if prompt else machine.start
 
     def byte_state_of(self, state: int) -> int:
         """The state of the byte DFA that a state stands for (of several, one)."""
         from ..cartesian.from_sections import members
 
         byte_states = self.contents.arrays["product.byte_state"]
-        machine = self._generations.latest()
+        machine = self.latest()
         state = self._beside.inner_state(machine, state)
         return int(byte_states[members(self._beside.inner(machine), state)[0]])
 
     @cached_property
     def _beside(self) -> "BesideTerminals[AnyProduct]":
         return BesideTerminals(self.contents)
-
-    @cached_property
-    def _generations(self) -> "Generations[AnyMachine]":
-        return Generations(self.contents.lock, self._following)
 
     def _following(self, full: "AnyMachine | None") -> "AnyMachine":
         from ..cartesian.from_sections import product_machine

@@ -1,33 +1,42 @@
 """The machine that an artifact's matchers share, and the next one when it is full."""
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Generic, TypeVar
 
 from ..matcher import Begun, Generation, Machine
 from ..tokens.interning import Lock
+from .contents import Contents
 
 M = TypeVar("M", bound=Machine)
 
 
-class Generations(Generic[M]):
-    """``following``: makes the first machine of None, and the next one of the one before, which is
-    full. One machine at a time holds memory: a generation that has ended holds none any more."""
+class SharedMachine(ABC, Generic[M]):
+    """What runs an artifact by a machine that matchers share until it is full. One machine at a
+    time holds memory: a generation that has ended holds none any more."""
 
-    def __init__(self, lock: Lock, following: Callable[[M | None], M]) -> None:
-        self._lock, self._following = lock, following
-        self._machine: M | None = None
-        self._generation: Generation | None = None
+    contents: Contents
+    _machine: M | None = None
+    _generation: Generation | None = None
+
+    @abstractmethod
+    def _following(self, full: M | None) -> M:
+        """The first machine of None, and the next one of the one before, which is full."""
+
+    @cached_property
+    def _lock(self) -> Lock:
+        return self.contents.lock
 
     def machine(self) -> M:
-        """The machine that is not full."""
-        return self.current()[1]
+        """The machine of all matchers, until it is full."""
+        return self._current()[1]
 
     def latest(self) -> M:
         """The machine of ``machine`` again, full or not."""
         return self._machine or self.machine()
 
-    def current(self) -> tuple[Generation, M]:
-        """The generation that has not ended, and its machine."""
+    def _current(self) -> tuple[Generation, M]:
         with self._lock:
             machine, generation = self._machine, self._generation
             if machine is None or generation is None or machine.is_full:
@@ -37,10 +46,14 @@ class Generations(Generic[M]):
                 generation = self._generation = Generation(machine)
             return generation, machine
 
-    def begun(self) -> Begun:
-        """Where a text begins."""
-        generation, machine = self.current()
-        return Begun(generation, machine, machine.start)
+    def begun(self, prompt: Sequence[int]) -> Begun:
+        """Where a text begins behind a prompt."""
+        generation, machine = self._current()
+        return Begun(generation, machine, self._start(machine, prompt))
+
+    def _start(self, machine: M, prompt: Sequence[int]) -> int:
+        # Under any tokenization a prompt changes nothing.
+        return machine.start
 
 
 def always(machine: Machine, start: int | None = None) -> Begun:

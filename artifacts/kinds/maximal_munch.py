@@ -1,7 +1,6 @@
 """Artifacts of the kinds ``greedy`` and ``lazy-greedy``: a grammar read by maximal munch, as a
 network over lexemes behind a lexer, some of whose states may be made while decoding."""
 
-from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -11,11 +10,10 @@ from numpy.typing import NDArray
 
 from ..container.manifest import LAZY_GREEDY, Manifest
 from ..container.sections import Arrays
-from ..matcher import Begun
 from ..maximal_munch.check import check_greedy
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
-from .generations import Generations
+from .generations import SharedMachine
 from .parser import names_of, network_of
 
 if TYPE_CHECKING:
@@ -40,20 +38,12 @@ def ranks_of(arrays: Arrays) -> tuple[NDArray[np.int32], NDArray[np.uint8], NDAr
     return priorities, arrays["lexer.ignored"], arrays.get("lexer.shortest", none)
 
 
-class MaximalMunchRuntime:
+class MaximalMunchRuntime(SharedMachine["MaximalMunchMasks"]):
     """Matchers share one machine, which interns the heads, frames and states of the lexer that
     they meet, until it is full."""
 
     def __init__(self, contents: Contents) -> None:
         self.contents = contents
-
-    def machine(self) -> "MaximalMunchMasks":
-        """The machine of all matchers, until it is full."""
-        return self._generations.machine()
-
-    def begun(self, prompt: Sequence[int]) -> Begun:
-        """Under any tokenization a prompt changes nothing."""
-        return self._generations.begun()
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""
@@ -86,10 +76,6 @@ class MaximalMunchRuntime:
         dfas = StackedDfas.from_sections(a)
         lexer = LexerTables(dfas, *ranks_of(a), names.texts)
         return MaximalMunchTables(network_of(self.contents), lexer)
-
-    @cached_property
-    def _generations(self) -> "Generations[MaximalMunchMasks]":
-        return Generations(self.contents.lock, self._following)
 
     def _following(self, full: "MaximalMunchMasks | None") -> "MaximalMunchMasks":
         following = None if full is None else full.following()

@@ -15,7 +15,6 @@ from ..machine.masks import MetMasks
 from ..machine.position_states import PositionStates
 from ..machine.states import States
 from ..machine.stored_positions import StoredPositions, check_positions
-from ..matcher import Begun
 from ..network.configurations import Texts
 from ..tokens import tokenset
 from ..tokens.interning import Lock
@@ -25,7 +24,7 @@ from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
 from .check_tokenizer import FIRST_ROW, check_first_row, check_trie_sections, check_vocabulary
 from .contents import Contents
-from .generations import Generations
+from .generations import SharedMachine
 from .parser import check_terminals, named_in, names_of
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def _growing_in(arrays: Arrays) -> "list[tuple[Conjunction, ...]]":
     return [tuple(found[i:j]) for i, j in pairwise(arrays[GROWING].tolist())]
 
 
-class MetStates:
+class MetStates(SharedMachine[MetMasks]):
     """Matchers share one machine, until it is full.
 
     ``maker``: what states are made of, begun again by each call. ``first_row``: the mask before any
@@ -99,7 +98,6 @@ class MetStates:
         self.vocabulary, self.trie = vocabulary, trie
         self.eos, self.vocab_size = eos, vocab_size
         self._caches, self._lock, self._first_row = caches, lock, first_row
-        self._generations = Generations(lock, self._following)
 
     def _following(self, full: MetMasks | None) -> MetMasks:
         tokens = self.trie, self.vocabulary, self.eos, self.vocab_size, self._caches, self._lock
@@ -113,14 +111,6 @@ class MetStates:
         if self._first_row is not None:
             machine.begin_with(self._first_row)
         return machine
-
-    def machine(self) -> MetMasks:
-        """The machine of all matchers, until it is full."""
-        return self._generations.machine()
-
-    def begun(self, prompt: Sequence[int]) -> Begun:
-        """Under any tokenization a prompt changes nothing."""
-        return self._generations.begun()
 
     def texts(self) -> Texts:
         """Reads texts, apart from what matchers share."""

@@ -1,19 +1,17 @@
 """Artifacts of the kind ``network``: a grammar that nests, as a recursive transition network,
 under any tokenization."""
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
-from ..matcher import Begun
 from ..network.check import check_network
 from ..tokens import tokenset
 from ..walk.summary_tables import check_summaries
 from .check_tokenizer import FIRST_ROW, check_first_row, check_trie_sections, check_vocabulary
 from .contents import Contents
-from .generations import Generations
+from .generations import SharedMachine
 from .parser import NestingGrammar, check_earley, names_of, network_of
 
 if TYPE_CHECKING:
@@ -63,21 +61,9 @@ class NetworkGrammar(NestingGrammar):
         return network_over(self.network).viable(text)
 
 
-class NetworkRuntime(NetworkGrammar):
+class NetworkRuntime(SharedMachine["MetMasks"], NetworkGrammar):
     """Matchers share one machine, which interns the configurations that they meet, until it is
     full."""
-
-    def machine(self) -> "MetMasks":
-        """The machine of all matchers, until it is full."""
-        return self._generations.machine()
-
-    def begun(self, prompt: Sequence[int]) -> Begun:
-        """Under any tokenization a prompt changes nothing."""
-        return self._generations.begun()
-
-    @cached_property
-    def _generations(self) -> "Generations[MetMasks]":
-        return Generations(self.contents.lock, self._following)
 
     def _following(self, full: "MetMasks | None") -> "MetMasks":
         from ..machine.masks import MetMasks

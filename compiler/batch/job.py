@@ -11,8 +11,6 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
-from os import PathLike, fspath
-from pathlib import Path
 from typing import Any
 
 from constrain.artifacts.errors import ConstrainError, visible
@@ -58,14 +56,6 @@ class CompileJob:
         # A clock that runs elsewhere is none of the job's.
         limits = replace(self.options.limits, meter=None)
         object.__setattr__(self, "options", replace(self.options, limits=limits))
-
-    @classmethod
-    def of_file(
-        cls, path: str | PathLike[str], options: CompileOptions, tokenizer: str | None = None
-    ) -> "CompileJob":
-        """The job of a grammar in a file. Raises ``OSError`` and ``UnicodeDecodeError``."""
-        text = Path(path).read_bytes().decode("utf-8").removeprefix("\ufeff")
-        return cls(text, options, tokenizer, fspath(path))
 
 
 @dataclass(frozen=True, slots=True)

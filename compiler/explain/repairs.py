@@ -18,7 +18,7 @@ replace; and what replaces a character is the nearest to it in Unicode.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -115,11 +115,11 @@ class _SpentError(Exception):
     """No more steps are made."""
 
 
-class _Counted:
+class _Counted(TextMachine):
     """A machine whose steps are cached and counted."""
 
-    def __init__(self, machine: TextMachine, most: int) -> None:
-        self.machine, self._left = machine, most
+    def __init__(self, machine: TextMachine) -> None:
+        self._machine, self._left = machine, machine.most_steps
         self._steps: dict[tuple[int, int], int | None] = {}
         self._next: dict[int, list[int]] = {}
 
@@ -129,27 +129,20 @@ class _Counted:
         if key in self._steps:
             return self._steps[key]
         self._spend(1)
-        found = self._steps[key] = self.machine.step(state, octet)
+        found = self._steps[key] = self._machine.step(state, octet)
         return found
+
+    def may_end(self, state: int) -> bool:
+        """The machine's."""
+        return self._machine.may_end(state)
 
     def next_bytes(self, state: int) -> list[int]:
         """The machine's."""
         found = self._next.get(state)
         if found is None:
             self._spend(8)
-            found = self._next[state] = self.machine.next_bytes(state)
+            found = self._next[state] = self._machine.next_bytes(state)
         return found
-
-    def follow(self, state: int, text: Iterable[int]) -> tuple[int, int]:
-        """The machine's."""
-        count = 0
-        for octet in text:
-            reached = self.step(state, octet)
-            if reached is None:
-                break
-            state = reached
-            count += 1
-        return count, state
 
     def _spend(self, steps: int) -> None:
         self._left -= steps
@@ -177,7 +170,7 @@ class _Search:
             self._last.append((offset + 1, state))
         self._is_incomplete = self._place == len(text)
         self._is_member = self._is_incomplete and machine.may_end(state)
-        self._machine = _Counted(machine, machine.most_steps)
+        self._machine = _Counted(machine)
 
     @cached_property
     def found(self) -> Repair | None:
@@ -221,7 +214,7 @@ class _Search:
         reach = tried.at + count
         if count < len(self._ahead(tried)):
             return None
-        may_end = reach == len(self._text) and self._machine.machine.may_end(state)
+        may_end = reach == len(self._text) and self._machine.may_end(state)
         if self._is_incomplete:
             is_before = any(change.start < self._place for change in tried.changes)
             return _BEFORE_END * is_before if may_end else None
@@ -275,13 +268,13 @@ class _Search:
         machine = self._machine
         for order in _ENDING:
             written, reached, cost = bytearray(), state, 0
-            while len(written) < _LONGEST_FORCED and not machine.machine.may_end(reached):
+            while len(written) < _LONGEST_FORCED and not machine.may_end(reached):
                 octets = machine.next_bytes(reached)
                 octet = min(octets, key=lambda o: (order.find(o) % 256, o in _SPACE, o))
                 cost += len(octets) > 1 and not 0x80 <= octet < 0xC0
                 written.append(octet)
                 reached = self._reached(reached, octet)
-            if machine.machine.may_end(reached):
+            if machine.may_end(reached):
                 change = _Change(at, at, bytes(written), max(1, cost))
                 yield _Tried((change,), at, reached, change.cost)
 
@@ -311,7 +304,7 @@ class _Search:
             word = self._end_of_word(at)
             if word > end:
                 yield _Change(at, word, b"", _OF_A_WORD), state
-            if word < len(text) and self._machine.machine.may_end(state):
+            if word < len(text) and self._machine.may_end(state):
                 yield _Change(at, len(text), b"", _OF_THE_REST), state
             two = self._behind(end)
             exchanged = text[end:two] + character
@@ -348,7 +341,7 @@ class _Search:
         if not tried.changes or not tried.changes[-1].text:
             return
         written, state = bytearray(), tried.state
-        while len(written) < _LONGEST_FORCED and not self._machine.machine.may_end(state):
+        while len(written) < _LONGEST_FORCED and not self._machine.may_end(state):
             following = self._machine.next_bytes(state)
             if len(following) != 1 and not self._is_inside(state):
                 break
@@ -393,9 +386,9 @@ class _Search:
     def _rank(self, tried: _Tried) -> tuple[object, ...]:
         text = self._text
         ahead = text[tried.at : tried.at + _COMPARED]
-        count, state = self._machine.machine.follow(tried.state, ahead)
+        count, state = self._machine.follow(tried.state, ahead)
         is_whole = tried.at + count == len(text)
-        is_member = is_whole and self._machine.machine.may_end(state)
+        is_member = is_whole and self._machine.may_end(state)
         return not is_member, -(tried.at + count - self._place), *self._by_itself(tried)
 
     def _is_same(self, change: _Change) -> bool:
@@ -420,12 +413,12 @@ class _Search:
             fragment += text[at : edit.start] + edit.text
             at = edit.end
         ahead = text[tried.at : tried.at + _COMPARED]
-        count, state = self._machine.machine.follow(tried.state, ahead)
+        count, state = self._machine.follow(tried.state, ahead)
         is_whole = tried.at + count == len(text)
         return Repair(
             edits=edits,
             changes=tried.cost,
-            is_member=is_whole and self._machine.machine.may_end(state),
+            is_member=is_whole and self._machine.may_end(state),
             read=tried.at + count + len(fragment) - (end - start),
             fragment=bytes(fragment),
             before=_whole(text[max(0, start - _BEFORE) : start], last=False),

@@ -15,7 +15,7 @@ also removes Algorithm 1's special case for the word ♯. If ♯ is empty the tw
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 NO_TOKEN = -1
@@ -35,16 +35,6 @@ class SuffixTrie:
     children: list[dict[str, int]]
     tokens: list[int]
     suffix_root: int
-
-    @classmethod
-    def of_vocabulary(cls, vocabulary: Mapping[str, int], indicator: str) -> "SuffixTrie":
-        """The trie of a vocabulary as it is written: ``a``, ``##b``."""
-        suffixes = (
-            (token.removeprefix(indicator), i)
-            for token, i in vocabulary.items()
-            if indicator and token.startswith(indicator)
-        )
-        return cls.of_tokens(vocabulary.items(), suffixes, shared=not indicator)
 
     @classmethod
     def of_tokens(

@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from support.matcher import deep_json
 from support.maximal_munch import JSON as MUNCH
 
 from constrain.artifacts.cartesian.beside_pieces import ProductBesidePieces
-from constrain.artifacts.kinds.generations import Generations
+from constrain.artifacts.kinds.generations import SharedMachine
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
@@ -228,15 +229,16 @@ def test_an_old_machine_is_left_to_who_holds_it() -> None:
 
     made: list[Any] = []
 
-    def following(full: Any) -> Any:
-        assert full is (made[-1] if made else None)
-        made.append(Machine())
-        return made[-1]
+    class Generations(SharedMachine[Any]):
+        _lock = threading.RLock()
 
-    import threading
+        def _following(self, full: Any) -> Any:
+            assert full is (made[-1] if made else None)
+            made.append(Machine())
+            return made[-1]
 
-    generations: Generations[Any] = Generations(threading.RLock(), following)
-    begun = generations.begun()
+    generations = Generations()
+    begun = generations.begun(())
     assert begun.machine is generations.machine() is begun.generation.machine
     begun.machine.is_full = True  # type: ignore[misc]
     assert generations.latest() is begun.machine

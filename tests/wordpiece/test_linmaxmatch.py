@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from support.oracles.linmaxmatch import LinMaxMatch
+from support.oracles.linmaxmatch import LinMaxMatch, trie_of_vocabulary
 from support.oracles.wordpiece import (
     END,
     Formal,
@@ -150,7 +150,7 @@ def test_table_6(u: str, c: str, node: str | None, tokens: list[str]) -> None:
     """One-step MinPop matching, by the definition and by the transducer."""
     vocabulary = ids(FIGURE_1)
     found, popped = Formal(vocabulary, "##").h(marked(u), c)
-    transducer = Transducer.of_trie(SuffixTrie.of_vocabulary(vocabulary, "##"))
+    transducer = Transducer.of_trie(trie_of_vocabulary(vocabulary, "##"))
     node_of = {name: number for number, name in names(transducer.trie).items()}
     target, output = transducer.step(node_of[marked(u)], c)
 
@@ -172,7 +172,7 @@ def test_all_versions_agree() -> None:
 def test_links_are_those_of_the_definition() -> None:
     """Algorithm 2 is Definition 1, node by node."""
     for mark, vocabulary, _ in vocabularies(350, seed=2):
-        trie = SuffixTrie.of_vocabulary(vocabulary, mark)
+        trie = trie_of_vocabulary(vocabulary, mark)
         fast, slow = precompute(trie), precompute_via_definition(trie)
         assert slow.link == fast.link
         live = [v for v, target in enumerate(slow.link) if target != NULL]
@@ -186,7 +186,7 @@ def test_lemmas() -> None:
         for word in words:
             for w in (Marked(False, word), Marked(True, word)):
                 _check_lemmas_1_to_3(formal, w)
-        trie = SuffixTrie.of_vocabulary(vocabulary, mark)
+        trie = trie_of_vocabulary(vocabulary, mark)
         links = precompute(trie)
         name = names(trie)
         for v, link in enumerate(links.link):

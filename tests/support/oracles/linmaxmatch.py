@@ -25,6 +25,16 @@ class Transition(NamedTuple):
     pops: tuple[int, ...]
 
 
+def trie_of_vocabulary(vocabulary: Mapping[str, int], indicator: str) -> SuffixTrie:
+    """The trie of a vocabulary as it is written: ``a``, ``##b``."""
+    suffixes = (
+        (token.removeprefix(indicator), i)
+        for token, i in vocabulary.items()
+        if indicator and token.startswith(indicator)
+    )
+    return SuffixTrie.of_tokens(vocabulary.items(), suffixes, shared=not indicator)
+
+
 class LinMaxMatch:
     """Tokenizes single words.
 
@@ -35,7 +45,7 @@ class LinMaxMatch:
     def __init__(
         self, vocabulary: Mapping[str, int], indicator: str, max_chars: int | None = None
     ) -> None:
-        self.trie = SuffixTrie.of_vocabulary(vocabulary, indicator)
+        self.trie = trie_of_vocabulary(vocabulary, indicator)
         self.links = precompute(self.trie)
         self.max_chars = max_chars
 
