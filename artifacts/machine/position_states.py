@@ -32,7 +32,7 @@ def _unchecked() -> None:
 
 
 class PositionStates:
-    """A ``StateMaker`` (``states.py``) of ``positions``.
+    """What states (``states.py``) are made of, by ``positions``: sets by their numbers.
 
     ``start_of``: by number the position that a procedure starts in, the first of them the grammar's
     start. ``nullable_start``: ε is a member. ``growing``: so many terminals, the last ones, are
@@ -142,7 +142,7 @@ class PositionStates:
             pending += new
 
     def room(self, number: int) -> int:
-        """Texts of so many characters lead from a set where they lead from ``twin``."""
+        """Texts of so many characters lead from a set where they lead from its ``twin``."""
         copies, more = self._copies_of(number & _LIST), number >> _LIST_BITS
         if not more:
             return self._rooms[number]
@@ -150,7 +150,8 @@ class PositionStates:
         return self._repetitions.room(only, read + more)
 
     def twin(self, number: int) -> int:
-        """The set that goes on without the bounds of repetitions."""
+        """The set that goes on without the bounds of repetitions: it reads, calls and ends as this
+        one, as far as there is room."""
         repetitions, members = self._repetitions, self._lists.members(number & _LIST)
         twins = (repetitions.twin(p) if repetitions.copy_at(p) else p for p in members)
         return self._lists.of(twins, ended=self.ends(number))
@@ -162,8 +163,8 @@ class PositionStates:
         return len(copies) == 1 and all(self._repetitions.reads_characters(n) for n, _ in copies)
 
     def behind_least(self, number: int) -> int | None:
-        """Where such a set leads if as many items are read as there must be, and these were not
-        read yet."""
+        """Where a set that counts characters leads if as many items are read as there must be, and
+        these were not read yet."""
         ((repetition, read),) = self._copies_of(number & _LIST)
         front = self._repetitions.behind_least(repetition, read)
         return None if front is None else self._set(self._lists.closure(front))

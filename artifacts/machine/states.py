@@ -2,16 +2,19 @@
 
     s ::= '[' s? ']' | 'x';     before any text one state is there; reading "[" makes the next
 
-What a state is made of, the ``StateMaker`` knows: a set of places in a grammar. Numbers are given
+What a state is made of, ``PositionStates`` know: a set of places in a grammar. Numbers are given
 in the order in which states are met, so nothing that is written to a file has them.
 """
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Protocol, overload
+from typing import TYPE_CHECKING, overload
 
 from ..tokens.lengths import ENDLESS
 from ..tokens.subtrees import BROKEN, CLASS_BITS, OUTSIDE, UTF8_BETWEEN, UTF8_ILL, UTF8_STEPS
+
+if TYPE_CHECKING:
+    from .position_states import PositionStates
 
 DEAD = 0
 
@@ -55,60 +58,6 @@ _CONTINUED = [
     ]
     for steps in _STEPS
 ]
-
-
-class StateMaker(Protocol):
-    """What states are made of, sets by their numbers.
-
-    ``start``: the set in front of all texts. ``nullable_start``: ε is a member, which no set says.
-    ``first_call``: symbols from here on are calls; those between bytes and them, token terminals.
-    """
-
-    start: int
-    nullable_start: bool
-    first_call: int
-
-    def begin_turn(self) -> None:
-        """Begin a token or a mask."""
-
-    def ends(self, number: int) -> bool:
-        """Whether a call, or the text, may end in a set."""
-
-    def calls(self, number: int) -> bool:
-        """Whether a set calls something."""
-
-    def runs(self, number: int) -> Sequence[int]:
-        """What a set reads: low, high, target, low, high, target, … in ascending order."""
-
-    def callee(self, symbol: int) -> int:
-        """The set that a call of a symbol starts in; it does not match ε."""
-
-    def base(self, number: int) -> int:
-        """The set of which ``runs`` is asked: of one that stands further inside of a repetition the
-        one that stands for it, of others itself."""
-
-    def further(self, number: int, target: int) -> int:
-        """Where a set leads if its base leads to a target."""
-
-    def room(self, number: int) -> int:
-        """Texts of so many characters lead from a set where they lead from its ``twin``."""
-
-    def twin(self, number: int) -> int:
-        """A set that reads, calls and ends as another, as far as there is room."""
-
-    def counts_characters(self, number: int) -> bool:
-        """Whether the room of a set is what is left up to the next bound of one repetition, of
-        items that begin with characters."""
-
-    def behind_least(self, number: int) -> int | None:
-        """Where such a set leads if as many items are read as there must be, and these were not
-        read yet."""
-
-    def uncounted(self, number: int) -> int:
-        """The part of a set that is in no repetition."""
-
-    def includes(self, number: int, part: int) -> bool:
-        """Whether it is seen at once that a set reads what another one does."""
 
 
 class _FollowingRow(Sequence[int]):
@@ -158,7 +107,7 @@ class States(dict[int, Sequence[int]]):
 
     inside: Mapping[int, object] = MappingProxyType({})
 
-    def __init__(self, maker: StateMaker) -> None:
+    def __init__(self, maker: "PositionStates") -> None:
         super().__init__()
         self._maker, self.begin_turn = maker, maker.begin_turn
         self._numbers: dict[int, int] = {}

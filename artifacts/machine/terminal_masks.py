@@ -17,7 +17,7 @@ from ..walk.summaries import Summaries, down_the_stacks
 from ..walk.summary_tables import StoredRows
 from .masks import MetMasks
 from .position_states import PositionStates
-from .states import DEAD, StateMaker
+from .states import DEAD
 from .terminal_states import TerminalStates
 from .terminal_walks import TerminalWalks
 
@@ -35,7 +35,7 @@ class TerminalMasks(MetMasks):
     def __init__(
         self,
         terminals: TerminalWalks,
-        maker: StateMaker,
+        maker: PositionStates,
         trie: Callable[[], Trie],
         vocabulary: Vocabulary,
         eos: Sequence[int],

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import cast
 
 from ..lazy_dfa.reader import Reader, Threads
-from .states import DEAD, StateMaker, States
+from .position_states import PositionStates
+from .states import DEAD, States
 
 # In place of the set of a state inside a terminal.
 _NO_SET = -1
@@ -27,7 +28,7 @@ class TerminalStates(States):
     was made so far stays.
     """
 
-    def __init__(self, maker: StateMaker, readers: Sequence[Reader]) -> None:
+    def __init__(self, maker: PositionStates, readers: Sequence[Reader]) -> None:
         self._readers, self._numbers_inside = readers, dict[tuple[int, Threads], int]()
         self.inside: dict[int, tuple[int, Threads]] = {}
         super().__init__(maker)

@@ -19,6 +19,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from ..errors import ArtifactError
+from ..matcher import Interning
 from ..tokens import tokenset
 from ..tokens.interning import Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
@@ -37,31 +38,18 @@ _MASKS, _STEPS, _RESULTS = 6, 1, 1
 _Pair = tuple[int, int]
 
 
-class Inner(Protocol):
+class Inner(Interning, Protocol):
     """A machine with its masks. ``vocab_size``: tokens of a mask."""
 
     vocabulary: Vocabulary
     vocab_size: int
 
     @property
-    def start(self) -> int:
-        """The state before any token, at the start of a text."""
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it has met so much that the next text should have a machine of its own."""
+    def lock(self) -> Lock:
+        """Held while something is added."""
 
     def state_after(self, after: Sequence[int]) -> int:
         """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
-
-    def is_accepting(self, state: int) -> bool:
-        """Whether the tokens so far spell a member."""
-
-    def step(self, state: int, token_id: int) -> int:
-        """The state after a token that the mask allows."""
-
-    def row(self, state: int) -> Words:
-        """The mask at a state, read-only."""
 
     def states_around(self, state: int) -> tuple[int, int] | None:
         """Two states, behind which no more and no less may follow than behind ``state``, and which
@@ -69,13 +57,6 @@ class Inner(Protocol):
 
     def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
         """Whether the mask at a state holds a wanted token; False where that takes a mask."""
-
-    @property
-    def lock(self) -> Lock:
-        """Held while something is added."""
-
-    def reading_again(self) -> AbstractContextManager[None]:
-        """Inside it a matcher reads the tokens that it has taken."""
 
 
 class Undecided(Protocol):

@@ -8,13 +8,14 @@ the inner one. So a state is a state of the inner machine, or a set of some.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArtifactError
+from ..matcher import Interning
 from ..tokens import tokenset
 from ..tokens.interning import FEWEST_BYTES, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
@@ -25,7 +26,7 @@ from ..tokens.vocabulary import TokenClasses, Vocabulary
 _MASKS, _STEPS = 3, 1
 
 
-class Inner(Protocol):
+class Inner(Interning, Protocol):
     """A machine of canonical masks over texts and sentinels."""
 
     @property
@@ -33,31 +34,11 @@ class Inner(Protocol):
         """The bytes of every token, of those of sentinels too."""
 
     @property
-    def start(self) -> int:
-        """The state before any token, at the start of a text."""
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it has met so much that the next text should have a machine of its own."""
-
-    @property
     def lock(self) -> Lock:
         """Held while something is added."""
 
     def state_after(self, after: Sequence[int]) -> int:
         """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
-
-    def is_accepting(self, state: int) -> bool:
-        """Whether the tokens so far spell a member."""
-
-    def step(self, state: int, token_id: int) -> int:
-        """The state after a token that the mask allows."""
-
-    def row(self, state: int) -> Words:
-        """The mask at a state, read-only."""
-
-    def reading_again(self) -> AbstractContextManager[None]:
-        """Inside it a matcher reads the tokens that it has taken."""
 
 
 M = TypeVar("M", bound=Inner)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.canonical_network.closure.character_ends import SplitCharacterEnds
 from constrain.artifacts.canonical_network.closure.inert_tokens import NormalizedLiveness
-from constrain.artifacts.canonical_network.closure.token_liveness import Liveness, PlainLiveness
+from constrain.artifacts.canonical_network.closure.token_liveness import Liveness
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.machine import CanonicalMachine, machine_of
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
@@ -223,7 +223,7 @@ def precompute(merged: CanonicalTables, taken: int) -> Precomputed:
     if not rows or memory <= 0 or counts:
         found = Precomputed({}, 0, is_complete=not rows)
     else:
-        liveness: Liveness = PlainLiveness(network)
+        liveness = Liveness(network)
         if merged.inert is not None and merged.normal_form is not None:
             tables, dfa = merged.normal_form, NormalFormDfa.from_arrays(merged.sections)
             ends = SplitCharacterEnds(network, dfa, tables.split, tables.between)

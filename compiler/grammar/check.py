@@ -7,17 +7,13 @@ from ..automata.folding import fold
 from ..diagnostics import CheckError, Diagnostic, closest
 from ..progress import Step
 from .expand_permutations import permutations_of
+from .productive import is_nullable
 from .tree import (
-    Choice,
     Difference,
     Expr,
     Grammar,
-    Literal,
     Pattern,
-    Permutation,
     Reference,
-    Repetition,
-    Sequence,
     Token,
     children,
     references,
@@ -123,9 +119,16 @@ def _empty_parts(grammar: Grammar) -> Iterator[Diagnostic]:
     empty: set[int] = set()
 
     def note(expr: Expr, inside: list[bool]) -> bool:
-        if _is_nullable(expr, inside, found):
+        match expr:
+            case Pattern():
+                is_empty = regex.is_nullable(expr.node)
+            case Difference():
+                is_empty = inside[0] and not inside[1]
+            case _:
+                is_empty = is_nullable(found, expr, inside)
+        if is_empty:
             empty.add(id(expr))
-        return id(expr) in empty
+        return is_empty
 
     before = -1
     while before < (before := len(found)):
@@ -136,29 +139,6 @@ def _empty_parts(grammar: Grammar) -> Iterator[Diagnostic]:
                 message = "a part that is separated from others must not match the empty text"
                 hint = "let the part be missing as a whole: write ? behind it"
                 yield Diagnostic(message, part.item.span, hint)
-
-
-def _is_nullable(expr: Expr, inside: list[bool], rules: set[str]) -> bool:
-    match expr:
-        case Literal():
-            return not expr.data
-        case Reference():
-            return expr.name in rules
-        case Pattern():
-            return regex.is_nullable(expr.node)
-        case Sequence():
-            return all(inside)
-        case Choice():
-            return any(inside)
-        case Repetition():
-            return expr.min_times == 0 or inside[0]
-        case Permutation():
-            parts = zip(expr.parts, inside, strict=False)
-            return not expr.least and all(is_empty or not p.is_required for p, is_empty in parts)
-        case Difference():
-            return inside[0] and not inside[1]
-        case _:
-            return False
 
 
 def _made_a_rule(grammar: Grammar) -> str:

@@ -15,8 +15,8 @@ from ..network.tree_rules import Rules
 
 
 class GrammarStates(PositionStates):
-    """A ``StateMaker`` (``artifacts/machine/states.py``) of numbered rules, of which ``called`` are
-    called, and so many ``growing`` terminals. Raises ``LimitError``."""
+    """What states (``artifacts/machine/states.py``) are made of, by numbered rules, of which
+    ``called`` are called, and so many ``growing`` terminals. Raises ``LimitError``."""
 
     def __init__(
         self, rules: Rules, called: Container[int], limits: Limits, growing: int = 0

@@ -9,7 +9,7 @@ from .printer import (
     CHOICE,
     CodePoints,
     NoCounterpart,
-    PlainStyle,
+    Style,
     Text,
     all_others,
     bodies_by_name,
@@ -25,7 +25,7 @@ _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _LISTED_TOKENS = 100
 
 
-class GbnfStyle(PlainStyle):
+class GbnfStyle(Style):
     """GBNF's syntax."""
 
     name = "GBNF"

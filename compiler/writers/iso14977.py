@@ -10,7 +10,7 @@ from .printer import (
     SEQUENCE,
     CodePoints,
     NoCounterpart,
-    PlainStyle,
+    Style,
     Text,
     bodies_by_name,
     in_quotes,
@@ -24,7 +24,7 @@ _LISTED = 100
 _ANY = "? any character ?"
 
 
-class Iso14977Style(PlainStyle):
+class Iso14977Style(Style):
     """The standard's syntax: commas between items, no classes, no escapes."""
 
     name = "ISO 14977"

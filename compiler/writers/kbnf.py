@@ -8,7 +8,7 @@ from .printer import (
     ATOM,
     CodePoints,
     NoCounterpart,
-    PlainStyle,
+    Style,
     Text,
     node_text,
     suffixed,
@@ -23,7 +23,7 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0
 _MARKS = {(True, False): "", (False, False): "?", (True, True): "+", (False, True): "*"}
 
 
-class KbnfStyle(PlainStyle):
+class KbnfStyle(Style):
     """KBNF's syntax."""
 
     name = "KBNF"

@@ -13,7 +13,7 @@ from .printer import (
     SUFFIX,
     CodePoints,
     NoCounterpart,
-    PlainStyle,
+    Style,
     Text,
     WriterError,
     bodies_by_name,
@@ -32,7 +32,7 @@ _QUANTIFIED = re.compile(r"(?:[?*+}]|~[0-9]+(?:\.\.[0-9]+)?)\Z")
 _PIECE = re.compile(r"\\x\{([0-9A-F]+)\}|\\.|/|[^\\/]+", re.DOTALL)
 
 
-class LarkStyle(PlainStyle):
+class LarkStyle(Style):
     """Lark's syntax; ``{m,}``, ``&`` and ``~`` are llguidance's, for Lark has no count without an
     end and no operations on languages."""
 

@@ -5,8 +5,9 @@ text in the grammar's own syntax. Nothing recurses over depth.
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import NamedTuple, TypeAlias
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
@@ -65,78 +66,60 @@ def can_be_named(token: Token) -> bool:
     return not token.also and (token.name is None or _NAME.fullmatch(token.name) is not None)
 
 
-class Style(Protocol):
-    """How a dialect writes the parts; any method may raise ``NoCounterpart``."""
-
-    joiner: str
-    bar: str
-
-    def literal(self, data: bytes) -> Text:
-        """A text, empty for ε."""
-
-    def characters(self, ranges: CodePoints) -> Text:
-        """One character of a class."""
-
-    def pattern(self, pattern: Pattern) -> Text | None:
-        """A regex as the dialect's own terminal; None to have it spelled out."""
-
-    def token(self, token: Token) -> Text:
-        """One token of a tokenizer, matched as a token."""
-
-    def repetition(self, item: Text, low: int, high: int | None) -> Text:
-        """An item repeated."""
-
-    def difference(self, left: Text, right: Text) -> Text:
-        """What the left matches and the right does not."""
-
-    def excluding(self, item: Text, at_most: int | None) -> Text:
-        """Characters that do not contain the item."""
-
-
-class PlainStyle:
-    """A style of what most dialects have in common; ``name``: what messages call the dialect."""
+class Style(ABC):
+    """How a dialect writes the parts; any method may raise ``NoCounterpart``. ``name``: what
+    messages call the dialect."""
 
     name: str
     joiner = " "
     bar = " | "
 
+    @abstractmethod
+    def literal(self, data: bytes) -> Text:
+        """A text, empty for ε."""
+
+    @abstractmethod
+    def characters(self, ranges: CodePoints) -> Text:
+        """One character of a class."""
+
+    @abstractmethod
+    def repetition(self, item: Text, low: int, high: int | None) -> Text:
+        """An item repeated."""
+
+    # What few dialects have.
+
     def pattern(self, pattern: Pattern) -> Text | None:
-        """Regexes are spelled out."""
+        """A regex as the dialect's own terminal; None to have it spelled out."""
         return None
 
     def token(self, token: Token) -> Text:
-        """There is none."""
+        """One token of a tokenizer, matched as a token."""
         raise NoCounterpart(f"{self.name} has no token terminals")
 
     def difference(self, left: Text, right: Text) -> Text:
-        """There is none."""
+        """What the left matches and the right does not."""
         raise NoCounterpart(f"{self.name} has no set difference")
 
     def excluding(self, item: Text, at_most: int | None) -> Text:
-        """There is none."""
+        """Characters that do not contain the item."""
         raise NoCounterpart(f"{self.name} has no exclusion")
-
-
-@runtime_checkable
-class RegexStyle(Protocol):
-    """A style that also has what regexes alone have."""
-
-    def special(self, node: Special, inside: list[Text]) -> Text:
-        """A byte class, an assertion, an intersection or a complement."""
-
-    def raw(self, data: bytes) -> Text:
-        """Bytes that are no UTF-8."""
-
-    def lazy(self, repetition: Text) -> Text:
-        """A repetition that prefers fewer times."""
-
-
-@runtime_checkable
-class PermutingStyle(Protocol):
-    """A style that has permutations."""
 
     def permutation(self, permutation: Permutation, inside: list[Text]) -> Text:
         """Parts in any order; ``inside``: them, and what separates them."""
+        message = f"the orders of {len(permutation.parts)} parts are too many to be written"
+        raise NoCounterpart(message)
+
+    def special(self, node: Special, inside: list[Text]) -> Text:
+        """A byte class, an assertion, an intersection or a complement."""
+        raise NoCounterpart("assertions, intersections, complements and bytes are of regexes")
+
+    def raw(self, data: bytes) -> Text:
+        """Bytes that are no UTF-8."""
+        raise NoCounterpart("bytes that are no UTF-8 are of regexes alone")
+
+    def lazy(self, repetition: Text) -> Text:
+        """A repetition that prefers fewer times, which others do not tell apart."""
+        return repetition
 
 
 def write_expr(expr: Expr, style: Style, names: Mapping[str, str], source: Source) -> str:
@@ -168,10 +151,7 @@ def _combined(expr: Expr, inside: list[Text], style: Style, names: Mapping[str, 
         case Repetition():
             return style.repetition(inside[0], expr.min_times, expr.max_times)
         case Permutation():
-            if isinstance(style, PermutingStyle):
-                return style.permutation(expr, inside)
-            message = f"the orders of {len(expr.parts)} parts are too many to be written"
-            raise NoCounterpart(message)
+            return style.permutation(expr, inside)
         case Difference():
             return style.difference(inside[0], inside[1])
         case Excluding():
@@ -202,7 +182,7 @@ def node_text(node: regex.Node, style: Style) -> Text:
 def _node_combined(node: regex.Node, inside: list[Text], style: Style) -> Text:
     match node:
         case regex.Lit():
-            return _literal(node.data, style)
+            return style.literal(node.data) if _is_text(node.data) else style.raw(node.data)
         case regex.CharClass():
             return style.characters(node.ranges)
         case regex.Seq():
@@ -211,25 +191,21 @@ def _node_combined(node: regex.Node, inside: list[Text], style: Style) -> Text:
             return _joined(inside, style.bar, CHOICE)
         case regex.Repeat():
             text = style.repetition(inside[0], node.min_times, node.max_times)
-            return style.lazy(text) if node.lazy and isinstance(style, RegexStyle) else text
+            return style.lazy(text) if node.lazy else text
         case regex.Optional():
             return style.repetition(inside[0], 0, 1)
         case regex.ByteClass() | regex.And() | regex.Not() | regex.Look():
-            if isinstance(style, RegexStyle):
-                return style.special(node, inside)
-            raise NoCounterpart("assertions, intersections, complements and bytes are of regexes")
+            return style.special(node, inside)
         case _:
             raise NoCounterpart("this part is an automaton that no text stands for")
 
 
-def _literal(data: bytes, style: Style) -> Text:
+def _is_text(data: bytes) -> bool:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
-        if isinstance(style, RegexStyle):
-            return style.raw(data)
-        raise NoCounterpart("bytes that are no UTF-8 are of regexes alone") from None
-    return style.literal(data)
+        return False
+    return True
 
 
 def _joined(parts: list[Text], joiner: str, binds: int) -> Text:

@@ -10,8 +10,8 @@ from .printer import (
     SEQUENCE,
     CodePoints,
     NoCounterpart,
-    PlainStyle,
     Special,
+    Style,
     Text,
     all_others,
     in_braces,
@@ -34,7 +34,7 @@ _ONE_ITEM = re.compile(r"[\[(]|\\?.\Z", re.DOTALL)
 _FEWEST_RANGES = 8
 
 
-class RegexStyle(PlainStyle):
+class RegexStyle(Style):
     """The syntax of the dialect ``regex``, or ``regex-extended``, in which `&` and `~` are
     operators."""
 

@@ -9,7 +9,7 @@ from .printer import (
     CHOICE,
     SEQUENCE,
     CodePoints,
-    PlainStyle,
+    Style,
     Text,
     bodies_by_name,
     in_quotes,
@@ -22,7 +22,7 @@ from .printer import (
 _EMPTY = '""'
 
 
-class W3cStyle(PlainStyle):
+class W3cStyle(Style):
     """W3C's syntax: strings have no escapes, other characters are ``#xN``."""
 
     name = "W3C's EBNF"

@@ -21,7 +21,7 @@ from support.corpus.encodings import following
 from support.network import inline_up_to, minimal_tables
 
 from constrain.artifacts import ArtifactError
-from constrain.artifacts.canonical_network.closure.token_liveness import PlainLiveness
+from constrain.artifacts.canonical_network.closure.token_liveness import Liveness
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.canonical_network.precomputed_rows import PrecomputedRows
 from constrain.artifacts.network.configurations import Stacks
@@ -50,7 +50,7 @@ def precompute(
 ) -> tuple[Precomputed, CountedRows, CanonicalMasks]:
     """Precompute the rows of a machine, and begin another one with them."""
     network = machine.pretokenized
-    found = precompute_rows(network, PlainLiveness(network), most, 10**9, Effort(Limits(), ()))
+    found = precompute_rows(network, Liveness(network), most, 10**9, Effort(Limits(), ()))
     states = len(network.pretokenizer.table)
     rows = CountedRows(found.arrays, machine.network.tables.states, states)
     return found, rows, masks_of(network, [eos], rows)

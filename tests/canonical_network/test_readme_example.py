@@ -13,7 +13,7 @@ from support.canonical import masks_of
 from support.merge import derived
 from support.network import inline_up_to, minimal_tables
 
-from constrain.artifacts.canonical_network.closure.token_liveness import PlainLiveness
+from constrain.artifacts.canonical_network.closure.token_liveness import Liveness
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.canonical_network.precomputed_rows import DEEPER, UNKNOWN, PrecomputedRows
@@ -105,7 +105,7 @@ def test_tokens_of_state_2(network: PretokenizedNetwork) -> None:
 
 def test_masks(network: PretokenizedNetwork) -> None:
     """Computed lazily and precomputed."""
-    found = precompute_rows(network, PlainLiveness(network), 1000, 10**6, Effort(Limits(), ()))
+    found = precompute_rows(network, Liveness(network), 1000, 10**6, Effort(Limits(), ()))
     states = network.network.tables.states
     rows = PrecomputedRows(found.arrays, states, len(network.final))
     assert found.is_complete
@@ -118,9 +118,7 @@ def test_masks(network: PretokenizedNetwork) -> None:
 
 def test_summaries(network: PretokenizedNetwork) -> None:
     """Those of states 1 and 2 behind a bracket, and of what is suspended at "ab"."""
-    arrays = precompute_rows(
-        network, PlainLiveness(network), 1000, 10**6, Effort(Limits(), ())
-    ).arrays
+    arrays = precompute_rows(network, Liveness(network), 1000, 10**6, Effort(Limits(), ())).arrays
     offsets, suffixes = arrays["closed.id_offsets"], arrays["closed.suffixes"].tolist()
     states, found = network.network.tables.states, {}
     for key, (row, after) in zip(

@@ -20,7 +20,7 @@ from constrain.artifacts.canonical_network.closure.context_status import (
 from constrain.artifacts.canonical_network.closure.pair_walks import PairWalks
 from constrain.artifacts.canonical_network.closure.token_liveness import (
     DecidedBlocks,
-    PlainLiveness,
+    Liveness,
 )
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.canonical_network.trie_walk import Frames
@@ -103,7 +103,7 @@ def test_walks_of_many_pairs_are_those_of_each_and_share_their_tokens(
     which are live in any context, if those of each block are found once."""
     monkeypatch.setattr(joint_walks, "_PART_WALKS", size)
     network = pretokenized(text, default_tokenizer)
-    contexts, liveness = network.contexts, PlainLiveness(network)
+    contexts, liveness = network.contexts, Liveness(network)
     joint_walks.reach(network, liveness.joint)
     walks = PairWalks(network.network.tables, contexts, liveness.joint, network.walks)
     pairs = np.arange(1, len(contexts.states), 5 if full else 11).tolist()
@@ -156,7 +156,7 @@ def test_some_walks_of_a_part_have_the_tokens_that_they_have_in_it(
 ) -> None:
     """Also walks that meet no tokens, and decided alone they have the same live tokens."""
     network = pretokenized(JSON, default_tokenizer)
-    liveness = PlainLiveness(network)
+    liveness = Liveness(network)
     walks = PairWalks(network.network.tables, network.contexts, liveness.joint, network.walks)
     pairs = np.arange(1, len(network.contexts.states)).tolist()
     count = empty = 0

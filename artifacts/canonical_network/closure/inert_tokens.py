@@ -3,7 +3,7 @@
     InertTokens          tokens that are live by inert characters alone, hence behind any text: by
                          the same certificates and searches, beside the inert pre-tokenizer DFA
     CharacterEnds        whether the character that a token ends in can always be ended
-    NormalizedLiveness   both, around ``PlainLiveness``: rows are those of the pre-tokenizer DFA
+    NormalizedLiveness   both, around ``Liveness``: rows are those of the pre-tokenizer DFA
                          alone; tokens of them not shown to be live behind any text are undecided
 
 With NFC, ``e`` before a combining accent that must follow is undecided: the accent composes with
@@ -25,7 +25,7 @@ from ..trie_walk import Frames
 from .context_status import IS_DEAD, IS_LIVE, IS_UNDECIDED, StatusByContext
 from .joint_walks import Joint
 from .pair_walks import Part, Target
-from .token_liveness import PlainLiveness, Results, SearchedTokens, Summaries
+from .token_liveness import Liveness, Results, SearchedTokens, Summaries
 
 
 class CharacterEnds(Protocol):
@@ -42,7 +42,7 @@ class CharacterEnds(Protocol):
         that may themselves be dead ends."""
 
 
-class NormalizedLiveness:
+class NormalizedLiveness(Liveness):
     """``network``: beside the pre-tokenizer DFA; ``inert``: beside the inert one. ``ends``: None
     where all ends of characters are left to decoding."""
 
@@ -52,8 +52,7 @@ class NormalizedLiveness:
         inert: PretokenizedNetwork,
         ends: CharacterEnds | None = None,
     ) -> None:
-        self._plain = PlainLiveness(network)
-        self.joint = self._plain.joint
+        super().__init__(network)
         self._inert = InertTokens(network, inert)
         self._ends = ends
 
@@ -61,15 +60,13 @@ class NormalizedLiveness:
         """The contexts are all there; ``pushes``: frame, context and the context above."""
         self._inert.follow(pushes)
 
-    def at_boundary(self, context: int) -> NDArray[np.bool_]:
-        """Which pairs are at a boundary."""
-        return self._plain.at_boundary(context)
-
-    def decide(self, part: Part, context: int) -> NDArray[np.int8]:
+    def decide(
+        self, part: Part, context: int, live: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.int8]:
         """As by the pre-tokenizer DFA alone. Tokens that are live, but not shown to be so behind
         any text, are searched; those that end inside a character are noted."""
         inert = self._inert.live(part, context)
-        status = self._plain.decide(part, context, inert)
+        status = super().decide(part, context, inert)
         if self._ends is not None:
             split = np.flatnonzero(self._ends.is_split[part.ids])
             for target, ids in part.by_target(split).items():
@@ -80,11 +77,7 @@ class NormalizedLiveness:
         return status
 
     def found_live(
-        self,
-        target: Target,
-        ids: NDArray[np.int32],
-        top: Frames,
-        ground: tuple[int, int],
+        self, target: Target, ids: NDArray[np.int32], top: Frames, ground: tuple[int, int]
     ) -> None:
         """The same search by inert characters."""
         self._inert.search(target, ids, top, ground)
@@ -147,11 +140,7 @@ class InertTokens:
         return found
 
     def search(
-        self,
-        target: Target,
-        ids: NDArray[np.int32],
-        top: Frames,
-        ground: tuple[int, int],
+        self, target: Target, ids: NDArray[np.int32], top: Frames, ground: tuple[int, int]
     ) -> None:
         """Add to ``undecided`` those of ``ids``, which are live, of which no search shows it.
 

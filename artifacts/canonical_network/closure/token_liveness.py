@@ -1,6 +1,6 @@
 """Which tokens are live above stacks of one context: dead, live or undecided.
 
-PlainLiveness      of tokens: live at a boundary or by a certificate, dead at a dead pair
+Liveness           of tokens: live at a boundary or by a certificate, dead at a dead pair
 DecidedBlocks      of walks: their live tokens and the undecided ones, by what they share
 SearchedTokens     of undecided tokens: results of ``liveness.DeadEnds``, cached one by one
 
@@ -10,7 +10,7 @@ may start there; those that end inside a number are live by the certificate "]"
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,8 @@ from ..precomputed_rows import DEEPER
 from ..pretokenized import PretokenizedNetwork
 from ..trie_walk import Frames
 from .context_status import IS_LIVE, IS_UNDECIDED, StatusByContext
-from .joint_walks import TEXT, Joint, bounds_of
-from .pair_walks import ByTarget, Part, Suspended
+from .joint_walks import TEXT, bounds_of
+from .pair_walks import ByTarget, Part, Suspended, Target
 
 # Rows of more tokens are encoded as bits.
 LONGEST_LIST = 512
@@ -145,36 +145,6 @@ class Summaries:
         }
 
 
-class Liveness(Protocol):
-    """What precomputing rows has to know of tokens: by the pre-tokenizer DFA alone
-    (``PlainLiveness``), or beside a normal-form DFA too (``normalized.NormalizedLiveness``)."""
-
-    joint: Joint
-
-    def follow(self, pushes: Iterable[tuple[int, int, int]]) -> None:
-        """The contexts are all there; ``pushes``: frame, context and the context above."""
-
-    def at_boundary(self, context: int) -> NDArray[np.bool_]:
-        """Which pairs are at a boundary in a context, bool (n,)."""
-
-    def decide(self, part: Part, context: int) -> NDArray[np.int8]:
-        """Of each token of a part, above stacks of a context: dead, live or undecided; int8. All of
-        its walks can begin in calls of that context."""
-
-    def found_live(
-        self,
-        target: tuple[int, Frames],
-        ids: NDArray[np.int32],
-        top: Frames,
-        ground: tuple[int, int],
-    ) -> None:
-        """A search found undecided tokens to be live, which lead to a target above the frames
-        ``top``, the uppermost first, and the stack ``ground`` (a suffix)."""
-
-    def arrays(self, summaries: Summaries, *, has_all: bool) -> dict[str, NDArray[Any]]:
-        """More sections. ``has_all``: whether what has no summary has no tokens."""
-
-
 class DecidedBlocks:
     """The blocks of a part, whose tokens have been decided in a context; ``status``: of each token.
 
@@ -224,25 +194,28 @@ def _taken(
     return values[ranges(bounds[blocks], bounds[blocks + 1] - bounds[blocks])]
 
 
-class PlainLiveness:
-    """By the pre-tokenizer DFA alone."""
+class Liveness:
+    """What precomputing rows has to know of tokens: here by the pre-tokenizer DFA alone; beside a
+    normal-form DFA too (``inert_tokens.NormalizedLiveness``)."""
 
     def __init__(self, network: PretokenizedNetwork) -> None:
         self.status = StatusByContext(network)
         self.joint = self.status.joint
 
     def follow(self, pushes: Iterable[tuple[int, int, int]]) -> None:
-        """Contexts are all that is needed."""
+        """The contexts are all there; ``pushes``: frame, context and the context above."""
 
     def at_boundary(self, context: int) -> NDArray[np.bool_]:
-        """Which pairs are at a boundary in a context."""
+        """Which pairs are at a boundary in a context, bool (n,)."""
         found: NDArray[np.bool_] = self.status.of(context).status == IS_LIVE
         return found
 
     def decide(
         self, part: Part, context: int, live: NDArray[np.bool_] | None = None
     ) -> NDArray[np.int8]:
-        """See ``Liveness``. ``live``: tokens that have been shown to be live."""
+        """Of each token of a part, above stacks of a context: dead, live or undecided; int8. All of
+        its walks can begin in calls of that context. ``live``: tokens that have been shown to be
+        so."""
         found = np.zeros(len(part.ids), dtype=np.int8)
         for frames, places in part.by_frames:
             status = self.status.above(frames, context)
@@ -254,16 +227,13 @@ class PlainLiveness:
         return found
 
     def found_live(
-        self,
-        target: tuple[int, Frames],
-        ids: NDArray[np.int32],
-        top: Frames,
-        ground: tuple[int, int],
+        self, target: Target, ids: NDArray[np.int32], top: Frames, ground: tuple[int, int]
     ) -> None:
-        """Nothing more is to be shown of them."""
+        """A search found undecided tokens to be live, which lead to a target above the frames
+        ``top``, the uppermost first, and the stack ``ground`` (a suffix)."""
 
     def arrays(self, summaries: Summaries, *, has_all: bool) -> dict[str, NDArray[Any]]:
-        """None."""
+        """More sections. ``has_all``: whether what has no summary has no tokens."""
         return {}
 
 

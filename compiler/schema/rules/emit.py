@@ -46,7 +46,6 @@ from ..sets import (
 from .fixed_text import fixed_text
 from .items import array
 from .members import object_
-from .writer import Writer
 
 _STAGE = "the schema's grammar"
 
@@ -63,7 +62,7 @@ def _embedded(dfa: Dfa) -> regex.Node:
     return embedded(dfa)
 
 
-class Emitter(Writer):
+class Emitter:
     """Writes the rules of goals, each once: all that are named (``all_rules``), or if it
     ``is_lazy`` those that are asked for (``write``), and automata of terminals when they are."""
 

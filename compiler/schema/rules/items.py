@@ -6,10 +6,10 @@ Counts of what an array contains are states: each item satisfies a goal and is c
 not counted, and fails the goal where there is a bound above.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 from itertools import product
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ...grammar import tree
 from ..formulas import Conjunction, Contains, Item, Items, Type, Unique, bounds
@@ -18,7 +18,11 @@ from ..normal import Normal
 from ..notes import Refused
 from ..options import IGNORE, PERMUTED
 from ..sets import Ends, Names, Values, decimal_text, quoted
-from .writer import State, Writer, rules_of_states
+
+if TYPE_CHECKING:
+    from .emit import Emitter
+
+State = TypeVar("State", bound=Hashable)
 
 # The use of the rule of a state.
 _Use: TypeAlias = Callable[[State], tree.Expr]
@@ -33,7 +37,7 @@ _MOST_STATES = 4_000
 _MOST_DISTINCT, _IN_ORDER = 10, 64
 
 
-def array(found: Conjunction, normal: Normal, writer: Writer) -> list[tree.Expr]:
+def array(found: Conjunction, normal: Normal, writer: "Emitter") -> list[tree.Expr]:
     """The arrays that satisfy a conjunction, as an alternative of the goal's rule; none where there
     is surely no such array. Raises ``Refused`` and ``LimitError``."""
     inside = _Array(found, normal, writer).inside()
@@ -41,7 +45,7 @@ def array(found: Conjunction, normal: Normal, writer: Writer) -> list[tree.Expr]
 
 
 class _Array:
-    def __init__(self, found: Conjunction, normal: Normal, writer: Writer) -> None:
+    def __init__(self, found: Conjunction, normal: Normal, writer: "Emitter") -> None:
         self.normal, self.writer, self.goals = normal, writer, writer.goals
         self.items = [x for x in found.literals if isinstance(x, Item)]
         self.rests = [x for x in found.literals if isinstance(x, Items)]
@@ -296,3 +300,26 @@ class _Array:
             return found
 
         return rules_of_states(self.writer, (0, 0), options)
+
+
+def rules_of_states(
+    writer: "Emitter",
+    first: State,
+    options: Callable[[State, Callable[[State], tree.Expr]], list[tree.Expr]],
+) -> tree.Expr:
+    """A rule for each state that the first one leads to; the use of its own. ``options``: of a
+    state, with what gives the use of another one's rule."""
+    names: dict[State, str] = {}
+    pending: list[State] = []
+
+    def use(state: State) -> tree.Expr:
+        if state not in names:
+            names[state] = writer.helper()
+            pending.append(state)
+        return writer.reference(names[state])
+
+    found = use(first)
+    while pending:
+        state = pending.pop()
+        writer.rule(names[state], options(state, use))
+    return found

@@ -11,6 +11,7 @@ cell, and of other keys those count that are surely different.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from ...grammar import tree
 from ..formulas import BY_PROPERTIES, Conjunction, Every, Keys, Order, Some, bounds
@@ -21,7 +22,9 @@ from ..notes import ORDER, Refused
 from ..options import ANY_ORDER, PERMUTED
 from ..sets import Ends, Others, Texts
 from .key_parts import is_one_key, key_parts, label
-from .writer import Writer
+
+if TYPE_CHECKING:
+    from .emit import Emitter
 
 # Other keys that there must be: each set of parts that keys were of is a state.
 _MOST_NEEDED = 8
@@ -58,7 +61,7 @@ class _State:
     closed: int = 0
 
 
-def object_(found: Conjunction, goal: Goal, normal: Normal, writer: Writer) -> list[tree.Expr]:
+def object_(found: Conjunction, goal: Goal, normal: Normal, writer: "Emitter") -> list[tree.Expr]:
     """The objects that satisfy a conjunction, as an alternative of the goal's rule; none where
     there is surely no such object. Raises ``Refused`` and ``LimitError``."""
     built = _Object(found, goal, normal, writer)
@@ -68,7 +71,7 @@ def object_(found: Conjunction, goal: Goal, normal: Normal, writer: Writer) -> l
 
 
 class _Object:
-    def __init__(self, found: Conjunction, goal: Goal, normal: Normal, writer: Writer) -> None:
+    def __init__(self, found: Conjunction, goal: Goal, normal: Normal, writer: "Emitter") -> None:
         self.literals, self.goal, self.normal, self.writer = found.literals, goal, normal, writer
         self.is_empty = False
         self.least, self.most = bounds(found.literals)
