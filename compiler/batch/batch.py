@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.store.store import Store
@@ -166,22 +166,13 @@ class _Batch:
         return [found for _, found in sorted(self._results.items())]
 
 
-class _Source(Protocol):
-    """What an ``Executor`` and ``Processes`` have in common."""
-
-    def submit(
-        self, call: Callable[..., JobResult], /, *arguments: object
-    ) -> "Future[JobResult]": ...
-
-
 class _Run:
     """The jobs that are to be compiled, on their way through an executor."""
 
     def __init__(self, batch: _Batch, executor: Executor | None, processes: int) -> None:
         self._batch = batch
-        self._own = Processes(processes) if executor is None else None
-        self._source: _Source = self._own or executor  # type: ignore[assignment]
-        self._most = _OF_A_PROCESS * processes if self._own else _IN_FLIGHT
+        self._source = Processes(processes) if executor is None else executor
+        self._most = _OF_A_PROCESS * processes if executor is None else _IN_FLIGHT
         self._finished: SimpleQueue[Future[JobResult]] = SimpleQueue()
         self._with: dict[Future[JobResult], _Task] = {}
 
@@ -202,8 +193,8 @@ class _Run:
 
     def end(self) -> None:
         """Give back what is at work: own processes end, an executor's jobs are cancelled."""
-        if self._own is not None:
-            self._own.end()
+        if isinstance(self._source, Processes):
+            self._source.end()
         for future in self._with:
             future.cancel()
 
@@ -250,8 +241,8 @@ class _Run:
             self._batch.done(task, result(task.job, task.key, FAILED, error=error))
 
     def _renew(self) -> None:
-        if self._own is not None:
-            self._own.renew()
+        if isinstance(self._source, Processes):
+            self._source.renew()
 
 
 def _absolute(store: str) -> str:

@@ -168,14 +168,19 @@ class Items:
         for rule in rules:
             self._add_body(rule.body, shown)
 
-    def _add_body(self, body: Expr, rule: str) -> None:
+    def _new_inside(self, body: Expr) -> Iterator[Expr]:
+        """The expressions in a body that were not seen before; each begins a group."""
         pending = [body]
         while pending:
             expr = pending.pop()
-            if id(expr) in self._seen:
-                continue
-            self._seen.add(id(expr))
-            self._begin_group()
+            if id(expr) not in self._seen:
+                self._seen.add(id(expr))
+                self._begin_group()
+                yield expr
+                pending.extend(reversed(self._inside(expr)))
+
+    def _add_body(self, body: Expr, rule: str) -> None:
+        for expr in self._new_inside(body):
             match expr:
                 case Choice():
                     for k, option in enumerate(expr.options):
@@ -190,7 +195,6 @@ class Items:
                     self._add_parts(expr, rule)
                 case Pattern():
                     self._add_edges(expr, rule, expr.span)
-            pending.extend(reversed(self._inside(expr)))
 
     def _inside(self, expr: Expr) -> tuple[Expr, ...]:
         if isinstance(expr, Difference):
@@ -253,13 +257,7 @@ class Items:
 
     def _add_of_schema(self, body: Expr, pointer: str, span: Span) -> None:
         choices = 0
-        pending = [body]
-        while pending:
-            expr = pending.pop()
-            if id(expr) in self._seen:
-                continue
-            self._seen.add(id(expr))
-            self._begin_group()
+        for expr in self._new_inside(body):
             match expr:
                 case Choice():
                     choices += 1
@@ -275,7 +273,6 @@ class Items:
                     self._add_keys_in_any_order(expr, pointer, span)
                 case Pattern():
                     self._add_edges(expr, pointer, span)
-            pending.extend(reversed(self._inside(expr)))
 
     def _add_options(self, expr: Choice, pointer: str, span: Span, number: int) -> None:
         for k, option in enumerate(expr.options):

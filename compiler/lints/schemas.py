@@ -4,7 +4,7 @@ What a grammar's lints look for is of its rules, which here nobody has written.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from constrain.artifacts.errors import ConstrainError
 
@@ -12,12 +12,14 @@ from ..diagnostics import Diagnostic, Source, Span, closest, give_up
 from ..limits import Limits
 from ..schema.keywords.known import MISSPELT, OTHER_DRAFT, schemas_in
 from ..schema.notes import Refused
-from ..schema.read import Document
 from .finding import Finding
 
 if TYPE_CHECKING:
     from ..schema.goals import Goal, Goals
     from ..schema.normal import Normal
+
+# A lint, where it is in the schema, what it says and a hint.
+_Said: TypeAlias = tuple[str, str, str, str]
 
 # Schemas of which what they allow is computed, each with its branches.
 _MOST = 2_000
@@ -31,18 +33,20 @@ def of_schema(source: Source, limits: Limits) -> list[Finding]:
     found: list[Finding] = []
     for count, (pointer, schema) in enumerate(schemas_in(document.value)):
         limits.check_resources("the lints", [f"#{pointer}"])
-        found += _required(pointer, schema, document)
-        found += _members(pointer, schema, document)
+        said = [*_required(schema), *_members(schema)]
         if count < _MOST:
             try:
                 goal = goals.at(f"#{pointer}")
-                found += _lengths(pointer, schema, document, normal, goals, goal)
-                found += _branches(pointer, schema, document, normal, goals, goal)
+                said += _lengths(schema, normal, goals, goal)
+                said += _branches(pointer, schema, normal, goals, goal)
             except ConstrainError as error:
                 give_up(error)
             except (Refused, RecursionError):
                 # The grammar does without this part, or there would be none.
-                continue
+                pass
+        for lint, place, message, hint in said:
+            at = pointer + place
+            found.append(Finding(lint, f"#{at}: {message}", document.spans[at], "", hint))
     return found
 
 
@@ -55,15 +59,11 @@ def of_notes(notes: Iterable[Diagnostic]) -> Iterator[Finding]:
                 yield Finding(lint, message, note.span or Span(0, 0), "", note.help or "")
 
 
-def _finding(lint: str, pointer: str, message: str, span: Span, hint: str) -> Finding:
-    return Finding(lint, f"#{pointer}: {message}", span, "", hint)
-
-
 # Among more described keys none is looked for that another may have meant.
 _FEW_KEYS = 1_000
 
 
-def _required(pointer: str, schema: Mapping[str, Any], document: Document) -> Iterator[Finding]:
+def _required(schema: Mapping[str, Any]) -> Iterator[_Said]:
     """Keys that must be there, and that no schema beside describes."""
     names, described = schema.get("required"), schema.get("properties")
     around = ("patternProperties", "additionalProperties", "$ref", "allOf", "anyOf", "oneOf", "if")
@@ -73,11 +73,10 @@ def _required(pointer: str, schema: Mapping[str, Any], document: Document) -> It
         return
     for i, name in enumerate(names):
         if isinstance(name, str) and name not in described:
-            at = f"{pointer}/required/{i}"
             close = closest(name, described) if len(described) <= _FEW_KEYS else None
             hint = f"did you mean {close!r}?" if close else "add it to properties"
             message = f"{name!r} must be there, and no schema describes it"
-            yield _finding("undescribed-key", at, message, document.spans[at], hint)
+            yield "undescribed-key", f"/required/{i}", message, hint
 
 
 _KINDS: Mapping[str, Any] = {
@@ -89,7 +88,7 @@ _KINDS: Mapping[str, Any] = {
 }
 
 
-def _members(pointer: str, schema: Mapping[str, Any], document: Document) -> Iterator[Finding]:
+def _members(schema: Mapping[str, Any]) -> Iterator[_Said]:
     """Members of ``enum`` that ``type`` excludes."""
     values, given = schema.get("enum"), schema.get("type")
     kinds = [given] if isinstance(given, str) else given
@@ -102,20 +101,14 @@ def _members(pointer: str, schema: Mapping[str, Any], document: Document) -> Ite
         else:
             fits = any(isinstance(value, _KINDS[kind]) for kind in kinds if kind in _KINDS)
         if not fits:
-            at = f"{pointer}/enum/{i}"
             message = f"this member can never be valid: the type is {' or '.join(map(str, kinds))}"
             hint = "remove it, or add its type"
-            yield _finding("excluded-member", at, message, document.spans[at], hint)
+            yield "excluded-member", f"/enum/{i}", message, hint
 
 
 def _lengths(
-    pointer: str,
-    schema: Mapping[str, Any],
-    document: Document,
-    normal: "Normal",
-    goals: "Goals",
-    goal: "Goal",
-) -> Iterator[Finding]:
+    schema: Mapping[str, Any], normal: "Normal", goals: "Goals", goal: "Goal"
+) -> Iterator[_Said]:
     """A pattern that no text within the bounds of its length has."""
     bounds = [keyword for keyword in ("minLength", "maxLength") if keyword in schema]
     if not bounds or "pattern" not in schema:
@@ -126,27 +119,21 @@ def _lengths(
         goals.made({"type": "string", **asked}, place)
     ):
         return
-    at = f"{pointer}/pattern"
     message = f"no text within {' and '.join(bounds)} has this pattern"
     hint = "mend the pattern or the bounds"
-    yield _finding("impossible-length", at, message, document.spans[at], hint)
+    yield "impossible-length", "/pattern", message, hint
 
 
 def _branches(
-    pointer: str,
-    schema: Mapping[str, Any],
-    document: Document,
-    normal: "Normal",
-    goals: "Goals",
-    goal: "Goal",
-) -> Iterator[Finding]:
+    pointer: str, schema: Mapping[str, Any], normal: "Normal", goals: "Goals", goal: "Goal"
+) -> Iterator[_Said]:
     """Branches that exclude what stands beside them."""
     for keyword in ("anyOf", "oneOf"):
         listed = schema.get(keyword)
         for i in range(len(listed) if isinstance(listed, list) and len(listed) > 1 else 0):
-            at = f"{pointer}/{keyword}/{i}"
-            both = goals.both(goal, goals.at(f"#{at}"))
+            place = f"/{keyword}/{i}"
+            both = goals.both(goal, goals.at(f"#{pointer}{place}"))
             if normal.is_certainly_empty(both) and not normal.is_certainly_empty(goal):
                 message = "this branch can never hold beside what else is asked here"
                 hint = "remove it, or mend what excludes it"
-                yield _finding("dead-branch", at, message, document.spans[at], hint)
+                yield "dead-branch", place, message, hint

@@ -2,7 +2,6 @@
 
     InertTokens          tokens that are live by inert characters alone, hence behind any text: by
                          the same certificates and searches, beside the inert pre-tokenizer DFA
-    CharacterEnds        whether the character that a token ends in can always be ended
     NormalizedLiveness   both, around ``Liveness``: rows are those of the pre-tokenizer DFA
                          alone; tokens of them not shown to be live behind any text are undecided
 
@@ -11,7 +10,7 @@ it.
 """
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,24 +21,10 @@ from ..liveness import Place
 from ..precomputed_rows import UNKNOWN
 from ..pretokenized import PretokenizedNetwork
 from ..trie_walk import Frames
+from .character_ends import SplitCharacterEnds
 from .context_status import IS_DEAD, IS_LIVE, IS_UNDECIDED, StatusByContext
-from .joint_walks import Joint
 from .pair_walks import Part, Target
 from .token_liveness import Liveness, Results, SearchedTokens, Summaries
-
-
-class CharacterEnds(Protocol):
-    """Whether the character that a token ends in can always be ended. ``is_split``: bool (V,), the
-    tokens in question."""
-
-    is_split: NDArray[np.bool_]
-
-    def meet(self, target: Target, ids: NDArray[np.int32], context: int) -> None:
-        """Tokens lead to a pair with frames pushed, above a stack of a context."""
-
-    def undecided(self, summaries: Summaries, joint: Joint, others: set[int]) -> NDArray[np.int32]:
-        """The tokens that may leave no end, or end one; int32, ascending. ``others``: the tokens
-        that may themselves be dead ends."""
 
 
 class NormalizedLiveness(Liveness):
@@ -50,7 +35,7 @@ class NormalizedLiveness(Liveness):
         self,
         network: PretokenizedNetwork,
         inert: PretokenizedNetwork,
-        ends: CharacterEnds | None = None,
+        ends: SplitCharacterEnds | None = None,
     ) -> None:
         super().__init__(network)
         self._inert = InertTokens(network, inert)
