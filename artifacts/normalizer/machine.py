@@ -19,9 +19,8 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from ..errors import ArtifactError
-from ..matcher import Interning
 from ..tokens import tokenset
-from ..tokens.interning import Lock
+from ..tokens.interning import Lock, Stepped
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.search import Trail, search_alive
 from ..tokens.tokenset import Words
@@ -38,18 +37,11 @@ _MASKS, _STEPS, _RESULTS = 6, 1, 1
 _Pair = tuple[int, int]
 
 
-class Inner(Interning, Protocol):
+class Inner(Stepped, Protocol):
     """A machine with its masks. ``vocab_size``: tokens of a mask."""
 
     vocabulary: Vocabulary
     vocab_size: int
-
-    @property
-    def lock(self) -> Lock:
-        """Held while something is added."""
-
-    def state_after(self, after: Sequence[int]) -> int:
-        """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
 
     def states_around(self, state: int) -> tuple[int, int] | None:
         """Two states, behind which no more and no less may follow than behind ``state``, and which

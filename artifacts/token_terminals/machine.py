@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArtifactError
-from ..matcher import Interning
 from ..tokens import tokenset
-from ..tokens.interning import FEWEST_BYTES, Lock
+from ..tokens.interning import FEWEST_BYTES, Stepped
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import TokenClasses, Vocabulary
@@ -26,19 +25,12 @@ from ..tokens.vocabulary import TokenClasses, Vocabulary
 _MASKS, _STEPS = 3, 1
 
 
-class Inner(Interning, Protocol):
+class Inner(Stepped, Protocol):
     """A machine of canonical masks over texts and sentinels."""
 
     @property
     def vocabulary(self) -> Vocabulary:
         """The bytes of every token, of those of sentinels too."""
-
-    @property
-    def lock(self) -> Lock:
-        """Held while something is added."""
-
-    def state_after(self, after: Sequence[int]) -> int:
-        """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
 
 
 M = TypeVar("M", bound=Inner)

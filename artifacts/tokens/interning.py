@@ -14,15 +14,48 @@ or removed, or else is a look-up in one dictionary whose values are no numbers.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from .memo import CacheBudget
+from .tokenset import Words
 
 # A reentrant lock.
 Lock: TypeAlias = AbstractContextManager[Any]
+
+
+class Stepped(Protocol):
+    """What a machine around another one needs of it."""
+
+    @property
+    def start(self) -> int:
+        """The state before any token, at the start of a text."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has met so much that the next text should have a machine of its own."""
+
+    @property
+    def lock(self) -> Lock:
+        """Held while something is added."""
+
+    def state_after(self, after: Sequence[int]) -> int:
+        """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
+
+    def is_accepting(self, state: int) -> bool:
+        """Whether the tokens so far spell a member."""
+
+    def step(self, state: int, token_id: int) -> int:
+        """The state after a token that the mask allows."""
+
+    def row(self, state: int) -> Words:
+        """The mask at a state, read-only."""
+
+    def reading_again(self) -> AbstractContextManager[None]:
+        """Inside it a matcher reads the tokens that it has taken."""
+
 
 # A machine is not full before it has interned so many bytes, however small its budget is.
 FEWEST_BYTES = 1 << 20

@@ -7,110 +7,40 @@ A goal's rule is the choice of its scalars and of its arrays and objects, a conj
 are named by the pointer of the schema that they are made of.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from fractions import Fraction
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 from ...automata import boolean
 from ...automata import regex_ir as regex
-from ...automata.boolean import embedded
 from ...automata.dfa import Dfa
-from ...automata.minimize import minimal
-from ...automata.thompson import thompson
 from ...diagnostics import Span
 from ...grammar import tree
 from ...limits import Limits
-from .. import numbers, strings
+from .. import numbers
 from ..formulas import Conjunction, Contains, Some, Type
-from ..goals import ANYTHING, Goal, Goals
-from ..keywords.clauses import applied
-from ..normal import Normal
-from ..notes import ESCAPED, EXPONENTS, NUMBERS, Refused
-from ..options import ANY_ESCAPES, COMPACT, FLEXIBLE, ONE, PLAIN, PYTHON
-from ..places import Place
-from ..sets import (
-    Ends,
-    Lengths,
-    Names,
-    Numbers,
-    Others,
-    Texts,
-    Values,
-    Within,
-    decimal_text,
-    quoted,
-    remembered,
-    spelled,
-)
-from .fixed_text import fixed_text
+from ..goals import Goal
+from ..notes import EXPONENTS, NUMBERS
+from ..options import PLAIN
+from ..sets import Ends, Numbers, Values, remembered
 from .items import array
 from .members import object_
+from .writer import Writer, embedded_dfa
 
 _STAGE = "the schema's grammar"
 
-# Lengths beside texts that are excluded, which are states of an automaton.
-_COUNTED_BESIDE = 256
 
-# Texts that are alternatives of their own; more of them are one automaton.
-_LISTED = 8
+def _any_number() -> regex.Node:
+    return embedded_dfa(numbers.numbers())
 
 
-@lru_cache(128)
-def _embedded(dfa: Dfa) -> regex.Node:
-    """The automaton as a part of an expression; schemas have the same ones again and again."""
-    return embedded(dfa)
-
-
-class Emitter:
+class Emitter(Writer):
     """Writes the rules of goals, each once: all that are named (``all_rules``), or if it
     ``is_lazy`` those that are asked for (``write``), and automata of terminals when they are."""
-
-    def __init__(self, goals: Goals, normal: Normal, *, is_lazy: bool = False) -> None:
-        self.goals, self.normal = goals, normal
-        self.options, self.notes, self.limits = goals.options, goals.notes, goals.limits
-        self.rules: list[tree.Rule] = []
-        # Whether some rule may have no text.
-        self.may_be_empty = False
-        self._names: dict[Goal, str] = {}
-        # The names of rules that are a goal's whole value, and of those that are repeated in texts.
-        self.of_goals: set[str] = set()
-        self.of_one_character: set[str] = set()
-        # How often each name was wanted, and those that rules have.
-        self._wanted: dict[str, int] = {}
-        self._taken: set[str] = set()
-        self._terminals: dict[Hashable, str] = {}
-        # By name the goals without a rule so far; the terminals, if they are made when asked for.
-        self._pending: dict[str, Goal] = {}
-        self._is_lazy = is_lazy
-        self._later: dict[str, Callable[[], None]] = {}
-        self._by_name: dict[str, tree.Rule] = {}
-        # Commas and colons with their white space, which are the same expression everywhere.
-        self._marks: dict[str, tree.Expr] = {}
-        self._keep: list[Dfa] = []
-        self._orders: dict[Goal, dict[int, int]] = {}
-        # The keys that a place has schemas for, by its number.
-        self._names_of: dict[int, list[str]] = {}
-        # What no string and no key contains, as it is written between its quotes.
-        self.without: tuple[str, ...] = ()
-        self._span = Span(0, 0)
-        self._name = "#"
-        known = {FLEXIBLE: None, COMPACT: 0, PYTHON: 0, ONE: 1}
-        self._most_spaces = known.get(self.options.whitespace, self.options.most_spaces)
 
     def grammar_of(self, goal: Goal) -> tuple[tuple[tree.Rule, ...], str]:
         """The rules, and the name of the first one. Raises ``Refused`` and ``LimitError``."""
         start = self.value(goal).name
         return self.all_rules(), start
-
-    def begin(self, name: str, span: Span) -> None:
-        """The rules that follow are those of ``name``, which stands at ``span``."""
-        self._name, self._span = name, span
-
-    @property
-    def span(self) -> Span:
-        """The place of the rule at work."""
-        return self._span
 
     def all_rules(self) -> tuple[tree.Rule, ...]:
         """The rules so far, and those of all goals that they name. Raises as ``grammar_of``."""
@@ -142,260 +72,6 @@ class Emitter:
         if found is None:
             raise KeyError(name)
         return found
-
-    # --- what members and items are written with
-
-    def value(self, goal: Goal) -> tree.Reference:
-        name = self._names.get(goal)
-        if name is None:
-            place = self.goals.nearest(goal)
-            name = self._fresh("value" if goal == ANYTHING else place.pointer if place else "none")
-            self._names[goal] = name
-            self.of_goals.add(name)
-            self._pending[name] = goal
-        return tree.Reference(name, self._span)
-
-    def literal(self, data: str | bytes) -> tree.Literal:
-        return tree.Literal(data.encode("utf-8") if isinstance(data, str) else data, self._span)
-
-    def sequence(self, *items: tree.Expr) -> tree.Expr:
-        kept = [i for i in items if not (isinstance(i, tree.Literal) and not i.data)]
-        if len(kept) < 2:
-            return kept[0] if kept else self.literal(b"")
-        return tree.Sequence(tuple(kept), self._span)
-
-    def choice(self, options: Sequence[tree.Expr]) -> tree.Expr:
-        if not options:
-            self.may_be_empty = True
-            return tree.Pattern(regex.NOTHING, "", self._span)
-        return options[0] if len(options) == 1 else tree.Choice(tuple(options), self._span)
-
-    def repetition(self, item: tree.Expr, least: int, most: int | None) -> tree.Expr:
-        if most == 0:
-            return self.literal(b"")
-        return item if least == most == 1 else tree.Repetition(item, least, most, self._span)
-
-    def permutation(
-        self, parts: Sequence[tree.Part], separator: tree.Expr, least: int, most: int | None
-    ) -> tree.Expr:
-        if most is not None and most >= len(parts):
-            most = None
-        return tree.Permutation(tuple(parts), separator, self._span, least, most)
-
-    def helper(self) -> str:
-        return self._fresh(f"{self._name} ")
-
-    def rule(self, name: str, options: Sequence[tree.Expr]) -> None:
-        self.rules.append(tree.Rule(name, self._span, self.choice(options), self._span))
-
-    def reference(self, name: str) -> tree.Reference:
-        return tree.Reference(name, self._span)
-
-    def space(self) -> tree.Expr:
-        kind, most = self.options.whitespace, self._most_spaces
-        if most == 0:
-            return self.literal(b"")
-
-        def some() -> regex.Node:
-            one = " " if kind == ONE else " \t\n\r"
-            octets = regex.char_class((ord(char), ord(char)) for char in one)
-            return regex.repeat(octets, 0, most)
-
-        return self._terminal("white space", "white space", some)
-
-    def comma(self) -> tree.Expr:
-        return self._mark(",")
-
-    def colon(self) -> tree.Expr:
-        return self._mark(":")
-
-    def _mark(self, mark: str) -> tree.Expr:
-        found = self._marks.get(mark)
-        if found is None:
-            if self.options.whitespace == PYTHON:
-                found = self.literal(f"{mark} ")
-            else:
-                found = self.sequence(self.space(), self.literal(mark), self.space())
-            self._marks[mark] = found
-        return found
-
-    def bracketed(self, first: str, inside: tree.Expr, last: str) -> tree.Expr:
-        space = self.space()
-        return self.sequence(self.literal(first), space, inside, space, self.literal(last))
-
-    def text(self, text: str) -> tree.Expr:
-        options = self.options
-        written = quoted(text, options.ascii)
-        if options.escapes != ANY_ESCAPES or self.without:
-            self.notes.respelled(ESCAPED)
-        if self.without:
-            is_out = any(each in written[1:-1] for each in self.without)
-            return self.choice([]) if is_out else self.literal(written)
-        node = fixed_text(text, options.ascii, options.escapes)
-        if isinstance(node, regex.Lit):
-            return self.literal(node.data)
-        return self._terminal(("text", text), written, lambda: node)
-
-    def number(self, value: Fraction) -> tree.Expr:
-        is_plain = self.options.integer == PLAIN
-        self.notes.respelled(NUMBERS if is_plain else EXPONENTS)
-        if is_plain:
-            return self.literal(decimal_text(value))
-        return tree.Pattern(spelled(value), "", self._span)
-
-    def _written_texts(self, dfa: Dfa, *, is_fixed: bool = False) -> regex.Node:
-        """The JSON strings of decoded texts."""
-        options, limits = self.options, self.limits
-        if options.escapes != ANY_ESCAPES:
-            self.notes.respelled(ESCAPED)
-        return _embedded(
-            strings.as_json(dfa, options.ascii, options.escapes, limits, is_fixed=is_fixed)
-        )
-
-    def texts(self, texts: Texts) -> tree.Expr:
-        if self.without:
-            return self._excluding(texts)
-        if texts is Ends.ALL:
-            return self._terminal(
-                texts, "string", lambda: _embedded(strings.free(self.options.ascii))
-            )
-        if isinstance(texts, Names):
-            if len(texts.texts) <= _LISTED:
-                return self.choice([self.text(text) for text in texts.texts])
-            listed = frozenset(texts.texts)
-            name = f"{self._name} string"
-            return self._terminal(
-                texts,
-                name,
-                lambda: self._written_texts(strings.one_of(listed, self.limits), is_fixed=True),
-            )
-        if isinstance(texts, Lengths):
-            return self._counted(texts)
-        if isinstance(texts, Within):
-            return self._within(texts)
-        if isinstance(texts, Others) and self._is_lazy:
-            algebra, name = self.normal.texts, f"{self._name} string"
-            return self._terminal(texts, name, lambda: self._written_texts(algebra.dfa(texts)))
-        dfa = self.normal.texts.dfa(texts)
-        # The automaton is kept, so that no other one gets its ``id``.
-        self._keep.append(dfa)
-        name = f"{self._name} string"
-        return self._terminal(("texts", id(dfa)), name, lambda: self._written_texts(dfa))
-
-    def _excluding(self, texts: Texts) -> tree.Expr:
-        """The same without strings that contain what none may contain."""
-        if isinstance(texts, Names):
-            return self.choice([self.text(text) for text in texts.texts])
-        if isinstance(texts, Lengths) and max(texts.least, texts.most or 0) > _COUNTED_BESIDE:
-            message = f"lengths beyond {_COUNTED_BESIDE} are not counted beside excluded texts"
-            raise Refused(self._name, message, "leave one of the two out")
-        options = self.options
-
-        def written() -> regex.Node:
-            every = strings.free(options.ascii)
-            if texts is not Ends.ALL:
-                self.notes.respelled(ESCAPED)
-                dfa = self.normal.texts.dfa(texts)
-                every = strings.as_json(dfa, options.ascii, options.escapes, self.limits)
-            quote = regex.lit(b'"')
-            listed = regex.alt(*(regex.lit(each.encode("utf-8")) for each in self.without))
-            parts = (quote, regex.EVERYTHING, listed, regex.EVERYTHING, quote)
-            unwanted = minimal(thompson(regex.seq(*parts), self.limits), self.limits)
-            return _embedded(boolean.difference(every, unwanted, self.limits))
-
-        if isinstance(texts, Dfa):
-            # The automaton is kept, so that no other one gets its ``id``.
-            self._keep.append(texts)
-        key = ("without", id(texts) if isinstance(texts, Dfa) else texts)
-        return self._terminal(key, f"{self._name} string", written)
-
-    def _within(self, texts: Within) -> tree.Expr:
-        """Strings of an automaton and so many characters, an intersection."""
-        self._keep.append(texts.dfa)
-
-        def written() -> regex.Node:
-            one, quote = _embedded(strings.character()), regex.lit(b'"')
-            characters = regex.repeat(one, texts.least, texts.most)
-            whole = self._written_texts(texts.dfa)
-            return regex.intersection(whole, regex.seq(quote, characters, quote))
-
-        return self._terminal(("texts", texts), f"{self._name} string", written)
-
-    def _counted(self, texts: Lengths) -> tree.Expr:
-        """Strings of so many characters, a repetition that may be counted while decoding."""
-        known = self._terminals.get(texts)
-        if known is None:
-            known = self._terminals[texts] = self._fresh(f"{self._name} string")
-            is_ascii = self.options.ascii
-            one = self._terminal(
-                "character", "character", lambda: _embedded(strings.character(is_ascii))
-            )
-            self.of_one_character.add(one.name)
-            quote = self.literal('"')
-            body = self.sequence(quote, self.repetition(one, texts.least, texts.most), quote)
-            self.rules.append(tree.Rule(known, self._span, body, self._span, terminal=True))
-        return self.reference(known)
-
-    def order_of_places(self, goal: Goal) -> dict[int, int]:
-        """Where the places that a goal applies to a value stand, in the order of reading."""
-        known = self._orders.get(goal)
-        if known is not None:
-            return known
-        found: dict[int, int] = {}
-        self._orders[goal] = found
-        pending, seen = list(reversed(goal)), set[int]()
-        while pending:
-            literal = pending.pop()
-            if literal < 0 or literal >> 1 in seen:
-                continue
-            seen.add(literal >> 1)
-            member = self.goals.member(literal)
-            if isinstance(member, Place):
-                found[member.number] = len(found)
-                self._names_of[member.number] = list(member.mapping("properties"))
-                inner = list(applied(member, self.goals))
-            else:
-                inner = list(member.goals)
-            pending += [each for goal in reversed(inner) for each in reversed(goal)]
-        return found
-
-    def names_of_places(self, numbers: Iterable[int]) -> list[str]:
-        return list(dict.fromkeys(name for n in numbers for name in self._names_of[n]))
-
-    # --- goals
-
-    def _fresh(self, wanted: str) -> str:
-        """The name itself, if it does not end with a space and no rule has it, else a number behind
-        it. A key of the schema may end as names of rules do."""
-        count = self._wanted.get(wanted, 0) + 1
-        self._wanted[wanted] = count
-        if not wanted.endswith(" "):
-            if count > 1 or wanted in self._taken:
-                return self._fresh(f"{wanted} ")
-            found = wanted
-        else:
-            found = f"{wanted}{count}"
-            if found in self._taken:
-                return self._fresh(wanted)
-        self._taken.add(found)
-        return found
-
-    def _terminal(self, key: Hashable, name: str, node: Callable[[], regex.Node]) -> tree.Reference:
-        known = self._terminals.get(key)
-        if known is None:
-            known = self._fresh(name)
-            self._terminals[key] = known
-            span = self._span
-
-            def write() -> None:
-                body = tree.Pattern(node(), "", span)
-                self.rules.append(tree.Rule(known, span, body, span, terminal=True))
-
-            if self._is_lazy:
-                self._later[known] = write
-            else:
-                write()
-        return tree.Reference(known, self._span)
 
     def _goal(self, goal: Goal) -> None:
         place = self.goals.nearest(goal)
@@ -457,7 +133,9 @@ class Emitter:
             case Ends.NONE:
                 return []
             case Ends.ALL:
-                numeral = self._terminal("numbers", "number", lambda: _embedded(numbers.numbers()))
+                numeral = self._terminal(
+                    "numbers", "number", lambda: embedded_dfa(numbers.numbers())
+                )
                 return [numeral]
             case Values(values):
                 return [self.number(value) for value in values]
@@ -466,7 +144,7 @@ class Emitter:
                 self._keep.append(found)
                 key = "integers" if is_integer and is_plain else ("numbers", id(found))
                 name = "integer" if is_integer else f"{self._name} number"
-                return [self._terminal(key, name, lambda: _embedded(self._written(found)))]
+                return [self._terminal(key, name, lambda: embedded_dfa(self._written(found)))]
         return []
 
     def _written(self, found: Dfa) -> Dfa:

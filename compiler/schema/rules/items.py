@@ -9,7 +9,7 @@ not counted, and fails the goal where there is a bound above.
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from ...grammar import tree
 from ..formulas import Conjunction, Contains, Item, Items, Type, Unique, bounds
@@ -18,9 +18,7 @@ from ..normal import Normal
 from ..notes import Refused
 from ..options import IGNORE, PERMUTED
 from ..sets import Ends, Names, Values, decimal_text, quoted
-
-if TYPE_CHECKING:
-    from .emit import Emitter
+from .writer import Writer
 
 State = TypeVar("State", bound=Hashable)
 
@@ -37,7 +35,7 @@ _MOST_STATES = 4_000
 _MOST_DISTINCT, _IN_ORDER = 10, 64
 
 
-def array(found: Conjunction, normal: Normal, writer: "Emitter") -> list[tree.Expr]:
+def array(found: Conjunction, normal: Normal, writer: Writer) -> list[tree.Expr]:
     """The arrays that satisfy a conjunction, as an alternative of the goal's rule; none where there
     is surely no such array. Raises ``Refused`` and ``LimitError``."""
     inside = _Array(found, normal, writer).inside()
@@ -45,7 +43,7 @@ def array(found: Conjunction, normal: Normal, writer: "Emitter") -> list[tree.Ex
 
 
 class _Array:
-    def __init__(self, found: Conjunction, normal: Normal, writer: "Emitter") -> None:
+    def __init__(self, found: Conjunction, normal: Normal, writer: Writer) -> None:
         self.normal, self.writer, self.goals = normal, writer, writer.goals
         self.items = [x for x in found.literals if isinstance(x, Item)]
         self.rests = [x for x in found.literals if isinstance(x, Items)]
@@ -303,7 +301,7 @@ class _Array:
 
 
 def rules_of_states(
-    writer: "Emitter",
+    writer: Writer,
     first: State,
     options: Callable[[State, Callable[[State], tree.Expr]], list[tree.Expr]],
 ) -> tree.Expr:

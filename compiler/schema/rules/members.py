@@ -11,7 +11,6 @@ cell, and of other keys those count that are surely different.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from ...grammar import tree
 from ..formulas import BY_PROPERTIES, Conjunction, Every, Keys, Order, Some, bounds
@@ -22,9 +21,7 @@ from ..notes import ORDER, Refused
 from ..options import ANY_ORDER, PERMUTED
 from ..sets import Ends, Others, Texts
 from .key_parts import is_one_key, key_parts, label
-
-if TYPE_CHECKING:
-    from .emit import Emitter
+from .writer import Writer
 
 # Other keys that there must be: each set of parts that keys were of is a state.
 _MOST_NEEDED = 8
@@ -61,7 +58,7 @@ class _State:
     closed: int = 0
 
 
-def object_(found: Conjunction, goal: Goal, normal: Normal, writer: "Emitter") -> list[tree.Expr]:
+def object_(found: Conjunction, goal: Goal, normal: Normal, writer: Writer) -> list[tree.Expr]:
     """The objects that satisfy a conjunction, as an alternative of the goal's rule; none where
     there is surely no such object. Raises ``Refused`` and ``LimitError``."""
     built = _Object(found, goal, normal, writer)
@@ -71,7 +68,7 @@ def object_(found: Conjunction, goal: Goal, normal: Normal, writer: "Emitter") -
 
 
 class _Object:
-    def __init__(self, found: Conjunction, goal: Goal, normal: Normal, writer: "Emitter") -> None:
+    def __init__(self, found: Conjunction, goal: Goal, normal: Normal, writer: Writer) -> None:
         self.literals, self.goal, self.normal, self.writer = found.literals, goal, normal, writer
         self.is_empty = False
         self.least, self.most = bounds(found.literals)
