@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from typing import cast
 
 from ...automata import boolean
-from ...automata import regex_ir as regex
 from ...automata.dfa import Dfa
 from ...diagnostics import Span
 from ...grammar import tree
@@ -27,10 +26,6 @@ from .members import object_
 from .writer import Writer, embedded_dfa
 
 _STAGE = "the schema's grammar"
-
-
-def _any_number() -> regex.Node:
-    return embedded_dfa(numbers.numbers())
 
 
 class Emitter(Writer):
