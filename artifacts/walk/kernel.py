@@ -7,8 +7,8 @@
 A *thread* is a state over a stack of frames, each a state to go on in where a call ends. The
 threads behind a text are a *set*; its closure adds the calls that they may make and the frames that
 they may return to. Sets are numbered as the walk meets them, and where each byte leads is found
-once, as with the states of a DFA. Where a thread reads all characters below a node without leaving
-its state, all tokens there fit, and none of the nodes is visited.
+once, as with the states of a DFA. Where a thread reads all characters below a node, as its state
+leads to itself or to states that read more, all tokens there fit, and no node there is visited.
 
 ``rows.py``, ``threads.py`` and this file run as they stand. ``kernel.pxd`` has the types with which
 Cython compiles them as one module; ``forms.py`` says which form runs. Source: states made when met,
