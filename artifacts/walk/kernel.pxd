@@ -10,7 +10,7 @@ cdef int FIRST, LAST, BEGIN, OWN, END, FIELDS
 
 cdef class StateRows:
     cdef object states
-    cdef bint is_step
+    cdef bint is_step, is_for_other
     cdef const unsigned long long[::1] class_bits
     cdef int known, made, calls
     cdef int[::1] row_at

@@ -38,6 +38,8 @@ class StateRows:
     def __init__(self, states: Any) -> None:
         self.states = states
         self.is_step = False
+        # Whether a row is made for what another state reads: of chains of states no more is made.
+        self.is_for_other = False
         self.class_bits = CLASS_BITS.data
         self.known = 0
         self.row_at = np.zeros(64, np.int32).data
@@ -151,8 +153,10 @@ class StateRows:
             if self.rows[row + octet] != target and self.class_bits[octet] & LETTERS & found != 0:
                 target = self.rows[row + octet]
                 if target != 0 and self.states.includes(state, target):
-                    if self.row_at[target] < 0:
+                    if self.row_at[target] < 0 and not self.is_for_other:
+                        self.is_for_other = True
                         self.make(target)
+                        self.is_for_other = False
                     if self.unread[target] | found == found:
                         found = self.unread[target]
         self.unread[state] = found

@@ -68,7 +68,7 @@ class Threads(StateRows):
 
     def begin(self) -> None:
         """Begin a walk."""
-        self.is_step = False
+        self.is_step = self.is_for_other = False
         self.top = self.used = self.unions = self.bits_used = self.closures = 0
         self.aliases.clear()
         self.popped = set()

@@ -84,6 +84,17 @@ def test_names_are_taken_whole_beside_keywords(default_tokenizer: Tokenizer, for
 
 
 @pytest.mark.quick
+def test_rows_are_not_made_for_chains_of_states(default_tokenizer: Tokenizer, form: str) -> None:
+    """Each of many optional characters leads to a state that reads less: the first mask does not
+    make them all, and the rows are not made one inside of the other."""
+    text = "start ::= " + " ".join(f"(#'[a-z]' | '{n}')?" for n in range(2_000)) + " ;"
+    artifact = Compiler(default_tokenizer).compile(text, dialect="kbnf", **ANY)
+    machine = artifact.machine()
+    machine.row(machine.start)
+    assert len(machine.states) < 500
+
+
+@pytest.mark.quick
 def test_what_a_walk_may_have_is_bounded(form: str, default_tokenizer: Tokenizer) -> None:
     """A mask that needs more threads raises an error, and no other one is found after it."""
     text = "start ::= y | start x x ; x ::= y start start | '' start ; y ::= (#'[^b]')* | #'a+b?' ;"
