@@ -72,7 +72,6 @@ READY = ("constrain.compiler.tokenizers", "constrain.artifacts.walk.forms")
 KEPT = {
     "constrain.compiler.dialects.parse": "_TABLES",
     "constrain.compiler.dialects.characters": "_known",
-    "constrain.artifacts.maximal_munch.loops": "_MADE",
 }
 
 

@@ -78,7 +78,6 @@ class LazyLexer(Lexer):
         self.readers = {lexeme: Reader(each) for lexeme, each in tables.lazily.items()}
         self.parts: dict[int, Parts] = {}
         self._lazy_numbers: dict[Parts, int] = {}
-        self._is_lazy = np.zeros(64, dtype=np.bool_)
 
     @property
     def nbytes(self) -> int:
@@ -107,25 +106,6 @@ class LazyLexer(Lexer):
         if parts is None:
             return super().lexemes(state)
         return super().lexemes(parts.others) | {lexeme for lexeme, _ in parts.places}
-
-    def targets(self, states: NDArray[np.int32], octets: NDArray[np.uint8]) -> NDArray[np.int32]:
-        """Where each of ``states`` leads by its byte, int32 (n,)."""
-        lazily = np.flatnonzero(self.is_lazy(states))
-        found = super().targets(states, octets)
-        if len(lazily):
-            pairs = zip(states[lazily].tolist(), octets[lazily].tolist(), strict=True)
-            found[lazily] = [self.rows[state][octet] for state, octet in pairs]
-        return found
-
-    def is_lazy(self, states: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """In which of ``states`` some lazy DFA is left."""
-        found: NDArray[np.bool_] = self._flags()[states]
-        return found
-
-    def _flags(self) -> NDArray[np.bool_]:
-        while len(self._is_lazy) < len(self._table):
-            self._is_lazy = np.concatenate((self._is_lazy, np.zeros_like(self._is_lazy)))
-        return self._is_lazy
 
     def ended(self, state: int) -> tuple[int, ...]:
         """The lexemes with DFAs that may end in a state without lazy ones, of any priority."""
@@ -156,7 +136,6 @@ class LazyLexer(Lexer):
             self._keep(number, DEAD, self.accept_set([*self.ended(others), *ended]))
             self.rows.append(_Steps(self._step, number))
             self.parts[number] = parts
-            self._flags()[number] = True
         return number
 
     def _left_of(self, others: int, ended: Sequence[int]) -> tuple[int, ...]:

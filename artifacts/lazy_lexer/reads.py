@@ -23,14 +23,9 @@ from ..lazy_dfa.token_rows import TokenRows
 from ..lazy_dfa.token_walks import TrieParts, TrieWalk, tries_of
 from ..lazy_dfa.walked import Allowed, Walked
 from ..maximal_munch.lexer import NO_ACCEPT
-from ..maximal_munch.lexer_reads import (
-    FEW_TOKENS,
-    LexerRead,
-    LexerReads,
-    NodeSet,
-    united_rows,
-)
+from ..maximal_munch.lexer_reads import LexerRead, LexerReads
 from ..maximal_munch.lexer_trie import LexerTrie
+from ..maximal_munch.lexer_walk import ALONE, LexerWalk
 from ..summaries.node_sets import ROOT, Nodes
 from ..tokens import tokenset
 from ..tokens.distinct import distinct
@@ -39,6 +34,17 @@ from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
 from .exits import Exits, Following
 from .lexer import LazyLexer, Parts
+
+# Up to so many tokens are kept as ids, more as a row.
+_FEW_TOKENS = 256
+
+
+class _NodeSet:
+    """Suspended nodes, ascending, and what is read from them, by state."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes = nodes
+        self.reads: dict[int, LexerRead] = {}
 
 
 class _Walk(NamedTuple):
@@ -74,8 +80,11 @@ class LazyReads(LexerReads):
         following: Following,
         caches: CacheBudget,
     ) -> None:
-        super().__init__(walks, lexer, vocab_size)
+        self._walks, self._vocab_size = walks, vocab_size
         self._lazily, self._following = lexer, following
+        self._walk = LexerWalk(lexer, walks.trie, vocab_size, lambda *_: (0, 0))
+        self._sets: dict[bytes, _NodeSet] = {}
+        self._rows_of_others: dict[int, Words] = {}
         walked = {lexeme: reader.walked for lexeme, reader in lexer.readers.items()}
         every = [each for some in walked.values() for each in some]
         counts = np.cumsum([0, *map(len, walked.values())]).tolist()
@@ -95,7 +104,9 @@ class LazyReads(LexerReads):
 
     def forget(self) -> None:
         """Forget all sets."""
-        super().forget()
+        self.nbytes = 0
+        self._sets.clear()
+        self._rows_of_others.clear()
         self._exits.clear()
         self._tries.clear()
         self._spans.clear()
@@ -105,14 +116,21 @@ class LazyReads(LexerReads):
         self._same.clear()
         self._standing.clear()
 
-    def read(self, nodes: NodeSet, state: int) -> LexerRead:
-        """What is read from nodes in a state, their own bytes first."""
-        if state not in self._lazily.parts:
-            return super().read(nodes, state)
-        found = nodes.reads.get(state)
+    def reads(self, state: int) -> bool:
+        """Whether some lazy DFA is left in a state."""
+        return state in self._lazily.parts
+
+    def read(self, nodes: Nodes, state: int) -> LexerRead:
+        """What is read from nodes in such a state, their own bytes first."""
+        key = nodes.tobytes()
+        inner = self._sets.get(key)
+        if inner is None:
+            inner = self._sets[key] = _NodeSet(nodes)
+            self.nbytes += 2 * nodes.nbytes + 2 * ENTRY_BYTES
+        found = inner.reads.get(state)
         if found is None:
             # What is read is shared by states, and counted once.
-            found = nodes.reads[state] = self._read(nodes, state)
+            found = inner.reads[state] = self._read(inner, state)
             self.nbytes += ENTRY_BYTES
         return found
 
@@ -130,7 +148,7 @@ class LazyReads(LexerReads):
         )
         if places != parts.places:
             state = self._lazily.same(Parts(parts.others, places))
-        read = self.read(self.set_of(self._walks.nodes(ROOT)), state)
+        read = self.read(self._walks.nodes(ROOT), state)
         return self._standing.setdefault(id(read), state)
 
     def _exits_of(self, alone: int | None) -> Exits:
@@ -176,12 +194,10 @@ class LazyReads(LexerReads):
             found = self._spans[key] = most, needed
         return found
 
-    def _read(self, nodes: NodeSet, state: int) -> LexerRead:
-        parts = self._lazily.parts.get(state)
-        if parts is None:
-            return super()._read(nodes, state)
+    def _read(self, nodes: _NodeSet, state: int) -> LexerRead:
+        parts = self._lazily.parts[state]
         ends_all = self._lazily.may_end_all(state)
-        if self._is_root(nodes) and not ends_all:
+        if not ends_all and np.array_equal(nodes.nodes, self._walks.nodes(ROOT)):
             return self._read_from_root(nodes, state, parts)
         found = list[_Decided]()
         key: list[object] = [nodes, parts.others, self._lazily.accept_of[state]]
@@ -203,7 +219,7 @@ class LazyReads(LexerReads):
             children = ranges(trie.first[ending], fan_out)
             of = codes[ending].repeat(fan_out)
             row = None
-            if len(ids) > FEW_TOKENS:
+            if len(ids) > _FEW_TOKENS:
                 row, ids = tokenset.from_ids(ids, self._vocab_size), ids[:0]
             begun = nodes.nodes[~goes_on[nodes.nodes]]
             left = ~goes_on[children]
@@ -212,7 +228,7 @@ class LazyReads(LexerReads):
             self._count(read)
         return read
 
-    def _read_from_root(self, nodes: NodeSet, state: int, parts: Parts) -> LexerRead:
+    def _read_from_root(self, nodes: _NodeSet, state: int, parts: Parts) -> LexerRead:
         """The same for all tokens: rows by themselves, and of the ends of lexemes the exits."""
         alone = _alone(parts)
         exits = self._exits_of(alone)
@@ -238,11 +254,8 @@ class LazyReads(LexerReads):
         of = codes[above]
         left &= of > 0
         ends = self._ends(state, begun, exits.nodes[left], of[left], accept_sets)
-        ids: Sequence[int] = ()
         if parts.others != DEAD:
-            other = self.read(nodes, parts.others)
-            ids = other.ids
-            rows += [] if other.row is None else [other.row]
+            rows.append(self._row_of_others(parts.others))
         same = (
             *(id(row) for row in rows),
             *((accept_set, reached.tobytes()) for accept_set, reached in ends),
@@ -251,19 +264,35 @@ class LazyReads(LexerReads):
         kept = self._same.get(same)
         if kept is None:
             # subtle: rows are known by what they are, so they stay as long as this is known.
-            kept = self._same[same] = LexerRead(united_rows(rows), ids, ends), rows
+            kept = self._same[same] = LexerRead(np.bitwise_or.reduce(rows), (), ends), rows
             self._count(kept[0])
         if is_kept:
             self._alike[tuple(key)] = kept[0]
             self.nbytes += 2 * ENTRY_BYTES
         return kept[0]
 
+    def _row_of_others(self, state: int) -> Words:
+        """The tokens that end inside a lexeme of the lexer of all others, begun in its state."""
+        found = self._rows_of_others.get(state)
+        if found is None:
+            found = np.zeros(tokenset.word_count(self._vocab_size), dtype=np.uint32)
+            for _ in self._walk.walk(self._walks.nodes(ROOT), state, ALONE, found):
+                pass
+            self._walks.visited += self._walk.visited
+            self._rows_of_others[state] = found
+            self.nbytes += found.nbytes
+        return found
+
+    def _count(self, read: LexerRead) -> None:
+        size = ENTRY_BYTES + 8 * len(read.ids) + (0 if read.row is None else read.row.nbytes)
+        self.nbytes += size + sum(ENTRY_BYTES + nodes.nbytes for _, nodes in read.ends)
+
     def _threads(self, parts: Parts) -> Iterator[tuple[int, Thread, Walked]]:
         for lexeme, threads in parts.places:
             for thread in threads:
                 yield lexeme, thread, self._lazily.readers[lexeme].walked[thread.conjunction]
 
-    def _walk_from(self, nodes: NodeSet, lexeme: int, thread: Thread, walked: Walked) -> Met:
+    def _walk_from(self, nodes: _NodeSet, lexeme: int, thread: Thread, walked: Walked) -> Met:
         """What a thread meets below nodes, whose bytes are read first."""
         key = nodes, lexeme, thread.conjunction, thread.state
         found = self._met.get(key)

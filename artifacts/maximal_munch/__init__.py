@@ -5,10 +5,11 @@ lexer            bytes -> states of the lexer, built by subset construction over
 parser_heads     configurations of the network, split into a head and the frames below it
 parser_transitions, configurations
                  lexemes -> heads and frames; bytes -> configurations of lexer and parser
-lexer_trie, lexer_reads
-                 token trie -> rows and suspended nodes, by the lexer alone
+lexer_trie       numbers of rows and of sets of suspended nodes
+lexer_walk       the walk of the token trie by the lexer, which asks the parser at lexemes' ends
 summaries        heads -> procedure summaries, of which masks are composed (``lazy_masks``:
-                 those that were not precomputed, of parts that they share)
+                 those that were not precomputed, by walks; ``lexer_reads``: where a lexer has no
+                 rows to walk by)
 closure          the summaries that texts of any depth need, before decoding or beside it
 open_rules       a configuration -> the rules around its place, for messages
 machine          what a matcher steps: tokens -> configurations -> mask rows

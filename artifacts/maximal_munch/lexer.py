@@ -155,11 +155,6 @@ class Lexer:
         """The lexemes that can still be read in a state."""
         return frozenset(self._owners[inner] for inner in self._sets[state])
 
-    def targets(self, states: NDArray[np.int32], octets: NDArray[np.uint8]) -> NDArray[np.int32]:
-        """Where each of ``states`` leads by its byte, int32 (n,)."""
-        found: NDArray[np.int32] = self._table[states, self.columns[octets]]
-        return found
-
     def reachable(self, start: int) -> list[int]:
         """A state and all that it leads to, breadth-first."""
         found = {start}

@@ -1,9 +1,4 @@
-"""What walks of the token trie by the lexer share: subtrees, slices, and numbers of what they give.
-
-A walk reads a frontier of trie nodes byte by byte, and takes subtrees and slices of tokens whole
-(``artifacts/tokens/subtrees.py``, ``slices.py``). ``lexer_reads.py`` makes those of masks that were
-not precomputed.
-"""
+"""What walks of the token trie by a lexer share: the trie, and numbers of what they give."""
 
 from collections.abc import Callable
 
@@ -12,17 +7,10 @@ from numpy.typing import NDArray
 
 from ..summaries.node_sets import ROOT, Nodes, NodeSets
 from ..summaries.rows import RowTable
-from ..tokens.subtrees import OUTSIDE, Subtrees, leaving
+from ..tokens.subtrees import leaving
 from ..tokens.trie import Trie
 from .lexer import Lexer
-from .slices import Covered, Slices
 from .summary_tables import HeadSummaryTables
-
-# From so many nodes read on, subtrees are made, in the time that reading some ten times as many
-# takes. A first mask mostly reads a few thousand.
-LARGE = 1 << 14
-
-_NO_NODES: Nodes = np.zeros(0, dtype=np.int32)
 
 
 class Stays:
@@ -55,21 +43,17 @@ class LexerTrie:
 
     def __init__(
         self,
-        lexer: Lexer,
         trie: Callable[[], Trie],
         vocab_size: int,
         stored: HeadSummaryTables | None = None,
         row_bytes: int = 0,
     ) -> None:
-        self._lexer, self._vocab_size = lexer, vocab_size
         self._make_trie = trie
         self.rows = RowTable(vocab_size, None if stored is None else stored.rows, row_bytes)
         self.suspended = NodeSets()
         if stored is not None:
             self.suspended = NodeSets(stored.exits, stored.exits_offsets)
-        self.stays = Stays(lexer)
         self._trie: Trie | None = None
-        self._slices: Slices | None = None
         self.visited = self.parsed = 0
 
     def trie(self) -> Trie:
@@ -80,33 +64,9 @@ class LexerTrie:
             self._trie = trie
         return self._trie
 
-    def tokens(self, reading: int | None = None) -> Subtrees:
-        """The tokens of the trie, in subtrees that can be taken whole.
-
-        With ``reading`` so many nodes next, these are made only if walks have become large.
-        """
-        return self.slices().subtrees(make=reading is None or self.visited + reading >= LARGE)
-
-    def slices(self) -> Slices:
-        """The slices over the trie."""
-        if self._slices is None:
-            self._slices = Slices(self.trie(), self._vocab_size)
-        return self._slices
-
-    @property
-    def takes_subtrees(self) -> bool:
-        """Whether more than leaves are taken whole."""
-        return self.slices().made
-
     def nodes(self, suspended: int) -> Nodes:
         """int32: the nodes of a set, for ``ROOT`` the first bytes of all tokens."""
         first = self.trie().first
         if suspended == ROOT:
             return np.arange(first[0], first[1], dtype=np.int32)
         return self.suspended[suspended]
-
-    def skipped(self, suspended: int, state: int) -> Covered | None:
-        """The slices that fit, where subtrees do not do the same."""
-        if suspended != ROOT or not int(self.stays.leaving()[state]) & OUTSIDE:
-            return None
-        return self.slices().covered(self._lexer, state)

@@ -96,7 +96,7 @@ class MaximalMunchMasks(InterningMachine):
         self._rows: dict[int, Words] = {}
         self._next_look = self._read = 0
         self._most_head_bytes = self.head_bytes + max(heads_budget.limit, _FEWEST_HEAD_BYTES)
-        self.walks = LexerTrie(lexer, trie, vocab_size, stored, rows.limit)
+        self.walks = LexerTrie(trie, vocab_size, stored, rows.limit)
         self.summaries = HeadSummaries(heads, lexer, self.walks, self.runs, stored)
         reads = self.reads_of(tables, lexer, *more)
         self.summaries.compute = LazyMasks(self.summaries, vocab_size, places, reads).compute
@@ -109,11 +109,11 @@ class MaximalMunchMasks(InterningMachine):
         return Configurations(heads, lexer, transitions)
 
     def reads_of(
-        self, _tables: MaximalMunchTables, lexer: Lexer, *_more: CacheBudget
+        self, _tables: MaximalMunchTables, _lexer: Lexer, *_more: CacheBudget
     ) -> LexerReads:
-        """What a lexer reads, in a machine of these walks. ``_more``: budgets beyond those that all
-        machines have."""
-        return LexerReads(self.walks, lexer, self.vocab_size)
+        """What a lexer reads without rows, in a machine of these walks. ``_more``: budgets beyond
+        those that all machines have."""
+        return LexerReads()
 
     def alike(self, state: int) -> int:
         """A state of the lexer with the same masks; the same one for many."""

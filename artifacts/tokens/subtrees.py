@@ -16,28 +16,13 @@ that count, such as "[a-z]{1,20}", which have no loops.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import tokenset
-from .tokenset import Words
 from .trie import Trie, ranges, trie_arrays, trie_of
-
-# Up to so many tokens are marked one by one; more in the order of texts first.
-_MARKED_SINGLY = 1 << 13
-
-# Where there is an interval for so many tokens, they are counted and not sorted.
-_DENSE = 4
-
-# Ends of intervals are below so many bits of a key.
-_END_BITS = 32
-
-# So few ids are set in the packed row.
-_PACKED_SINGLY = 256
 
 # The first ASCII bytes of classes; each goes up to the next one.
 _BORDERS = [*range(0x20, 0x30), *b"028:;<=>?@AG", *range(0x5B, 0x61), *b"ag", *range(0x7B, 0x80)]
@@ -155,62 +140,6 @@ class Subtrees:
         within = np.full_like(below, 1 << BROKEN)
         return cls(trie.ids, trie.held[:-1], trie.held[1:], np.diff(trie.held), below, within)
 
-    def row(
-        self,
-        begins: NDArray[np.int32],
-        ends: NDArray[np.int32],
-        vocab_size: int,
-    ) -> Words:
-        """The row, uint32 (W,), of the intervals ``ids[begins[i]:ends[i]]``, which may overlap."""
-        filled = np.flatnonzero(ends > begins)
-        begins, ends = begins[filled], ends[filled]
-        count = int((ends - begins).sum())
-        if count <= _PACKED_SINGLY:
-            ids = self.ids[ranges(begins, ends - begins)]
-            words = np.zeros(tokenset.word_count(vocab_size), dtype=np.uint32)
-            np.bitwise_or.at(words, ids >> 5, np.uint32(1) << (ids & 31).astype(np.uint32))
-            return words
-        flags = np.zeros(32 * tokenset.word_count(vocab_size), dtype=np.bool_)
-        if count <= _MARKED_SINGLY:
-            flags[self.ids[ranges(begins, ends - begins)]] = True
-        else:
-            flags = self._marked(begins, ends).take(self._ranks(len(flags)), mode="clip")
-        return tokenset.from_flags(flags)
-
-    def _marked(self, begins: NDArray[np.int32], ends: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which tokens some intervals hold, in the order of texts, and one more, which none
-        does; bool (T + 1,)."""
-        size = len(self.ids) + 1
-        if len(begins) * _DENSE > size:
-            depths = np.bincount(begins, minlength=size) - np.bincount(ends, minlength=size)
-            inside: NDArray[np.bool_] = depths.cumsum() > 0
-            return inside
-        both = np.sort(begins.astype(np.int64) << _END_BITS | ends)
-        begins, ends = both >> _END_BITS, np.maximum.accumulate(both & (1 << _END_BITS) - 1)
-        # Where one begins behind the ends of all before it.
-        first = np.flatnonzero(begins[1:] > ends[:-1]) + 1
-        borders = np.zeros(2 * len(first) + 4, dtype=np.int64)
-        borders[1], borders[3:-1:2] = begins[0], begins[first]
-        borders[2:-2:2], borders[-2] = ends[first - 1], ends[-1]
-        borders[-1] = len(self.ids) + 1
-        inside = np.zeros(len(borders) - 1, dtype=np.bool_)
-        inside[1::2] = True
-        return inside.repeat(np.diff(borders))
-
-    def _ranks(self, size: int) -> NDArray[np.intp]:
-        """Of each id below ``size`` its place in the order of texts, T for those that are no
-        text."""
-        ranks = self._made.get(size)
-        if ranks is None:
-            # subtle: numpy looks up by its own integers without making a copy of the indices.
-            ranks = self._made[size] = np.full(size, len(self.ids), dtype=np.intp)
-            ranks[self.ids] = np.arange(len(self.ids))
-        return ranks
-
-    @cached_property
-    def _made(self) -> dict[int, NDArray[np.intp]]:
-        return {}
-
 
 # Made once a trie, which most have no need of.
 _MADE: WeakKeyDictionary[Trie, Subtrees] = WeakKeyDictionary()
@@ -222,11 +151,6 @@ def subtrees_of(trie: Trie) -> Subtrees:
     if found is None:
         found = _MADE[trie] = Subtrees.of(trie)
     return found
-
-
-def made_subtrees(trie: Trie) -> Subtrees | None:
-    """The subtrees of a trie if they are made."""
-    return _MADE.get(trie)
 
 
 def to_arrays(trie: Trie) -> dict[str, NDArray[Any]]:
@@ -320,14 +244,9 @@ def leaving(
 
 
 def loops_outside_ascii(
-    table: NDArray[np.integer],
-    columns: NDArray[np.integer],
-    state: int,
-    stops: NDArray[np.bool_] | None = None,
+    table: NDArray[np.integer], columns: NDArray[np.integer], state: int
 ) -> bool:
-    """Whether each character outside ASCII is read and leads back to the state. With ``stops``:
-    and nothing else does so far as bytes outside ASCII go, and none of these states, bool (S,), is
-    in the middle of one."""
+    """Whether each character outside ASCII is read and leads back to the state."""
     seen = {(UTF8_BETWEEN, state)}
     pending = list(seen)
     for read, inside in pending:
@@ -335,8 +254,6 @@ def loops_outside_ascii(
         targets, following = table[inside].take(columns[octets]), UTF8_STEPS[read][octets]
         ill = following == UTF8_ILL
         if not targets[~ill].all():
-            return False
-        if stops is not None and (targets[ill].any() or (read != UTF8_BETWEEN and stops[inside])):
             return False
         for step, target in set(zip(following[~ill].tolist(), targets[~ill].tolist(), strict=True)):
             if step == UTF8_BETWEEN and target != state:

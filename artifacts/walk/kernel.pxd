@@ -1,7 +1,7 @@
 # The types with which rows.py, threads.py and kernel.py are compiled as one module.
 cimport cython
 
-cdef int ENDS, CALLS, INSIDE, UNKNOWN, LARGE, ALIAS, SEVERAL, UNSEEN, NO_EXITS, ENDLESS, BELOW, ELSEWHERE
+cdef int ENDS, CALLS, INSIDE, YIELDS, UNKNOWN, LARGE, ALIAS, SEVERAL, UNSEEN, NO_EXITS, ENDLESS, BELOW, ELSEWHERE
 cdef unsigned long long ONE, ALL_CLASSES, BULK, OUTSIDE, LETTERS, BROKEN
 cdef int LOW, MID, ALL, HIGH, ROOM, FREE, LEFT, NOTED, SET, MOST_NOTED, UNREAD, NOTHING, MANY_SETS, MANY_BITS
 cdef int OF_SET, CHILD, STOP, EXITS, COUNT, TOP, USED, UNIONS, BITS, WAITING
@@ -149,12 +149,15 @@ cdef class Kernel(Threads):
     cdef bint is_summary
     cdef public list left
     cdef public dict inside
+    cdef public dict waits
     cdef dict places
 
     cpdef lay_out(self, layout)
     cpdef mask(self, int state, int node, unsigned int[::1] words)
     @cython.locals(place=int)
     cpdef int summary(self, const int[::1] nodes, int state, int node, unsigned int[::1] words) except -1
+    @cython.locals(number=int)
+    cpdef int lexemes(self, const int[::1] nodes, int state, int place, unsigned int[::1] words) except -1
     @cython.final
     cdef begin_walk(self, unsigned int[::1] words)
     @cython.final
@@ -166,6 +169,9 @@ cdef class Kernel(Threads):
     @cython.final
     @cython.locals(at=int, number=int, child=int, stop=int, low=int, high=int, is_exit=bint, is_open=bint, i=int, node=int, octet=int, found=int, exits="const int[::1]")
     cdef int walk(self) except -1
+    @cython.final
+    @cython.locals(found=list)
+    cdef wait(self, int number, int node)
     @cython.final
     @cython.locals(at=int)
     cdef int come_back(self, int node, int number, int exits) except -1
@@ -196,8 +202,11 @@ cdef class Kernel(Threads):
     @cython.locals(at=int, low=int, i=int)
     cdef int complete(self, int number) except -1
     @cython.final
-    @cython.locals(at=int, low=int, high=int, noted=int, place=int, other=int, i=int, row=int, first=int, target=int, found=int)
-    cdef int read(self, int number, int octet) except -1
+    @cython.locals(at=int, low=int, high=int, noted=int, place=int, other=int, i=int, row=int, first=int, target=int, found=int, state=int)
+    cdef int read(self, int number, int octet) except? -1
+    @cython.final
+    @cython.locals(at=int, thread=int, state=int, place=int, found=int)
+    cdef int begun(self, int number) except? -1
     @cython.final
     @cython.locals(i=int)
     cdef inline int reads_all(self, int low, int high, unsigned long long classes) noexcept

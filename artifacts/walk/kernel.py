@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .rows import ALL_CLASSES, INSIDE, OUTSIDE, grown
+from .rows import ALL_CLASSES, INSIDE, OUTSIDE, YIELDS, grown
 from .threads import Threads
 
 # What a form was made of; a compiled one has the hash of this file.
@@ -48,7 +48,8 @@ MOST_NOTED = 6
 BELOW = 1
 ELSEWHERE = 2
 
-# Where a byte leads: not known yet, nowhere. Other sets have numbers behind these.
+# Where a byte leads: not known yet, nowhere. Other sets have numbers behind these; below 0 is what
+# waits for somebody else.
 UNREAD = 0
 NOTHING = 1
 
@@ -86,6 +87,7 @@ class Kernel(Threads):
         self.is_summary = False
         self.left: list[int] = []
         self.inside: dict[tuple[int, int], list[int]] = {}
+        self.waits: dict[int, list[int]] = {}
         self.places: dict[tuple[int, int], list[int]] = {}
 
     def lay_out(self, layout: Any) -> None:
@@ -122,6 +124,25 @@ class Kernel(Threads):
             self.enter(place, self.alone(state, node))
             self.walk()
         self.is_summary = False
+        return 0
+
+    def lexemes(self, nodes: Any, state: int, place: int, words: Any) -> int:
+        """The same for what a lexer reads from a state: of the tokens below ``nodes``, whose own
+        bytes are read first, or of all if these are none. Where a byte leads nowhere and the lexeme
+        may end, ``states.behind(state, place)`` says what follows: the state in which the next one
+        begins, and the place of the parser there; or state 0 and what is waited for, more than 1,
+        or nothing. ``waits``: by that the nodes whose byte begins the next lexeme.
+
+        Maximal munch: llguidance, "Optimizing", where the parser is asked at lexemes' ends."""
+        self.begin_walk(words)
+        self.waits = {}
+        number = self.alone(state, place)
+        if len(nodes) == 0:
+            self.enter(0, number)
+        else:
+            self.exits.append(nodes)
+            self.come_back(0, number, 0)
+        self.walk()
         return 0
 
     def begin_walk(self, words: Any) -> None:
@@ -164,7 +185,9 @@ class Kernel(Threads):
                 found = self.behind[(number << 8) + octet]
                 if found == UNREAD:
                     found = self.read(number, octet)
-                if found == NOTHING:
+                if found <= NOTHING:
+                    if found < 0:
+                        self.wait(-found, node)
                     continue
                 self.take(self.nodes[FIELDS * node + BEGIN], self.nodes[FIELDS * node + OWN])
                 if self.nodes[FIELDS * node + FIRST] != self.nodes[FIELDS * node + LAST]:
@@ -174,6 +197,13 @@ class Kernel(Threads):
             else:
                 self.depth -= 1
         return 0
+
+    def wait(self, number: int, node: int) -> None:
+        """Note a node whose byte is read by somebody else."""
+        found = self.waits.get(number)
+        if found is None:
+            found = self.waits[number] = []
+        found.append(node)
 
     def come_back(self, node: int, number: int, exits: int) -> int:
         """Come back to the children, or exits, of a node with a set."""
@@ -426,6 +456,16 @@ class Kernel(Threads):
         low = self.sets[at + ALL]
         high = self.sets[at + HIGH]
         noted = self.sets[at + NOTED]
+        state = self.t_state[low]
+        if self.kind[state] & YIELDS and self.rows[self.row_at[state] + octet] == 0:
+            found = self.begun(number)
+            if found > NOTHING:
+                self.complete(found)
+                if self.behind[(found << 8) + octet] == UNREAD:
+                    self.read(found, octet)
+                found = self.behind[(found << 8) + octet]
+            self.behind[(number << 8) + octet] = found
+            return found
         for place in range(noted):
             other = self.sets[at + NOTED + 1 + place]
             i = low
@@ -450,6 +490,19 @@ class Kernel(Threads):
             self.sets[at + NOTED + 1 + noted] = octet
         self.behind[(number << 8) + octet] = found
         return found
+
+    def begun(self, number: int) -> int:
+        """The set behind the end of a lexeme."""
+        at = SET * number
+        if self.sets[at + FREE] == UNREAD:
+            thread = self.sets[at + LOW]
+            state, place = self.states.behind(self.t_state[thread], self.t_node[thread])
+            self.name_states()
+            found = NOTHING if place == 0 else -place
+            if state != 0:
+                found = self.alone(state, place)
+            self.sets[at + FREE] = found
+        return self.sets[at + FREE]
 
     def reads_all(self, low: int, high: int, classes: int) -> int:
         """Whether one of some threads reads all characters of some classes without leaving its

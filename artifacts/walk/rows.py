@@ -12,10 +12,12 @@ import numpy as np
 from ..tokens.subtrees import CLASS_BITS
 
 # Bits of what a state does beside reading: its call may end; it calls; walks go around it, as what
-# it reads is found by somebody else (``States.inside``).
+# it reads is found by somebody else (``States.inside``); its lexeme may end, and does where a byte
+# leads nowhere.
 ENDS = 1
 CALLS = 2
 INSIDE = 4
+YIELDS = 8
 
 # No row is made yet.
 UNKNOWN = -1
@@ -77,7 +79,7 @@ class StateRows:
             self.twin[state] = UNKNOWN
             self.leaving[state] = ALL_CLASSES
             self.unread[state] = ALL_CLASSES
-            self.kind[state] = ENDS if self.states.ends[state] else 0
+            self.kind[state] = self.states.ends[state]
             if state in self.states.inside:
                 self.kind[state] |= INSIDE
             self.room[state] = self.states.rooms[state]

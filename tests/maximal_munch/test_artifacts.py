@@ -16,8 +16,8 @@ from support.maximal_munch import (
     JSON,
     SAMPLES,
     compiled_lark,
-    node_by_node,
     random_larks,
+    row_by_steps,
     tokenizer_over,
 )
 from support.oracles.maximal_munch import MaximalMunchOracle
@@ -127,7 +127,7 @@ def test_masks_equal_the_definition(full: bool) -> None:
 def test_masks_do_not_depend_on_what_is_precomputed(
     grammar: str, prewarm: int | None, default_tokenizer: Tokenizer, full: bool
 ) -> None:
-    """Along a sample, a file's masks are those of a machine without summaries and slices."""
+    """Along a sample, a file's masks are those of a machine that reads the text of each token."""
     if prewarm is None and grammar == CODE and not full:
         pytest.skip("precomputing code takes a while: --full")
     artifact = reloaded(compiled_lark(grammar, default_tokenizer, prewarm=prewarm))
@@ -135,11 +135,12 @@ def test_masks_do_not_depend_on_what_is_precomputed(
         prewarm == 0
     )
     trie = Trie.from_vocabulary(artifact.vocabulary)
-    rest = artifact.vocabulary, artifact.manifest.eos, artifact.vocab_size
-    plain = node_by_node(MaximalMunchMasks(artifact.runtime.tables, lambda: trie, *rest))
+    eos = artifact.manifest.eos
+    rest = artifact.vocabulary, eos, artifact.vocab_size
+    plain = MaximalMunchMasks(artifact.runtime.tables, lambda: trie, *rest)
     matcher, state = artifact.matcher(), plain.start
     for token in default_tokenizer.encode(SAMPLES[grammar]):
-        assert plain.row(state).tolist() == matcher.mask().tolist()
+        assert row_by_steps(plain, state, eos).tolist() == matcher.mask().tolist()
         matcher.advance(token)
         state = plain.step(state, token)
     assert matcher.is_accepting

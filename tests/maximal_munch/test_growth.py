@@ -96,7 +96,7 @@ def test_rows_are_numbered_by_their_tokens() -> None:
     """A row has one number, whatever intervals or rows it is made of, and no other row has it."""
     rng = random.Random(5)
     tokens = [bytes([i, j]) for i in range(12) for j in range(12)]
-    parts = Subtrees.leaves(Trie.from_vocabulary(vocabulary_of(tokens)))
+    parts = Subtrees.of(Trie.from_vocabulary(vocabulary_of(tokens)))
     rows = RowUnions(parts, len(tokens) + 1)
     content: dict[int, frozenset[int]] = {0: frozenset()}
     for _ in range(200):

