@@ -97,7 +97,7 @@ class LazyLexer(Lexer):
         if cached is None:
             begun = sorted(self._begins[lexeme] for lexeme in wanted - self.readers.keys())
             places = tuple((lexeme, self.readers[lexeme].start) for lexeme in lazily)
-            cached = self._starts[allowed] = self._lazy(self._construct(tuple(begun)), places)
+            cached = self._starts[allowed] = self._lazy(self._number(tuple(begun)), places)
         return cached
 
     def lexemes(self, state: int) -> frozenset[int]:
@@ -128,13 +128,13 @@ class LazyLexer(Lexer):
             readers = self.readers
             ended = [lexeme for lexeme, at in places if readers[lexeme].accepts(at)]
             if self._shortest and (left := self._left_of(others, ended)):
-                number = self._lazy_numbers[parts] = self._construct(left)
+                number = self._lazy_numbers[parts] = self._number(left)
                 return number
             number = self._lazy_numbers[parts] = self.states
             # Of its own DFA states there are those of the other lexemes alone.
             self._sets.append(self.sets[others])
             self._keep(number, DEAD, self.accept_set([*self.ended(others), *ended]))
-            self.rows.append(_Steps(self._step, number))
+            self.rows[number] = _Steps(self._step, number)
             self.parts[number] = parts
         return number
 

@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, overload
 
 from ..tokens.lengths import ENDLESS
-from ..tokens.subtrees import BROKEN, CLASS_BITS, OUTSIDE, UTF8_BETWEEN, UTF8_ILL, UTF8_STEPS
+from ..tokens.subtrees import BROKEN, CLASS_BITS, OUTSIDE
+from ..walk.characters import leading_outside_ascii
 
 if TYPE_CHECKING:
     from .position_states import PositionStates
@@ -41,23 +42,6 @@ ROW_BYTES, _NAME_BYTES = 3_700, 250
 _NO_CALLS: list[tuple[int, int]] = []
 
 _CLASSES: list[int] = CLASS_BITS.tolist()
-_STEPS: list[list[int]] = UTF8_STEPS.tolist()
-
-# The first bytes of characters outside ASCII: what is read behind them, and their class. By what
-# was read the runs of bytes that go on, and what is read behind these.
-_LEADS = [
-    (lead, _STEPS[UTF8_BETWEEN][lead], _CLASSES[lead])
-    for lead in range(128, 256)
-    if _STEPS[UTF8_BETWEEN][lead] != UTF8_ILL
-]
-_CONTINUED = [
-    [
-        (low, max(octet for octet in range(256) if steps[octet] == steps[low]), steps[low])
-        for low in range(128, 192)
-        if steps[low] != UTF8_ILL and steps[low - 1] != steps[low]
-    ]
-    for steps in _STEPS
-]
 
 
 class _FollowingRow(Sequence[int]):
@@ -271,30 +255,4 @@ class States(dict[int, Sequence[int]]):
     def leading_outside_ascii(self, state: int, back: int) -> int:
         """The classes of characters outside ASCII, as bits, all of which lead from a state to
         another one; nothing stops in the middle of one."""
-        row, known, found = self[state], dict[tuple[int, int], bool](), OUTSIDE
-        for lead, step, bits in _LEADS:
-            target = row[lead]
-            if target == DEAD or not self._leads_back(step, target, back, known):
-                found &= ~bits
-        return found
-
-    def _leads_back(
-        self, read: int, inside: int, back: int, known: dict[tuple[int, int], bool]
-    ) -> bool:
-        """Whether all characters, of which something was read, lead from one state to another."""
-        found = known.get((read, inside))
-        if found is None:
-            found = not self.stops[inside]
-            row = self[inside] if found else ()
-            for low, high, step in _CONTINUED[read] if found else ():
-                targets = set(row[low : high + 1])
-                if step == UTF8_BETWEEN:
-                    found = targets == {back}
-                else:
-                    found = DEAD not in targets and all(
-                        self._leads_back(step, target, back, known) for target in targets
-                    )
-                if not found:
-                    break
-            known[read, inside] = found
-        return found
+        return leading_outside_ascii(self, self.stops, state, back)

@@ -1,8 +1,8 @@
 """The contextual lexer: several lexemes' DFAs run at once, each lexeme as long as possible.
 
 A state is a set of DFA states, which begins with the start states of the lexemes that the parser
-allows and of the ignored ones. Subset construction makes the states that are reachable from a
-start when that start is first needed:
+allows and of the ignored ones. Subset construction makes the row of a state when it is first
+needed:
 
     allowed {NAME, 'if'}   start {NAME 0, 'if' 0}  -i->  {NAME 1, 'if' 1}  -f->  {NAME 1, 'if' 2}
 
@@ -16,7 +16,7 @@ Source: llguidance, "Optimizing", the lexer; its DFAs are built lazily, these ar
 (``artifacts/lazy_lexer`` has those that are too large for that).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -36,6 +36,18 @@ BETWEEN = 0
 
 # Where each byte leads: of 256, or found as they are asked for.
 Row: TypeAlias = list[int] | dict[int, int]
+
+
+class _Rows(dict[int, Row]):
+    """By state, each made when it is first asked for."""
+
+    def __init__(self, make: Callable[[int], Row]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, state: int) -> Row:
+        row = self[state] = self._make(state)
+        return row
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +118,9 @@ class Lexer:
         self._table = (
             np.zeros((64, dfas.table.shape[1]), dtype=np.int32) if table is None else table
         )
-        self.rows: list[Row] = self.table[:, self.columns].tolist()
+        self.rows = _Rows(self._row)
+        # The states whose rows are not in the table.
+        self._unfilled = set[int]() if table is not None else set(range(len(sets)))
         self._accept_set_of_ended: dict[tuple[int, ...], int] = {(): NO_ACCEPT}
         self.accept_of = [self._accept_set_of(inner) for inner in sets]
         self._accept_numbers = np.full(len(self._table), NO_ACCEPT, dtype=np.int32)
@@ -135,7 +149,10 @@ class Lexer:
 
     @property
     def table(self) -> NDArray[np.int32]:
-        """int32 (states, C): next state by byte column."""
+        """int32 (states, C): next state by byte column; makes all states that are reachable."""
+        while self._unfilled:
+            for state in sorted(self._unfilled):
+                self._fill(state)
         return self._table[: self.states]
 
     @property
@@ -148,7 +165,7 @@ class Lexer:
         cached = self._starts.get(allowed)
         if cached is None:
             begun = sorted(self._begins[lexeme] for lexeme in allowed | self._ignored)
-            cached = self._starts[allowed] = self._construct(tuple(begun))
+            cached = self._starts[allowed] = self._number(tuple(begun))
         return cached
 
     def lexemes(self, state: int) -> frozenset[int]:
@@ -160,30 +177,34 @@ class Lexer:
         found = {start}
         pending = [start]
         for state in pending:
+            self._fill(state)
             for target in np.unique(self._table[state]).tolist():
                 if target != DEAD and target not in found:
                     found.add(target)
                     pending.append(target)
         return pending
 
-    def _construct(self, begun: tuple[int, ...]) -> int:
-        """The number of a state, with all that are reachable from it."""
-        state, number = self.states, self._number(begun)
-        while state < self.states:
-            self.tables.watch(len(self._sets[state]), 0)
-            self._fill(state)
-            state += 1
-        return number
-
     def _number(self, inner: tuple[int, ...]) -> int:
         number = self._numbers.get(inner)
         if number is None:
             number = self._numbers[inner] = self.states
             self._sets.append(inner)
+            self._unfilled.add(number)
+            self._keep(number, DEAD, self._accept_set_of(inner))
         return number
 
+    def _row(self, state: int) -> Row:
+        self._fill(state)
+        row: list[int] = self._table[state].take(self.columns).tolist()
+        return row
+
     def _fill(self, state: int) -> None:
+        """Make the row of a state in the table, if it is not there."""
+        if state not in self._unfilled:
+            return
+        self._unfilled.remove(state)
         inner = self._sets[state]
+        self.tables.watch(len(inner), 0)
         steps = self.tables.dfas.table[list(inner)]
         targets = np.zeros(steps.shape[1], dtype=np.int32)
         live = np.flatnonzero(steps.any(axis=0))
@@ -193,8 +214,7 @@ class Lexer:
         for column in dict.fromkeys(columns):
             numbers[column] = self._number(self._left([t for t in column if t != DEAD]))
         targets[live] = [*map(numbers.__getitem__, columns)]
-        self._keep(state, targets, self._accept_set_of(inner))
-        self.rows.append(self._table[state][self.columns].tolist())
+        self._table[state] = targets
 
     def _left(self, inner: Sequence[int]) -> tuple[int, ...]:
         """The DFA states that a set leaves: where the shortest lexemes end, those alone."""

@@ -24,11 +24,13 @@ class Stays:
     def leaving(self) -> NDArray[np.uint64]:
         """uint64 (states,), as ``subtrees.leaving`` gives them."""
         lexer, computed = self._lexer, self._computed
+        # Which makes all states.
+        table = lexer.table
         if computed < lexer.states:
             while lexer.states > len(self._leaving):
                 self._leaving = np.concatenate((self._leaving, np.zeros_like(self._leaving)))
             states = np.arange(computed, lexer.states)
-            self._leaving[computed : lexer.states] = leaving(lexer.table, lexer.columns, states)
+            self._leaving[computed : lexer.states] = leaving(table, lexer.columns, states)
             self._computed = lexer.states
         return self._leaving[: self._computed]
 

@@ -8,17 +8,22 @@ parser, a number, stands where the walk has a set of stacks. Source: llguidance,
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ..network.configurations import Stacks
 from ..summaries.node_sets import Nodes
 from ..tokens.lengths import ENDLESS
-from ..tokens.subtrees import OUTSIDE, loops_outside_ascii
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
+from ..walk.characters import leading_outside_ascii
 from ..walk.forms import kernel
 from ..walk.layout import TrieLayout, layout_of
 from ..walk.rows import YIELDS
 from .lexer import NO_ACCEPT, Lexer
+
+if TYPE_CHECKING:
+    from ..walk.kernel import Kernel
 
 # A place by itself: whatever lexeme ends there, what follows is waited for by its accept set.
 ALONE = 0
@@ -41,6 +46,7 @@ class LexerStates:
         self._ends: list[int] = []
         self.inside = frozenset[int]()
         self.rooms = defaultdict[int, int](lambda: ENDLESS)
+        self._never = defaultdict[int, bool](bool)
         self.calls = defaultdict[int, tuple[()]](lambda: ())
 
     @property
@@ -67,12 +73,10 @@ class LexerStates:
         sets = self._lexer.sets
         return set(sets[part]).issubset(sets[state])
 
-    def leading_outside_ascii(self, state: int, _back: int) -> int:
-        """The classes of characters outside ASCII, as bits, on which a state loops."""
-        rows, lexer = self._lexer.rows, self._lexer
-        if rows[rows[state][0xC3]][0xA9] != state:
-            return 0
-        return OUTSIDE if loops_outside_ascii(lexer.table, lexer.columns, state) else 0
+    def leading_outside_ascii(self, state: int, back: int) -> int:
+        """The classes of characters outside ASCII, as bits, all of which lead from a state to
+        another one."""
+        return leading_outside_ascii(self._lexer.rows, self._never, state, back)
 
 
 class LexerWalk:
@@ -87,8 +91,7 @@ class LexerWalk:
         follow: Callable[[int, int], Behind],
     ) -> None:
         self._trie, self._vocab_size = trie, vocab_size
-        self._kernel = kernel()(LexerStates(lexer, follow), Stacks())
-        self._layout: TrieLayout | None = None
+        self._states = LexerStates(lexer, follow)
         self.visited = 0
 
     def walk(
@@ -98,12 +101,19 @@ class LexerWalk:
         place of the parser, the nodes' own bytes first; what is waited for, and the nodes there.
         Raises ``WalkLimitError``."""
         layout, first = self._layout, self._trie().first
-        if layout is None:
-            layout = self._layout = layout_of(self._trie(), self._vocab_size)
-            self._kernel.lay_out(layout)
         is_root = len(nodes) == first[1] - first[0] and nodes[0] == first[0]
         places = layout.place[nodes[:0] if is_root else nodes]
         self._kernel.lexemes(places, state, place, words)
         self.visited = self._kernel.visited
         for waited, found in self._kernel.waits.items():
             yield waited, layout.order[found]
+
+    @cached_property
+    def _layout(self) -> TrieLayout:
+        return layout_of(self._trie(), self._vocab_size)
+
+    @cached_property
+    def _kernel(self) -> "Kernel":
+        walk = kernel()(self._states, Stacks())
+        walk.lay_out(self._layout)
+        return walk

@@ -4,6 +4,7 @@ layout.py            the trie with siblings side by side; rows and exits that al
 rows.py              the rows of states, each made when it is first needed
 threads.py           threads over sets of stacks, and what a byte makes of them
 kernel.py            the walk; with the two above it runs as it stands, and compiled
+characters.py        which characters outside ASCII lead from one state to another
 forms.py             which of the two forms runs
 rows_by_frames.py    the rows that were found, by the frames that the walk looked at
 summaries.py         what tokens make of one call, whatever it is on top of

@@ -36,8 +36,9 @@ ROOMS = {
     "canonical network": {"bpe", "canonical_network", "dfa", "earley", "machine", "network"}
     | {"normalizer", "pretokenizer", "summaries", "walk"},
     "earley": {"dfa", "earley"},
-    "greedy": {"dfa", "maximal_munch", "network", "summaries"},
-    "lazy-greedy": {"dfa", "lazy_dfa", "lazy_lexer", "maximal_munch", "network", "summaries"},
+    "greedy": {"dfa", "maximal_munch", "network", "summaries", "walk"},
+    "lazy-greedy": {"dfa", "lazy_dfa", "lazy_lexer", "maximal_munch", "network"}
+    | {"summaries", "walk"},
 }
 MACHINES = {
     "byte-dfa": "DfaMachine",

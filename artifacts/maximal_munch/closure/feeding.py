@@ -185,6 +185,8 @@ class SummaryArrays:
         feed_keys, which = np.unique(np.concatenate((_NONE, *self._feed_keys)), return_index=True)
         firsts = sorted(self._firsts.items())
         blocks = walks.rows.block_rows(rows.tolist())
+        # Which makes all states of the lexer.
+        steps = lexer.table
         return HeadSummaryTables(
             blocks.codes,
             blocks.blocks,
@@ -192,7 +194,7 @@ class SummaryArrays:
             *encoded(heads.stacks.entries, 2),
             *encoded(heads.threads, 2),
             *encoded(lexer.sets),
-            lexer.table,
+            steps,
             *encoded([walks.suspended[number].tolist() for number in sets.tolist()]),
             known[1:].astype(np.int32),
             np.stack((pending[:, 0], numbers_of_sets[2:]), axis=1).astype(np.int32),
