@@ -39,21 +39,19 @@ def maximal_munch_dfa(tables: MaximalMunchTables, limits: Limits) -> Dfa:
     distinct, first, classes = np.unique(
         tables.lexer.dfas.columns[:256], return_index=True, return_inverse=True
     )
-    octets = [bytes([octet]) for octet in first.tolist()]
+    octets = first.tolist()
     numbers = {machine.start: 1}
     pending = [machine.start]
     rows = [[DEAD] * len(distinct)]
     for configuration in pending:
         limits.check_states(len(numbers), "the automaton of maximal munch")
         limits.check_resources("the automaton of maximal munch")
-        row = []
-        for octet in octets:
-            target = machine.read(configuration, octet)
+        targets = _targets(machine, configuration, octets)
+        for target in dict.fromkeys(targets):
             if target is not None and target not in numbers:
                 numbers[target] = len(numbers) + 1
                 pending.append(target)
-            row.append(DEAD if target is None else numbers[target])
-        rows.append(row)
+        rows.append([DEAD if target is None else numbers[target] for target in targets])
     dfa = Dfa(
         np.array(rows, dtype=np.int32),
         classes.astype(np.uint8),
@@ -62,6 +60,20 @@ def maximal_munch_dfa(tables: MaximalMunchTables, limits: Limits) -> Dfa:
         (frozenset(), *(_readable(machine, configuration) for configuration in pending)),
     )
     return minimize(dfa, limits)
+
+
+def _targets(machine: Configurations, configuration: int, octets: list[int]) -> list[int | None]:
+    """Where each byte leads. One is read of those that are alike to the lexer: in its state and,
+    where the lexeme ends, in the state before the next lexeme."""
+    rows = machine.lexer.rows
+    behind = machine.transitions.to_head[machine.head_after(configuration)].lexer_start
+    inside_row, behind_row = rows[machine.lexer_state(configuration)], rows[behind]
+    kinds = [inside_row[octet] or -behind_row[octet] for octet in octets]
+    one_of_each = dict(zip(kinds, octets, strict=True))
+    targets = {
+        kind: machine.read(configuration, bytes([octet])) for kind, octet in one_of_each.items()
+    }
+    return [targets[kind] for kind in kinds]
 
 
 def _readable(machine: Configurations, configuration: int) -> frozenset[int]:
