@@ -10,7 +10,6 @@ lexer_walk       the walk of the token trie by the lexer, which asks the parser 
 summaries        heads -> procedure summaries, of which masks are composed (``lazy_masks``:
                  those that were not precomputed, by walks; ``lexer_reads``: where a lexer has no
                  rows to walk by)
-closure          the summaries that texts of any depth need, before decoding or beside it
 open_rules       a configuration -> the rules around its place, for messages
 machine          what a matcher steps: tokens -> configurations -> mask rows
 """

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..dfa.stacked_dfas import DEAD
-from ..summaries.node_sets import Nodes
+from ..summaries.node_sets import ROOT, Nodes
 from ..summaries.rows import EMPTY
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
@@ -88,6 +88,21 @@ class LazyMasks:
         number_of = self._walks.suspended.number
         pending = [(head, number_of(united(parts))) for head, parts in sorted(found.items())]
         return Summary(self._walks.rows.number(words), tuple(pending))
+
+    def inside(self, state: int) -> tuple[Words, list[tuple[int, int]]]:
+        """The tokens, uint32 (W,), that end in the lexeme of a state; and by accept set the number
+        of the nodes at which it ends."""
+        words, suspended = self._walks.rows[EMPTY].copy(), self._walks.suspended
+        found = self._walk.walk(self._walks.nodes(ROOT), state, ALONE, words)
+        ends = [(waited - FIRST_WAIT, suspended.number(nodes)) for waited, nodes in found]
+        self._walks.visited += self._walk.visited
+        return words, ends
+
+    def behind(self, head: int, accept_set: int, nodes: int) -> int:
+        """The summary of suspended nodes at which a lexeme has ended that a head allows."""
+        lexemes = self._lexer.accept_sets[accept_set]
+        target = self._heads.read(head, lexemes, self._lexer.ignored)
+        return self._summaries.at(nodes, self._runs.shortened(target))
 
     def _read(self, items: list[_Item], words: Words) -> dict[int, list[Nodes]]:
         """Add to ``words`` what is read on from items, to which those behind them are added; what

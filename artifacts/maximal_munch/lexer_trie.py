@@ -3,36 +3,11 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..summaries.node_sets import ROOT, Nodes, NodeSets
 from ..summaries.rows import RowTable
-from ..tokens.subtrees import leaving
 from ..tokens.trie import Trie
-from .lexer import Lexer
 from .summary_tables import HeadSummaryTables
-
-
-class Stays:
-    """On which classes of characters the states of a lexer do not loop, as there are states."""
-
-    def __init__(self, lexer: Lexer) -> None:
-        self._lexer = lexer
-        self._leaving = np.zeros(64, dtype=np.uint64)
-        self._computed = 0
-
-    def leaving(self) -> NDArray[np.uint64]:
-        """uint64 (states,), as ``subtrees.leaving`` gives them."""
-        lexer, computed = self._lexer, self._computed
-        # Which makes all states.
-        table = lexer.table
-        if computed < lexer.states:
-            while lexer.states > len(self._leaving):
-                self._leaving = np.concatenate((self._leaving, np.zeros_like(self._leaving)))
-            states = np.arange(computed, lexer.states)
-            self._leaving[computed : lexer.states] = leaving(table, lexer.columns, states)
-            self._computed = lexer.states
-        return self._leaving[: self._computed]
 
 
 class LexerTrie:

@@ -99,7 +99,8 @@ class MaximalMunchMasks(InterningMachine):
         self.walks = LexerTrie(trie, vocab_size, stored, rows.limit)
         self.summaries = HeadSummaries(heads, lexer, self.walks, self.runs, stored)
         reads = self.reads_of(tables, lexer, *more)
-        self.summaries.compute = LazyMasks(self.summaries, vocab_size, places, reads).compute
+        self.lazy = LazyMasks(self.summaries, vocab_size, places, reads)
+        self.summaries.compute = self.lazy.compute
         self.begin_interning(interned, lock)
 
     def configurations_of(

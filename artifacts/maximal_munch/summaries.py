@@ -11,9 +11,8 @@ s of the lexer and frames g1 g2 … below
 
     first(p, s);  feed(·, g1);  feed(·, g2);  …    until nothing is pending
 
-gives the mask, p being shortened (``nullable_frame_runs.py``). Both are memoised. Summaries that no
-file has are computed one at a time (``lazy_masks.py``);
-``artifacts/maximal_munch/closure/compose.py`` composes those of a file of parts that they share.
+gives the mask, p being shortened (``nullable_frame_runs.py``). Both are memoised, and computed one
+at a time where no file has them (``lazy_masks.py``).
 
 Sources: procedure summaries, Sharir and Pnueli, "Two approaches to interprocedural data flow
 analysis" (1981); Reps, Horwitz and Sagiv, "Precise interprocedural dataflow analysis via graph
@@ -27,7 +26,7 @@ from ..errors import ArtifactError
 from ..summaries.node_sets import ROOT
 from ..summaries.results import Results
 from ..tokens.memo import ENTRY_BYTES
-from .lexer import Lexer
+from .lexer import BETWEEN, Lexer
 from .lexer_trie import LexerTrie
 from .nullable_frame_runs import NullableFrameRuns
 from .parser_heads import NO_FRAMES, Heads
@@ -91,6 +90,16 @@ class HeadSummaries:
             found = self._decoded[number] = Summary(*self.stored.summary(number))
         return found
 
+    def number(self, summary: Summary) -> int:
+        """The number of a summary."""
+        if not self._numbers:
+            self._numbers = {self.summary(number): number for number in range(self._first)}
+        number = self._numbers.get(summary)
+        if number is None:
+            number = self._numbers[summary] = len(self)
+            self._added.append(summary)
+        return number
+
     def row(self, head: int, state: int, frames: int, entries: Sequence[tuple[int, int]]) -> int:
         """The number of a mask's row: of ``first(head, state)`` fed ``frames``, a node of a
         ``FrameTree`` with these entries, until nothing is pending."""
@@ -113,6 +122,10 @@ class HeadSummaries:
         """The summary of a complete and shortened head, the lexer being in ``state`` or
         ``BETWEEN``."""
         return self._compute((ROOT, head, state))
+
+    def at(self, nodes: int, head: int) -> int:
+        """The summary of a shortened head with which a lexeme may begin at suspended nodes."""
+        return self._compute((nodes, head, BETWEEN))
 
     def feed(self, summary: int, frame: int) -> int:
         """The summary with ``frame`` below."""
@@ -147,18 +160,9 @@ class HeadSummaries:
         found = self.find(key)
         if found is None:
             assert self.compute is not None
-            found = self._number(self.compute(key))
+            found = self.number(self.compute(key))
             self.results[len(key) == 3].found[_key_of(key)] = found
         return found
-
-    def _number(self, summary: Summary) -> int:
-        if not self._numbers:
-            self._numbers = {self.summary(number): number for number in range(self._first)}
-        number = self._numbers.get(summary)
-        if number is None:
-            number = self._numbers[summary] = len(self)
-            self._added.append(summary)
-        return number
 
 
 def _key_of(key: Key) -> int:

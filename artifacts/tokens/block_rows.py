@@ -7,6 +7,7 @@ a block is stored once for its place; with blocks of two words:
     rows [[1, 2 | 5, 6], [1, 2 | 7, 8]]  ->  blocks [1, 2], [5, 6], [7, 8], codes [0, 0], [0, 1]
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,9 @@ from .tokenset import Words
 
 # Words of a block.
 BLOCK = 16
+
+# Places of which the words are asked for together.
+_TOGETHER = 16
 
 # Rows beyond which the codes would not fit.
 MOST_ROWS = 1 << 16
@@ -72,12 +76,20 @@ class BlockRows:
 def shared_blocks(rows: NDArray[np.uint32]) -> BlockRows:
     """Rows, uint32 (R, W), compressed. Raises ``ValueError`` for more than ``MOST_ROWS``."""
     count, words = rows.shape
+    return shared_blocks_of(count, words, lambda first, end: rows[:, first:end])
+
+
+def shared_blocks_of(
+    count: int, words: int, columns: Callable[[int, int], NDArray[np.uint32]]
+) -> BlockRows:
+    """``count`` rows of so many words, compressed, which need not be in memory together.
+    ``columns``: from one word to another, uint32 (R, n). Raises as ``shared_blocks``."""
     if count > MOST_ROWS:
         raise ValueError(f"{count:,} rows are more than {MOST_ROWS:,}")
     places = -(-words // BLOCK)
     if count == 1:
         only = np.zeros(places * BLOCK, dtype=np.uint32)
-        only[:words] = rows[0]
+        only[:words] = columns(0, words)[0]
         ends_of_one = np.arange(places + 1, dtype=np.int64)
         codes = np.zeros((1, places), dtype=np.uint16)
         return BlockRows(codes, only.reshape(places, BLOCK), ends_of_one)
@@ -87,7 +99,10 @@ def shared_blocks(rows: NDArray[np.uint32]) -> BlockRows:
     blocks: list[NDArray[np.uint32]] = []
     ends = [0]
     for place in range(places):
-        part = rows[:, place * BLOCK : min((place + 1) * BLOCK, words)]
+        begin = place % _TOGETHER * BLOCK
+        if not begin:
+            together = columns(place * BLOCK, min((place + _TOGETHER) * BLOCK, words))
+        part = together[:, begin : begin + BLOCK]
         hashes = part @ factors[: part.shape[1]]
         _, first, codes_here = np.unique(hashes, return_index=True, return_inverse=True)
         if not np.array_equal(part[first][codes_here], part):

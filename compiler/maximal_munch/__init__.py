@@ -5,5 +5,8 @@ lexer_tables   lexemes -> the lexer's DFAs and the network over lexemes
 to_dfa         tables -> the minimal DFA over bytes, where no rule nests
 emptiness      tables -> whether surely no text is a member
 precompute     tables, vocabulary -> summaries of all heads, transitions of the parser
+worklist       which summaries there are (``frames_below``: what can lie below a head)
+found_summaries, row_unions
+               equal summaries as one number, and equal rows
 dump           lexemes -> text
 """

@@ -11,13 +11,13 @@ text: where no end is, there is no member.
 from collections.abc import Iterator
 from functools import cached_property
 
-from constrain.artifacts.maximal_munch.closure.frames_below import FramesBelow
 from constrain.artifacts.maximal_munch.configurations import Configurations
 from constrain.artifacts.maximal_munch.lexer import BETWEEN, NO_ACCEPT
 from constrain.artifacts.maximal_munch.parser_heads import REFUSED
 from constrain.artifacts.network.tables import DEAD
 
 from ..limits import Effort, Exhausted
+from .frames_below import FramesBelow
 
 # Places and threads of heads that are looked at before it is left undecided; where there are
 # members an end mostly comes soon, and where heads grow without end each takes longer.

@@ -1,12 +1,12 @@
-"""Precomputes the summaries of all heads (``artifacts/maximal_munch/closure``), as far as there is
-room in an artifact: those about the fewest frames first, the same on each machine."""
+"""Precomputes the summaries of all heads (``worklist.py``), as far as there is room in an artifact:
+those about the fewest frames first, the same on each machine."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from constrain.artifacts.maximal_munch.closure import worklist
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.maximal_munch.parser_transitions import ParserTransitionTables
 from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
@@ -14,9 +14,11 @@ from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie, trie_arrays
 
-from ..limits import Effort, Limits
+from ..limits import MOST_WORK, Effort, Exhausted, Limits
 from ..options import PREWARM_OVER_LEXEMES, ArtifactRequest
 from ..progress import Progress, Step, silent
+from .found_summaries import nothing
+from .worklist import MOST_HEADS, Worklist
 
 if TYPE_CHECKING:
     from ..tokenizers import Tokenizer
@@ -27,6 +29,9 @@ MOST_ROWS = 1 << 14
 # How often a row is in memory at most: by itself, in a table, as hashes, and as blocks.
 _COPIES = 4
 
+# What a result costs, in trie nodes that are met, and what is done between two looks at the limits.
+_RESULT_WORK, _WORK_BETWEEN_LOOKS = 1_000, 100_000
+
 _STAGE = "the masks of the lexemes"
 
 
@@ -34,11 +39,10 @@ _STAGE = "the masks of the lexemes"
 class Precomputed:
     """``complete``: every mask of every text is precomputed. ``heads``: how many were visited.
     ``summaries``: those that masks begin or go on with: from the root of the token trie, and on by
-    frames. ``found``: how many results of ``first`` and ``feed`` were found for them."""
+    frames."""
 
     complete: bool
     heads: int
-    found: int
     summaries: HeadSummaryTables
 
     @property
@@ -53,32 +57,35 @@ def precompute(
     most_rows: int = MOST_ROWS,
     most_results: int | None = None,
     effort: Effort | None = None,
+    most_work: int = MOST_WORK,
 ) -> Precomputed:
-    """The summaries of ``masks`` until all are there or there are too many.
+    """The summaries of ``masks`` until all are there, there are too many, or ``most_work``, which
+    ``effort`` counts, is done.
 
     ``effort``: raises ``LimitError`` for time and memory. ``most_results``: of ``first`` and
-    ``feed``; what has begun when there are so many is finished.
+    ``feed``; the task that finds so many is finished.
     """
     limits = (limits or Limits()).started()
     effort = effort or Effort(limits, masks.configurations.heads.tables.names[:1])
-    work = worklist.Worklist(masks, lambda: effort.spend(1))
-    found = work.found
-    while not work.is_complete:
-        shares = work.heads.visited / worklist.MOST_HEADS, found.rows / max(1, most_rows)
-        done = max(*shares, found.results / (most_results or PREWARM_OVER_LEXEMES))
-        effort.progress(_STAGE, min(100, int(100 * done)), 100)
-        if (
-            work.heads.visited > worklist.MOST_HEADS
-            or (most_results is not None and found.results >= most_results)
-            or work.tasks > limits.states
-            or found.rows > most_rows
+    effort.begin(_STAGE, most_work)
+    work, walks, is_complete = Worklist(masks), masks.walks, False
+    before = 0
+    with suppress(Exhausted):
+        while not (
+            work.is_complete
+            or work.visited > MOST_HEADS
+            or (most_results is not None and work.found.results >= most_results)
+            or work.seen > limits.states
+            or len(work.found.rows) > most_rows
         ):
-            break
-        room = None if most_results is None else most_results - found.results
-        for _ in work.step(room):
-            effort.spend(1)
-    visited = work.heads.visited
-    return Precomputed(work.is_complete, visited, found.results, work.tables())
+            work.step()
+            done = walks.visited + _RESULT_WORK * work.found.results
+            if done - before >= _WORK_BETWEEN_LOOKS:
+                effort.spend(done - before)
+                before = done
+        is_complete = work.is_complete
+    effort.end()
+    return Precomputed(is_complete, work.visited, work.found.tables())
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,14 +132,14 @@ def precompute_within(
     are_many = tables.network.counters is not None or tables.lexer.is_lazy
     while True:
         if are_many or not most_results:
-            none, transitions = worklist.nothing(tables, vocabulary, trie)
-            reached = Precomputed(complete=False, heads=0, found=0, summaries=none)
+            none, transitions = nothing(tables, size)
+            reached = Precomputed(complete=False, heads=0, summaries=none)
             found = StoredMasks(reached, none, transitions, 0, trie)
             if are_many:
                 return found
         else:
             masks = MaximalMunchMasks(tables, lambda: trie, vocabulary, request.eos, size)
-            reached = precompute(masks, limits, most_rows, most_results, effort)
+            reached = precompute(masks, limits, most_rows, most_results, effort, options.rows_work)
             configurations = masks.configurations
             found = StoredMasks(
                 reached,
@@ -150,4 +157,4 @@ def precompute_within(
                 return stored
         if not most_results:
             return stored
-        most_results = min(most_results, reached.found) // 2
+        most_results = min(most_results, reached.results) // 2

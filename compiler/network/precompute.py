@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from constrain.artifacts.errors import WalkLimitError
 from constrain.artifacts.machine.table_states import TableStates
 from constrain.artifacts.network.closure import frames_below, states_inside
 from constrain.artifacts.network.tables import DEAD, NetworkTables
@@ -82,8 +83,9 @@ def precompute_summaries(
 ) -> bool:
     """Fill ``found``; whether all that any stack needs is there.
 
-    Stops beyond ``most`` summaries, so many bytes of ``memory`` or the effort's work: at the same
-    place on each machine. Raises ``LimitError`` for time and resident memory.
+    Stops beyond ``most`` summaries, so many bytes of ``memory`` or the effort's work, or where a
+    walk has too many threads: at the same place on each machine. Raises ``LimitError`` for time and
+    resident memory.
     """
     todo = deque((ROOT, state) for state in range(1, tables.states))
     seen = set(todo)
@@ -101,7 +103,7 @@ def precompute_summaries(
                 if (left, frame) not in seen:
                     seen.add((left, frame))
                     todo.append((left, frame))
-    except Exhausted:
+    except (Exhausted, WalkLimitError):
         return False
     return True
 

@@ -3,13 +3,9 @@
 # Tests here say `expected == actual`.
 
 import pytest
-from support.maximal_munch import BOTH, SWALLOWING, vocabulary_of
+from support.maximal_munch import BOTH
 
-from constrain.artifacts.dfa.stacked_dfas import DEAD
 from constrain.artifacts.maximal_munch.lexer import NO_ACCEPT, Lexer
-from constrain.artifacts.maximal_munch.lexer_trie import Stays
-from constrain.artifacts.tokens.subtrees import Subtrees
-from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler.automata import regex_ir as regex
 from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.dfa import literal
@@ -42,25 +38,3 @@ def test_literals_are_minimal_automata(data: bytes) -> None:
     assert expected.classes.tolist() == found.classes.tolist()
     assert expected.accepting.tolist() == found.accepting.tolist()
     assert (expected.start, expected.origins) == (found.start, found.origins)
-
-
-def test_where_states_of_a_lexer_loop() -> None:
-    """A state loops on the classes that lead back to it; the dead state takes no subtree."""
-    lexer = Lexer(maximal_munch_tables(read_grammar(SWALLOWING, "lark")).lexer)
-    start = lexer.start(frozenset(range(lexer.tables.lexemes)))
-    leaving = Stays(lexer).leaving()
-    assert lexer.states == len(leaving)
-    assert leaving[DEAD] == 2**64 - 1
-    trie = Trie.from_vocabulary(vocabulary_of([b"na", b"na b", "né".encode(), "n€".encode()]))
-    below = Subtrees.of(trie).below[1].item()
-    rows = lexer.rows
-    inside = {
-        "name": rows[start][ord("b")],
-        "string": rows[start][ord('"')],
-        "short": rows[start][ord("'")],
-    }
-    left = {name: below & int(leaving[state]) for name, state in inside.items()}
-    assert left["string"] == 0
-    # The space, and two classes outside ASCII, in one of which a name has but one character.
-    assert left["name"].bit_count() == 3
-    assert left["short"] == below

@@ -39,7 +39,7 @@ def test_all_masks_of_json_are_precomputed(default_tokenizer: Tokenizer) -> None
     reached = precompute(masks_with(default_tokenizer, JSON))
     assert reached.complete
     kept = reached.summaries
-    assert max(len(kept.firsts), len(kept.feeds)) < reached.results <= reached.found
+    assert max(len(kept.firsts), len(kept.feeds)) < reached.results
     masks = masks_with(default_tokenizer, JSON, stored=reached.summaries)
     summaries, visited = len(masks.summaries), masks.walks.visited
     deep = '[{"a":' * 20 + "[1, {}]" + "}]" * 20
@@ -123,7 +123,7 @@ def test_precomputing_stops_at_a_limit() -> None:
 
 def test_precomputing_stops_where_heads_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond so many heads nothing more is precomputed."""
-    monkeypatch.setattr("constrain.artifacts.maximal_munch.closure.worklist.MOST_HEADS", 20)
+    monkeypatch.setattr("constrain.compiler.maximal_munch.precompute.MOST_HEADS", 20)
     text = 'start: x\nx: A x B | B x A | "c"\nA: /[ab]/\nB: /[bc]/\n'
     reached = precompute(masks_of(text, [b"a", b"b", b"c"]))
     assert (False, 21) == (reached.complete, reached.heads)
@@ -248,8 +248,8 @@ def test_equal_rows_are_stored_once() -> None:
 
 
 def test_a_limit_of_results_is_hardly_exceeded() -> None:
-    """Summaries that are found together are as few as there is room for."""
-    found = [precompute(masks_of(CODE, TOKENS), most_results=n).found for n in (1, 500, 2_000)]
+    """It is one task that goes beyond it: all states of the lexer that a head begins."""
+    found = [precompute(masks_of(CODE, TOKENS), most_results=n).results for n in (1, 500, 2_000)]
     assert found[0] < 250
     assert 500 <= found[1] < 1_000
     assert 2_000 <= found[2] < 2_500

@@ -6,11 +6,8 @@
 import pytest
 from support.maximal_munch import masks_of, read
 
-from constrain.artifacts.maximal_munch.closure.lexer_walks import LexerWalks
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
-from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.tokens import tokenset
-from constrain.artifacts.tokens.subtrees import subtrees_of
 
 GRAMMAR = """
 start: "if" start ["else" start] | NAME | "(" start ")"
@@ -94,13 +91,8 @@ def test_runs_of_nullable_frames(masks: MaximalMunchMasks) -> None:
 def test_the_walk_and_the_summary(masks: MaximalMunchMasks) -> None:
     """W, and the summary of `((a` before and after frame 5."""
     head, _, state = masks.configurations.parts(read(masks, b"((a"))
-    lexer, trie = masks.configurations.lexer, masks.walks.trie()
-    walks = LexerWalks(lexer, trie, subtrees_of(trie), masks.vocab_size, lambda: None)
-    list(walks.walk([(ROOT, state)]))
-    row, ((_, held),) = walks.walked[ROOT, state]
-    (ids,) = walks.rows.block_rows([row]).rows(slice(None), masks.vocab_size)
-    assert INSIDE_A_NAME == {TOKENS[i] for i in tokenset.to_ids(ids).tolist()}
-    nodes = masks.walks.suspended.number(walks.suspended[held])
+    words, ((_, nodes),) = masks.lazy.inside(state)
+    assert INSIDE_A_NAME == {TOKENS[i] for i in tokenset.to_ids(words).tolist()}
     assert {b" ", b"(", b")"} == texts_of(masks, nodes)
     first = masks.summaries.first(head, state)
     row, ((waiting, nodes),) = masks.summaries.summary(first)

@@ -7,6 +7,7 @@ from support.grammars import ARITHMETIC, JSON, MARKUP, SAMPLES, STATEMENTS
 from support.matcher import check_random_texts, whole_of
 from support.network import minimal_tables
 
+from constrain.artifacts.errors import WalkLimitError
 from constrain.artifacts.machine.table_states import TableStates
 from constrain.artifacts.network.closure import frames_below
 from constrain.artifacts.network.configurations import Network
@@ -61,6 +62,23 @@ def test_precomputed_summaries_are_closed(default_tokenizer: Tokenizer) -> None:
                 seen.add((suspended, frame))
                 roots.append((suspended, frame))
     assert seen == set(summaries.found)
+
+
+def test_a_walk_of_too_many_threads_ends_precomputing(default_tokenizer: Tokenizer) -> None:
+    """What was found stays; the rest is left to the decoding, where stacks may need less."""
+
+    class Stopping(Summaries):
+        def summary(self, nodes: int, state: int) -> tuple[int, int]:
+            if len(self.found) == 5:
+                raise WalkLimitError(1 << 22)
+            return super().summary(nodes, state)
+
+    trie = Trie.from_vocabulary(default_tokenizer.vocabulary(default_tokenizer.vocab_size))
+    tables = minimal_tables(JSON)
+    summaries = Stopping(TableStates(tables), lambda: trie, default_tokenizer.vocab_size)
+    effort = Effort(Limits().started(), ())
+    assert not precompute_summaries(tables, summaries, 10_000, 1 << 30, effort)
+    assert len(summaries.found) == 5
 
 
 @pytest.mark.parametrize("text", [JSON, MARKUP, ARITHMETIC])

@@ -27,7 +27,7 @@ def test_folders_are_two_levels_deep() -> None:
     """folder/room/file.py; few rooms have one level more."""
     deeper = {"compiler/tokenizers/default", "compiler/tokenizers/encoding"}
     deeper |= {"compiler/schema/keywords", "compiler/schema/rules"}
-    deeper |= {"artifacts/canonical_network/closure", "artifacts/maximal_munch/closure"}
+    deeper |= {"artifacts/canonical_network/closure"}
     deep = {file.parent.as_posix() for file in FILES if len(file.parts) > 3}
 
     assert deeper == deep

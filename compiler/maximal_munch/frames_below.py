@@ -1,8 +1,8 @@
 """Which frames can lie right below the heads of a network over lexemes."""
 
-from ...network.closure import frames_below, states_inside
-from ...network.tables import DEAD
-from ..parser_heads import BELOW_ALL, Heads
+from constrain.artifacts.maximal_munch.parser_heads import BELOW_ALL, Heads
+from constrain.artifacts.network.closure import frames_below, states_inside
+from constrain.artifacts.network.tables import DEAD
 
 
 class FramesBelow:
