@@ -70,6 +70,7 @@ class Certificates:
         self._pre_classes: list[int] = pretokenizer.classes.tolist()
         self._distance = distances(network.tables)
         self._below: dict[int, int] = {BOTTOM: 0}
+        self._stepped: dict[int, Sequence[tuple[int, int, int, int]]] = {}
         self._trie = trie
         self._found: BoundedCache[Place, tuple[list[int], Iterator[int]]] = caches.cache(
             _SEARCH_BYTES
@@ -117,21 +118,35 @@ class Certificates:
     def _after(self, place: Place) -> Iterator[tuple[int, Place]]:
         """The bytes that may come next in the pre-token, one of each class, and where they lead."""
         state, pre_state, node = place
-        rows, contexts, of_node = self._tables.rows, self._contexts, self._stack_contexts.of_node
-        pre_row, pre_classes = self._pre_rows[pre_state], self._pre_classes
-        readable = [
-            (octet, after)
-            for octet in self._octets
-            if (after := pre_row[pre_classes[octet]]) != DEAD
-        ]
-        if not readable:
-            return
+        is_live, of_node = self._contexts.is_live, self._stack_contexts.of_node
         for p, below in self._network.unfolded([(state, node)]):
-            row, context = rows[p], of_node(below)
-            for octet, after in readable:
-                target = row[octet]
-                if target != DEAD and contexts.is_live(contexts.number(target, after), context):
+            context = of_node(below)
+            for octet, target, after, pair in self._steps(p, pre_state):
+                if is_live(pair, context):
                     yield octet, (target, after, below)
+
+    def _steps(self, state: int, pre_state: int) -> Sequence[tuple[int, int, int, int]]:
+        """The bytes that two states read, the first that leads to each pair, and that pair: its
+        states and its number."""
+        key = state * len(self._pre_rows) + pre_state
+        found = self._stepped.get(key)
+        if found is None:
+            row, pre_row, pre_classes = (
+                self._tables.rows[state],
+                self._pre_rows[pre_state],
+                self._pre_classes,
+            )
+            first: dict[tuple[int, int], int] = {}
+            for octet in self._octets:
+                target, after = row[octet], pre_row[pre_classes[octet]]
+                if target != DEAD and after != DEAD:
+                    first.setdefault((target, after), octet)
+            number = self._contexts.number
+            found = [
+                (octet, *pair, numbered) for pair, octet in first.items() if (numbered := number(*pair))
+            ]
+            self._stepped[key] = found
+        return found
 
     def _shortest(self, place: Place, text: bytes, steps: int) -> bytes:
         """``text`` and what leads from a place to one at a boundary, or nothing: A*."""
