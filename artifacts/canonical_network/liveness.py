@@ -143,7 +143,9 @@ class Certificates:
                     first.setdefault((target, after), octet)
             number = self._contexts.number
             found = [
-                (octet, *pair, numbered) for pair, octet in first.items() if (numbered := number(*pair))
+                (octet, *pair, numbered)
+                for pair, octet in first.items()
+                if (numbered := number(*pair))
             ]
             self._stepped[key] = found
         return found
@@ -243,7 +245,8 @@ class _Effort:
 
 
 # A search in whole stacks may take more steps the farther the end is, up to so many bytes.
-_WHOLE, _ABOVE, _FARTHEST = _Effort(True, 20_000, 400), _Effort(False, 1, 24), 10_000
+STEPS_ABOVE, _FARTHEST = 24, 10_000
+_WHOLE, _ABOVE = _Effort(True, 20_000, 400), _Effort(False, 1, STEPS_ABOVE)
 
 # Frames that are looked at one by one, before the whole stacks are.
 _FRAMES = 2

@@ -30,6 +30,7 @@ from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
 from ..walk.forms import kernel
 from .lazy_rows import LazyRows, Thread
+from .liveness import STEPS_ABOVE
 from .masks import CanonicalMasks
 from .precomputed_rows import PrecomputedRows
 from .pretokenized import PretokenizedNetwork
@@ -102,7 +103,7 @@ def machine_of(
     masks = CanonicalMasks(network, step, eos, precomputed, inner, lock)
     runs = Runs(NormalFormDfa.from_arrays(arrays), vocabulary, effects)
     undecided = UndecidedTokens(masks, inert, arrays.get("closed.doubtful"), others)
-    return WithNormalForm(masks, runs, undecided, both)
+    return WithNormalForm(masks, runs, undecided.finds, undecided, both)
 
 
 def _steps(network: PretokenizedNetwork) -> Callable[[int, int], int]:
@@ -174,6 +175,18 @@ class UndecidedTokens:
             found = self._found(threads)
             self._known.keep(threads, found, found.nbytes + ENTRY_BYTES * len(threads))
         return found
+
+    def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
+        """Whether a wanted token begins a text of inert characters that leads to a boundary."""
+        places, last = self._masks.places(state)
+        if last is None:
+            return False
+        certificates, forbids = self._inert.certificates, self._masks.forbidden.forbids
+        return any(
+            not forbids(last, token) and is_wanted(token)
+            for place in places
+            for token in certificates.of(place, STEPS_ABOVE)
+        )
 
     def distance(self, state: int) -> int:
         """At least so many bytes lead to the end of the text."""

@@ -32,6 +32,7 @@ from ..tokens.interning import FEWEST_BYTES, InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from .lazy_rows import LazyRows, Thread
+from .liveness import Place
 from .precomputed_rows import PrecomputedRows
 from .pretokenized import PretokenizedNetwork
 
@@ -40,7 +41,7 @@ from .pretokenized import PretokenizedNetwork
 _ROWS, _MASKS, _STEPS, _INTERNED, _WALKS, _OTHERS = 5, 5, 2, 1, 2, 1
 
 # Walks and contexts may take so many bytes, however small the budget is.
-_FEWEST_WALKED = 1 << 24
+_FEWEST_WALKED = 1 << 25
 
 # Steps that are found between two looks at what there is.
 _BETWEEN_LOOKS = 256
@@ -48,7 +49,6 @@ _BETWEEN_LOOKS = 256
 T = TypeVar("T", bound=Hashable)
 
 
-CNT=[0,0]
 class _Numbered(Generic[T]):
     """Values by number, in the order in which they were met."""
 
@@ -210,19 +210,12 @@ class CanonicalMasks(InterningMachine):
         number = self._states.number
         return number((less, pre_states, after)), number((more, pre_states, after))
 
-    def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
-        """By the certificates of its places."""
+    def places(self, state: int) -> tuple[list[Place], int | None]:
+        """The places that a state stands for, and a token of the row class of the last one."""
         configuration, pre_states, after = self._states[state]
-        if after:
-            last, certificates = self._token_of[after - 1], self.pretokenized.certificates
-            for p, node in self.network.threads[configuration]:
-                for pre_state in self._sets[pre_states]:
-                    for token in certificates.of((p, pre_state, node), 24):
-                        if not self.forbidden.forbids(last, token) and is_wanted(token):
-                            CNT[0]+=1
-                            return True
-        CNT[1]+=1
-        return False
+        threads = self.network.threads[configuration]
+        found = [(p, q, node) for p, node in threads for q in self._sets[pre_states]]
+        return found, self._token_of[after - 1] if after else None
 
     def step(self, state: int, token_id: int) -> int:
         """The state after a token that the mask allows.

@@ -179,9 +179,8 @@ class PretokenizedNetwork:
     @cached_property
     def walks(self) -> TokenWalks:
         """Where tokens lead that continue a text."""
-        return TokenWalks(
-            self.network.tables, self.pretokenizer, self.contexts, self._tries, self.watch
-        )
+        tables, size = self.network.tables, self.vocabulary.size
+        return TokenWalks(tables, self.pretokenizer, self.contexts, self._tries, size, self.watch)
 
     @property
     def reading(self) -> TokenWalks:

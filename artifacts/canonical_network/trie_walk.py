@@ -18,30 +18,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bpe.forbidden_pairs import ForbiddenPairs
-from ..network.tables import DEAD, NetworkTables
+from ..network.configurations import Stacks
+from ..network.tables import NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..summaries.node_sets import Nodes, NodeSets
 from ..tokens.memo import ENTRY_BYTES, solve_recursive
 from ..tokens.trie import Trie, grouped, ranges
 from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
 from ..tokens.watch import Watch, unwatched
+from ..walk.forms import kernel
+from ..walk.layout import TrieLayout, layout_of
 from .contexts import ReturnContexts
+from .pair_states import PairStates
 
 if TYPE_CHECKING:
+    from ..walk.kernel import Kernel
     from .first_octets import FirstOctets
 
 Frames = tuple[int, ...]
 # Set of trie nodes, state, pre-tokenizer state, plane.
 WalkKey = tuple[int, int, int, int]
 
-# Tokens or trie nodes, each with the states that it leads to or was met in, as one number.
-_Found = list[tuple[NDArray[np.int32], NDArray[np.int64]]]
-# Trie nodes, each with a state and a pre-tokenizer state.
-_Frontier = list[tuple[int, int, int]]
-
-# Frontiers of so few nodes with so few children are walked node by node.
-_FEW, _FEW_CHILDREN = 16, 48
-
+# A state and a pre-tokenizer state.
+_Place = tuple[int, int]
 
 # What a walk, and a group of its tokens, cost in trie nodes that are met.
 _WALK_WORK, _GROUP_WORK = 10_000, 200
@@ -81,30 +80,19 @@ class TokenWalks:
         pretokenizer: PretokenizerDfa,
         contexts: ReturnContexts,
         tries: Sequence[Trie],
+        vocab_size: int,
         watch: Watch = unwatched,
     ) -> None:
         self._tables, self._pretokenizer, self._contexts = tables, pretokenizer, contexts
+        self._vocab_size = vocab_size
         self.tries, self._watch = tries, watch
-        self._columns = [
-            (tables.classes[trie.octets], pretokenizer.classes[trie.octets]) for trie in self.tries
-        ]
-        self._fan_outs = [np.diff(trie.first) for trie in tries]
-        self._helds = [np.diff(trie.held) for trie in tries]
-        self._flat = [
-            np.ascontiguousarray(table).reshape(-1)
-            for table in (tables.table, pretokenizer.table, contexts.pair)
-        ]
-        self._classes = tables.classes.tolist(), pretokenizer.classes.tolist()
-        self._stops = (tables.accepting != 0) | (np.diff(tables.call_offsets) > 0)
         self.sets = NodeSets()
         # The number of each trie's root, which stands for itself in no set.
         self.roots = [0, *(len(trie.octets) for trie in tries[:-1])]
         self._walks: dict[WalkKey, Walk] = {}
         self._groups = 0
-        # For each node of each trie the walk, and the pair of states, that it was met in last.
-        self._met = [np.zeros(len(trie.octets), dtype=np.int64) for trie in tries]
-        self._walked_before = 0
         self._array_bytes = 0
+        self._kernels: dict[int, tuple[TrieLayout, PairStates, Kernel]] = {}
 
     @property
     def planes(self) -> int:
@@ -117,7 +105,8 @@ class TokenWalks:
         """About the size of all walks and sets of trie nodes."""
         entries = 2 * len(self._walks) + self._groups
         firsts = self.first_octets.nbytes if self.first_octets else 0
-        return ENTRY_BYTES * entries + self._array_bytes + self.sets.nbytes + firsts
+        pairs = sum(states.nbytes for _, states, _ in self._kernels.values())
+        return ENTRY_BYTES * entries + self._array_bytes + self.sets.nbytes + firsts + pairs
 
     @property
     def trie(self) -> Trie:
@@ -149,7 +138,7 @@ class TokenWalks:
     def _steps(self, key: WalkKey) -> Generator[WalkKey, Walk, Walk]:
         node_set, state, pre_state, plane = key
         count = self._tables.states
-        tokens, stopped = self._walked(self.sets[node_set], state, pre_state, plane)
+        tokens, stopped = self._walked(node_set, state, pre_state, plane)
         found: dict[tuple[int, int, Frames], list[NDArray[np.int32]]] = {}
         for (p, q), ids in tokens:
             found.setdefault((p, q, ()), []).append(ids)
@@ -198,142 +187,36 @@ class TokenWalks:
         return walk
 
     def _walked(
-        self, nodes: Nodes, state: int, pre_state: int, plane: int
-    ) -> tuple[
-        list[tuple[tuple[int, int], NDArray[np.int32]]], list[tuple[tuple[int, int], Nodes]]
-    ]:
-        """Walk the trie from ``nodes`` by the automaton's own edges.
-
-        The tokens by the states reached, and the nodes where calls begin or end. A set may hold a
-        node and another below it: what the walk has met in the same states before it does not
-        follow again, since where tokens can be read in many ways that would be most of it.
-        """
+        self, node_set: int, state: int, pre_state: int, plane: int
+    ) -> tuple[list[tuple[_Place, NDArray[np.int32]]], list[tuple[_Place, Nodes]]]:
+        """The tokens below a set of trie nodes by the states that they lead to by the automaton's
+        own edges, and the nodes where calls begin or end."""
+        nodes = self.sets[node_set]
         begins = not nodes[0]
         number = plane // 2 if begins else int(nodes[0] >= self.roots[-1] > 0)
-        base = self.roots[number]
-        nodes = nodes if begins else nodes - np.int32(base)
-        trie, met = self.tries[number], self._met[number]
-        fan_outs, helds = self._fan_outs[number], self._helds[number]
-        columns, pre_columns = self._columns[number]
-        table, pre_table, pair = self._flat
-        width, (count, planes, pre_width) = (
-            self._tables.table.shape[1],
-            self._pretokenizer.table.shape,
-        )
-        states = np.full(len(nodes), state, dtype=np.int64)
-        pre_states = np.full(len(nodes), pre_state, dtype=np.int64)
-        tokens: _Found = []
-        stopped: _Found = []
-        self._walked_before += 1
-        first_meeting = self._walked_before * len(pair)
-        several = len(nodes) > 1
-        while len(nodes):
-            self._watch(len(nodes), 0)
-            if len(nodes) <= _FEW:
-                frontier = list(
-                    zip(nodes.tolist(), states.tolist(), pre_states.tolist(), strict=True)
-                )
-                meeting = first_meeting if several else 0
-                left = self._follow(frontier, number, plane, meeting, tokens, stopped)
-                if left is not frontier:
-                    plane = 0
-                    if not left:
-                        break
-                    columns_of = np.array(left, dtype=np.int64).T
-                    nodes, states, pre_states = columns_of[0].astype(np.int32), *columns_of[1:]
-            fan_out = fan_outs[nodes]
-            stops = np.flatnonzero(self._stops[states] & (fan_out > 0))
-            if len(stops):
-                stopped.append((nodes[stops], states[stops] * count + pre_states[stops]))
-            children = ranges(trie.first[nodes], fan_out)
-            targets = table[np.repeat(states * width, fan_out) + columns[children]]
-            live = np.flatnonzero(targets)
-            nodes, states = children[live], targets[live].astype(np.int64)
-            rows = np.repeat((pre_states * planes + plane) * pre_width, fan_out)
-            after = pre_table[rows[live] + pre_columns[nodes]]
-            reached = states * count + after
-            # Nothing follows a pair without a number.
-            live = np.flatnonzero(pair[reached])
-            nodes, states, reached = nodes[live], states[live], reached[live]
-            pre_states = after[live].astype(np.int64)
-            if several:
-                meetings = first_meeting + reached
-                new = met[nodes] != meetings
-                nodes, states, pre_states = nodes[new], states[new], pre_states[new]
-                reached, met[nodes] = reached[new], meetings[new]
-            counts = helds[nodes]
-            if counts.any():
-                ids = trie.ids[ranges(trie.held[nodes], counts)]
-                tokens.append((ids, np.repeat(reached, counts)))
-            plane = 0
-        if base:
-            stopped = [(np.where(nodes, nodes + base, 0), places) for nodes, places in stopped]
-        return _grouped(tokens, count), _grouped(stopped, count)
+        base = np.int32(self.roots[number])
+        layout, states, walk = self._parts_of(number)
+        begun = states.number(state, pre_state, plane)
+        lands, stops = walk.landings(layout.place[nodes if begins else nodes - base], begun)
+        self._watch(walk.visited, 0)
+        pairs = states.pairs
+        counts = lands[:, 2] - lands[:, 1]
+        ids = np.asarray(layout.ids)[ranges(lands[:, 1], counts)]
+        tokens = _grouped(ids, pairs[lands[:, 0]].repeat(counts), states.width)
+        met = layout.order[stops[:, 1]]
+        met[met > 0] += base
+        return tokens, _grouped(met, pairs[stops[:, 0]], states.width)
 
-    def _follow(
-        self,
-        frontier: _Frontier,
-        trie: int,
-        plane: int,
-        first_meeting: int,
-        tokens: _Found,
-        stopped: _Found,
-    ) -> _Frontier:
-        """The walk of a trie node by node, as long as few are met; gives what is left of it,
-        ``frontier`` itself where it begins with many. ``plane``: of the first bytes.
-        ``first_meeting``: 0 for one node."""
-        octets, first, held, ids, met = self._views[trie]
-        columns, pre_columns = self._classes
-        table, pre_table, pair = self._flat_views
-        width, (count, planes, pre_width) = (
-            self._tables.table.shape[1],
-            self._pretokenizer.table.shape,
-        )
-        read: list[tuple[int, int]] = []
-        halted: list[tuple[int, int]] = []
-        while frontier and len(frontier) <= _FEW:
-            if sum([first[node + 1] - first[node] for node, _, _ in frontier]) > _FEW_CHILDREN:
-                break
-            reached: _Frontier = []
-            for node, state, pre_state in frontier:
-                low, high = first[node], first[node + 1]
-                if low < high and self._stops[state]:
-                    halted.append((node, state * count + pre_state))
-                place, pre_place = state * width, (pre_state * planes + plane) * pre_width
-                for child in range(low, high):
-                    octet = octets[child]
-                    target = table[place + columns[octet]]
-                    if target == DEAD:
-                        continue
-                    after = pre_table[pre_place + pre_columns[octet]]
-                    both = target * count + after
-                    if pair[both] == DEAD:
-                        continue
-                    if first_meeting:
-                        if met[child] == first_meeting + both:
-                            continue
-                        met[child] = first_meeting + both
-                    reached.append((child, target, after))
-                    for place_of_id in range(held[child], held[child + 1]):
-                        read.append((ids[place_of_id], both))
-            frontier, plane = reached, 0
-        for found, pairs in ((tokens, read), (stopped, halted)):
-            if pairs:
-                values = np.array(pairs, dtype=np.int64)
-                found.append((values[:, 0].astype(np.int32), values[:, 1]))
-        return frontier
-
-    @cached_property
-    def _views(self) -> list[tuple[memoryview, ...]]:
-        """Of each trie, for walks node by node; and what was met of it."""
-        return [
-            (trie.octets.data, trie.first.data, trie.held.data, trie.ids.data, met.data)
-            for trie, met in zip(self.tries, self._met, strict=True)
-        ]
-
-    @cached_property
-    def _flat_views(self) -> list[memoryview]:
-        return [table.data for table in self._flat]
+    def _parts_of(self, number: int) -> tuple[TrieLayout, PairStates, "Kernel"]:
+        """What walks a trie."""
+        found = self._kernels.get(number)
+        if found is None:
+            layout = layout_of(self.tries[number], self._vocab_size)
+            states = PairStates(self._tables, self._pretokenizer, self._contexts.pair)
+            walk = kernel()(states, Stacks())
+            walk.lay_out(layout)
+            found = self._kernels[number] = layout, states, walk
+        return found
 
 
 def united(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
@@ -380,10 +263,11 @@ def _without_root(
 
 
 def _grouped(
-    found: list[tuple[NDArray[np.int32], NDArray[np.int64]]], width: int
-) -> list[tuple[tuple[int, int], NDArray[np.int32]]]:
+    values: NDArray[np.int32], keys: NDArray[np.int64], width: int
+) -> list[tuple[_Place, NDArray[np.int32]]]:
     """Values by (state, pre-tokenizer state), both ascending, each once."""
-    return [(divmod(key, width), _distinct(values)) for key, values in grouped(found)]
+    found = grouped([(values, keys)]) if len(values) else []
+    return [(divmod(key, width), _distinct(each)) for key, each in found]
 
 
 def _distinct(values: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -95,7 +95,9 @@ def product_machine(
 
     normal_form = NormalFormDfa.from_arrays(arrays)
     runs = PromptRuns if "stable.prompts" in arrays else Runs
-    return WithNormalForm(product, runs(normal_form, vocabulary, effects), caches=both)
+    return WithNormalForm(
+        product, runs(normal_form, vocabulary, effects), product.finds, caches=both
+    )
 
 
 def members(machine: AnyProduct, state: int) -> tuple[int, ...]:

@@ -81,8 +81,10 @@ class LazyMasks:
         else:
             number, head, state = key
             place, start = self._place(head, NO_FRAMES)
-            # subtle: no lexeme has begun where the head is refused or needs a frame.
-            begun.append((self._walks.nodes(number), place, start if state == BETWEEN else state))
+            # subtle: no lexeme has begun where the head is refused (in a damaged file alone one may
+            # have) or needs a frame.
+            state = start if state == BETWEEN or place == ALONE else state
+            begun.append((self._walks.nodes(number), place, state))
         words = self._walks.rows[row].copy()
         found = self._read(begun, words)
         number_of = self._walks.suspended.number
@@ -94,7 +96,7 @@ class LazyMasks:
         of the nodes at which it ends."""
         words, suspended = self._walks.rows[EMPTY].copy(), self._walks.suspended
         found = self._walk.walk(self._walks.nodes(ROOT), state, ALONE, words)
-        ends = [(waited - FIRST_WAIT, suspended.number(nodes)) for waited, nodes in found]
+        ends = [(waited - FIRST_WAIT, suspended.number(np.sort(nodes))) for waited, nodes in found]
         self._walks.visited += self._walk.visited
         return words, ends
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..network.configurations import Stacks
 from ..summaries.node_sets import Nodes
 from ..tokens.lengths import ENDLESS
@@ -98,10 +100,11 @@ class LexerWalk:
         self, nodes: Nodes, state: int, place: int, words: Words
     ) -> Iterator[tuple[int, Nodes]]:
         """Set the bits, uint32 (W,), of the tokens below ``nodes`` that are read from a state at a
-        place of the parser, the nodes' own bytes first; what is waited for, and the nodes there.
+        place of the parser, the nodes' own bytes first; what is waited for, and the nodes there in
+        any order.
         Raises ``WalkLimitError``."""
-        layout, first = self._layout, self._trie().first
-        is_root = len(nodes) == first[1] - first[0] and nodes[0] == first[0]
+        layout, (first, end) = self._layout, self._trie().first[:2]
+        is_root = len(nodes) == end - first and np.array_equal(nodes, np.arange(first, end))
         places = layout.place[nodes[:0] if is_root else nodes]
         self._kernel.lexemes(places, state, place, words)
         self.visited = self._kernel.visited

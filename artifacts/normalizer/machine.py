@@ -47,9 +47,6 @@ class Inner(Stepped, Protocol):
         """Two states, behind which no more and no less may follow than behind ``state``, and which
         many states have; None if there are none."""
 
-    def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
-        """Whether the mask at a state holds a wanted token; False where that takes a mask."""
-
 
 class Undecided(Protocol):
     """What compilation has not decided of an inner machine's tokens."""
@@ -69,17 +66,20 @@ class WithNormalForm(Generic[M]):
     """Both the machine and the rows of a matcher.
 
     A state number is that of the state of ``inner``, times the number of states of ``runs``, plus
-    that of ``runs``. ``undecided``: None where tokens that end between two characters are live.
+    that of ``runs``. ``finds``: whether a wanted token may come next at a state of ``inner``; False
+    where that takes a mask. ``undecided``: None where tokens that end between two characters are
+    live.
     """
 
     def __init__(
         self,
         inner: M,
         runs: Runs,
+        finds: Callable[[int, Callable[[int], bool]], bool],
         undecided: Undecided | None = None,
         caches: CacheBudget | None = None,
     ) -> None:
-        self.inner, self.runs, self.undecided = inner, runs, undecided
+        self.inner, self.runs, self._finds, self.undecided = inner, runs, finds, undecided
         self._width = runs.states
         masks, steps, results = (caches or CacheBudget()).divide(_MASKS, _STEPS, _RESULTS)
         row_bytes = 4 * tokenset.word_count(inner.vocab_size) + ENTRY_BYTES
@@ -242,7 +242,7 @@ class WithNormalForm(Generic[M]):
         """The tokens behind which an end must be looked for, and where they lead; None if others
         are there, or the pair is live by a cached result."""
         number, text = pair
-        if self._live.get(pair) or self.inner.finds(number, partial(self._settles, text)):
+        if self._live.get(pair) or self._finds(number, partial(self._settles, text)):
             return None
         row, watched = self._parts(number, text)
         # EOS is a token of the row, too.

@@ -1,7 +1,7 @@
 # The types with which rows.py, threads.py and kernel.py are compiled as one module.
 cimport cython
 
-cdef int ENDS, CALLS, INSIDE, YIELDS, UNKNOWN, LARGE, ALIAS, SEVERAL, UNSEEN, NO_EXITS, ENDLESS, BELOW, ELSEWHERE
+cdef int ENDS, CALLS, INSIDE, YIELDS, STOPS, LAND, UNKNOWN, LARGE, ALIAS, SEVERAL, UNSEEN, NO_EXITS, ENDLESS, BELOW, ELSEWHERE
 cdef unsigned long long ONE, ALL_CLASSES, BULK, OUTSIDE, LETTERS, BROKEN
 cdef int LOW, MID, ALL, HIGH, ROOM, FREE, LEFT, NOTED, SET, MOST_NOTED, UNREAD, NOTHING, MANY_SETS, MANY_BITS
 cdef int OF_SET, CHILD, STOP, EXITS, COUNT, TOP, USED, UNIONS, BITS, WAITING
@@ -151,6 +151,12 @@ cdef class Kernel(Threads):
     cdef public dict inside
     cdef public dict waits
     cdef dict places
+    cdef bint is_landing, is_meeting
+    cdef long long walks
+    cdef int landed, stopped
+    cdef int[::1] lands
+    cdef int[::1] stops
+    cdef long long[::1] met
 
     cpdef lay_out(self, layout)
     cpdef mask(self, int state, int node, unsigned int[::1] words)
@@ -158,6 +164,17 @@ cdef class Kernel(Threads):
     cpdef int summary(self, const int[::1] nodes, int state, int node, unsigned int[::1] words) except -1
     @cython.locals(number=int)
     cpdef int lexemes(self, const int[::1] nodes, int state, int place, unsigned int[::1] words) except -1
+    @cython.locals(place=int)
+    cpdef landings(self, const int[::1] nodes, int state)
+    @cython.final
+    @cython.locals(state=int, at=int)
+    cdef int land(self, int number, int begin, int end) except -1
+    @cython.final
+    @cython.locals(state=int, at=int)
+    cdef int stop(self, int node, int number) except -1
+    @cython.final
+    @cython.locals(state=int, key="long long")
+    cdef bint meets(self, int node, int number) noexcept
     @cython.final
     cdef begin_walk(self, unsigned int[::1] words)
     @cython.final
@@ -167,7 +184,7 @@ cdef class Kernel(Threads):
     @cython.locals(low=int)
     cdef list nodes_of(self, int state, int node)
     @cython.final
-    @cython.locals(at=int, number=int, child=int, stop=int, low=int, high=int, is_exit=bint, is_open=bint, i=int, node=int, octet=int, found=int, exits="const int[::1]")
+    @cython.locals(at=int, number=int, child=int, stop=int, low=int, high=int, is_exit=bint, is_open=bint, i=int, node=int, octet=int, found=int, begin=int, exits="const int[::1]")
     cdef int walk(self) except -1
     @cython.final
     @cython.locals(found=list)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .rows import ALL_CLASSES, INSIDE, OUTSIDE, YIELDS, grown
+from .rows import ALL_CLASSES, INSIDE, OUTSIDE, STOPS, YIELDS, grown
 from .threads import Threads
 
 # What a form was made of; a compiled one has the hash of this file.
@@ -61,6 +61,9 @@ OF_SET, CHILD, STOP, EXITS, COUNT, TOP, USED, UNIONS, BITS, WAITING = 0, 1, 2, 3
 MANY_SETS = 1 << 11
 MANY_BITS = 1 << 18
 
+# A record of where tokens lead: a state, and the interval of tokens.
+LAND = 3
+
 # A record of the trie's layout.
 FIRST, LAST, BEGIN, OWN, END, FIELDS = 0, 1, 2, 3, 4, 5
 
@@ -89,6 +92,11 @@ class Kernel(Threads):
         self.inside: dict[tuple[int, int], list[int]] = {}
         self.waits: dict[int, list[int]] = {}
         self.places: dict[tuple[int, int], list[int]] = {}
+        self.is_landing = self.is_meeting = False
+        self.walks = self.landed = self.stopped = 0
+        self.lands = np.zeros(64 * LAND, np.int32).data
+        self.stops = np.zeros(64, np.int32).data
+        self.met = np.zeros(0, np.int64).data
 
     def lay_out(self, layout: Any) -> None:
         """Walk a trie from now on (``TrieLayout``)."""
@@ -145,6 +153,25 @@ class Kernel(Threads):
         self.walk()
         return 0
 
+    def landings(self, nodes: Any, state: int) -> tuple[Any, Any]:
+        """Where the tokens below ``nodes`` of the trie lead from a state of an automaton: int32
+        (n, 3), states and intervals of tokens; and int32 (m, 2), the nodes with children at which
+        tokens are in states that stop, behind these states. A node that tokens come to in one state
+        from several of ``nodes`` is gone on from once, mostly."""
+        self.begin_walk(np.zeros(0, np.uint32).data)
+        self.is_landing = True
+        self.landed = self.stopped = 0
+        self.is_meeting = len(nodes) > 1
+        if self.is_meeting and len(self.met) < len(self.octets):
+            self.met = np.zeros(len(self.octets), np.int64).data
+        self.walks += 1
+        for place in nodes:
+            self.enter(place, self.alone(state, 0))
+            self.walk()
+        self.is_landing = False
+        lands = np.array(self.lands[: LAND * self.landed]).reshape(-1, LAND)
+        return lands, np.array(self.stops[: 2 * self.stopped]).reshape(-1, 2)
+
     def begin_walk(self, words: Any) -> None:
         """Begin a walk of the trie."""
         self.begin()
@@ -189,7 +216,13 @@ class Kernel(Threads):
                     if found < 0:
                         self.wait(-found, node)
                     continue
-                self.take(self.nodes[FIELDS * node + BEGIN], self.nodes[FIELDS * node + OWN])
+                if self.is_landing:
+                    if self.is_meeting and self.meets(node, found):
+                        continue
+                    begin = self.nodes[FIELDS * node + BEGIN]
+                    self.land(found, begin, self.nodes[FIELDS * node + OWN])
+                else:
+                    self.take(self.nodes[FIELDS * node + BEGIN], self.nodes[FIELDS * node + OWN])
                 if self.nodes[FIELDS * node + FIRST] != self.nodes[FIELDS * node + LAST]:
                     self.waiting[at + CHILD] = child
                     if self.enter(node, found):
@@ -197,6 +230,44 @@ class Kernel(Threads):
             else:
                 self.depth -= 1
         return 0
+
+    def land(self, number: int, begin: int, end: int) -> int:
+        """Note that an interval of tokens leads to the state of a set."""
+        if begin == end:
+            return 0
+        state = self.t_state[self.sets[SET * number + LOW]]
+        at = LAND * self.landed
+        if at > 0 and self.lands[at - 1] == begin and self.lands[at - 3] == state:
+            self.lands[at - 1] = end
+            return 0
+        if at == len(self.lands):
+            self.lands = grown(self.lands, 2 * at)
+        self.lands[at] = state
+        self.lands[at + 1] = begin
+        self.lands[at + 2] = end
+        self.landed += 1
+        return 0
+
+    def stop(self, node: int, number: int) -> int:
+        """Note a node at which tokens are in a state that stops."""
+        state = self.t_state[self.sets[SET * number + LOW]]
+        if self.kind[state] & STOPS:
+            at = 2 * self.stopped
+            if at == len(self.stops):
+                self.stops = grown(self.stops, 2 * at)
+            self.stops[at] = state
+            self.stops[at + 1] = node
+            self.stopped += 1
+        return 0
+
+    def meets(self, node: int, number: int) -> bool:
+        """Whether the walk came to a node in the state of a set when it was last there."""
+        state = self.t_state[self.sets[SET * number + LOW]]
+        key = self.walks << 32 | state
+        if self.met[node] == key:
+            return True
+        self.met[node] = key
+        return False
 
     def wait(self, number: int, node: int) -> None:
         """Note a node whose byte is read by somebody else."""
@@ -210,6 +281,8 @@ class Kernel(Threads):
         self.complete(number)
         if self.is_summary and exits == NO_EXITS and self.sets[SET * number + LEFT]:
             self.leave(node, number)
+        if self.is_landing:
+            self.stop(node, number)
         at = WAITING * self.depth
         if at == len(self.waiting):
             self.waiting = grown(self.waiting, 2 * at)
@@ -261,6 +334,7 @@ class Kernel(Threads):
             if self.lengths[node] <= self.sets[SET * number + ROOM]:
                 number = self.free(number)
         is_large = self.nodes[FIELDS * node + END] - self.nodes[FIELDS * node + OWN] > LARGE
+        is_large = is_large and not self.is_landing
         splits = False
         low = self.sets[SET * number + LOW]
         high = self.sets[SET * number + MID]
@@ -272,6 +346,9 @@ class Kernel(Threads):
             if self.unread[state] & below == 0:
                 if is_large:
                     self.unite(self.layout.block(node))
+                elif self.is_landing:
+                    end = self.nodes[FIELDS * node + END]
+                    self.land(number, self.nodes[FIELDS * node + OWN], end)
                 else:
                     end = self.nodes[FIELDS * node + END]
                     self.take(self.nodes[FIELDS * node + OWN], end)

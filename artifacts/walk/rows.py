@@ -13,11 +13,12 @@ from ..tokens.subtrees import CLASS_BITS
 
 # Bits of what a state does beside reading: its call may end; it calls; walks go around it, as what
 # it reads is found by somebody else (``States.inside``); its lexeme may end, and does where a byte
-# leads nowhere.
+# leads nowhere; nodes where tokens are in it are noted.
 ENDS = 1
 CALLS = 2
 INSIDE = 4
 YIELDS = 8
+STOPS = 16
 
 # No row is made yet.
 UNKNOWN = -1
@@ -124,7 +125,7 @@ class StateRows:
                 reads |= self.class_bits[octet] if octet >= 0xC2 else BROKEN
         self.reads[state] = reads
         # To find out about characters outside ASCII makes states.
-        if others > 0 or looping > 1:
+        if (others > 0 or looping > 1) and not self.kind[state] & STOPS:
             loops = self.states.leading_outside_ascii(state, state) if others > 0 else 0
             if loops != 0 or looping > 1:
                 self.leaving[state] = leaving | BROKEN | (OUTSIDE - loops)

@@ -3,6 +3,7 @@
 Those of many pairs at once are those of each pair, and share what they have in common.
 """
 
+import random
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,8 @@ from constrain.artifacts.canonical_network.closure.token_liveness import (
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.canonical_network.trie_walk import Frames
 from constrain.artifacts.summaries.node_sets import ROOT
+from constrain.artifacts.walk import kernel as as_it_stands
+from constrain.artifacts.walk.forms import kernel
 from constrain.compiler import CompileOptions, Tokenizer, load_tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.canonical_network.sections import merge
@@ -175,34 +178,64 @@ def test_some_walks_of_a_part_have_the_tokens_that_they_have_in_it(
     assert empty
 
 
+@pytest.mark.parametrize("form", [kernel(), as_it_stands.Kernel], ids=["chosen", "as it stands"])
 @pytest.mark.parametrize("text", [CHAINS, JSON], ids=["chains", "json"])
-def test_walks_node_by_node_are_those_by_arrays(
-    text: str, default_tokenizer: Tokenizer, full: bool, monkeypatch: pytest.MonkeyPatch
+def test_walks_are_those_node_by_node(
+    text: str,
+    form: type[as_it_stands.Kernel],
+    default_tokenizer: Tokenizer,
+    full: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Also where they go on with arrays or node by node in the middle, and from several nodes."""
+    """From the root, in each plane, and from several nodes, some of them below others."""
+    monkeypatch.setattr(trie_walk, "kernel", lambda: form)
     network = pretokenized(text, default_tokenizer)
-    contexts = network.contexts
-    pairs = np.arange(1, len(contexts.states), 11 if full else 23).tolist()
-    groups, found = 0, list[list[object]]()
-    for few, children in ((0, 0), (16, 48), (4, 400), (10_000, 10_000)):
-        monkeypatch.setattr(trie_walk, "_FEW", few)
-        monkeypatch.setattr(trie_walk, "_FEW_CHILDREN", children)
-        tables, pretokenizer = network.network.tables, network.pretokenizer
-        walks = trie_walk.TokenWalks(tables, pretokenizer, contexts, network.walks.tries)
-        found.append([])
-        for plane in range(network.planes):
-            for pair in pairs:
-                state, pre_state = int(contexts.states[pair]), int(contexts.pre_states[pair])
-                walk = walks.walk(ROOT, state, pre_state, plane)
-                groups += len(walk.groups)
-                found[-1].append(
-                    (
-                        [(g.pair, g.frames, g.ids.tolist()) for g in walk.groups],
-                        [(q, walks.sets[n].tolist(), at) for q, n, at in walk.suspended],
-                    )
-                )
-    assert groups > 40
-    assert all(other == found[0] for other in found[1:])
+    contexts, walks, rng = network.contexts, network.walks, random.Random(7)
+    nodes = np.flatnonzero(walks.trie.fan_out)[1:].tolist()
+    some = [np.array(sorted(rng.sample(nodes, k=40)), dtype=np.int32) for _ in range(3)]
+    begun = [(ROOT, plane) for plane in range(network.planes)]
+    begun += [(walks.sets.number(each), 0) for each in some]
+    landed = stopped = 0
+    for pair in range(1, len(contexts.states), 2 if full else 5):
+        state, pre_state = int(contexts.states[pair]), int(contexts.pre_states[pair])
+        for node_set, plane in begun:
+            tokens, stops = walks._walked(node_set, state, pre_state, plane)
+            expected = walked_node_by_node(network, node_set, state, pre_state, plane)
+            assert {place: set(ids.tolist()) for place, ids in tokens} == expected[0]
+            assert {place: set(met.tolist()) for place, met in stops} == expected[1]
+            landed, stopped = landed + len(tokens), stopped + len(stops)
+    assert landed > 40
+    assert stopped > 40
+
+
+_Met = dict[tuple[int, int], set[int]]
+
+
+def walked_node_by_node(
+    network: PretokenizedNetwork, node_set: int, state: int, pre_state: int, plane: int
+) -> tuple[_Met, _Met]:
+    """By (state, pre-tokenizer state) the tokens that lead there, and the nodes where calls may
+    begin or end."""
+    walks, tables, pretokenizer = network.walks, network.network.tables, network.pretokenizer
+    nodes = walks.sets[node_set].tolist()
+    number = plane // 2 if nodes[0] == 0 else int(nodes[0] >= walks.roots[-1] > 0)
+    trie, base = walks.tries[number], walks.roots[number]
+    tokens: _Met = {}
+    stops: _Met = {}
+    pending = [(node and node - base, state, pre_state, plane) for node in nodes]
+    for node, p, q, now in pending:
+        if trie.fan_out[node] and (tables.accepting[p] or tables.calls[p]):
+            stops.setdefault((p, q), set()).add(node and node + base)
+        for child in range(trie.first[node], trie.first[node + 1]):
+            octet = int(trie.octets[child])
+            target = tables.rows[p][octet]
+            after = int(pretokenizer.table[q, now, pretokenizer.classes[octet]])
+            if target and after and network.contexts.number(target, after):
+                held = trie.ids[trie.held[child] : trie.held[child + 1]].tolist()
+                if held:
+                    tokens.setdefault((target, after), set()).update(held)
+                pending.append((child, target, after, 0))
+    return tokens, stops
 
 
 def test_certificates_do_not_depend_on_what_is_asked_first(default_tokenizer: Tokenizer) -> None:

@@ -70,6 +70,17 @@ def test_masks_are_those_of_the_tokens_that_can_be_read(full: bool) -> None:
 
 
 @pytest.mark.usefixtures("form")
+def test_as_many_nodes_as_the_root_has_are_not_those_of_the_root() -> None:
+    """A lexeme ends at as many nodes as tokens begin with bytes, the first of them one of these."""
+    text = 'start: NAME "b" NAME\nNAME: /(ab)+/\n%ignore /[ c]+/\n'
+    tokens = [b" ", b"a", b"ab", b"ab c", b"b", b"cb"]
+    masks = masks_of(text, tokens)
+    state = read(masks, b"abbab")
+    assert row_by_steps(masks, state, [len(tokens)]).tolist() == masks.row(state).tolist()
+    assert tokenset.contains(masks.row(state), tokens.index(b"ab c"))
+
+
+@pytest.mark.usefixtures("form")
 def test_subtrees_change_no_mask(full: bool) -> None:
     """Where lexemes swallow text outside ASCII, and tokens begin and end inside characters."""
     rng = random.Random(4)

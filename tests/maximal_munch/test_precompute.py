@@ -77,6 +77,16 @@ def test_precomputing_changes_no_mask(full: bool) -> None:
     assert complete > 5
 
 
+def test_nodes_at_which_lexemes_end_are_sets() -> None:
+    """Walks come to them in any order: here to as many as tokens begin with bytes."""
+    text = 'start: "abc"? | A\nA: /(ab)+/\nh[lazy]: /[ab]+/\n%ignore A\n'
+    tokens = [b"a", b"b", b"c", b" ", b"#", b" #", b"# c", b"##", b"#a c", b"#ba", b"#c", b"a "]
+    tokens += [b"a#  ac", b"aa", b"aa#c", b"aac c ", b"ab#", b"bb", b"c ", b"c  ", b"cab", b"cc"]
+    masks = masks_of(text, tokens, precompute(masks_of(text, tokens)).summaries)
+    row = masks.row(read(masks, b"abab"))
+    assert [0, len(tokens)] == tokenset.to_ids(row).tolist()
+
+
 def test_runs_of_nullable_frames_come_to_an_end() -> None:
     """Any number of ifs may be without an else: as many are followed as a token can observe."""
     tokens = [b"i", b"x", b"e", b"xexe", b"exex", b"ixex", b"xexexexe", b"exexexex"]

@@ -16,6 +16,7 @@ from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import read_grammar
+from constrain.compiler.limits import Limits
 from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
 from constrain.compiler.tokenizers.definition import AddedToken
 from support import EXAMPLES
@@ -126,7 +127,8 @@ def masks_with(
     size = tokenizer.vocab_size
     vocabulary = tokenizer.vocabulary(size)
     trie = Trie.from_vocabulary(vocabulary)
-    tables = maximal_munch_tables(read_grammar(grammar, "lark"))
+    # States of the lexer are made as long as the masks are used.
+    tables = maximal_munch_tables(read_grammar(grammar, "lark"), Limits(seconds=3_600))
     return MaximalMunchMasks(tables, lambda: trie, vocabulary, tokenizer.eos, size, stored)
 
 
