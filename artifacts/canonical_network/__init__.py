@@ -4,7 +4,7 @@ sections network.*, cuts.*, pairs.*   pretokenized.PretokenizedNetwork
   -> return_tables    which states come together, and how calls return
   -> contexts         what a stack leaves possible
   -> settled_sets     the same of sets of parts, whose order does not matter
-  -> trie_walk        where each token leads from a place
+  -> trie_walk        where each token leads from a place, by the one walk over ``pair_states``
   -> stack_walks      the same down the stacks of a place
   -> liveness         which of them are live: certificates, then an exact search
   -> closure          rows that need none of that, for all stacks; before decoding or beside it
