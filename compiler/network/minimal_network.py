@@ -42,6 +42,10 @@ def minimal_network(tables: NetworkTables, limits: Limits) -> NetworkTables:
     number = np.zeros(states, dtype=np.int64)
     number[starts] = np.arange(count)
     sources = np.repeat(np.arange(states), np.diff(tables.call_offsets))
+    # An edge leads to one frame; procedures that start alike may be called with several.
+    edges = sources << 32 | tables.call_starts
+    if len(distinct(edges)) < len(edges):
+        return tables
     # Rows of states, one that leads to where all begins, and those of frames that are no states.
     table = np.zeros((states + 1 + frames, columns), dtype=np.int32)
     table[:states, :width] = tables.table

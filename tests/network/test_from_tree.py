@@ -76,6 +76,19 @@ def test_random_grammars_are_read_as_by_earley(
     assert called > 1
 
 
+def test_procedures_that_start_alike_keep_their_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state that calls two procedures of one start with different frames is no automaton's."""
+    inline_up_to(monkeypatch, 0)
+    tables = network_from_tree(
+        rules_of("s ::= (#'a+b?' | s) y s x | 'b'*; x ::= #'a+b?' | 'c'; y ::= '' '' | x;"), LIMITS
+    )
+    assert any(len({start for start, _ in calls}) < len(calls) for calls in tables.calls)
+    for found in (tables, minimal_network(tables, LIMITS)):
+        network = Network(found)
+        for text in (b"", b"a", b"c", b"ab", b"ac", b"bca"):
+            assert network.may_end(network.read(network.start, text)), text
+
+
 def check_sound(tables: NetworkTables) -> None:
     """What walks rely on."""
     assert not tables.accepting[tables.call_starts].any()
