@@ -70,11 +70,12 @@ class Certificates:
         self._pre_classes: list[int] = pretokenizer.classes.tolist()
         self._distance = distances(network.tables)
         self._below: dict[int, int] = {BOTTOM: 0}
-        self._stepped: dict[int, Sequence[tuple[int, int, int, int]]] = {}
         self._trie = trie
-        self._found: BoundedCache[Place, tuple[list[int], Iterator[int]]] = caches.cache(
+        searches, steps = caches.divide(3, 1)
+        self._found: BoundedCache[Place, tuple[list[int], Iterator[int]]] = searches.cache(
             _SEARCH_BYTES
         )
+        self._stepped: BoundedCache[int, Sequence[tuple[int, int, int, int]]] = steps.cache()
         # One byte for each class that neither automaton divides.
         keys = network.tables.classes.astype(np.int64) * 256 + pretokenizer.classes
         self._octets: list[int] = first_places(keys).tolist()
@@ -147,7 +148,7 @@ class Certificates:
                 for pair, octet in first.items()
                 if (numbered := number(*pair))
             ]
-            self._stepped[key] = found
+            self._stepped.keep(key, found, ENTRY_BYTES * (1 + len(found)))
         return found
 
     def _shortest(self, place: Place, text: bytes, steps: int) -> bytes:

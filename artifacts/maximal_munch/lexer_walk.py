@@ -101,8 +101,7 @@ class LexerWalk:
     ) -> Iterator[tuple[int, Nodes]]:
         """Set the bits, uint32 (W,), of the tokens below ``nodes`` that are read from a state at a
         place of the parser, the nodes' own bytes first; what is waited for, and the nodes there in
-        any order.
-        Raises ``WalkLimitError``."""
+        any order. Raises ``WalkLimitError``."""
         layout, (first, end) = self._layout, self._trie().first[:2]
         is_root = len(nodes) == end - first and np.array_equal(nodes, np.arange(first, end))
         places = layout.place[nodes[:0] if is_root else nodes]

@@ -1,6 +1,6 @@
 """Mask rows compressed by sharing blocks of 512 tokens.
 
-The rows of a grammar repeat the same blocks: 7,411 rows of a C-like grammar over 151,665 tokens,
+The rows of a grammar repeat the same blocks: 7,403 rows of a C-like grammar over 151,665 tokens,
 141 MB, have some hundred different blocks at each place. So a row is one number for each place, and
 a block is stored once for its place; with blocks of two words:
 

@@ -23,7 +23,7 @@ from constrain.artifacts.maximal_munch.parser_heads import REFUSED
 from .found_summaries import FoundSummaries
 from .frames_below import FramesBelow
 
-# Heads that are visited at most. Where there is an end, it mostly comes sooner (199 in a C-like
+# Heads that are visited at most. Where there is an end, it mostly comes sooner (73 in a C-like
 # grammar); where there is none, heads grow, and each takes longer than the one before.
 MOST_HEADS = 2_000
 

@@ -443,6 +443,8 @@ class Layout:
             self._limits.within(MOST_PARTS).check_states(len(parts), "a permutation", names)
         if rules.nullable[e] and not orders.least:
             self.components.add_epsilon(start, end)
+        if not parts:  # None may stand.
+            return
         if self._when_met:
             front = self.permutations.begin(self._set_rule(whole, end))
             self.components.add_epsilon(start, front)

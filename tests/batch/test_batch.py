@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from support.stores import damage, files_of, masks_of
 
+from constrain.artifacts.container.write import TEMPORARY
 from constrain.artifacts.store.places import Folder
 from constrain.artifacts.store.store import Store
 from constrain.compiler import (
@@ -47,11 +48,11 @@ def statuses(results: Any) -> list[str]:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """All files of a store."""
+    """All files of a store but temporary ones, which a process that is killed leaves."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file()
+        if path.is_file() and path.suffix != TEMPORARY
     }
 
 

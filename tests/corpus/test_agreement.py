@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support import offenders, sampled
-from support.canonical import machine_of
 from support.corpus.engines import ENGINES
 from support.corpus.languages import FINITE, INFINITE, MARKED, NESTING, SMALL_EXAMPLES, TYPICAL
 from support.corpus.recorded import Language
@@ -189,15 +188,12 @@ def test_unrolled_networks_and_products(
     def check(language: Language) -> None:
         tables = by_goals.network(unroll(nullable_lnf_of(language.text), 1).lnf)
         assert len(tables.call_starts) or language.name == "dyck"
-        if name == "normalizing":
-            stored = ENGINES[LAZILY].stored(language, here).arrays
-            # Without what the contexts of another network are.
-            others = ("contexts.", "inert.pairs", "inert.return", "inert.starting")
-            sections = {n: a for n, a in stored.items() if not n.startswith(others)}
-            vocabulary = here.tokenizer.vocabulary(here.tokenizer.vocab_size)
-            machine = canonical_machine(tables, sections, here.eos_ids, vocabulary)
-        else:
-            machine = machine_of(tables, here.tokenizer, here.tables)
+        stored = ENGINES[LAZILY].stored(language, here).arrays
+        # Without what the contexts of another network are.
+        others = ("contexts.", "inert.pairs", "inert.return", "inert.starting")
+        sections = {n: a for n, a in stored.items() if not n.startswith(others)}
+        vocabulary = here.tokenizer.vocabulary(here.tokenizer.vocab_size)
+        machine = canonical_machine(tables, sections, here.eos_ids, vocabulary)
         product = build_artifact(
             build_engine(language.text, dialect="kbnf", max_depth=1),
             here.tokenizer,

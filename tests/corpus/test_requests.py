@@ -37,8 +37,8 @@ def by_the_normal_form(monkeypatch: pytest.MonkeyPatch) -> None:
         most_states: int | None = None,
         counted_from: int | None = None,
     ) -> NetworkTables:
-        del counted_from  # All is copied.
-        return network(normalize(rules.grammar, limits), limits, rules.terminals, most_states)
+        del most_states, counted_from  # All is copied.
+        return network(normalize(rules.grammar, limits), limits, rules.terminals)
 
     monkeypatch.setattr(from_tree, "network_of_rules", of_form)
     monkeypatch.setattr(lexer_tables, "network_of_rules", of_form)

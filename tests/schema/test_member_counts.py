@@ -180,7 +180,9 @@ def drawn(artifact: Artifact, rng: random.Random, longest: int = 80) -> str | No
     return None
 
 
-SOME = random.Random(4).sample(CASES, 40)
+# Orders of which none may stand, and some others.
+EMPTY = [case for case in CASES if case.most == 0 and case.properties and case.order == "any"]
+SOME = [*EMPTY[:3], *random.Random(4).sample(CASES, 40)]
 
 
 @sampled("case", SOME, CASES)
