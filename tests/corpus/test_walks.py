@@ -141,7 +141,7 @@ def test_walks_beside_a_normalization_form(engine: str, normalizing: Case, full:
         artifact = ENGINES[engine].stored(language, normalizing)
         machine = machine_of(artifact)
         assert isinstance(machine, WithNormalForm)
-        liked = set(artifact.arrays["stable.tokens"].tolist())
+        liked = artifact.arrays["stable.tokens"].tolist()
         rng = random.Random(language.name)
         count = 400 if full else 10
         walks = list(random_walks(machine, normalizing.eos_ids, rng, count, 12, liked))

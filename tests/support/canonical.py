@@ -1,7 +1,7 @@
 """Canonical masks of networks for tests: machines, finite grammars, and all their encodings."""
 
 import random
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -106,7 +106,7 @@ def random_walks(
     rng: random.Random,
     count: int,
     longest: int,
-    liked: Container[int] = (),
+    liked: Sequence[int] = (),
 ) -> Iterator[list[int]]:
     """Token sequences by the masks alone. Behind ``longest`` tokens they make for the end.
 
@@ -124,24 +124,24 @@ def random_walks(
     for _ in range(count):
         state, ids = machine.start, list[int]()
         for _ in range(20 * longest):
-            allowed = tokenset.to_ids(machine.row(state)).tolist()
-            assert allowed, ids
-            text = [token for token in allowed if token not in eos]
-            ends = not text or len(ids) > longest or rng.random() < 0.2
+            allowed = tokenset.to_ids(machine.row(state))
+            assert len(allowed), ids
+            text = allowed[~np.isin(allowed, list(eos))]
+            ends = not len(text) or len(ids) > longest or rng.random() < 0.2
             if ends and len(text) < len(allowed):
                 break
             if len(ids) > longest:
-                short = [token for token in text if lengths[token] <= 2]
-                tried = text if len(text) < 1000 else short
+                tried = (text if len(text) < 1000 else text[lengths[text] <= 2]).tolist()
                 if len(ids) > 2 * longest:
                     # By bytes the nearest to the end may lead in a circle: not all bytes that
                     # end a member are tokens that may stand there.
                     tried = rng.sample(tried, -(-len(tried) // 2))
+                tried = tried if len(tried) <= 64 else rng.sample(tried, 64)
             else:
                 # Short tokens lead into more corners than long ones, which are the most.
-                tried = [min(rng.choices(text, k=rng.choice([1, 3])))]
-                if some := [token for token in text if token in liked]:
-                    tried = rng.choice([tried, [rng.choice(some)]])
+                tried = [int(min(rng.choices(text, k=rng.choice([1, 3]))))]
+                if len(some := text[np.isin(text, liked)]):
+                    tried = rng.choice([tried, [int(rng.choice(some))]])
             state, token = min(
                 ((machine.step(state, token), token) for token in tried),
                 key=lambda found: left(found[0]),
