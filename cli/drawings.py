@@ -187,7 +187,7 @@ def write_all_drawings(
 
     folder.mkdir(parents=True, exist_ok=True)
     missing: ConstrainError | None = None
-    recogniser = compilation.automaton
+    recogniser, artifact = compilation.automaton, compilation.artifact
     shown = Shown(title_of(path), USUAL_SIZE)
     for stage in Stage:
         if not isinstance(recogniser, Automaton):
@@ -197,10 +197,10 @@ def write_all_drawings(
             if stage is Stage.LEXER and _lazy_lexeme(recogniser):
                 continue
             drawing = _draw_parser(stage, recogniser, shown)
-        elif stage in _OF_ANY or (stage is Stage.TOKENIZER and compilation.canonical is None):
+        elif stage in _OF_ANY or (stage is Stage.TOKENIZER and not artifact.is_canonical):
             continue  # Under `any` every token may follow every other: there is nothing to draw.
         else:
-            drawing = _draw_automaton(stage, recogniser, compilation.artifact, shown)
+            drawing = _draw_automaton(stage, recogniser, artifact, shown)
         try:
             write_drawing(drawing, folder / f"{stage.value}.svg", stage, shown.size, limits)
         except MissingDotError as error:

@@ -40,7 +40,6 @@ from .options import (
     AUTO,
     CANONICAL,
     DFA,
-    ROWS_BYTES,
     AnyTokenizer,
     CompileOptions,
 )
@@ -84,11 +83,6 @@ class EngineChoice:
     written_from: int | None = None
     most_states: int | None = None
     is_lazy: bool = False
-
-    @property
-    def table_bytes(self) -> int | None:
-        """The most bytes of the table of a product, None where nothing can take its place."""
-        return ROWS_BYTES if NETWORK in self.others else None
 
 
 def semantics_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]:

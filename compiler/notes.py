@@ -22,7 +22,7 @@ from .choose import AS_ASKED, OF_SCHEMAS, WHEN_MET
 from .diagnostics import Diagnostic
 from .frontend import Automaton, Parser, Recogniser
 from .grammar.tree import Grammar
-from .options import ANY, AUTO, AnyTokenizer, CompileOptions
+from .options import ANY, AUTO, CARTESIAN, AnyTokenizer, CompileOptions
 from .tokenizers import Tokenizer
 
 PARTLY = (
@@ -103,7 +103,7 @@ def without_effect(
     is_dfa = isinstance(recogniser, Automaton)
     yield from depth_without_effect(recogniser, options)
     lazily = options.prewarm == 0
-    about_it = (NETWORK, GREEDY, LAZY_GREEDY, *[BYTE_DFA] * lazily)
+    about_it = (NETWORK, GREEDY, LAZY_GREEDY, *[BYTE_DFA] * (lazily or method == CARTESIAN))
     if options.prewarm is not None and kind not in about_it:
         name = "--lazy (--prewarm 0)" if lazily else f"--prewarm {options.prewarm}"
         about = "networks and byte DFAs" if lazily else "networks"

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.container.manifest import EXACT, NETWORK
+from constrain.artifacts.container.manifest import EXACT
 from constrain.artifacts.errors import visible
 
 from .bpe.shared_tables import SharedTables
@@ -23,7 +25,6 @@ from .choose import (
     EngineChoice,
     TokenizationChoice,
     engine_of,
-    next_engine,
     tokenization_of,
     without_canonical,
 )
@@ -68,10 +69,10 @@ from .progress import Progress, silent
 # What one engine or tokenizer needs is imported in its step: that takes as long as a grammar.
 if TYPE_CHECKING:
     from .bpe.tokenizer_tables import TokenizerTables
-    from .canonical_network.sections import CanonicalTables
-    from .cartesian.cartesian_merge import CartesianDfa
+    from .canonical_network.tables import CanonicalTables
     from .maximal_munch.precompute import Precomputed
     from .merge.direct_merge import CanonicalDfa
+    from .merge.merged import Merged
     from .token_ids import TokenColumns
     from .tokenizers import Tokenizer
     from .tokenizers.vocabulary_tables import VocabularyTables
@@ -91,7 +92,7 @@ class Compilation:
     """
 
     automaton: Recogniser
-    canonical: "CanonicalDfa | CartesianDfa | CanonicalWords | None"
+    canonical: "CanonicalDfa | CanonicalWords | None"
     artifact: Artifact
     notes: tuple[str, ...] = field(default=())
     method: str = ""
@@ -217,8 +218,9 @@ def _by_engine(
         assert tables is not None
         try:
             return _of_canonical_tokens(recogniser, request, tables, progress)
-        except TokenizerError as error:
-            if wanted.method != AUTO:
+        except (TokenizerError, LimitError) as error:
+            is_measured = isinstance(error, LimitError) and error.is_measured
+            if is_measured or wanted.method != AUTO:
                 raise
             choice = without_canonical(error, wanted)
     return _of_any_tokens(recogniser, request, choice)
@@ -241,7 +243,8 @@ def _of_any_tokens(
         columns = read_in_one_way(columns, request, automaton.rules)
     sections = encode(columns, request)
     masks = precompute(columns, request, size_of(sections))
-    artifact = assemble(automaton, columns, sections, masks, request)
+    sections |= masks.sections
+    artifact = assemble(automaton, columns, sections, masks.counts, request, ANY)
     notes = (*choice.notes, *columns.notes, *masks.notes)
     return Compilation(automaton, None, artifact, notes, weakened=choice.note)
 
@@ -251,63 +254,61 @@ def _of_canonical_tokens(
     request: ArtifactRequest["Tokenizer"],
     tables: "TokenizerTables",
     progress: Progress,
-    *,
-    is_bounded: bool = True,
 ) -> Compilation:
-    """A regular grammar and its canonical token sequences: a token DFA and its rows, or a
-    product. ``is_bounded``: with a table within its budget."""
+    """A regular grammar and its canonical token sequences: a DFA over tokens and its rows, or the
+    rows of the byte DFA beside the tokenizer's automata."""
     from .assemble.dfa import assemble_merged, encode_merged, size_of
     from .dfa.precompute import precompute_tokens
     from .merge.merged import merge
 
-    columns = _columns_of(automaton, request)
-    is_bounded &= request.options.method == AUTO
-    grammar, most = automaton.grammar, automaton.choice.table_bytes if is_bounded else None
-    try:
-        merged = merge(grammar, columns, automaton.rules, request, tables, progress, most)
-    except LimitError as error:
-        try:
-            return _of_canonical_network_instead(automaton, request, error, tables, progress)
-        except LimitError as other:
-            if other is not error or (error.limit, error.value) != ("memory", most):
-                raise
-        # No network can be built either: a large table is better than none.
-        return _of_canonical_tokens(automaton, request, tables, progress, is_bounded=False)
-    sections = encode_merged(merged, request)
-    masks = precompute_tokens(merged.automaton, request, size_of(sections))
-    artifact = assemble_merged(automaton, merged, sections, masks, request)
-    notes = (*columns.notes, *merged.notes, *masks.notes)
-    choice = merged.choice
-    return Compilation(automaton, merged.automaton, artifact, notes, choice.method, choice.reason)
+    columns, grammar = _columns_of(automaton, request), automaton.grammar
+    merged = merge(grammar, columns, automaton.rules, request, tables, progress)
+    choice, found = merged.choice, merged.automaton
+    notes = (*columns.notes, *merged.notes)
+    if found is None:
+        artifact, why = _of_byte_dfa(automaton, merged, request, tables, progress)
+    else:
+        sections = encode_merged(merged.columns, found, request)
+        masks = precompute_tokens(found, request, size_of(sections))
+        sections |= masks.sections
+        counts, why = masks.counts, masks.notes
+        artifact = assemble_merged(automaton, merged.columns, found, sections, counts, request)
+    return Compilation(automaton, found, artifact, (*notes, *why), choice.method, choice.reason)
 
 
-def _of_canonical_network_instead(
+def _of_byte_dfa(
     automaton: Automaton,
+    merged: "Merged",
     request: ArtifactRequest["Tokenizer"],
-    error: LimitError,
     tables: "TokenizerTables",
     progress: Progress,
-) -> Compilation:
-    """The same masks, computed while decoding, where a count is exceeded and engine and method were
-    left open; else raises ``error``."""
-    options, grammar = request.options, automaton.grammar
-    is_open = NETWORK in automaton.choice.others and options.method == AUTO
-    if error.is_measured or grammar.tokens or not is_open:
-        raise error
-    choice = next_engine(automaton.choice, error)
-    lazily = replace(options, tokenization=CANONICAL, prewarm=options.prewarm or 0)
-    try:
-        parser = compile_texts(grammar, choice, options)
-        if not isinstance(parser, Parser) or parser.choice.is_lazy:
-            raise error
-        canonical = TokenizationChoice(CANONICAL, choice.reason)
-        request = replace(request, options=lazily)
-        built = _of_nesting(parser, request, canonical, tables, progress)
-    except (CheckError, TokenizerError, LimitError) as other:
-        if isinstance(other, LimitError) and other.is_measured:
-            raise
-        raise error from None
-    return replace(built, notes=(*built.notes, LAZY))
+) -> tuple[Artifact, tuple[str, ...]]:
+    """The artifact whose masks are those of a network without calls, and notes."""
+    from constrain.artifacts.network.tables import network_without_calls
+
+    from .assemble.dfa import assemble, encode, size_of
+    from .canonical_network.sections import counts_of, merge, precompute
+
+    columns, dfa = merged.columns, merged.columns.dfa
+    accepting = dfa.accepting.astype(np.uint8)
+    network = replace(
+        network_without_calls(dfa.table, dfa.classes, dfa.start, accepting),
+        names=(automaton.grammar.start,),
+    )
+    of_masks = merge(
+        automaton.grammar,
+        network,
+        columns.classes,
+        request,
+        tables,
+        progress,
+        is_normal=merged.is_normal,
+    )
+    sections = encode(columns, request) | of_masks.sections
+    rows = precompute(of_masks, size_of(sections))
+    counts = counts_of(rows)
+    artifact = assemble(automaton, columns, sections | rows.arrays, counts, request, CANONICAL)
+    return artifact, () if rows.is_complete else (PARTLY,)
 
 
 def _columns_of(automaton: Automaton, request: ArtifactRequest["Tokenizer"]) -> "TokenColumns":
@@ -350,12 +351,15 @@ def _of_spelled(
         from constrain.artifacts.canonical_network.settled_sets import UnsettledError
 
         from .assemble.size import counts
-        from .canonical_network.sections import merge
+        from .canonical_network.sections import check_beginnings, merge
         from .canonical_network.settled_counts import check_settled
+        from .token_ids import token_ids
 
         assert parser.network is not None and tables is not None
         try:
-            merged = merge(parser.grammar, parser.network, request, tables, progress)
+            check_beginnings(parser.network, request, tables.pretokenizer)
+            terminals = token_ids(parser.grammar, request.tokenizer, request.eos, request.limits)
+            merged = merge(parser.grammar, parser.network, terminals, request, tables, progress)
             check_settled(merged.network, parser.network, request.limits, merged.effort)
         except UnsettledError:
             return _in_all_orders(parser, request, tables, progress)

@@ -143,6 +143,9 @@ class UndecidedTokens:
         if precomputed is not None and len(precomputed):
             self._precomputed = tokenset.from_ids(precomputed, masks.vocab_size)
         self._rows = RowTable(masks.vocab_size, capacity=rows.limit)
+        # Where all masks are quick to make nothing else is made to avoid them.
+        known = masks.precomputed is not None and masks.precomputed.is_complete
+        self._looks_at_masks = known and not len(masks.network.tables.call_starts)
         self._known: BoundedCache[tuple[Thread, ...], Words] = sets.cache()
 
     @cached_property
@@ -179,7 +182,7 @@ class UndecidedTokens:
     def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
         """Whether a wanted token begins a text of inert characters that leads to a boundary."""
         places, last = self._masks.places(state)
-        if last is None:
+        if last is None or self._looks_at_masks:
             return False
         certificates, forbids = self._inert.certificates, self._masks.forbidden.forbids
         return any(
@@ -191,6 +194,8 @@ class UndecidedTokens:
     def distance(self, state: int) -> int:
         """At least so many bytes lead to the end of the text."""
         masks = self._masks
+        if self._looks_at_masks:
+            return 0
         threads = masks.network.threads[masks.configuration_of(state)]
         certificates = masks.pretokenized.certificates
         return min(certificates.distance((p, 0, node)) for p, node in threads)

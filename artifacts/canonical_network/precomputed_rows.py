@@ -161,6 +161,11 @@ class PrecomputedRows:
     def _width(self) -> int:
         return len(self.arrays["closed.suffixes"])
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether no row is left to ``LazyRows``."""
+        return bool(self.arrays["closed.all"][1])
+
     @cached_property
     def _has_all(self) -> bool:
         return bool(self.arrays["closed.all"][0])

@@ -33,6 +33,7 @@ from ..tokens.watch import Watch, unwatched
 from .check import APART_TRIE, CONTEXTS, INERT, MERGED_TRIE
 from .contexts import ReturnContexts, StackContexts
 from .liveness import Certificates, DeadEnds
+from .prefixed import behind_prefix
 from .return_tables import ReturnTables, text_begins
 from .trie_walk import TokenWalks, token_tries
 
@@ -71,7 +72,8 @@ class PretokenizedNetwork:
     ) -> "PretokenizedNetwork":
         """``tables``: of the grammar; texts begin behind the prefix of ``cuts.prefix``."""
         prefix = arrays["cuts.prefix"].tobytes()
-        whole = behind_prefix(tables, prefix) if prefix else tables
+        once = "cuts.unless_begun" in arrays
+        whole = behind_prefix(tables, prefix, unless_begun=once) if prefix else tables
         pretokenizer = PretokenizerDfa.from_arrays(arrays)
         return cls(
             network_of(whole),
@@ -233,58 +235,3 @@ def network_of(tables: NetworkTables) -> Network:
     from .usual_counts import with_usual_counters
 
     return CountedStacks(with_usual_counters(tables))
-
-
-def behind_prefix(tables: NetworkTables, prefix: bytes) -> NetworkTables:
-    """The members that are not empty behind ``prefix``, and the empty one.
-
-    The states added are those that read the prefix, the first of which is the start, and last
-    one where a member begins at once.
-    """
-    size, columns = tables.table.shape
-    classes, joint = _with_own_classes(tables, prefix)
-    table = np.zeros((size + len(prefix) + 1, columns + len(joint)), dtype=np.int32)
-    byte_columns = int(tables.classes.max()) + 1
-    table[:size, :byte_columns] = tables.table[:, :byte_columns]
-    for column, octet in joint.items():
-        table[:size, column] = tables.table[:, tables.classes[octet]]
-    table[-1] = table[tables.start]
-    for place, octet in enumerate(prefix):
-        after = size + place + 1 if place + 1 < len(prefix) else tables.start
-        table[size + place, classes[octet]] = after
-    more = np.zeros(len(prefix) + 1, dtype=np.uint8)
-    more[[0, -1]] = tables.nullable_start
-    low, high = tables.call_offsets[tables.start : tables.start + 2].tolist()
-    end = int(tables.call_offsets[-1])
-    counters = tables.counters and replace(tables.counters, states=len(table))
-    # Frames of counters are behind all states.
-    returns = np.where(tables.call_returns < size, 0, len(prefix) + 1) + tables.call_returns
-    returns = returns.astype(np.int32)
-    offsets = [*[end] * len(prefix), end + high - low]
-    return replace(
-        tables,
-        table=table,
-        classes=classes,
-        accepting=np.append(tables.accepting, more),
-        call_offsets=np.append(tables.call_offsets, offsets).astype(np.int64),
-        call_starts=np.append(tables.call_starts, tables.call_starts[low:high]),
-        call_returns=np.append(returns, returns[low:high]),
-        start=size,
-        nullable_start=False,
-        counters=counters,
-    )
-
-
-def _with_own_classes(
-    tables: NetworkTables, prefix: bytes
-) -> tuple[NDArray[np.uint8], dict[int, int]]:
-    """Byte classes in which each byte of the prefix has a column of its own; the new columns,
-    each with its byte. (``tables`` have no token terminals.)"""
-    classes = tables.classes.astype(np.int64)
-    joint: dict[int, int] = {}
-    for octet in sorted(set(prefix)):
-        if np.count_nonzero(classes == classes[octet]) > 1:
-            column = int(classes.max()) + 1
-            joint[column] = octet
-            classes[octet] = column
-    return classes.astype(np.uint8), joint

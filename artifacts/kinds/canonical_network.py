@@ -1,6 +1,7 @@
 """Artifacts of the kind ``network`` under canonical tokenization: a grammar that nests, as the
-tokenizer encodes its members."""
+tokenizer encodes its members. What they share with those of regular grammars is here, too."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -9,6 +10,7 @@ from ..canonical_network.check import check_inert, check_precomputed, check_stor
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require
 from ..network.check import check_network
+from ..tokens.interning import InterningMachine
 from ..tokens.vocabulary import TEXT
 from . import network
 from .check_tokenizer import (
@@ -23,10 +25,12 @@ from .check_tokenizer import (
 from .contents import BesideTerminals, Contents, over_sentinels
 from .generations import SharedMachine
 from .network import NetworkGrammar
-from .parser import names_of, network_of
+from .parser import names_of
 
 if TYPE_CHECKING:
+    from ..bpe.forbidden_pairs import ForbiddenPairs
     from ..canonical_network.machine import CanonicalMachine
+    from ..canonical_network.masks import CanonicalMasks
     from ..network.tables import NetworkTables
     from ..token_terminals.machine import TokenTerminalMachine
 
@@ -42,6 +46,12 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
         check_trie_sections(arrays)
         manifest, arrays = over_sentinels(manifest, arrays)
         check_first_row(manifest, arrays)
+    check_canonical(manifest, arrays)
+
+
+def check_canonical(manifest: Manifest, arrays: Arrays) -> None:
+    """The same of what canonical masks are made of beside the grammar; ``arrays``: over sentinels,
+    where the grammar names tokens."""
     check_types(arrays, {"cuts.final": ("u1", 1)})
     check_pretokenizer(manifest, arrays)
     merged = check_pairs(manifest, arrays)
@@ -73,8 +83,19 @@ def _check_counted(manifest: Manifest, arrays: Arrays) -> None:
     check_trie_sections(arrays)
 
 
-class CanonicalNetworkRuntime(SharedMachine["AnyMachine"], NetworkGrammar):
+class CanonicalRuntime(SharedMachine["AnyMachine"]):
     """Matchers share one machine until it is full, as those of a plain network."""
+
+    @property
+    @abstractmethod
+    def over_terminals(self) -> "NetworkTables":
+        """The network of the grammar, over bytes and token terminals."""
+
+    @property
+    def forbidden_pairs(self) -> "ForbiddenPairs":
+        """Which tokens may not follow which inside a pre-token."""
+        masks = self._masks(self.machine())
+        return masks.forbidden.of_first(self.contents.manifest.vocab_size)
 
     @cached_property
     def _beside(self) -> "BesideTerminals[CanonicalMachine]":
@@ -83,7 +104,24 @@ class CanonicalNetworkRuntime(SharedMachine["AnyMachine"], NetworkGrammar):
     @cached_property
     def _over_sentinels(self) -> "NetworkTables":
         """The network of texts and sentinels."""
-        return network_of(self._beside.contents_of_inner)
+        if not self.over_terminals.terminals:
+            return self.over_terminals
+        from ..token_terminals.sentinels import network_with_sentinels, prefix_of
+
+        return network_with_sentinels(self.over_terminals, prefix_of(self.contents.arrays))
+
+    def _masks(self, machine: "AnyMachine") -> "CanonicalMasks":
+        found = self._beside.inner(machine)
+        return found if isinstance(found, InterningMachine) else found.inner
+
+    def _network_state(self, state: int) -> int:
+        """The state of the network that a state stands for (of several, one)."""
+        machine = self.latest()
+        masks, inner = self._masks(machine), self._beside.inner_state(machine, state)
+        found = self._beside.inner(machine)
+        if not isinstance(found, InterningMachine):
+            inner = found.inner_state(inner)
+        return masks.network.threads[masks.configuration_of(inner)][-1][0]
 
     def _start(self, machine: "AnyMachine", prompt: Sequence[int]) -> int:
         # By the boundaries that the prompt may have, and its last token.
@@ -103,6 +141,15 @@ class CanonicalNetworkRuntime(SharedMachine["AnyMachine"], NetworkGrammar):
         if FIRST_ROW in c.arrays:
             machine.begin_with(c.arrays[FIRST_ROW])
         return self._beside.outer(machine)
+
+
+class CanonicalNetworkRuntime(CanonicalRuntime, NetworkGrammar):
+    """Reads texts by the network."""
+
+    @property
+    def over_terminals(self) -> "NetworkTables":
+        """The network of the file."""
+        return self.network
 
 
 def runtime(contents: Contents) -> CanonicalNetworkRuntime:

@@ -136,7 +136,7 @@ def check_pairs_of(arrays: Arrays, size: int) -> NDArray[np.bool_]:
     return held
 
 
-# Sections: dtype and number of axes. All or none; beside them maybe ``stable.prompts``.
+# Sections: dtype and number of axes. All or none.
 NORMAL_FORM = {
     "stable.classes": ("u1", 1),
     "stable.start": ("i4", 1),
@@ -151,8 +151,6 @@ def check_normal_form(manifest: Manifest, arrays: Arrays) -> None:
     if not any(name in arrays for name in NORMAL_FORM):
         return
     check_types(arrays, NORMAL_FORM)
-    if "stable.prompts" in arrays:
-        check_types(arrays, {"stable.prompts": ("u1", 1)})
     states, columns = arrays["stable.table"].shape
     require(states > 1 and columns > 0, "stable.table")
     require_range(arrays, "stable.table", 0, states)

@@ -42,11 +42,15 @@ class Kind(Protocol):
 
 
 def kind_of(manifest: Manifest) -> Kind:
-    """The module of an artifact's kind; canonical networks have one of their own.
+    """The module of an artifact's kind; canonical masks have modules of their own.
 
     Raises ``ArtifactError`` for a kind that this release does not know.
     """
     match manifest.kind:
+        case "byte-dfa" if manifest.tokenization == "canonical":
+            from . import canonical_dfa
+
+            return canonical_dfa
         case "byte-dfa":
             from . import byte_dfa
 
@@ -55,10 +59,6 @@ def kind_of(manifest: Manifest) -> Kind:
             from . import token_dfa
 
             return token_dfa
-        case "product":
-            from . import cartesian
-
-            return cartesian
         case "word-dfa":
             from . import wordpiece
 

@@ -167,14 +167,27 @@ class NetworkTables:
 
 
 def network_without_calls(
-    table: NDArray[np.int32], classes: NDArray[np.uint8], start: int
+    table: NDArray[np.int32],
+    classes: NDArray[np.uint8],
+    start: int,
+    accepting: NDArray[np.uint8] | None = None,
 ) -> NetworkTables:
-    """A DFA as a network that is walked from the start of a token alone: nothing ends a call."""
-    states, none = len(table), np.zeros(0, dtype=np.int32)
-    offsets, accepting = np.zeros(states + 1, dtype=np.int64), np.zeros(states, dtype=np.uint8)
+    """A DFA as a network. ``table``, ``classes``, ``accepting``: as of ``ByteDfa``. Without
+    ``accepting`` it is walked from the start of a token alone, where nothing ends.
+
+    States keep their numbers; where ε is a member, a copy of the start is behind them that does not
+    accept, as no call matches ε.
+    """
+    if accepting is None:
+        accepting = np.zeros(len(table), dtype=np.uint8)
+    is_nullable = bool(accepting[start])
+    if is_nullable:
+        table = np.concatenate((table, table[start : start + 1]))
+        accepting, start = np.append(accepting, np.uint8(0)), len(table) - 1
+    none, offsets = np.zeros(0, dtype=np.int32), np.zeros(len(table) + 1, dtype=np.int64)
     entries = np.array([start], dtype=np.int32)
     return NetworkTables(
-        table, classes, accepting, offsets, none, none, start, False, ("",), entries
+        table, classes, accepting, offsets, none, none, start, is_nullable, ("",), entries
     )
 
 

@@ -10,10 +10,9 @@ followed side by side. Compilation proves of nearly all tokens that something go
 of the others a search decides.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from itertools import count
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -67,8 +66,7 @@ class WithNormalForm(Generic[M]):
 
     A state number is that of the state of ``inner``, times the number of states of ``runs``, plus
     that of ``runs``. ``finds``: whether a wanted token may come next at a state of ``inner``; False
-    where that takes a mask. ``undecided``: None where tokens that end between two characters are
-    live.
+    where that takes a mask.
     """
 
     def __init__(
@@ -76,7 +74,7 @@ class WithNormalForm(Generic[M]):
         inner: M,
         runs: Runs,
         finds: Callable[[int, Callable[[int], bool]], bool],
-        undecided: Undecided | None = None,
+        undecided: Undecided,
         caches: CacheBudget | None = None,
     ) -> None:
         self.inner, self.runs, self._finds, self.undecided = inner, runs, finds, undecided
@@ -192,12 +190,9 @@ class WithNormalForm(Generic[M]):
         """The tokens that both automata read, and those of them behind which an end must be looked
         for, with the states of ``runs`` that they lead to."""
         row = self.inner.row(number)
-        effect = self.runs.at(text)
-        if effect is None:
-            return row, []
         row = row.copy()
-        watched = effect.restrict(row)
-        undecided = None if self.undecided is None else self.undecided.of(number)
+        watched = self.runs.at(text).restrict(row)
+        undecided = self.undecided.of(number)
         if undecided is not None:
             seen = {token for token, _ in watched}
             for token in tokenset.to_ids(undecided & row).tolist():
@@ -214,7 +209,7 @@ class WithNormalForm(Generic[M]):
         around = self.inner.states_around(begin[0])
         if around is not None and self._is_live((around[0], begin[1])):
             return self._live.keep(begin, True)
-        trail, order = Trail[_Pair](), count()
+        trail = Trail[_Pair]()
         trail.add(begin, begin)
 
         def expand(pair: _Pair) -> list[tuple[int, _Pair]] | None:
@@ -226,7 +221,7 @@ class WithNormalForm(Generic[M]):
                 return None
             found = ((self.inner.step(pair[0], token), text) for token, text in watched)
             new = [after for after in found if trail.add(after, pair)]
-            return [(self._estimate(after, order), after) for after in new]
+            return [(self._estimate(after), after) for after in new]
 
         found = search_alive(begin, expand, self._is_spent)
         if found is None:
@@ -253,12 +248,9 @@ class WithNormalForm(Generic[M]):
     def _settles(self, text: int, token_id: int) -> bool:
         return self.runs.is_settled(self.runs.step(text, token_id))
 
-    def _estimate(self, pair: _Pair, order: Iterator[int]) -> int:
-        """The nearest end of the text first if there are distances, else depth first. A character
-        that has begun ends soon."""
-        if self.undecided is None:
-            return -next(order)
+    def _estimate(self, pair: _Pair) -> int:
+        """The nearest end of the text first. A character that has begun ends soon."""
         return 0 if self.runs.is_inside(pair[1]) else self.undecided.distance(pair[0])
 
     def _is_spent(self, expanded: int, _found: int) -> bool:
-        return self.undecided is not None and expanded >= _BUDGET
+        return expanded >= _BUDGET

@@ -2,7 +2,6 @@
 
     NormalFormDfa   its table; what tokens do at a state depends on few of them, the boundary tokens
     Runs            its state behind the text so far
-    PromptRuns      two states, behind the prompt and behind the text alone, until they agree
 
 With NFC the state behind ``e`` has no transition by U+0301, since both compose to ``é``; behind
 ``x`` it has one. The state behind the lead byte CC is inside a character: only tokens that begin
@@ -166,8 +165,8 @@ class Runs:
         """Whether the text ends inside a character."""
         return bool(self.dfa.are_inside(np.array([state]))[0])
 
-    def at(self, state: int) -> Effect | None:
-        """What tokens do at a state; None where they do nothing any more."""
+    def at(self, state: int) -> Effect:
+        """What tokens do at a state."""
         cached = self._effects.get(state)
         if cached is None:
             read, tokens, states = self._read(state)
@@ -187,59 +186,6 @@ class Runs:
     @cached_property
     def _tokens(self) -> "_BoundaryTokens":
         return _BoundaryTokens(self.dfa, self._vocabulary)
-
-
-class PromptRuns(Runs):
-    """For machines whose members all are in normal form, but which know nothing of a prompt.
-
-    The DFA is run twice, from the state that the prompt ends in and from its start, until both
-    states agree, mostly for one character: from there on the machine says all. Two states i and
-    j are the number i · S + j; ``start`` stands for all equal ones, 0 for all whose first is dead.
-    """
-
-    def __init__(self, dfa: NormalFormDfa, vocabulary: Vocabulary, caches: CacheBudget) -> None:
-        super().__init__(dfa, vocabulary, caches)
-        self._size = self.states
-        self.start, self.states = dfa.start * (self._size + 1), self._size**2
-
-    def step(self, state: int, token: int) -> int:
-        """Both states after a token of text."""
-        if state == self.start:
-            return state
-        octets = self._vocabulary.token(token)
-        first, second = divmod(state, self._size)
-        return self._number(self.dfa.step(first, octets), self.dfa.step(second, octets))
-
-    def behind(self, ids: Iterable[int]) -> int:
-        """The state that a prompt ends in, and the start."""
-        return self._number(super().behind(ids), self.dfa.start)
-
-    def is_settled(self, state: int) -> bool:
-        """Whether both runs agree."""
-        return state == self.start
-
-    def is_inside(self, state: int) -> bool:
-        """Whether the text ends inside a character."""
-        return super().is_inside(state // self._size)
-
-    def at(self, state: int) -> Effect | None:
-        """What tokens do at a state, nothing where both runs agree."""
-        return None if state == self.start else super().at(state)
-
-    def _read(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-        """An end must be looked for behind all tokens after which the runs do not agree."""
-        first, second = divmod(state, self._size)
-        read, states = self._tokens.run(first)
-        also, reached = self._tokens.run(second)
-        other = np.zeros(self._vocabulary.size, dtype=np.int64)
-        other[also] = reached
-        some = np.flatnonzero(states != other[read])
-        return read, read[some], states[some] * self._size + other[read[some]]
-
-    def _number(self, first: int, second: int) -> int:
-        if first == DEAD:
-            return DEAD
-        return self.start if first == second else first * self._size + second
 
 
 class _BoundaryTokens:

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..container.manifest import NETWORK, Manifest
+from ..container.manifest import Manifest
 from ..container.sections import Arrays
+from ..network.tables import NetworkTables
 from ..tokens.tokenset import word_count
 from ..tokens.trie import ranges
 from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
@@ -100,6 +101,12 @@ def over_bytes(
     return table, found
 
 
+def network_with_sentinels(network: NetworkTables, prefix: bytes) -> NetworkTables:
+    """The network whose token terminals are bytes; ``prefix``: what is put before each text."""
+    found = over_bytes(network.table, network.classes, network.start, has_prefix=bool(prefix))
+    return replace(network, table=found[0], classes=found[1])
+
+
 def sections_with_sentinels(
     manifest: Manifest, arrays: Arrays, count: int
 ) -> tuple[Manifest, Arrays]:
@@ -113,14 +120,6 @@ def sections_with_sentinels(
         "vocab.offsets": vocabulary.offsets,
         "vocab.kinds": vocabulary.kinds,
     }
-    if manifest.kind == NETWORK:
-        table, classes = over_bytes(
-            arrays["network.table"],
-            arrays["network.classes"],
-            manifest.byte_start,
-            has_prefix=bool(prefix),
-        )
-        changed = {**changed, "network.table": table, "network.classes": classes}
     return replace(manifest, vocab_size=vocabulary.size), {**arrays, **changed}
 
 

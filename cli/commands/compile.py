@@ -119,12 +119,8 @@ def _print_summary(
         parts.append(f"{counts['token_transitions']:,} transitions")
     if "word_states" in counts:
         parts.append(f"{counts['word_states']:,} word states")
-    if "product_states" in counts:
-        parts.append(f"{counts['product_states']:,} product states")
-        parts.append(f"{counts['product_transitions']:,} transitions")
     if "rows" in counts:
-        what = "rows of tokens" if "product_states" in counts else "different masks"
-        parts.append(f"{counts['rows']:,} {what}")
+        parts.append(f"{counts['rows']:,} different masks")
     name = "standard output" if target == STDIN else target
     written = f"; {size:,} bytes" if size is not None else ";"
     status(f"{visible(name)}: {', '.join(parts)}{written} in {seconds:.2f} s")
@@ -143,24 +139,24 @@ def _print_stats(compilation: "Compilation", wanted: "CompileOptions") -> None:
         status(
             f"masks precomputed {which}: {reached.heads:,} heads, {reached.summaries:,} summaries"
         )
-    elif "complete" in counts:
+    if "complete" in counts:
         left = "no mask is" if counts["complete"] else "some masks are"
         status(f"{counts['answers']:,} summaries precomputed; {left} left to decoding")
-    elif choices.method is None:
+    elif choices.method is None and effort.closure is None:
         which = "--tokenization any" if compilation.canonical is None else "WordPiece"
         note(f"--stats shows the merges; {which} has none")
-    else:
+    if choices.method is not None:
         status(f"method: {choices.method.name}, {choices.method.reason}")
         _print_growth(effort.growth)
         _print_token_dfa(compilation.artifact)
 
 
 def _print_token_dfa(artifact: "Artifact") -> None:
-    """The states of a product's minimal token DFA, where it is small enough to build."""
-    from constrain.compiler.inspection.inspection import token_dfa_of
+    """The states of the minimal DFA over tokens that is walked, where it is small enough."""
+    from constrain.compiler.inspection.inspection import is_walked, token_dfa_of
     from constrain.compiler.limits import Limits
 
-    if artifact.manifest.kind != "product":
+    if not is_walked(artifact):
         return
     found = token_dfa_of(artifact, Limits())
     if found is None:

@@ -87,7 +87,7 @@ def _shown(stage: Stage, text: str, grammar: str, given: options.Given) -> str:
 
         rules = [[automaton.origins[o][0] for o in sorted(s)] for s in automaton.dfa.origins]
         return dfa_text(automaton.dfa.tables(), rules, automaton.token_names)
-    from constrain.artifacts.container.manifest import BYTE_DFA, WORD_DFA
+    from constrain.artifacts.container.manifest import WORD_DFA
     from constrain.compiler.limits import blaming
     from constrain.compiler.merge.dump import tokens_text
 
@@ -97,7 +97,7 @@ def _shown(stage: Stage, text: str, grammar: str, given: options.Given) -> str:
             "a WordPiece artifact's token automaton is never built whole; draw its first states "
             "with viz --stage tokens"
         )
-    if artifact.manifest.kind == BYTE_DFA:
+    if not artifact.is_canonical:
         raise UsageError("only canonical artifacts have a token DFA")
     with blaming(automaton.grammar.longest_rule()):
         return tokens_text(artifact, wanted.limits)

@@ -1,8 +1,8 @@
 """What a page knows of tokens: the vocabulary, how the tokenizer splits and merges, and masks.
 
 Masks of any token sequences are walked in the page, over the vocabulary's trie. Canonical ones need
-the tokenizer's state: a product or a token DFA is embedded state by state where it fits, and of
-every artifact the rows that the given texts reach.
+the tokenizer's state: the DFA over canonical tokens is embedded state by state where it fits, and
+of every artifact the rows that the given texts reach.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
     from constrain.compiler.options import AnyTokenizer
 
-# Tokens taken from states of a product or token DFA while it is embedded.
+# Tokens taken from states of the DFA over canonical tokens while it is embedded.
 _MOST_STEPS = 400_000
 
 # Boundaries whose rows are embedded, of all texts.
@@ -122,11 +122,9 @@ def _left_lengths(tokenizer: Any, artifact: "Artifact") -> list[int] | None:
 
 
 def state_data(artifact: "Artifact", most_bytes: int) -> dict[str, Any] | None:
-    """The states of a product or token DFA, each with its [state, ids as runs] pairs and whether it
-    accepts; None where there are none or they would be too large."""
-    from constrain.artifacts.container.manifest import BYTE_DFA
-
-    if not artifact.is_regular or artifact.manifest.kind == BYTE_DFA:
+    """The states of the DFA over canonical tokens, each with its [state, ids as runs] pairs and
+    whether it accepts; None where there are none or they would be too large."""
+    if not artifact.is_regular or not artifact.is_canonical:
         return None
     from constrain.artifacts.tokens import tokenset
 

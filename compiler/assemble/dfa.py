@@ -1,6 +1,7 @@
-"""Sections and manifest of artifacts of regular grammars: byte DFA, token DFA or product."""
+"""Sections and manifest of artifacts of regular grammars: a byte DFA, or a DFA over tokens."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -8,23 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.container.manifest import EXACT, Manifest, Origin, ParserNames
+from constrain.artifacts.container.manifest import BYTE_DFA, EXACT, Manifest, Origin, ParserNames
 
 from ..automata.dfa import Dfa, TokenIds
 from ..frontend import Automaton
 from ..grammar.tree import Grammar
-from ..options import ANY, CANONICAL, AnyTokenizer, ArtifactRequest
+from ..options import CANONICAL, AnyTokenizer, ArtifactRequest
 from ..progress import Step
 from ..token_ids import TokenColumns
 from ..tokenizers import Tokenizer
 
 if TYPE_CHECKING:
-    from ..cartesian.cartesian_merge import CartesianDfa
-    from ..dfa.precompute import Masks
     from ..merge.direct_merge import CanonicalDfa
-    from ..merge.merged import Merged
-    from ..normalizer.normalized_members import NormalFormTables
-    from ..pretokenizer.boundary_tables import PretokenizerTables
 
 Sections = dict[str, NDArray[Any]]
 
@@ -36,19 +32,11 @@ def encode(columns: TokenColumns, request: ArtifactRequest[Tokenizer]) -> Sectio
 
 
 @Step("encode")
-def encode_merged(merged: "Merged", request: ArtifactRequest[Tokenizer]) -> Sections:
-    """The same, and those of the automaton over canonical token sequences."""
-    from ..cartesian.cartesian_merge import CartesianDfa
-
-    sections = encode(merged.columns, request)
-    if not isinstance(merged.automaton, CartesianDfa):
-        return sections | _token_dfa(merged.automaton, request.vocab_size)
-    assert merged.boundaries is not None
-    sections |= _product(merged.automaton, merged.boundaries, merged.columns.dfa, request)
-    sections |= merged.sentinels
-    if merged.normal_forms is not None:
-        sections |= _normal_forms(merged, merged.normal_forms)
-    return sections
+def encode_merged(
+    columns: TokenColumns, found: "CanonicalDfa", request: ArtifactRequest[Tokenizer]
+) -> Sections:
+    """The same, and those of the DFA over canonical token sequences."""
+    return encode(columns, request) | _token_dfa(found, request.vocab_size)
 
 
 @Step("assemble")
@@ -56,60 +44,50 @@ def assemble(
     automaton: Automaton,
     columns: TokenColumns,
     sections: Mapping[str, NDArray[Any]],
-    masks: "Masks",
+    found: Mapping[str, int],
     request: ArtifactRequest[Tokenizer],
+    tokenization: str,
 ) -> Artifact:
-    """The artifact of any token sequences that spell a member."""
-    manifest = manifest_of(
-        automaton.grammar,
-        request,
-        kind="byte-dfa",
-        tokenization=ANY,
-        splits_applied=False,
-        byte_start=columns.dfa.start,
-        token_start=0,
-        counts={"dfa_states": columns.dfa.states - 1, **masks.counts},
-        origins=origins_of(automaton),
-        meaning=automaton.choice.semantics,
-    )
-    return Artifact(manifest, {**sections, **masks.sections})
+    """The artifact whose masks follow the byte DFA, with the ``sections`` of its masks. ``found``:
+    counts of what was precomputed."""
+    return Artifact(_manifest(automaton, columns, found, request, tokenization), sections)
 
 
 @Step("assemble")
 def assemble_merged(
     automaton: Automaton,
-    merged: "Merged",
+    columns: TokenColumns,
+    merged: "CanonicalDfa",
     sections: Mapping[str, NDArray[Any]],
-    masks: "Masks",
+    found: Mapping[str, int],
     request: ArtifactRequest[Tokenizer],
 ) -> Artifact:
-    """The artifact of canonical token sequences."""
-    from ..cartesian.cartesian_merge import CartesianDfa
+    """The artifact of a DFA over canonical token sequences."""
+    counts = {"token_states": merged.dfa.states, "token_transitions": merged.transitions, **found}
+    manifest = _manifest(automaton, columns, counts, request, CANONICAL)
+    manifest = replace(manifest, kind="token-dfa", token_start=merged.dfa.start)
+    return Artifact(manifest, sections)
 
-    found, dfa = merged.automaton, merged.columns.dfa
-    counts = {"dfa_states": dfa.states - 1}
-    if isinstance(found, CartesianDfa):
-        kind, start = "product", found.product.start
-        counts["product_states"] = found.product.states - 1
-        counts["product_transitions"] = found.transitions
-        counts["rows"] = len(found.rows.rows) + len(found.rows.offsets) - 1
-    else:
-        kind, start = "token-dfa", found.dfa.start
-        counts["token_states"] = found.dfa.states
-        counts["token_transitions"] = found.transitions
-    manifest = manifest_of(
+
+def _manifest(
+    automaton: Automaton,
+    columns: TokenColumns,
+    found: Mapping[str, int],
+    request: ArtifactRequest[Tokenizer],
+    tokenization: str,
+) -> Manifest:
+    return manifest_of(
         automaton.grammar,
         request,
-        kind=kind,
-        tokenization=CANONICAL,
-        splits_applied=merged.boundaries is not None and request.tokenizer.splits,
-        byte_start=dfa.start,
-        token_start=start,
-        counts=counts | dict(masks.counts),
+        kind=BYTE_DFA,
+        tokenization=tokenization,
+        splits_applied=tokenization == CANONICAL and request.tokenizer.splits,
+        byte_start=columns.dfa.start,
+        token_start=0,
+        counts={"dfa_states": columns.dfa.states - 1, **found},
         origins=origins_of(automaton),
         meaning=automaton.choice.semantics,
     )
-    return Artifact(manifest, {**sections, **masks.sections})
 
 
 # --- what artifacts of all engines have
@@ -213,48 +191,3 @@ def _token_dfa(canonical: "CanonicalDfa", vocab_size: int) -> Sections:
     if canonical.family_states is not None:
         sections["tokens.family_states"] = canonical.family_states
     return sections
-
-
-def _product(
-    cartesian: "CartesianDfa",
-    boundaries: "PretokenizerTables",
-    dfa: Dfa,
-    request: ArtifactRequest[Tokenizer],
-) -> Sections:
-    from ..bpe.tokenizer_tables import pretokenizer_sections
-
-    product, table, rows = cartesian.product, cartesian.table, cartesian.rows
-    # The states that read a prefix stand for the start.
-    byte_state = np.where(product.byte_state < dfa.states, product.byte_state, dfa.start)
-    # More than a mask has bits, where terminals have sentinels.
-    size = max(request.vocab_size, len(cartesian.pairs.part))
-    return {
-        **cartesian.pairs.padded(size).arrays("pairs."),
-        **pretokenizer_sections(boundaries),
-        "product.accepting": product.accepting.astype(np.uint8),
-        "product.after_cut": product.start_after,
-        "product.block_offsets": rows.rows.offsets,
-        "product.blocks": rows.rows.blocks,
-        "product.byte_state": byte_state.astype(np.int32),
-        "product.classes": product.classes,
-        "product.codes": rows.rows.codes,
-        "product.id_offsets": rows.offsets,
-        "product.ids": rows.ids,
-        "product.image_offsets": table.offsets,
-        "product.images": table.images,
-        "product.kernel_of": table.kernel_of,
-        "product.kernels": table.kernels,
-        "product.row_of": rows.row_of,
-    }
-
-
-def _normal_forms(merged: "Merged", tables: "NormalFormTables") -> Sections:
-    prompts = {"stable.prompts": np.ones(1, dtype=np.uint8)} if tables.prompts else {}
-    return {
-        **prompts,
-        "stable.classes": tables.classes,
-        "stable.start": np.array([tables.start], dtype=np.int32),
-        "stable.table": tables.table,
-        "stable.tokens": merged.normal_tokens,
-        "stable.unsure": merged.undecided_tokens,
-    }

@@ -40,7 +40,6 @@ _NORMAL_FORM = {
     "changes": ("u1", 2),
     "classes": ("u2", 1),
     "combining": ("i4", 1),
-    "edges": ("i4", 1),
     "inert": ("u2", 2),
     "inert_classes": ("u1", 1),
     "numbers": ("i4", 1),
@@ -126,7 +125,7 @@ def check_normal_form_tables(arrays: Arrays, vocab_size: int) -> None:
     start, between, inert_start = arrays["numbers"].tolist()
     require(0 <= start < between <= len(arrays["table"]), "numbers")
     require(0 <= inert_start < len(arrays["inert"]), "numbers")
-    for name in ("tokens", "edges", "bound", "opened.tails", "opened.tokens"):
+    for name in ("tokens", "bound", "opened.tails", "opened.tokens"):
         require_range(arrays, name, 0, vocab_size)
         require(bool((arrays[name][1:] > arrays[name][:-1]).all()), name)
     require_offsets(

@@ -45,7 +45,7 @@ from .forbidden_pairs import ForbiddenPairTables, PairTables, build_pairs
 from .special_in_merges import without_special_tokens
 
 # Goes up with every change of what the tables hold or how they are computed.
-_VERSION = 10
+_VERSION = 11
 
 _CHARACTERS = ("classes", "combining", "second", "row", "seconds")
 
@@ -82,25 +82,6 @@ class TokenizerTables:
             lambda: _pretokenizer_arrays(self._build_pretokenizer()),
             _pretokenizer_of,
             self._check_pretokenizer,
-        )
-
-    @cached_property
-    @making_tables()
-    def product_pretokenizer(self) -> PretokenizerTables:
-        """The same for products, which follow tokens of whole pre-tokens beside it."""
-        tokenizer = self.tokenizer
-        if not tokenizer.ignore_merges or text_normalizers(tokenizer.normalizers):
-            return self.pretokenizer
-
-        def build() -> dict[str, NDArray[Any]]:
-            pieces = whole_pieces(tokenizer)
-            found = build_pretokenizer_tables(tokenizer, None, pieces, beside=True)
-            return _pretokenizer_arrays(
-                without_special_tokens(found, tokenizer, lambda: self.pairs)
-            )
-
-        return self._cache.made(
-            "pretokenizer-beside", self._key, build, _pretokenizer_of, self._check_pretokenizer
         )
 
     def _check_pretokenizer(self, found: Tables) -> None:
@@ -236,7 +217,6 @@ def _normal_form_arrays(tables: NormalFormTables) -> dict[str, NDArray[Any]]:
         "byte_classes": tables.classes,
         "numbers": np.array([tables.start, tables.between, tables.inert_start], dtype=np.int32),
         "tokens": tables.tokens,
-        "edges": tables.edges,
         "opened.tails": tables.split.tails,
         "opened.tokens": tables.split.tokens,
         "opened.offsets": tables.split.offsets,
@@ -260,7 +240,6 @@ def _normal_form_of(arrays: Tables) -> NormalFormTables:
         start,
         between,
         arrays["tokens"],
-        arrays["edges"],
         SplitCharacters(tails, tokens, offsets, sets.astype(np.bool_)),
         arrays["inert"],
         arrays["inert_classes"],

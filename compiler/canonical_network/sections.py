@@ -13,13 +13,12 @@ states inside characters.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.canonical_network.closure.character_ends import SplitCharacterEnds
 from constrain.artifacts.canonical_network.closure.inert_tokens import NormalizedLiveness
 from constrain.artifacts.canonical_network.closure.token_liveness import Liveness
 from constrain.artifacts.canonical_network.contexts import TEXT_END
@@ -31,8 +30,8 @@ from constrain.artifacts.network.configurations import REFUSED
 from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.normalizer.machine import WithNormalForm
-from constrain.artifacts.normalizer.normal_form_dfa import NormalFormDfa
 from constrain.artifacts.pretokenizer.dfa import begins_character
+from constrain.artifacts.token_terminals.sentinels import network_with_sentinels
 from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.artifacts.tokens.tokenset import word_count
 
@@ -47,11 +46,13 @@ from ..normalizer.normalized_members import NormalFormTables
 from ..options import PREWARM, ArtifactRequest
 from ..pretokenizer.boundary_tables import PretokenizerTables, unspelled_characters
 from ..pretokenizer.marked_dfa import DEAD, synchronous_product
+from ..pretokenizer.prefix_and_replacement import loses_begun
 from ..progress import Progress, Step, silent
-from ..token_ids import token_ids
-from ..token_terminals.request import network_with_sentinels, with_sentinels_of
+from ..token_terminals.request import with_sentinels_of
 from ..tokenizers import Tokenizer
 from .precompute import Precomputed, precompute_rows
+from .tables import CanonicalTables
+from .without_calls import by_cartesian_merge
 
 # A patch: the states whose rows are others, or new, int32 (n,), and their rows, (n, P, J).
 Patch = tuple[NDArray[np.int32], NDArray[np.int32]]
@@ -125,53 +126,33 @@ def restricted(
     return number[changed].astype(np.int32), rows[changed]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CanonicalTables:
-    """A network beside a tokenizer's boundaries and forbidden pairs.
-
-    ``sections``: of the tokenizer. ``network``: the network under its pre-tokenizer. ``inert``:
-    the same for inert characters alone, with ``normal_form``; None where masks follow no normal
-    form. ``effort``: watches both. ``request``: what they are made for, with sentinels in the
-    place of ``terminals``, which are the ids of each. ``notes``: for the user.
-    """
-
-    request: ArtifactRequest[Tokenizer]
-    terminals: Sequence[TokenIds]
-    sections: dict[str, NDArray[Any]]
-    network: PretokenizedNetwork
-    inert: PretokenizedNetwork | None
-    normal_form: NormalFormTables | None
-    effort: Effort
-    notes: tuple[str, ...]
-
-
 @Step("merge")
 def merge(
     grammar: Grammar,
     network: NetworkTables,
+    terminals: Sequence[TokenIds],
     request: ArtifactRequest[Tokenizer],
     tables: TokenizerTables,
     progress: Progress = silent,
+    *,
+    is_normal: bool | None = None,
 ) -> CanonicalTables:
-    """What canonical masks of a network need.
+    """What canonical masks of a network need. ``terminals``: the ids of each token terminal.
+    ``is_normal``: of members that the tokenizer is known to encode, whether its normalizers need
+    not be followed.
 
     Raises ``LimitError``, and where there are no canonical masks ``CheckError`` for such a
     grammar, ``TokenizerError`` for such a tokenizer.
     """
     tokenizer, notes = request.tokenizer, []
-    terminals = token_ids(grammar, tokenizer, request.eos, request.limits)
     columns = network.table.shape[1]
     beside = with_sentinels_of(grammar, terminals, columns, request, tables)
     network = network_with_sentinels(network, beside.prefix)
     request, tables = beside.request, beside.tables
-    if tables.pretokenizer.unless_begun and _begins_with(network, tables.pretokenizer.prefix):
-        raise TokenizerError(
-            f"{visible(tokenizer.name)}: this tokenizer puts a space before texts that do not "
-            "begin with one, and members of this grammar, which nests, do; use --tokenization any"
-        )
     sections = tokenizer_sections(tables, request.vocab_size) | beside.sections
     sections["cuts.final"] = tables.pretokenizer.dfa.final.astype(np.uint8)
-    unspelled, normal_form = unspelled_characters(tokenizer), tables.normal_form
+    normal_form = None if is_normal else tables.normal_form
+    unspelled = unspelled_characters(tokenizer)
     matters = normal_form is not None or unspelled.any()
     read_at_all = read_characters(network) if matters else unspelled
     lost = np.flatnonzero(read_at_all & unspelled)
@@ -197,14 +178,31 @@ def merge(
         network, sections, vocabulary, CacheBudget(_CACHE_BYTES), effort.spend
     )
     inert = pretokenized.inert(sections) if "stable.table" in sections else None
-    if not _has_members(pretokenized, inert, sections, request):
+    if is_normal is None and not _has_members(pretokenized, inert, sections, request):
         message = "the tokenizer can spell no member: it has no token for a part of each"
         raise unspellable(grammar, tokenizer.added, message)
     if any(token.searched for token in tokenizer.added_tokens):
         notes.append("members in which the tokenizer finds one of its added tokens are left out")
     return CanonicalTables(
-        request, terminals, sections, pretokenized, inert, normal_form, effort, tuple(notes)
+        request, tables, terminals, sections, pretokenized, inert, normal_form, effort, tuple(notes)
     )
+
+
+def check_beginnings(
+    network: NetworkTables, request: ArtifactRequest[Tokenizer], tables: PretokenizerTables
+) -> None:
+    """Raise ``TokenizerError`` where two texts are written alike, of which one may be a member that
+    the tokenizer changes: " a" like "a", if it takes the space away before it puts one."""
+    if not tables.unless_begun:
+        return
+    (octet,) = tables.prefix
+    read = network_over(network)
+    if loses_begun(tables.texts, octet) and read.read(read.start, tables.prefix) != REFUSED:
+        raise TokenizerError(
+            f"{visible(request.tokenizer.name)}: this tokenizer puts a space before texts that do "
+            "not begin with one, and may change members of this grammar, which nests, that do; "
+            "use --tokenization any"
+        )
 
 
 @Step("precompute")
@@ -222,11 +220,12 @@ def precompute(merged: CanonicalTables, taken: int) -> Precomputed:
     counts = network.network.tables.counters is not None
     if not rows or memory <= 0 or counts:
         found = Precomputed({}, 0, is_complete=not rows)
+    elif (all_rows := by_cartesian_merge(merged, options.prewarm, memory)) is not None:
+        return all_rows
     else:
-        liveness = Liveness(network)
-        if merged.inert is not None and merged.normal_form is not None:
-            tables, dfa = merged.normal_form, NormalFormDfa.from_arrays(merged.sections)
-            ends = SplitCharacterEnds(network, dfa, tables.split, tables.between)
+        liveness, ends = Liveness(network), merged.ends
+        if ends is not None:
+            assert merged.inert is not None
             liveness = NormalizedLiveness(network, merged.inert, ends)
         # Rows that are found take less in a file: most hold few tokens, and many are equal.
         most_work = options.rows_work
@@ -272,12 +271,6 @@ def counts_of(found: Precomputed) -> dict[str, int]:
     rows = len(found.arrays["closed.rows"]) + len(found.arrays["closed.id_offsets"]) - 1
     complete = int(found.arrays["closed.all"][1])
     return {"answers": len(found.arrays["closed.keys"]), "rows": rows, "complete": complete}
-
-
-def _begins_with(network: NetworkTables, prefix: bytes) -> bool:
-    """Whether some member may begin with ``prefix``."""
-    found = network_over(network)
-    return found.read(found.start, prefix) != REFUSED
 
 
 def _has_members(

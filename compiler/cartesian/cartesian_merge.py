@@ -1,36 +1,37 @@
-"""CartesianMerge, Algorithm 5: all that is computed before decoding.
+"""CartesianMerge, Algorithm 5: all rows of a network without calls, before decoding.
 
-    product      the grammar's byte DFA × the pre-tokenizer DFA
+    product      the network × the pre-tokenizer DFA
     lift         DFA₁: which tokens each product state reads
     relevance    which of these transitions lead to an end
     rows         δ₁ restricted to those (section 5.4), each distinct row once
 
 DFA₂, the tokenizer's own automaton, is the table of forbidden pairs (``bpe.forbidden_pairs``).
-Algorithm 6, which walks both while decoding, is ``constrain.artifacts.cartesian.machine``. Source:
+Algorithm 6 walks both while decoding: ``constrain.artifacts.canonical_network.masks``. Source:
 Tran-Thien, "Technical Appendix" (2024), section 5.
 """
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
-from constrain.artifacts.cartesian.machine import ProductRows
-from constrain.artifacts.cartesian.transitions import Transitions
+from constrain.artifacts.canonical_network.closure.token_liveness import Summaries
+from constrain.artifacts.canonical_network.contexts import TEXT_END
+from constrain.artifacts.canonical_network.precomputed_rows import UNKNOWN
+from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.tokens import tokenset
-from constrain.artifacts.tokens.block_rows import MOST_ROWS, shared_blocks
 from constrain.artifacts.tokens.tokenset import Words
 
-from ..bpe.forbidden_pairs import PairTables, only_followed_by
+from ..automata.dfa import Dfa
+from ..bpe.forbidden_pairs import only_followed_by
+from ..bpe.tokenizer_tables import TokenizerTables
 from ..limits import Limits
-from ..pretokenizer.boundary_tables import PretokenizerTables
+from ..normalizer.normalized_members import NormalFormTables
 from ..progress import Progress, silent
-from .compressed import compressed_table
-from .lift import Lift, lift, no_rules
-from .product import Product
+from .lift import Lift, ids_of, lift
+from .normalized import live_by_inert
+from .product import Product, build_product
 from .relevance import Relevance
 
 # Up to so many tokens of a grammar have their rows of forbidden pairs compared, to fuse classes.
@@ -41,60 +42,73 @@ _MAX_FUSED = 10_000
 class CartesianDfa:
     """The result of Algorithm 5.
 
-    ``product``, its ``table`` as it is stored, and its ``rows``, 2p for the tokens that continue a
-    pre-token at state p and 2p + 1 for those that start one. ``pairs``: the forbidden pairs of
-    second tokens that continue a pre-token somewhere. ``transitions``: number of relevant
-    transitions of DFA₁. ``live_by_inert``: see ``normalized``.
+    ``lift``: of ``product``, with the transitions that lead to an end alone. ``live_by_inert``: see
+    ``normalized``.
     """
 
     product: Product
-    table: Transitions
-    rows: ProductRows
-    pairs: ForbiddenPairs
-    transitions: int
+    lift: Lift
     live_by_inert: bool = True
+
+    def add_to(self, summaries: Summaries) -> None:
+        """The rows as summaries above the empty stack."""
+        suffix, numbers = summaries.suffix(UNKNOWN, TEXT_END), dict[int, int]()
+        states, pre_states = self.product.byte_state.tolist(), self.product.pre_state.tolist()
+        for row, held in self.lift.rows:
+            if id(held) not in numbers:
+                numbers[id(held)] = summaries.rows.add(ids_of(held))
+            state, plane = divmod(row, 2)
+            entry = summaries.root_entry(pre_states[state], plane)
+            summaries.found[entry, states[state], suffix] = numbers[id(held)], 0
+
+    def tokens(self, kinds: tuple[int, ...]) -> NDArray[np.bool_]:
+        """The tokens that some row holds, bool (V,); ``kinds``: 0 for rows of tokens that continue
+        a pre-token, 1 for those that start one."""
+        found = np.zeros(self.lift.size, dtype=np.bool_)
+        # Equal rows share an array.
+        for held in {id(a): a for row, a in self.lift.rows if row % 2 in kinds}.values():
+            found[ids_of(held)] = True
+        return found
+
+
+def product_of(
+    network: PretokenizedNetwork,
+    tables: TokenizerTables,
+    limits: Limits | None = None,
+    progress: Progress = silent,
+) -> Product:
+    """The product of a network without calls, also for what begins behind a prompt. Raises
+    ``LimitError``."""
+    t = network.network.tables
+    accepting = t.accepting != 0
+    accepting[t.start] |= t.nullable_start
+    dfa = Dfa(t.table, t.classes, accepting, t.start, ())
+    return build_product(dfa, tables.pretokenizer, limits, progress, network.continued)
 
 
 def cartesian_merge(
     product: Product,
-    pretokenizer: PretokenizerTables,
-    pairs: PairTables,
-    vocab_size: int,
+    tables: TokenizerTables,
     limits: Limits | None = None,
-    rules_of: Callable[[int], Iterable[str]] = no_rules,
-    check: Callable[[Relevance], bool] | None = None,
-    most: int | None = None,
+    normal_form: NormalFormTables | None = None,
     progress: Progress = silent,
-    *,
-    whole_pairs: bool = False,
 ) -> CartesianDfa:
-    """Algorithm 5 for the texts of ``product``. Raises ``LimitError``, also where the table takes
-    more than ``most`` bytes.
-
-    ``rules_of``: the grammar rules behind a product state, which errors name. ``check``: computes
-    ``live_by_inert`` from what is relevant; without it the result is True. ``whole_pairs``: keep
-    the forbidden pairs of all tokens, which are the same for every grammar.
-    """
+    """Algorithm 5 for the texts of ``product``, of which those in ``normal_form`` are followed
+    beside it. Raises ``LimitError``."""
     limits = (limits or Limits()).started()
-    table = compressed_table(product, limits, rules_of, most, progress)
-    lifted = lift(product, pretokenizer, pairs, limits, rules_of, progress)
+    pretokenizer, pairs = tables.pretokenizer, tables.pairs
+    lifted = lift(product, pretokenizer, pairs, limits, progress)
     relevance = Relevance(product, lifted, pretokenizer, pairs, progress)
-    live_by_inert = check is None or check(relevance)
-    dead = relevance.dead()
-    _restrict(lifted, dead)
-    rows = pairs.forbidden.rows
-    if not whole_pairs:
-        rows = only_followed_by(rows, _tokens_of(lifted, (0,)))
-        rows = _fused(rows, np.flatnonzero(_tokens_of(lifted, (0, 1))))
-    transitions = _counted(lifted.bits)
-    return CartesianDfa(
-        product=product,
-        table=table,
-        rows=_packed(lifted, product.states, vocab_size, limits),
-        pairs=rows,
-        transitions=transitions + sum(map(len, lifted.lists.values())),
-        live_by_inert=live_by_inert,
-    )
+    is_live = normal_form is None or live_by_inert(normal_form, relevance)
+    _restrict(lifted, relevance.dead())
+    return CartesianDfa(product, lifted, is_live)
+
+
+def pairs_of(found: CartesianDfa, pairs: ForbiddenPairs) -> ForbiddenPairs:
+    """The forbidden pairs that masks of these rows are asked for: of second tokens that continue a
+    pre-token somewhere, with one class for tokens with equal rows, as section 5.3 fuses states."""
+    continuing, read = found.tokens((0,)), found.tokens((0, 1))
+    return _fused(only_followed_by(pairs, continuing), np.flatnonzero(read))
 
 
 def _restrict(lifted: Lift, dead: NDArray[np.int32]) -> None:
@@ -116,56 +130,8 @@ def _restrict(lifted: Lift, dead: NDArray[np.int32]) -> None:
             lifted.lists[row] = np.setdiff1d(lifted.lists[row], gone, assume_unique=True)
 
 
-def _counted(rows: dict[int, NDArray[np.uint32]]) -> int:
-    """The number of tokens of all rows; equal ones share an array."""
-    counts: dict[int, int] = {}
-    for found in rows.values():
-        if id(found) not in counts:
-            counts[id(found)] = len(tokenset.to_ids(found))
-    return sum(counts[id(found)] for found in rows.values())
-
-
-def _packed(lifted: Lift, states: int, vocab_size: int, limits: Limits) -> ProductRows:
-    """Each distinct row once: long ones as packed sets, short ones as lists of ids."""
-    row_of = np.full(2 * states, -1, dtype=np.int32)
-    words = tokenset.word_count(vocab_size)
-    dense: dict[bytes, int] = {}
-    whole = np.zeros(words, dtype=np.uint32)
-    shared: dict[int, int] = {}
-    for row, found in sorted(lifted.bits.items()):
-        if id(found) not in shared:
-            whole[: len(found)] = found
-            shared[id(found)] = dense.setdefault(whole.tobytes(), len(dense))
-        row_of[row] = shared[id(found)]
-    limits.within(MOST_ROWS).check_states(len(dense), "the table of each state's tokens")
-    lists: dict[bytes, int] = {}
-    for row, ids in sorted(lifted.lists.items()):
-        if len(ids):
-            row_of[row] = lists.setdefault(ids.astype("<i4").tobytes(), len(lists)) + len(dense)
-    offsets = np.zeros(len(lists) + 1, dtype=np.int64)
-    np.cumsum([len(key) // 4 for key in lists], out=offsets[1:])
-    return ProductRows(
-        row_of,
-        shared_blocks(np.frombuffer(b"".join(dense), dtype="<u4").reshape(-1, words)),
-        np.frombuffer(b"".join(lists), dtype="<i4"),
-        offsets,
-    )
-
-
-def _tokens_of(lifted: Lift, kinds: tuple[int, ...]) -> NDArray[np.bool_]:
-    """The tokens that some row holds, bool (V,); ``kinds``: 0 continuing rows, 1 starting ones."""
-    found = np.zeros(lifted.size, dtype=np.bool_)
-    # Equal rows share an array.
-    dense = {id(a): a for row, a in lifted.bits.items() if row % 2 in kinds}.values()
-    if dense:
-        found |= tokenset.to_flags(reduce(np.bitwise_or, dense))[: lifted.size]
-    for ids in {id(a): a for row, a in lifted.lists.items() if row % 2 in kinds}.values():
-        found[ids] = True
-    return found
-
-
 def _fused(pairs: ForbiddenPairs, read: NDArray[np.int64]) -> ForbiddenPairs:
-    """The same table with one class for tokens with equal rows, as section 5.3 fuses states.
+    """The same table with one class for tokens with equal rows.
 
     ``read``: the tokens that members have; if they are many, classes stay as they are. Other tokens
     keep the classes of the whole table, numbered after those of ``read``.

@@ -10,7 +10,7 @@ Tokens that do the same to all states form one class (``token_functions``), a ro
 classes, and rows with the same classes share one array.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +56,21 @@ class Lift:
     undecided: "Bundles"
     size: int
 
+    @property
+    def rows(self) -> Iterator[tuple[int, "Words | NDArray[np.int32]"]]:
+        """All rows that are not empty, ascending: packed, or as ids."""
+        for row in sorted((*self.bits, *self.lists)):
+            held = self.bits[row] if row in self.bits else self.lists[row]
+            if len(held):
+                yield row, held
+
+
+def ids_of(row: "Words | NDArray[np.int32]") -> NDArray[np.int32]:
+    """The tokens of a row, ascending."""
+    if row.dtype == np.uint32:
+        return tokenset.to_ids(row.view(np.uint32)).astype(np.int32)
+    return row.view(np.int32)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bundles:
@@ -83,20 +98,14 @@ class Bundles:
         return np.stack([np.repeat(rows, sizes), tokens, np.repeat(targets, sizes)])
 
 
-def no_rules(_: int) -> Iterable[str]:
-    """Where no rules are known behind a state."""
-    return ()
-
-
 def lift(
     product: Product,
     pretokenizer: PretokenizerTables,
     pairs: PairTables,
     limits: Limits | None = None,
-    rules_of: Callable[[int], Iterable[str]] = no_rules,
     progress: Progress = silent,
 ) -> Lift:
-    """The rows of all states. Raises ``LimitError`` naming the rules behind the longest."""
+    """The rows of all states. Raises ``LimitError``."""
     limits = (limits or Limits()).started()
     size = len(pairs.forbidden.rows.part)
     # A state of this table is a row; behind its first byte a token reads bytes with mark 0.
@@ -109,7 +118,7 @@ def lift(
     at_boundary = product.at_boundary
     undecided = [_bundled(alone[:, ~at_boundary[alone[2]]])]
     # What is stored is counted: pairs of a row and a class of tokens that do the same everywhere.
-    transitions, memory, most, longest = alone.shape[1], 0, 0, 0
+    transitions, memory = alone.shape[1], 0
     rows, total = 0, int(np.count_nonzero(used))
     progress(_STAGE, rows, total)
     starts, most_pairs = np.flatnonzero(used), limits.memory // _BYTES_OF_PAIR
@@ -121,13 +130,11 @@ def lift(
                 bits[row] = sets.packed[number]
             elif sets.counts[number]:
                 lists[row] = sets.ids[number]
-            if sets.counts[number] > most:
-                most, longest = sets.counts[number], row
             if limits.exceeded(0, transitions, memory + sets.memory):
-                limits.check_transitions(transitions, _STAGE, rules_of(longest // 2))
-                limits.check_memory(memory + sets.memory, _STAGE, rules_of(longest // 2))
+                limits.check_transitions(transitions, _STAGE)
+                limits.check_memory(memory + sets.memory, _STAGE)
             if done % _STRIDE == 0:
-                limits.check_resources(_STAGE, rules_of(longest // 2))
+                limits.check_resources(_STAGE)
                 progress(_STAGE, rows + done, total)
         rows += len(functions.starts)
         memory += sets.memory
@@ -246,10 +253,9 @@ def _byte_tokens(product: Product, pretokenizer: PretokenizerTables) -> NDArray[
 
 
 def _whole_tokens(product: Product, pretokenizer: PretokenizerTables) -> NDArray[np.int32]:
-    """The same by tokens of whole pre-tokens, whose first byte has mark 3, or 1 where they are
-    followed beside the pre-tokenizer DFA."""
+    """The same by tokens of whole pre-tokens, whose first byte has mark 3."""
     found = [np.zeros((3, 0), dtype=np.int32)]
-    begun = product.table[:, 3 if product.table.shape[1] > 3 else 1]
+    begun = product.table[:, 3]
     begin = {column: np.flatnonzero(begun[:, column]) for column in range(begun.shape[1])}
     for token, octets in pretokenizer.whole_pieces.items():
         column = int(product.classes[octets[0]])

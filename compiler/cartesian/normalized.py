@@ -1,4 +1,5 @@
-"""What a normalization form leaves to decoding: tokens to follow, and whether masks can run empty.
+"""What a normalization form leaves to decoding: whether masks can run empty, and where tokens end
+inside characters.
 
 Where a normalization form is not part of the grammar's automaton, texts in normal form are followed
 beside the product while decoding (``constrain.artifacts.normalizer.machine``). That takes
@@ -11,28 +12,19 @@ relevant claim of the product is so by *inert* characters, which no character be
                           character that has begun, and holds inert characters besides
 
 Nearly all grammars that leave such characters a choice meet this sufficient condition. For these
-``undecided_tokens`` finds what is left to decoding:
-
-    tokens    = those of the tokenizer's that some row of the product holds
-    undecided = of them those that begin inside a character, and those t for which some product
-                state p behind t leaves none of a set of tails
-
-where a tail, a token that ends a character, is left if it starts a pre-token at p, or continues one
-there and may follow t. The sets are of ``normalizer.inert_tokens``: behind all other tokens each
-state of the normal-form automaton lets some tail lead on, and decoding need not search for an end.
+``split_tokens`` finds the states behind tokens that end inside a character: which of them leave no
+end of it is found as for networks (``artifacts/canonical_network/closure/character_ends.py``).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.cartesian.machine import ProductRows
-
 from ..normalizer.normalized_members import NormalFormTables
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD, reaching, synchronous_product
-from .cartesian_merge import CartesianDfa
+from .lift import Lift, ids_of
 from .product import Product
 from .relevance import Relevance
 
@@ -42,7 +34,7 @@ def live_by_inert(normal_form: NormalFormTables, relevance: Relevance) -> bool:
     product = relevance.product
     entered = np.zeros(product.states, dtype=np.bool_)
     entered[product.table] = True
-    entered[[product.start, *product.start_after]] = True
+    entered[[product.start, *product.begins]] = True
     entered[DEAD] = False
     if (entered & product.at_boundary & ~_at_inert_boundary(product, normal_form)).any():
         return False
@@ -70,67 +62,30 @@ def _at_inert_boundary(product: Product, normal_form: NormalFormTables) -> NDArr
     return found
 
 
-def undecided_tokens(
-    cartesian: CartesianDfa,
-    pretokenizer: PretokenizerTables,
-    normal_form: NormalFormTables,
-    octets: Mapping[int, bytes],
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The ``tokens`` that are followed and the ``undecided`` ones of them, int32, ascending.
-
-    ``octets``: the bytes of each token. Where a normal form counts behind prompts only, ``tokens``
-    are all at the edge of a character, and none is undecided.
-    """
-    product, rows, opened = cartesian.product, cartesian.rows, normal_form.split
-    if normal_form.prompts:
-        followed = normal_form.edges[_held(rows, normal_form.edges).any(axis=0)]
-        return followed, np.zeros(0, dtype=np.int32)
-    leading, tails = _held(rows, opened.tokens), _held(rows, opened.tails)
-    allowed = ~cartesian.pairs.forbidden(opened.tokens.tolist(), opened.tails.tolist())
-    undecided = opened.tails[tails.any(axis=0)].tolist()
-    for place in np.flatnonzero(leading.any(axis=0)).tolist():
-        token = int(opened.tokens[place])
-        sources = np.flatnonzero(leading[rows.row_of, place])
-        targets = _targets(product, pretokenizer, sources, token, octets[token])
-        continuing, starting = tails[rows.row_of[2 * targets]], tails[rows.row_of[2 * targets + 1]]
-        left = continuing & allowed[place] | starting
-        met = left.astype(np.float32) @ opened.sets_of(place).T.astype(np.float32)
-        if not met.all():
-            undecided.append(token)
-    followed = normal_form.tokens[_held(rows, normal_form.tokens).any(axis=0)]
-    return followed, np.array(sorted(undecided), np.int32)
-
-
-def _held(rows: ProductRows, tokens: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which of some tokens the distinct rows hold, bool (R + L + 1, len(tokens)).
-
-    ``tokens``: ascending. The last row is empty: -1 stands for it.
-    """
-    lists = len(rows.offsets) - 1
-    found = np.zeros((len(rows.rows) + lists + 1, len(tokens)), dtype=np.bool_)
-    words = rows.rows.words(tokens >> 5)
-    found[: len(rows.rows)] = words >> (tokens & 31).astype(np.uint32) & 1
-    owners = len(rows.rows) + np.repeat(np.arange(lists), np.diff(rows.offsets))
-    # Both are ascending.
-    places = np.searchsorted(tokens, rows.ids)
-    places[places == len(tokens)] = 0
-    is_one = tokens[places] == rows.ids if len(tokens) else np.zeros(len(places), dtype=np.bool_)
-    found[owners[is_one], places[is_one]] = True
-    return found
-
-
-def _targets(
+def split_tokens(
     product: Product,
+    lifted: Lift,
     pretokenizer: PretokenizerTables,
-    rows: NDArray[np.int64],
-    token: int,
-    octets: bytes,
-) -> NDArray[np.int64]:
-    """The states that a token leads to from some rows of a lift, as by ``ProductMachine.step``."""
-    states, kinds = np.divmod(rows, 2)
-    bytewise = len(octets) == 1 and int(pretokenizer.fallback[octets[0]]) == token
-    offset = 2 if bytewise or token in pretokenizer.whole_pieces else 0
-    states = product.table[states, offset + kinds, product.classes[octets[0]]]
-    for octet in octets[1:]:
-        states = product.table[states, 0, product.classes[octet]]
-    return np.unique(states).astype(np.int64)
+    is_split: NDArray[np.bool_],
+    octets: Mapping[int, bytes],
+) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """The product states behind each of the tokens ``is_split``, bool (V,), that some row holds.
+    ``octets``: the bytes of each token."""
+    held: dict[int, list[int]] = {}
+    known: dict[int, Sequence[int]] = {}
+    for row, array in lifted.rows:
+        # Equal rows share an array.
+        if id(array) not in known:
+            ids = ids_of(array)
+            known[id(array)] = ids[is_split[ids]].tolist()
+        for token in known[id(array)]:
+            held.setdefault(token, []).append(row)
+    for token, rows in sorted(held.items()):
+        states, kinds = np.divmod(np.array(rows, dtype=np.int64), 2)
+        first, *rest = octets[token]
+        bytewise = len(rest) == 0 and int(pretokenizer.fallback[first]) == token
+        offset = 2 if bytewise or token in pretokenizer.whole_pieces else 0
+        states = product.table[states, offset + kinds, product.classes[first]]
+        for octet in rest:
+            states = product.table[states, 0, product.classes[octet]]
+        yield token, np.unique(states).astype(np.int64)

@@ -1,9 +1,9 @@
 """The members of a grammar as a tokenizer splits them: byte DFA × pre-tokenizer DFA.
 
 The synchronous product reads marked bytes (``pretokenizer.marked_dfa`` has the marks). It begins
-in the pair of both start states, and, for prompts, in the pairs of the grammar's start with each
-state of the pre-tokenizer DFA in which a character may begin. Only states on a path to an accepting
-one are in it.
+in the pair of both start states, and, for prompts, in the pairs of the state in which a member
+begins there with each state of the pre-tokenizer DFA in which a character may begin. Only states on
+a path to an accepting one are in it.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,6 @@ from ..automata.dfa import Dfa
 from ..limits import Limits
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD, reaching, synchronous_product
-from ..pretokenizer.prefix_and_replacement import members_behind
 from ..progress import Progress, silent
 
 # States that are renumbered at a time.
@@ -31,18 +30,18 @@ class Product:
     """A trimmed automaton over (mark, byte); state 0 is dead.
 
     ``table``: int32 (N, M, J), next state by mark and byte class. ``classes``: uint8 (256,), byte
-    to one of J classes. ``accepting``: bool (N,). ``byte_state``: int32 (N,), that of each state.
-    ``start``: the state at the start of a text. ``start_after``: int32 (S,), for each state of the
-    pre-tokenizer DFA the product state in which a member begins behind a prompt that ends there, 0
-    for none.
+    to one of J classes. ``accepting``: bool (N,). ``byte_state``, ``pre_state``: int32 (N,), the
+    states of both that each is of. ``start``: the state at the start of a text. ``begins``: int32,
+    those in which a member begins behind a prompt.
     """
 
     table: NDArray[np.int32]
     classes: NDArray[np.uint8]
     accepting: NDArray[np.bool_]
     byte_state: NDArray[np.int32]
+    pre_state: NDArray[np.int32]
     start: int
-    start_after: NDArray[np.int32]
+    begins: NDArray[np.int32]
 
     @property
     def states(self) -> int:
@@ -62,24 +61,23 @@ def build_product(
     tables: PretokenizerTables,
     limits: Limits | None = None,
     progress: Progress = silent,
+    continued: int | None = None,
 ) -> Product:
     """All pairs on a path from a start to an accepting pair, numbered breadth first.
 
-    At the start of a text the prefix of ``tables`` stands before a member that is not empty; behind
-    a prompt it does not. Raises ``LimitError``.
+    ``dfa``: of the texts with what the tokenizer puts before them. ``continued``: its state in
+    which a member begins behind a prompt; None without prompts. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
-    pretokenizer, continued = tables.dfa, dfa.start
-    if tables.prefix:
-        once = tables.unless_begun
-        dfa, continued = members_behind(dfa, tables.prefix, limits, unless_begun=once)
+    pretokenizer = tables.dfa
     joint, classes = _joint_classes(dfa, tables.classes)
-    ends = begins_character(pretokenizer.table, tables.classes) | pretokenizer.final
-    # Some prompts ("don't") end in the pre-tokenizer's start state. Without a prefix that pair is
-    # the start of the product itself.
-    own = [DEAD, pretokenizer.start] if continued == dfa.start else [DEAD]
-    begins = np.setdiff1d(np.flatnonzero(ends), own)
     width = np.int64(pretokenizer.states)
+    starts = np.array([dfa.start * width + pretokenizer.start])
+    if continued is not None:
+        ends = begins_character(pretokenizer.table, tables.classes) | pretokenizer.final
+        ends[DEAD] = False
+        begins = continued * width + np.flatnonzero(ends)
+        starts = np.append(starts, np.setdiff1d(begins, starts))
 
     row_bytes = 4 * pretokenizer.table.shape[1] * len(joint)
 
@@ -93,16 +91,13 @@ def build_product(
     pairs, table = synchronous_product(
         dfa.table[:, dfa.classes[joint]][:, None, :],
         pretokenizer.table[:, :, tables.classes[joint]],
-        np.append(dfa.start * width + pretokenizer.start, continued * width + begins),
+        starts,
         check,
     )
     byte_state, pretokenizer_state = np.divmod(pairs, width)
     accepting = dfa.accepting[byte_state] & pretokenizer.final[pretokenizer_state]
     accepting[DEAD] = False
-    start_after = np.zeros(pretokenizer.states, dtype=np.int32)
-    start_after[pretokenizer.start] = 1
-    start_after[begins] = 2 + np.arange(len(begins))
-    return _trimmed(table, classes, accepting, byte_state, start_after)
+    return _trimmed(table, classes, accepting, byte_state, pretokenizer_state, len(starts))
 
 
 def _joint_classes(
@@ -123,9 +118,11 @@ def _trimmed(
     classes: NDArray[np.uint8],
     accepting: NDArray[np.bool_],
     byte_state: NDArray[np.int64],
-    start_after: NDArray[np.int32],
+    pre_state: NDArray[np.int64],
+    starts: int,
 ) -> Product:
-    """The product without states that reach no accepting one; all are reached. The start is 1."""
+    """The product without states that reach no accepting one; all are reached. Those that texts
+    begin in are the first, from 1 on."""
     live = reaching(table, accepting)
     live[DEAD] = False
     kept = np.flatnonzero(live)
@@ -140,6 +137,7 @@ def _trimmed(
         classes=classes,
         accepting=accepting[kept],
         byte_state=byte_state[kept].astype(np.int32),
+        pre_state=pre_state[kept].astype(np.int32),
         start=int(number[1]),
-        start_after=number[start_after],
+        begins=number[2 : starts + 1],
     )

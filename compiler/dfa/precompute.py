@@ -29,7 +29,6 @@ from .byte_rows import byte_rows
 from .row_table import DistinctRows, RowTable
 
 if TYPE_CHECKING:
-    from ..cartesian.cartesian_merge import CartesianDfa
     from ..merge.direct_merge import CanonicalDfa
     from ..token_ids import TokenColumns
     from ..tokenizers import Tokenizer
@@ -89,16 +88,9 @@ def for_lazy_masks(taken: int, request: ArtifactRequest["Tokenizer"]) -> dict[st
 
 @Step("precompute")
 def precompute_tokens(
-    canonical: "CanonicalDfa | CartesianDfa", request: ArtifactRequest["Tokenizer"], taken: int
+    canonical: "CanonicalDfa", request: ArtifactRequest["Tokenizer"], taken: int
 ) -> Masks:
-    """Rows of a token DFA if they fit, else the packed bits that they can be unpacked from.
-
-    A product has rows of its own, so nothing is added for it.
-    """
-    from ..cartesian.cartesian_merge import CartesianDfa
-
-    if isinstance(canonical, CartesianDfa):
-        return Masks({})
+    """Rows of a token DFA if they fit, else the packed bits that they can be unpacked from."""
     size = request.vocab_size
     # With one row a state it would keep its size; equal and short rows only shrink it.
     largest = canonical.dfa.states * tokenset.word_count(size) * 4

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.tokens import tokenset
-from constrain.artifacts.tokens.block_rows import BlockRows
+from constrain.artifacts.tokens.trie import walk
 
 from .dot import cell, nested, table_to_dot
 from .drawing import Drawing
@@ -55,7 +55,7 @@ class Classes:
     @classmethod
     def of(cls, artifact: Artifact, pairs: ForbiddenPairs) -> "Classes":
         """Of the tokens on the edges of a canonical artifact's token DFA."""
-        # Behind these a product has tokens that stand for terminals.
+        # Behind these there may be tokens that stand for terminals.
         used = _used(artifact)
         ids = used[used < artifact.vocab_size]
         labels = TokenLabels(artifact.vocabulary, ids)
@@ -207,12 +207,15 @@ def _taken(matrix: Matrix, way: Sequence[int], ids: Sequence[int]) -> set[tuple[
 
 
 def _used(artifact: Artifact) -> NDArray[np.int32]:
-    """The tokens that some mask may hold, ascending."""
+    """The tokens that some mask may hold, ascending; where not all rows are precomputed, those that
+    the byte DFA reads somewhere."""
     arrays = artifact.arrays
-    if "product.codes" not in arrays:
+    if "tokens.edge_tokens" in arrays:
         return np.unique(arrays["tokens.edge_tokens"])
-    codes, blocks = arrays["product.codes"], arrays["product.blocks"]
-    rows = BlockRows(codes, blocks, arrays["product.block_offsets"], "product")
-    packed = rows.rows(slice(None), artifact.manifest.vocab_size)
-    dense = tokenset.to_ids(np.bitwise_or.reduce(packed, axis=0))
-    return np.union1d(dense, arrays["product.ids"]).astype(np.int32)
+    if "closed.all" in arrays and arrays["closed.all"][1]:
+        dense = tokenset.to_ids(np.bitwise_or.reduce(arrays["closed.rows"], axis=0))
+        return np.union1d(dense, arrays["closed.ids"]).astype(np.int32)
+    dfa = artifact.byte_dfa
+    states = np.arange(1, dfa.states)
+    read = [each.tokens for each in walk(artifact.trie, dfa.table, dfa.classes, states)]
+    return np.unique(np.concatenate(read)).astype(np.int32)

@@ -1,8 +1,8 @@
 """The picture of the automaton over tokens.
 
-canonical artifacts   the token DFA, each state with the edges that its mask row allows
-products              the same, made while it is walked
-any artifacts         the byte DFA lifted to tokens: q --token--> run(q, token's bytes)
+token DFAs                  each state with the edges that its mask row allows
+other canonical artifacts   the same, made while it is walked
+any artifacts               the byte DFA lifted to tokens: q --token--> run(q, token's bytes)
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.kinds.byte_dfa import ByteDfaRuntime
-from constrain.artifacts.kinds.cartesian import ProductRuntime
+from constrain.artifacts.kinds.canonical_dfa import CanonicalDfaRuntime
 from constrain.artifacts.kinds.regular import RegularGrammar
 from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.kinds.wordpiece import WordPieceRuntime
@@ -75,7 +75,7 @@ def draw_tokens(
     complete = len(known) == len(near)
     total = len(near) if complete else _states(artifact, steps)
     # The states of a machine that makes them while it walks are large numbers that say nothing.
-    is_walked = isinstance(artifact.runtime, WordPieceRuntime | ProductRuntime)
+    is_walked = isinstance(artifact.runtime, WordPieceRuntime | CanonicalDfaRuntime)
     number = dict(zip(near, range(len(near)) if is_walked else near, strict=True))
     text = b"".join(artifact.vocabulary.tokens(ids or [])).decode("utf-8", "backslashreplace")
     taken = set(pairwise(way))
@@ -200,7 +200,7 @@ def _states(artifact: Artifact, steps: _AllowedSteps) -> int:
 
     Of a machine that makes them while it walks those that were seen.
     """
-    if isinstance(artifact.runtime, WordPieceRuntime | ProductRuntime):
+    if isinstance(artifact.runtime, WordPieceRuntime | CanonicalDfaRuntime):
         return steps.seen
     if isinstance(artifact.runtime, TokenDfaRuntime):
         return artifact.runtime.token_dfa.states
@@ -238,7 +238,7 @@ def _tooltip(artifact: Artifact, state: int) -> str:
     byte_state = runtime.byte_state_of(state)
     text = (
         f"state {state}"
-        if artifact.manifest.kind == "byte-dfa"
+        if isinstance(runtime, ByteDfaRuntime)
         else f"state {state}, of state {byte_state} of the DFA"
     )
     rules = sorted({origin.rule for origin in artifact.origins_of(byte_state)})

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import (
+    BYTE_DFA,
     EARLEY,
     GREEDY,
     LAZY_GREEDY,
@@ -22,7 +23,7 @@ from ..choose import (
     OF_WORDS,
     semantics_of,
 )
-from ..options import ANY, CARTESIAN, DFA, DIRECT, CompileOptions
+from ..options import ANY, CANONICAL, CARTESIAN, DFA, DIRECT, CompileOptions
 from ..pipeline import Compilation
 
 # Larger token DFAs are not counted.
@@ -38,7 +39,7 @@ _ENGINES = {
     GREEDY: GREEDY,
     LAZY_GREEDY: GREEDY,
 }
-_METHODS = {"product": CARTESIAN, "token-dfa": DIRECT}
+_METHODS = {BYTE_DFA: CARTESIAN, "token-dfa": DIRECT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ def choices_of(artifact: Artifact) -> Choices:
     m, notes = artifact.manifest, artifact.notes
     engine = _ENGINES.get(m.kind, DFA)
     weaker = _said(notes, ANY_ALLOWED) if m.tokenization == ANY else None
-    method = _METHODS.get(m.kind)
+    method = _METHODS.get(m.kind) if m.tokenization == CANONICAL else None
     return Choices(
         Choice(engine, _said(notes, f"engine {engine}: ")),
         Choice(m.meaning),

@@ -82,7 +82,7 @@ class Counter:
 
 @dataclass(frozen=True, slots=True)
 class TokenDfa:
-    """The minimal DFA over canonical tokens that a product stands for."""
+    """The minimal DFA over canonical tokens that is walked."""
 
     states: int
     transitions: int
@@ -173,9 +173,14 @@ def inspection_of(
     )
 
 
+def is_walked(artifact: Artifact) -> bool:
+    """Whether it has no table of the DFA over canonical tokens, but walks it."""
+    return artifact.manifest.kind == BYTE_DFA and artifact.is_canonical
+
+
 def _tabulated(artifact: Artifact, limits: Limits) -> Artifact | None:
-    """A product with all its states in a table, if it is small; None for all else."""
-    if artifact.manifest.kind != "product":
+    """Such an artifact with a table of all states, if it is small; None for all else."""
+    if not is_walked(artifact):
         return None
     try:
         return tabulated(artifact, replace(limits, transitions=TOKEN_TRANSITIONS))
@@ -186,7 +191,7 @@ def _tabulated(artifact: Artifact, limits: Limits) -> Artifact | None:
 
 
 def token_dfa_of(artifact: Artifact, limits: Limits) -> TokenDfa | None:
-    """The size of a product's minimal DFA over tokens; None of other artifacts, and beyond
+    """The size of the minimal DFA over tokens that is walked; None of other artifacts, and beyond
     ``TOKEN_TRANSITIONS``. Raises ``LimitError`` for time and resident memory."""
     return _token_dfa(_tabulated(artifact, limits.started()))
 
@@ -240,10 +245,8 @@ def _sets(artifact: Artifact) -> tuple[int, ...]:
 def _precomputed(artifact: Artifact) -> str:
     """How much of the masks is in the file."""
     a, kind = artifact.arrays, artifact.manifest.kind
-    if kind in (BYTE_DFA, "token-dfa"):
+    if kind in (BYTE_DFA, "token-dfa") and not is_walked(artifact):
         return ALL if "row_of" in a else NONE
-    if kind == "product":
-        return SOME
     if "closed.all" in a:
         return ALL if bool(a["closed.all"][1]) else SOME
     found = ("memo.keys", "greedy.first_keys")

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from constrain.artifacts.container.manifest import Manifest
 from constrain.artifacts.errors import visible
 
+from ..options import CARTESIAN
 from .choices import TOKEN_TRANSITIONS, Choice, Effort
 from .density import STATES, Density
 from .encoding import FEWEST
@@ -114,7 +115,7 @@ def _token_dfa(found: Inspection) -> Iterator[str]:
     if found.token_dfa is not None:
         states, transitions = found.token_dfa.states, found.token_dfa.transitions
         yield f"token DFA: {states:,} states, {transitions:,} transitions"
-    elif found.kind == "product":
+    elif found.choices.method is not None and found.choices.method.name == CARTESIAN:
         yield f"token DFA: not counted, it has more than {TOKEN_TRANSITIONS:,} transitions"
 
 

@@ -2,8 +2,8 @@
 
     0 -- 'ab' 'a' -> 1
 
-A product (CartesianMerge) has no table of its states; for small ones ``tabulated`` walks all states
-that it can be in, breadth first, and gives the same artifact with a token DFA.
+CartesianMerge makes no table of its states; for small ones ``tabulated`` walks all states that it
+can be in, breadth first, and gives the same artifact with a token DFA.
 """
 
 from collections.abc import Iterable
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.errors import visible
-from constrain.artifacts.kinds.cartesian import ProductRuntime
+from constrain.artifacts.kinds.canonical_dfa import CanonicalDfaRuntime
 from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.tokens import tokenset
 
 from ..automata.reached import Numbered
 from ..limits import Limits
 
-_STAGE = "the table of the product"
+_STAGE = "the DFA over tokens"
 
 # At most so many tokens are listed in a line; beyond that it says how many there are.
 _MAX_LISTED = 12
@@ -31,7 +31,7 @@ def tokens_text(artifact: Artifact, limits: Limits | None = None) -> str:
     """The states of a canonical artifact's DFA over tokens, with the tokens that they allow.
 
     The text grows with the pairs of a state and a target, not with the transitions. Raises
-    ``LimitError`` for products that are too large, ``ValueError`` for other artifacts.
+    ``LimitError`` where it is too large, ``ValueError`` for other artifacts.
     """
     limits = (limits or Limits()).started()
     artifact = tabulated(artifact, limits)
@@ -63,36 +63,36 @@ _SHARED = ("dfa.", "vocab.", "origins.")
 
 
 def tabulated(artifact: Artifact, limits: Limits | None = None) -> Artifact:
-    """A product as an artifact with a token DFA; other artifacts are returned as they are.
+    """A byte DFA with canonical masks as an artifact with a token DFA; others as they are.
 
     States that allow the same sequences of tokens are one, so it is minimal. They are numbered
     breadth first, each a family of its own; the masks are the same. Raises ``LimitError``, also for
     too many transitions before states are joined.
     """
-    if not isinstance(artifact.runtime, ProductRuntime):
+    if not isinstance(artifact.runtime, CanonicalDfaRuntime):
         return artifact
-    product = artifact.runtime.machine()
+    machine = artifact.runtime.machine()
     limits = (limits or Limits()).started()
-    number = Numbered(product.start)
+    number = Numbered(machine.start)
     tokens: list[int] = []
     targets: list[int] = []
     offsets = [0]
     rows: dict[bytes, int] = {}
     row_of = []
     for state in number.order:
-        row = product.row(state)
+        row = machine.row(state)
         row_of.append(rows.setdefault(row.tobytes(), len(rows)))
-        ends = set(artifact.manifest.eos) if product.is_accepting(state) else set()
+        ends = set(artifact.manifest.eos) if machine.is_accepting(state) else set()
         for token in tokenset.to_ids(row).tolist():
             if token in ends:
                 continue
             tokens.append(token)
-            targets.append(number[product.step(state, token)])
+            targets.append(number[machine.step(state, token)])
         offsets.append(len(tokens))
         limits.check_states(len(number), _STAGE)
         limits.check_transitions(len(tokens), _STAGE)
         limits.check_resources(_STAGE)
-    accepting = np.array([product.is_accepting(s) for s in number.order], dtype=np.uint8)
+    accepting = np.array([machine.is_accepting(s) for s in number.order], dtype=np.uint8)
     kept, merged = _merged(row_of, accepting, offsets, np.array(targets, dtype=np.int64))
     parts = [slice(offsets[state], offsets[state + 1]) for state in kept]
     shared = {k: a for k, a in artifact.arrays.items() if k.startswith(_SHARED)}

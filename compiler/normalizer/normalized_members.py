@@ -14,7 +14,7 @@ followed while decoding (``artifacts/normalizer``).
                             is left out
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ from .character_properties import (
     readable_characters,
     text_normalizers,
 )
-from .inert_tokens import ends_inside, is_inert, is_plain, split_characters
+from .inert_tokens import is_inert, is_plain, split_characters
 
 # A normal-form automaton of so many states over characters becomes part of the grammar's automaton
 # if that grows by no more than this factor.
@@ -58,8 +58,7 @@ class NormalFormTables:
     (``NormalFormDfa``). ``split``: those that end inside a character. ``inert``,
     ``inert_classes``, ``inert_start``: as ``table``, ``classes`` and ``start``, of the texts of
     inert characters. ``bound``: int32, the tokens that hold other characters, beside one that they
-    end. ``edges``: int32, ``tokens`` and all others that end inside a character. ``prompts``: all
-    this counts behind prompts alone. ``restarts``: bytes that no text has, and behind which another
+    end. ``restarts``: bytes that no text has, and behind which another
     one begins. ``prefixes``: a byte that is read as another one is, and that one; or none.
     """
 
@@ -69,22 +68,20 @@ class NormalFormTables:
     start: int
     between: int
     tokens: NDArray[np.int32]
-    edges: NDArray[np.int32]
     split: SplitCharacters
     inert: NDArray[np.uint16]
     inert_classes: NDArray[np.uint8]
     inert_start: int
     bound: NDArray[np.int32]
-    prompts: bool = False
     restarts: bytes = b""
     prefixes: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NormalizedMembers:
-    """``dfa``: the members in normal form, if ``beside`` is None or for prompts; else those of
-    which each character by itself is, and ``beside`` says what may follow what. ``changed``: the
-    shortest other member.
+    """``dfa``: the members in normal form, if ``beside`` is None; else maybe those of which
+    each character by itself is, and ``beside`` says what may follow what. ``changed``: the shortest
+    other member.
     """
 
     dfa: Dfa
@@ -108,7 +105,6 @@ def build_normal_form_tables(tokenizer: Tokenizer) -> NormalFormTables:
     wide = {i: octets for i, octets in others if not octets.isascii()}
     dfa = NormalFormDfa(table, classes, start, none, none)
     tokens, split = split_characters(dfa, whole.states, wide)
-    edges = [*tokens.tolist(), *(i for i, octets in wide.items() if ends_inside(octets))]
     return NormalFormTables(
         characters,
         table,
@@ -116,7 +112,6 @@ def build_normal_form_tables(tokenizer: Tokenizer) -> NormalFormTables:
         start,
         whole.states,
         tokens,
-        np.unique(np.array(edges, dtype=np.int32)),
         split,
         *inert,
         np.array(bound, dtype=np.int32),
@@ -152,7 +147,7 @@ def normalized_members(
     lost = shortest_outside(dfa, tables.table, tables.classes, final, tables.start, limits=limits)
     # The last character of a prompt may compose with what members begin with.
     begins = characters.classes[readable_characters(first_characters(dfa))]
-    prompts = None if characters.is_inert[begins].all() else replace(tables, prompts=True)
+    prompts = None if characters.is_inert[begins].all() else tables
     if lost is None:
         return NormalizedMembers(dfa, None, prompts)
     if whole or _least_states(characters, present) <= _FEW_STATES:

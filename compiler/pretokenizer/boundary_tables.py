@@ -76,14 +76,11 @@ def build_pretokenizer_tables(
     tokenizer: Tokenizer,
     changed: NDArray[np.bool_] | None,
     whole_pieces: Mapping[int, bytes],
-    *,
-    beside: bool = False,
 ) -> PretokenizerTables:
     """The tables of a tokenizer. Raises ``TokenizerError`` for steps that they cannot express.
 
     ``changed``: bool (0x110000,), the characters that a normalizer never leaves as they are, None
-    if there are none. ``whole_pieces``: as of ``PretokenizerTables``. ``beside``: they
-    are followed beside the DFA, which reads two marks and knows nothing of them.
+    if there are none. ``whole_pieces``: as of ``PretokenizerTables``.
     """
     rewriting = text_rewriting(tokenizer)
     prefix, space = rewriting.prefix.encode("utf-8"), rewriting.space
@@ -105,7 +102,7 @@ def build_pretokenizer_tables(
     whole = reduce(composed, steps) if steps else unsplit(alphabet.count)
     dfa = over_bytes(whole, alphabet, by_atom)
     dfa = _encodable(dfa, tokenizer, rewriting, prefixed=True)
-    if whole_pieces and not beside:
+    if whole_pieces:
         dfa = intersected(with_whole_marks(dfa), whole_automaton(whole_pieces.values()))
     kept = unsplit(alphabet.count)
     if any(split.behaviour is Behaviour.REMOVED for split in splits):

@@ -138,6 +138,16 @@ def texts_behind(dfa: MarkedDfa, prefix: bytes, *, unless_begun: bool = False) -
     return MarkedDfa(np.ascontiguousarray(table), final, start)
 
 
+def loses_begun(texts: MarkedDfa, octet: int) -> bool:
+    """Whether some text is lost with a byte put before it, which it does not begin with.
+
+    ``texts``: over bytes, (S, 2, 256), with the start of a text as its only mark.
+    """
+    others = texts.table[texts.start, 1].copy()
+    begun, others[octet] = int(others[octet]), DEAD
+    return not _is_within(texts, np.stack((others, texts.table[begun, 0])))
+
+
 def _is_within(dfa: MarkedDfa, rows: NDArray[np.int32]) -> bool:
     """Whether all texts that go on by the first row also do by the second (inclusion).
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.errors import visible
-from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.token_terminals.sentinels import (
     PREFIX,
     SENTINELS,
@@ -118,12 +117,6 @@ def with_sentinels_of(
     changed = SentinelTables(tables, tokens, sentinels, read, request.vocab_size)
     wanted = replace(request, tokenizer=tokenizer, vocab_size=size, tokens=tokens)
     return WithSentinels(wanted, changed, terminals, prefix)
-
-
-def network_with_sentinels(network: NetworkTables, prefix: bytes) -> NetworkTables:
-    """The network whose token terminals are bytes; ``prefix``: as of ``WithSentinels``."""
-    found = over_bytes(network.table, network.classes, network.start, has_prefix=bool(prefix))
-    return replace(network, table=found[0], classes=found[1])
 
 
 def dfa_with_sentinels(dfa: Dfa, prefix: bytes) -> Dfa:

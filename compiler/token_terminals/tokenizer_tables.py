@@ -51,14 +51,6 @@ class SentinelTables(TokenizerTables):
         """Which texts have an encoding, and where the tokenizer splits them."""
         return with_restarts(self._without.pretokenizer, self._read, self._begin, self._behind)
 
-    @cached_property
-    def product_pretokenizer(self) -> PretokenizerTables:
-        """The same for products."""
-        found = self._without.product_pretokenizer
-        if found is self._without.pretokenizer:
-            return self.pretokenizer
-        return with_restarts(found, self._read, self._begin, self._behind)
-
     @property
     def _behind(self) -> PretokenizerTables | None:
         """Those of texts behind a terminal, where other ones have a prefix."""

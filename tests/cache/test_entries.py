@@ -228,7 +228,7 @@ class Recorder(Cache):
         return read(tables)
 
 
-_KINDS = ["tokenizer", "pretokenizer", "pretokenizer-beside", "pairs", "vocabulary", "normal-form"]
+_KINDS = ["tokenizer", "pretokenizer", "pairs", "vocabulary", "normal-form"]
 
 
 @pytest.fixture(scope="module")
@@ -241,7 +241,7 @@ def asked(
     for normalizer in (None, {"type": "NFC"}):
         path.write_text(json.dumps(document | {"normalizer": normalizer}))
         tables = TokenizerTables(load_bpe(path, cache=found), found)
-        assert tables.pretokenizer and tables.product_pretokenizer and tables.pairs
+        assert tables.pretokenizer and tables.pairs
         assert tables.tokens.trie
         assert (tables.normal_form is None) == (normalizer is None)
     assert sorted(found.asked) == sorted(_KINDS)
@@ -276,7 +276,7 @@ def _changes(
 
 
 # Lists of tokens, of which a shorter one is a list, too.
-_LISTS = {"bound", "edges", "tokens"}
+_LISTS = {"bound", "tokens"}
 
 # Arrays of which each value, or a larger one, is possible.
 _ANY_VALUES = {"about", "prefix", "whole_bytes", "tokens.data", "trie.octets"}

@@ -54,7 +54,8 @@ def pretokenized(text: str, tokenizer: Tokenizer) -> PretokenizedNetwork:
     """The network of a grammar beside the tokenizer's pre-tokenizer DFA."""
     engine = build_engine(text, dialect="gbnf")
     request = request_of(tokenizer, CompileOptions())
-    return merge(engine.grammar, engine.network, request, TokenizerTables(tokenizer)).network
+    tables = TokenizerTables(tokenizer)
+    return merge(engine.grammar, engine.network, (), request, tables).network
 
 
 def test_tokens_of_whole_pretokens_go_on_where_a_call_ends_inside(

@@ -9,8 +9,9 @@ from support.automata import REGEXES, SMALL_REGEXES, lifted_via_running
 from support.corpus.tokenizer_case import Case
 
 from constrain.artifacts.tokens import tokenset
+from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
-from constrain.compiler.cartesian.cartesian_merge import cartesian_merge
+from constrain.compiler.cartesian.cartesian_merge import cartesian_merge, pairs_of
 from constrain.compiler.cartesian.lift import Lift, lift
 from constrain.compiler.cartesian.product import Product, build_product
 from constrain.compiler.cartesian.relevance import Relevance
@@ -81,9 +82,8 @@ def test_rows_forbid_what_the_whole_table_forbids(tables: TokenizerTables) -> No
     """Restricting the pairs to the tokens of a grammar, and fusing classes, loses nothing."""
     automaton = build_automaton("[a-z ]{1,9}", dialect="regex")
     product = build_product(automaton.dfa, tables.pretokenizer)
-    size = tables.tokenizer.vocab_size
-    cartesian = cartesian_merge(product, tables.pretokenizer, tables.pairs, size)
-    whole, restricted = tables.pairs.forbidden.rows, cartesian.pairs
+    whole = tables.pairs.forbidden.rows
+    restricted = pairs_of(cartesian_merge(product, tables), whole)
     held = set(restricted.order.tolist())
     rng = random.Random(1)
     classes: dict[int, list[int]] = {}
@@ -91,3 +91,29 @@ def test_rows_forbid_what_the_whole_table_forbids(tables: TokenizerTables) -> No
         ids = sorted(restricted.ids(token).tolist())
         assert sorted(held.intersection(whole.ids(token).tolist())) == ids
         assert classes.setdefault(int(restricted.row_class[token]), ids) == ids
+
+
+def test_progress_is_shown(default_tokenizer: Tokenizer) -> None:
+    """Each step says how far it is."""
+    shown: dict[str, list[tuple[int, int]]] = {}
+
+    def progress(stage: str, done: int, total: int) -> None:
+        shown.setdefault(stage, []).append((done, total))
+
+    compile_grammar(
+        r'"[^"\\]{0,12}"',
+        dialect="regex",
+        tokenizer=default_tokenizer,
+        method="cartesian",
+        progress=progress,
+    )
+
+    assert {
+        "the product with the pre-tokenizer",
+        "the table of each state's tokens",
+        "the dead ends",
+    } <= set(shown)
+    for steps in shown.values():
+        assert all(0 <= done <= total for done, total in steps)
+        assert steps[-1][0] == steps[-1][1]
+    assert len(shown["the table of each state's tokens"]) > 2

@@ -18,9 +18,11 @@ from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cartesian.lift import Lift, lift
 from constrain.compiler.cartesian.product import Product, build_product
 from constrain.compiler.cartesian.relevance import Relevance
+from constrain.compiler.limits import Limits
 from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.pretokenizer import marked_dfa
 from constrain.compiler.pretokenizer.marked_dfa import reaching
+from constrain.compiler.pretokenizer.prefix_and_replacement import members_behind
 from constrain.compiler.pretokenizer.spellable_members import shortest_outside
 
 
@@ -40,7 +42,9 @@ def test_rows_of_real_tokenizers_are_those_of_walks(
     rng = random.Random(2)
     for language in TYPICAL.values() if full else [TYPICAL["words"], TYPICAL["string"]]:
         assert language.automaton is not None
-        product = build_product(language.automaton.dfa, found.pretokenizer)
+        dfa, prefix = language.automaton.dfa, found.pretokenizer.prefix
+        dfa = members_behind(dfa, prefix, Limits())[0] if prefix else dfa
+        product = build_product(dfa, found.pretokenizer)
         lifted = lift(product, found.pretokenizer, found.pairs)
         undecided = lifted.undecided
         table = np.concatenate([product.table[:, 0], product.table[:, 1]])

@@ -94,23 +94,20 @@ def test_a_limit_ends_with_its_own_code(
         assert "most of it in rule 'year'" in result.err
 
 
-def test_transitions_end_an_engine_that_was_asked_for_and_move_another_on(
+def test_transitions_end_a_method_that_was_asked_for_and_move_another_on(
     cli: Cli, tmp_path: Path
 ) -> None:
-    """Code 3 with ``--engine dfa``; by default a network takes its place, and a note says so."""
+    """Code 3 with ``--method direct``; by default the other takes its place."""
     grammar = content(tmp_path / "g.ebnf", 'top ::= ((("x")) year);\nyear ::= #"[0-9]{9}";')
     limit = ("--max-transitions", "50")
-    asked = cli("compile", grammar, *limit, "--engine", "dfa")
+    asked = cli("compile", grammar, *limit, "--method", "direct")
 
     assert (3, b"") == (asked.code, asked.out)
     assert "needs more than 50 transitions (most of it in rule " in asked.err
     assert "raise --max-transitions" in asked.err
     assert ["g.ebnf"] == names(tmp_path)
     for command in ("compile", "mask"):
-        other = cli(command, grammar, *limit)
-        assert 0 == other.code
-        assert "note: engine network: " in other.err
-        assert "needs more than 50 transitions" in other.err
+        assert 0 == cli(command, grammar, *limit).code
 
 
 def test_a_limit_names_the_rule_that_explodes(cli: Cli, tmp_path: Path) -> None:

@@ -238,7 +238,7 @@ def test_a_copy_outlives_its_file(tokenizer: Tokenizer, tmp_path: Path, is_thin:
 
 
 def test_sections_of_another_kind_are_none_of_an_artifact(tokenizer: Tokenizer) -> None:
-    """Nobody has checked them: a product has no terminals of a network."""
+    """Nobody has checked them: a byte DFA has no terminals of a network."""
     made = compile_grammar("(ab)*", dialect="regex", tokenizer=tokenizer, method="cartesian")
     alien = {"terminals.ids": np.array([99], dtype=np.int32)}
     matcher = load_bytes(encoded(made, alien)).matcher()
@@ -252,7 +252,7 @@ def test_an_automaton_of_another_kind_is_none_of_an_artifact(tokenizer: Tokenize
     )
     alien = {"network.table": np.array([[99]], dtype=np.int32)}
     matcher = load_bytes(encoded(made, alien)).matcher()
-    assert made.manifest.kind == "product"
+    assert made.manifest.kind == "byte-dfa"
     assert made.matcher().mask().tolist() == matcher.mask().tolist()
 
 
@@ -262,10 +262,10 @@ def test_masks_beside_named_tokens_have_no_bit_beyond_v(tokenizer: Tokenizer) ->
         'root ::= "a" <[1]>', dialect="gbnf", tokenizer=tokenizer, method="cartesian"
     )
     arrays = {}
-    for name in ("product.blocks", "product.ids"):
+    for name in ("closed.rows", "closed.ids"):
         arrays[name] = made.arrays[name].copy()
-    arrays["product.blocks"][:, 0] |= np.uint32(1 << 4)
-    arrays["product.ids"][:] = 4
+    arrays["closed.rows"][:, 0] |= np.uint32(1 << 4)
+    arrays["closed.ids"][:] = 4
     with pytest.raises(ArtifactError, match="a mask allows what is no token"):
         load_bytes(encoded(made, arrays)).matcher().mask()
 

@@ -26,7 +26,7 @@ MUNCH = 'start: "[" (start ("," start)*)? "]" | WORD\nWORD: /[a-z]+/\n%ignore " 
 PAIRS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "byte-dfa": ("[a-z]{2,5}", "[0-9]+-?", "regex", {"tokenization": "any"}),
     "token-dfa": ("[a-z]{2,5}", "[0-9]+-?", "regex", {"method": "direct"}),
-    "product": ("[a-z ]{2,9}", "[0-9]{4}(-| é)[0-9]+", "regex", {"method": "cartesian"}),
+    "canonical DFA": ("[a-z ]{2,9}", "[0-9]{4}(-| é)[0-9]+", "regex", {"method": "cartesian"}),
     "network": (NESTED, OTHER, "kbnf", {"tokenization": "any"}),
     "canonical network": (NESTED, NESTED.replace("4", "5"), "kbnf", {"tokenization": "canonical"}),
     "without masks": (NESTED, OTHER, "kbnf", {"tokenization": "canonical", "prewarm": 0}),

@@ -20,7 +20,7 @@ from support.normal_form import network as by_goals
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.canonical_network.machine import canonical_machine
-from constrain.artifacts.cartesian.machine import ProductMachine
+from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.kinds.generations import always
 from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.matcher import Matcher
@@ -42,37 +42,35 @@ FOLLOWED = [name for name in (*TOKENIZERS, *TINY) if name != "mistral-v3"]
 class Steps:
     """CartesianMerge's targets of many tokens at once.
 
-    They depend on the product states, on the token, and on whether that may go on with the
-    piece of the last one. Each such step is taken once.
+    They depend on the configuration, on the states of the pre-tokenizer, on the token, and on
+    whether that may go on with the piece of the last one. Each such step is taken once.
     """
 
     def __init__(self, artifact: Artifact) -> None:
         machine = artifact.machine()
-        assert isinstance(machine, ProductMachine | WithNormalForm)
-        self.machine: ProductMachine | WithNormalForm[ProductMachine] = machine
+        assert isinstance(machine, CanonicalMasks | WithNormalForm)
+        self.machine: CanonicalMasks | WithNormalForm[CanonicalMasks] = machine
         self.size = artifact.vocab_size
-        self.last: dict[int, int | None] = {self.machine.start: None}
-        self._known: dict[tuple[tuple[int, ...], int], NDArray[np.int64]] = {}
+        self._known: dict[tuple[object, int], NDArray[np.int64]] = {}
 
     def targets(self, state: int, tokens: NDArray[np.int64]) -> NDArray[np.int64]:
         """The states after each of the tokens."""
         machine = self.machine
-        product, number, text = machine, state, 0
+        masks, number, text = machine, state, 0
         if isinstance(machine, WithNormalForm):
-            product, (number, text) = machine.inner, divmod(state, machine.runs.states)
-        key = product.members(number), text
+            masks, (number, text) = machine.inner, divmod(state, machine.runs.states)
+        places, last = masks.places(number)
+        key = tuple(places), text
         if key not in self._known:
             self._known[key] = np.full((2, self.size), -1, dtype=np.int64)
         known = self._known[key]
-        last = self.last[state]
         follows = np.full(self.size, last is not None)
         if last is not None:
-            follows[product.pairs.ids(last)] = False
+            follows[masks.forbidden.ids(last)] = False
         goes_on = follows[tokens].astype(np.int64)
         for place in np.flatnonzero(known[goes_on, tokens] < 0).tolist():
             token = int(tokens[place])
-            known[goes_on[place], token] = target = machine.step(state, token)
-            self.last.setdefault(target, token)
+            known[goes_on[place], token] = machine.step(state, token)
         found: NDArray[np.int64] = known[goes_on, tokens]
         return found
 
@@ -110,7 +108,7 @@ LANGUAGES = {
 
 
 @sampled("name", ("gpt2", "tiny-bpe-1000"), FOLLOWED)
-def test_tables_and_products(
+def test_both_methods(
     name: str, case: Callable[[str], Case], full: bool, record_property: Count
 ) -> None:
     """DirectMerge and CartesianMerge side by side, wherever DirectMerge has a table: at every
@@ -136,7 +134,7 @@ def test_tables_and_products(
         record_property(kind, count)
 
 
-def test_a_large_table_and_a_product(case: Callable[[str], Case], full: bool) -> None:
+def test_both_methods_of_a_large_table(case: Callable[[str], Case], full: bool) -> None:
     """Random walks by the masks of both, in a language without end."""
     here, language = case("gpt2"), SMALL_EXAMPLES["person"]
     one = ENGINES["DirectMerge"].stored(language, here).matcher()
@@ -175,14 +173,14 @@ def test_networks_behind_a_prefix(case: Callable[[str], Case], full: bool) -> No
 
 
 @sampled("name", ("tiny-bpe-1000", "gpt2", "normalizing"), (*TINY, *TOKENIZERS, "normalizing"))
-def test_unrolled_networks_and_products(
+def test_unrolled_networks(
     name: str,
     case: Callable[[str], Case],
     normalizing: Case,
     monkeypatch: pytest.MonkeyPatch,
     full: bool,
 ) -> None:
-    """Nested one deep grammars are regular: the network's masks are those of the product."""
+    """Nested one deep grammars are regular: the network's masks are those of CartesianMerge."""
     here = normalizing if name == "normalizing" else case(name)
 
     def check(language: Language) -> None:
@@ -194,18 +192,18 @@ def test_unrolled_networks_and_products(
         sections = {n: a for n, a in stored.items() if not n.startswith(others)}
         vocabulary = here.tokenizer.vocabulary(here.tokenizer.vocab_size)
         machine = canonical_machine(tables, sections, here.eos_ids, vocabulary)
-        product = build_artifact(
+        unrolled = build_artifact(
             build_engine(language.text, dialect="kbnf", max_depth=1),
             here.tokenizer,
             method="cartesian",
             tables=here.tables,
             eos=here.eos,
         ).artifact
-        assert product.manifest.kind == "product"
-        network = Matcher(partial(always, machine), here.eos_ids, product.vocab_size)
-        liked = product.arrays.get("stable.tokens", np.zeros(0, dtype=np.int32))
+        assert unrolled.manifest.kind == "byte-dfa"
+        network = Matcher(partial(always, machine), here.eos_ids, unrolled.vocab_size)
+        liked = unrolled.arrays.get("stable.tokens", np.zeros(0, dtype=np.int32))
         walks = 200 if full else 4
-        side_by_side(product.matcher(), network, random.Random(8), walks, 20, liked)
+        side_by_side(unrolled.matcher(), network, random.Random(8), walks, 20, liked)
 
     some = ("json", "markup") if name == "normalizing" else ("json", "dyck", "markup")
     assert {} == offenders({key: NESTING[key] for key in some}, check)

@@ -38,7 +38,7 @@ GUARDED, FEW_GUARDED, MANY_GUARDED = 10**7, 150, 40_000
 @pytest.mark.quick
 def test_what_is_mutated_is_sound(originals: dict[str, Artifact], tmp_path: Path) -> None:
     """All kinds are there, and a walk of each ends well."""
-    kinds = {"byte-dfa", "token-dfa", "product", "word-dfa", "network"}
+    kinds = {"byte-dfa", "token-dfa", "word-dfa", "network"}
     assert kinds | {"earley", "greedy", "lazy-greedy"} == {
         artifact.manifest.kind for artifact in originals.values()
     }
@@ -261,7 +261,7 @@ FOUND: dict[str, tuple[str, str, Callable[[Numbers], Numbers]]] = {
         lambda held: _full(held, int(held[-1]), 1),
     ),
     "no text but whole pieces": (
-        "product, whole",
+        "canonical DFA, whole",
         "vocab.kinds",
         lambda kinds: _full(np.ones_like(kinds), 0, 40),
     ),

@@ -35,12 +35,12 @@ SEQUENCE = '#"(abc|xyz| a[0-9]{2}| bc)*"'
 
 # Normalizer, grammar, how it is compiled. Together their tables are of all kinds.
 JOBS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
-    "product": (None, f"start ::= {SEQUENCE};", {"method": "cartesian"}),
+    "canonical DFA": (None, f"start ::= {SEQUENCE};", {"method": "cartesian"}),
     "network": (None, NESTED, {"engine": "network", "prewarm": 0}),
     # Its table has megabytes.
     "normalized": ("NFC", NESTED, {"engine": "network", "prewarm": 0}),
 }
-KINDS = ["normal-form", "pairs", "pretokenizer", "pretokenizer-beside", "tokenizer", "vocabulary"]
+KINDS = ["normal-form", "pairs", "pretokenizer", "tokenizer", "vocabulary"]
 
 
 class Remembering(Cache):
@@ -232,7 +232,7 @@ def put_what_is_no_file(rng: random.Random, path: Path, entries: list[Path]) -> 
     return kind
 
 
-@sampled("job", ["product", "network"], list(JOBS))
+@sampled("job", ["canonical DFA", "network"], list(JOBS))
 def test_entries_that_others_wrote_change_no_mask(
     job: str, folder: Path, full: bool, record_property: Callable[[str, object], None]
 ) -> None:
@@ -253,7 +253,7 @@ def test_entries_that_others_wrote_change_no_mask(
 def test_the_jobs_have_tables_of_all_kinds(folder: Path, full: bool) -> None:
     """So that no kind of entry is left out."""
     found = set()
-    for job in JOBS if full else ("product", "network"):
+    for job in JOBS if full else ("canonical DFA", "network"):
         artifact_of(job, folder, Remembering(folder / job))
         found |= {path.name.rpartition("-")[0] for path in (folder / job).iterdir()}
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,12 +12,12 @@ from support.corpus.tokenizer_case import Case
 from support.limits import measured
 
 from constrain.artifacts import Artifact
+from constrain.artifacts.read import load
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Limits, Tokenizer, compile_grammar
-from constrain.compiler.diagnostics import LimitError
+from constrain.compiler import Limits, compile_grammar
 
 
-def test_a_product_ends_at_its_time(tmp_path: Path) -> None:
+def test_cartesian_merge_ends_at_its_time(tmp_path: Path) -> None:
     """Its steps look at the clock, level by level, and the rule is named."""
     path = tmp_path / "long.gbnf"
     path.write_text("root ::= [a-z]{1,90000}\n", encoding="utf-8")
@@ -40,74 +41,47 @@ def test_a_long_repetition_takes_time_in_proportion(tmp_path: Path) -> None:
     found.check(seconds=10)
 
 
-def test_transitions_are_counted_as_they_are_stored(default_tokenizer: Tokenizer) -> None:
-    """Rows are unions of classes of tokens: three million transitions are some thousands."""
-    limits = Limits(transitions=1_000_000)
-
-    artifact = compile_grammar(
-        "[a-z ]{1,200}",
-        dialect="regex",
-        tokenizer=default_tokenizer,
-        limits=limits,
-        method="cartesian",
-    )
-
-    assert artifact.manifest.counts["product_transitions"] > 3 * limits.transitions
-    with pytest.raises(
-        LimitError, match=r"the table of each state's tokens .* transitions"
-    ) as found:
-        compile_grammar(
-            "[a-z ]{1,200}",
-            dialect="regex",
-            tokenizer=default_tokenizer,
-            limits=Limits(transitions=100),
-            method="cartesian",
-            engine="dfa",
-        )
-    assert found.value.rules == ("start",)
-
-
-def test_a_product_that_is_too_large_falls_back_to_a_network_and_says_so(tmp_path: Path) -> None:
-    """By counts alone, with the same masks; an engine that is asked for is kept."""
+def test_rows_beyond_the_limits_are_left_to_decoding(tmp_path: Path) -> None:
+    """Those of all states together are tried first; then those of each, as far as there is room.
+    Masks are the same."""
     tokenizer = tokenizer_of(
         tmp_path, "ab", ["a b", "b ab"], added=[(9, "<eos>", True)], splits=True
     )
 
-    def compiled(limits: Limits, engine: str = "auto", method: str = "auto") -> Artifact:
+    def compiled(**options: Any) -> Artifact:
         return compile_grammar(
             "(a|b){0,40}",
             dialect="regex",
             tokenizer=tokenizer,
             eos=[9],
-            method=method,
-            engine=engine,
-            limits=limits,
+            method="cartesian",
+            **options,
         )
 
-    found, expected = compiled(Limits(transitions=20)), compiled(Limits())
+    expected = compiled()
+    assert expected.manifest.counts["complete"]
+    for options in (
+        {"limits": Limits(transitions=20)},
+        {"prewarm": 9},
+        {"max_artifact_bytes": 9_000},
+    ):
+        found = compiled(**options)
+        assert found.manifest.kind == expected.manifest.kind == "byte-dfa"
+        first, second = found.matcher(), expected.matcher()
+        for _ in range(10):
+            assert np.array_equal(first.mask(), second.mask())
+            token = int(tokenset.to_ids(first.mask())[0])
+            first.advance(token)
+            second.advance(token)
+    assert "closed.keys" not in compiled(prewarm=0, engine="dfa").arrays
 
-    assert (found.manifest.kind, expected.manifest.kind) == ("network", "product")
-    assert any("needs more than 20 transitions" in note for note in found.notes)
-    assert any("computed at run time" in note for note in found.notes)
-    first, second = found.matcher(), expected.matcher()
-    for _ in range(10):
-        assert np.array_equal(first.mask(), second.mask())
-        token = int(tokenset.to_ids(first.mask())[0])
-        first.advance(token)
-        second.advance(token)
-    with pytest.raises(LimitError, match="transitions"):
-        compiled(Limits(transitions=20), engine="dfa")
 
-
-@pytest.mark.parametrize("method", ["direct", "cartesian"])
-def test_a_method_that_is_asked_for_is_kept_or_ends_at_its_limit(
-    method: str, tmp_path: Path
-) -> None:
+def test_direct_merge_ends_at_its_limit_where_it_is_asked_for(tmp_path: Path) -> None:
     """No other method, and no other engine, takes its place."""
     path = tmp_path / "g.gbnf"
     path.write_text("root ::= [a-z ]{1,100}\n", encoding="utf-8")
 
-    found = measured("compile", path, "--method", method, "--max-transitions", 500)
+    found = measured("compile", path, "--method", "direct", "--max-transitions", 500)
 
     assert (found.code, "more than 500 transitions" in found.stderr) == (3, True), found.stderr
     assert "in rule 'root'" in found.stderr
@@ -125,14 +99,15 @@ LENGTHS = [r'"[^"\\]{0,30}"', ".{1,30}", ".*", "[a-zA-Z ]{1,200}"]
 def test_lengths_have_canonical_masks_by_default_on_real_tokenizers(
     data: Callable[[str], Path], tmp_path: Path, name: str, pattern: str
 ) -> None:
-    """Within the limits, as a product, whose rows count as what is stored of them."""
+    """Within the limits, and with all rows in the file."""
     grammar = tmp_path / "g.regex"
     grammar.write_text(pattern, encoding="utf-8")
     path = data(f"tokenizers/{name}/tokenizer.json")
 
     found = measured("compile", grammar, "-t", path, "-o", tmp_path / "g.cst")
 
-    assert (found.code, "product states" in found.stderr) == (0, True), found.stderr
+    assert found.code == 0, found.stderr
+    assert load(tmp_path / "g.cst").manifest.counts["complete"]
     found.check()
 
 

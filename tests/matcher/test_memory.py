@@ -17,7 +17,6 @@ from support.grammars import JSON
 from support.matcher import deep_json
 from support.maximal_munch import JSON as MUNCH
 
-from constrain.artifacts.cartesian.beside_pieces import ProductBesidePieces
 from constrain.artifacts.kinds.generations import SharedMachine
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
@@ -35,15 +34,15 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "greedy": (MUNCH, _MUNCH),
     "greedy, lazy": (MUNCH, _MUNCH | _LAZY),
     "earley": (JSON, {"dialect": "kbnf", "engine": "earley"} | _ANY),
-    "product": ("[a-zA-Z ]{1,20000}", {"dialect": "regex"}),
+    "canonical DFA": ("[a-zA-Z ]{1,20000}", {"dialect": "regex"}),
 }
 # Kinds of which a mask takes as long as hundreds of others.
-SLOW = "earley", "product"
+SLOW = "earley", "canonical DFA"
 
 # Steps, those of a kind that reads tokens slowly, and bytes of caches: of --full, else of a sample.
 FULL, SOME = (1_000_000, 200_000, 1 << 28), (40_000, 4_000, 1 << 16)
-# Of products, whose sets are small.
-PRODUCT_CACHE = 1 << 22
+# Of byte DFAs, whose sets are small.
+DFA_CACHE = 1 << 22
 # Tokens of a document, and the most that one matcher holds.
 DOCUMENT, HISTORY = 400, 2_000
 
@@ -133,18 +132,20 @@ def test_memory_is_flat_over_many_steps(
     """Documents of 400 tokens, a matcher each, and one matcher that is rolled back to stay under
     2,000: behind the first tenth of the steps the process does not grow."""
     text, options = KINDS[name]
-    tokenizer = pieces if name == "product" else default_tokenizer
+    tokenizer = pieces if name == "canonical DFA" else default_tokenizer
     artifact = compile_grammar(text, tokenizer=tokenizer, **options)
     artifact.save(tmp_path / "file.cst")
     most, slow, cache_bytes = FULL if full else SOME
     steps = slow if name in SLOW else most
-    if name == "product":
-        cache_bytes = min(cache_bytes, PRODUCT_CACHE)
+    if name == "canonical DFA":
+        cache_bytes = min(cache_bytes, DFA_CACHE)
     length = HISTORY - 10 if one else DOCUMENT
     arguments = [str(tmp_path / "file.cst"), *map(str, (steps, cache_bytes, int(one), length))]
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments],
-        input=(documents_of_words if name == "product" else documents)(tokenizer, steps, length),
+        input=(documents_of_words if name == "canonical DFA" else documents)(
+            tokenizer, steps, length
+        ),
         capture_output=True,
         text=True,
         check=True,
@@ -192,33 +193,6 @@ def test_a_matcher_that_stands_still_holds_no_machine(
         assert tokenset.contains(still.mask(), token)
         still.advance(token)
     assert still.is_accepting
-
-
-def test_a_product_beside_whole_pieces_keeps_the_limit_of_its_caches(
-    pieces: Tokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Pairs of a product state and a place that texts meet, and all that is found of them; masks
-    do not depend on it."""
-    monkeypatch.setattr("constrain.artifacts.tokens.interning.FEWEST_BYTES", 0)
-    limit = 1 << 18
-    made = compile_grammar("[a-zA-Z ]{1,900}", dialect="regex", tokenizer=pieces).to_bytes()
-    artifact, expected = load_bytes(made, cache_bytes=limit), load_bytes(made)
-    machines = set()
-    for line in documents_of_words(pieces, 300, 60).splitlines():
-        one, other = artifact.matcher(), expected.matcher()
-        for token in json.loads(line):
-            assert one.mask().tolist() == other.mask().tolist()
-            one.advance(token)
-            other.advance(token)
-            machine = artifact.machine()
-            assert isinstance(machine, ProductBesidePieces)
-            caches = "_masks", "_allowed", "_unions", "_below", "_rows", "_live"
-            held = sum(getattr(machine, name).total for name in caches)
-            assert held <= limit
-            # Besides its part a machine interns what matchers that read again meet.
-            assert machine.interned_bytes < limit / 2
-            machines.add(id(machine._groups))
-    assert len(machines) > 3
 
 
 def test_an_old_machine_is_left_to_who_holds_it() -> None:

@@ -27,7 +27,7 @@ REGULAR = 's ::= #"[a-c]{2,6}" | "the " ("cat" | "dog");'
 ENGINES: dict[str, tuple[str, dict[str, Any]]] = {
     "byte-dfa": (REGULAR, {"tokenization": "any"}),
     "token-dfa": (REGULAR, {"method": "direct"}),
-    "product": (REGULAR, {"method": "cartesian"}),
+    "canonical DFA": (REGULAR, {"method": "cartesian"}),
     "network": (NESTED, {"tokenization": "any", "engine": "network"}),
     "canonical network": (NESTED, {"tokenization": "canonical"}),
     "maximal munch": (NESTED, {"tokenization": "any", "meaning": "maximal-munch"}),
@@ -181,7 +181,7 @@ def test_a_file_that_was_replaced_is_not_taken_for_the_one_that_was_open(
     path = tmp_path / "a.cst"
     of("network").save(path)
     pickled = pickle.dumps(load(path))
-    of("product").save(path)
+    of("canonical DFA").save(path)
     with pytest.raises(ArtifactError, match="another artifact"):
         pickle.loads(pickled)
 

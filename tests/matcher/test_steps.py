@@ -10,7 +10,7 @@ from support import compiled
 from support.matcher import GRAMMARS, KINDS, Compile, after, allowed, spelled
 
 from constrain.artifacts import TokenRefusedError
-from constrain.artifacts.cartesian.machine import ProductMachine
+from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.compiler import Tokenizer
 
 pytestmark = pytest.mark.quick
@@ -47,19 +47,19 @@ def test_no_token_is_taken_for_the_step_of_another_state(artifacts: Compile, kin
             artifact.matcher().advance(token_id)
 
 
-def test_steps_of_a_product_are_found_once(
+def test_canonical_steps_are_found_once(
     default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A text that was read before takes look-ups alone."""
     artifact = compiled(GRAMMARS[3], default_tokenizer, method="cartesian")
     ids = [spelled(artifact, text) for text in (b"the", b" cat", b" and", b" dog")]
     state, accepting = after(artifact, *ids).mask().tolist(), after(artifact, *ids).is_accepting
-    monkeypatch.delattr(ProductMachine, "step")
+    monkeypatch.delattr(CanonicalMasks, "_step")
 
     again = after(artifact, *ids)
 
     assert (state, accepting) == (again.mask().tolist(), again.is_accepting)
-    assert "product" == artifact.manifest.kind
+    assert ("byte-dfa", True) == (artifact.manifest.kind, artifact.is_canonical)
 
 
 def test_a_refusal_says_why(artifacts: Compile) -> None:

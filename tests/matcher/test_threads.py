@@ -34,7 +34,7 @@ KINDS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "byte-dfa, no rows": (DATE, _BYTES | _SPARE, False),
     "token-dfa": (DAY, _TOKENS | {"method": "direct"}, False),
     "token-dfa, no rows": (DAY, _TOKENS | {"method": "direct"} | _SPARE, False),
-    "product": (DATE, _TOKENS | {"method": "cartesian"}, False),
+    "canonical DFA": (DATE, _TOKENS | {"method": "cartesian"}, False),
     "network": (JSON, _NETWORK | {"tokenization": "any"}, True),
     "network, lazy": (JSON, _NETWORK | {"tokenization": "any", "prewarm": 0}, True),
     "network, tokens": (NAMED, _NETWORK | {"tokenization": "any", "dialect": "gbnf"}, False),
@@ -102,7 +102,7 @@ def check_threads(
     return compared
 
 
-@sampled("name", ["product", "network, lazy", "canonical, lazy", "greedy, lazy"], KINDS)
+@sampled("name", ["canonical DFA", "network, lazy", "canonical, lazy", "greedy, lazy"], KINDS)
 def test_threads_find_the_masks_of_one(
     name: str,
     files: Callable[[str], bytes],
@@ -116,10 +116,10 @@ def test_threads_find_the_masks_of_one(
         return default_tokenizer.encode(json_text(rng))
 
     prompts: list[list[int]] = [[]]
-    if name in ("product", "token-dfa"):
+    if name in ("canonical DFA", "token-dfa"):
         prompts += [default_tokenizer.encode(text) for text in (" the", "on:", "\n")]
     given = ids if KINDS[name][2] else None
-    some = FEW if "canonical" in name or name == "product" else SOME
+    some = FEW if "canonical" in name or name == "canonical DFA" else SOME
     count = check_threads(files(name), full, given, prompts, some=some, recomputed=name != "earley")
     record_property("masks", count)
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from support.corpus.tokenizer_case import Case
 from support.normalizer import WIDE, compiled
 
-from constrain.artifacts.cartesian.machine import ProductMachine
+from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.dfa.byte_dfa import TokenRuns
+from constrain.artifacts.network.configurations import BOTTOM
 from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.normalizer.normal_form_dfa import DEAD, NormalFormDfa
 from constrain.artifacts.read import load_bytes
@@ -107,7 +108,7 @@ def plainly_free(texts: NormalFormDfa, state: int) -> bool:
 def test_masks_of_grammars_that_leave_few_ends(
     name: str, normalizing: Case, monkeypatch: pytest.MonkeyPatch, full: bool
 ) -> None:
-    """Random walks: all tokens of the product's mask but those that a plain search finds dead."""
+    """Random walks: all tokens of the inner mask but those that a plain search finds dead."""
     monkeypatch.setattr(stable_text, "_FEW_STATES", 0)
     monkeypatch.setattr(stable_text, "_GROWTH", 0)
     regex, least = NARROW[name]
@@ -131,37 +132,43 @@ def test_masks_of_grammars_that_leave_many(
 
 
 def test_unsure_tokens_by_the_definition(case: Callable[[str], Case]) -> None:
-    """Behind a sure token, whatever went before, the product's mask holds a token that leads to
-    a free state; behind the others there is a product state and a text where it holds none."""
+    """Behind a token after which one more leads to a free state, whatever went before, no end of
+    the character is searched for while decoding."""
     machine = compiled(case("qwen2_5"), "any").machine()
     assert isinstance(machine, WithNormalForm)
-    product, texts = machine.inner, machine.runs.dfa
-    assert product.transitions.kernels.shape[1] == 2
+    masks, texts = machine.inner, machine.runs.dfa
+    tables, pretokenizer = masks.network.tables, masks.pretokenized.pretokenizer
+    assert not len(tables.call_starts) and masks.precomputed is not None
     states = np.arange(len(texts.table))
     is_free, between = texts.are_free(states), np.flatnonzero(~texts.are_inside(states))[1:]
-    octets = {token: product.vocabulary.token(token) for token in texts.boundary.tolist()}
+    octets = {token: masks.vocabulary.token(token) for token in texts.boundary.tolist()}
     free = {}
     for token, found in octets.items():
         if 0x80 <= found[0] < 0xC0:
             after = led(texts, states, found)
             free[token] = is_free[after] & (after != DEAD)
-    behind: defaultdict[int, set[int]] = defaultdict(set)
-    for row in range(2 * len(product.transitions.kernel_of)):
-        packed = product.product_rows.united([row], product.vocab_size)
-        held = set() if packed is None else set(held_of(packed, octets))
-        for token in held - free.keys():
-            columns = product.classes[np.frombuffer(octets[token], np.uint8)].tolist()
-            behind[token].add(product.transitions.run(row // 2, row % 2, columns))
+    behind: defaultdict[int, set[tuple[int, int]]] = defaultdict(set)
+    contexts = masks.pretokenized.contexts
+    for p, q in zip(contexts.states.tolist(), contexts.pre_states.tolist(), strict=True):
+        for plane in range(2):
+            rows = masks.precomputed.find(masks.network.stacks, p, q, BOTTOM, plane) or set()
+            held = {i for row in rows for i in held_of(masks.rows[row], octets)}
+            for token in held - free.keys():
+                after = p
+                for octet in octets[token]:
+                    after = int(tables.table[after, tables.classes[octet]])
+                reads = pretokenizer.step(q, plane, token, octets[token])
+                behind[token].add((after, reads))
     undecided = {*free}
     for token in octets.keys() - free.keys():
         reached = np.unique(led(texts, between, octets[token]))
         bound = reached[~is_free[reached]]
-        for p in behind[token] if len(bound) else ():
-            left = held_of(product.row(product.state_of((p,), token)), free)
+        for p, q in behind[token] if len(bound) else ():
+            state = masks.state_of(masks.network.configuration({p: BOTTOM}), (q,), token)
+            left = held_of(masks.row(state), free)
             if not np.any([free[u][bound] for u in left], axis=0).all():
                 undecided.add(token)
-    assert sorted(undecided) == texts.undecided.tolist()
-    assert undecided > free.keys()
+    assert free.keys() <= set(texts.undecided.tolist()) <= undecided
 
 
 def led(texts: NormalFormDfa, states: NDArray[np.integer], octets: bytes) -> NDArray[np.integer]:
@@ -178,9 +185,9 @@ def held_of(found: NDArray[Any], tokens: Iterable[int]) -> list[int]:
     return sorted(set(tokens).intersection(found.tolist()))
 
 
-def check_walks(machine: WithNormalForm[ProductMachine], rng: random.Random, walks: int) -> int:
+def check_walks(machine: WithNormalForm[CanonicalMasks], rng: random.Random, walks: int) -> int:
     """Compare masks along random walks; the number of tokens that only a search takes out."""
-    plain = PlainMasks(machine)
+    plain, eos = PlainMasks(machine), set(tokenset.to_ids(machine.inner._eos).tolist())
     stuck = 0
     for _ in range(walks):
         state = machine.start
@@ -188,7 +195,7 @@ def check_walks(machine: WithNormalForm[ProductMachine], rng: random.Random, wal
             expected, found = plain.mask(state)
             assert expected == tokenset.to_ids(machine.row(state)).tolist()
             stuck += found
-            ids = [token for token in expected if token not in machine.inner.eos]
+            ids = [token for token in expected if token not in eos]
             if not ids:
                 break
             some = rng.sample(ids, min(12, len(ids)))
@@ -204,8 +211,8 @@ class PlainMasks:
     """Masks by the definition: what leads to the dead state is out, and what ends inside a
     character from which no way leads to a state between two."""
 
-    def __init__(self, machine: WithNormalForm[ProductMachine]) -> None:
-        self.product, self.texts = machine.inner, machine.runs.dfa
+    def __init__(self, machine: WithNormalForm[CanonicalMasks]) -> None:
+        self.inner, self.texts = machine.inner, machine.runs.dfa
         self.vocabulary, self.width = machine.inner.vocabulary, machine.runs.states
         tokens = range(machine.inner.vocab_size)
         ids = [i for i in tokens if self.vocabulary.is_text(i) and self.vocabulary.token(i)]
@@ -213,18 +220,19 @@ class PlainMasks:
         wanted = np.array(ids, dtype=np.int32)
         self.runs = TokenRuns(wanted, octets, self.texts.table, self.texts.classes)
         self.known: dict[tuple[int, int], bool] = {}
+        self.eos = set(tokenset.to_ids(machine.inner._eos).tolist())
 
     def mask(self, state: int) -> tuple[list[int], int]:
-        """The tokens, ascending, and how many of the product's only a search takes out."""
+        """The tokens, ascending, and how many of the inner mask's only a search takes out."""
         number, text = divmod(state, self.width)
-        row = tokenset.to_ids(self.product.row(number)).tolist()
+        row = tokenset.to_ids(self.inner.row(number)).tolist()
         led = dict(zip(*(found.tolist() for found in self.runs.run(text)), strict=True))
         inside = self.texts.are_inside(np.arange(self.width))
-        read = [i for i in row if i in led or i in self.product.eos]
+        read = [i for i in row if i in led or i in self.eos]
         kept = [
             i
             for i in read
-            if i not in led or not inside[led[i]] or self.ends(self.product.step(number, i), led[i])
+            if i not in led or not inside[led[i]] or self.ends(self.inner.step(number, i), led[i])
         ]
         return kept, len(read) - len(kept)
 
@@ -243,13 +251,13 @@ class PlainMasks:
         self, pair: tuple[int, int], pending: list[tuple[int, int]], seen: set[tuple[int, int]]
     ) -> Iterator[int]:
         """The states of the texts behind one token more; new pairs are added to ``pending``."""
-        product = self.product
-        for token in tokenset.to_ids(product.row(pair[0])).tolist():
+        inner = self.inner
+        for token in tokenset.to_ids(inner.row(pair[0])).tolist():
             after = self.texts.step(pair[1], self.vocabulary.token(token))
             if after == DEAD:
                 continue
             yield after
-            following = product.step(pair[0], token), after
+            following = inner.step(pair[0], token), after
             if following not in seen:
                 seen.add(following)
                 pending.append(following)

@@ -5,23 +5,17 @@ import random
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from constrain.artifacts.cartesian.machine import ProductMachine
 from constrain.artifacts.dfa.byte_dfa import TokenRuns
-from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie, walk
 from constrain.artifacts.tokens.vocabulary import Vocabulary
-from constrain.compiler import load_tokenizer
 from constrain.compiler.normalizer import normalized_members as stable_text
 from constrain.compiler.normalizer.character_properties import character_properties
 from constrain.compiler.normalizer.inert_tokens import is_inert
 from constrain.compiler.normalizer.normalized_members import normal_form_automaton
-from constrain.compiler.pipeline import build_artifact, build_automaton
 from constrain.compiler.tokenizers.definition import Form, Normalize
 
 _PRINTS = """
@@ -92,33 +86,6 @@ def test_inert_tokens() -> None:
         assert expected == is_inert(octets, plain, may_begin), octets
         both[expected] += 1
     assert min(both) > 300
-
-
-def test_whether_a_mask_holds_any_of_some_tokens(data: Callable[[str], Path]) -> None:
-    """A quick look never finds what the mask does not hold, and finds most of what it holds inside
-    a character: at states of random walks, for sets of all sizes."""
-    tokenizer = load_tokenizer(data("tokenizers/tiny-bpe-1000/tokenizer.json"))
-    automaton = build_automaton("([a-zé漢字 ]{1,9}[0-9]*)*", dialect="regex")
-    artifact = build_artifact(automaton, tokenizer, method="cartesian").artifact
-    machine = artifact.machine()
-    assert isinstance(machine, ProductMachine)
-    rng = random.Random(3)
-    size = machine.vocab_size
-    both = [0, 0]
-    for _ in range(120):
-        state = machine.start
-        for _ in range(8):
-            for share in (1, 3, 40, 400):
-                wanted = set(rng.sample(range(size), share))
-                found = machine.finds(state, wanted.__contains__)
-                held = wanted.intersection(tokenset.to_ids(machine.row(state)).tolist())
-                assert held or not found
-                both[found] += 1
-            ids = [i for i in tokenset.to_ids(machine.row(state)).tolist() if i not in machine.eos]
-            if not ids:
-                break
-            state = machine.step(state, rng.choice(ids))
-    assert min(both) > 20
 
 
 def test_tokens_run_at_once_lead_where_a_walk_leads() -> None:

@@ -13,10 +13,11 @@ from support.corpus.whole_pieces import whole_piece_model
 from support.limits import measured
 
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import compile_grammar, load_tokenizer
+from constrain.compiler import WeakerMasksWarning, compile_grammar, load_tokenizer
+from constrain.compiler.diagnostics import LimitError
 
 SIZE = 20_000
-PATTERNS = [r'"[^"\\]{0,30}"', ".{1,30}", ".*", "[a-zA-Z ]{1,200}"]
+PATTERNS = [r'"[^"\\]{0,5}"', ".{1,3}", ".*", "[a-zA-Z ]{1,30}"]
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +25,13 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Its ``tokenizer.json``."""
     folder = tmp_path_factory.mktemp("whole")
     return written(folder, whole_piece_model(7, SIZE, whole=SIZE // 2))
+
+
+@pytest.fixture(scope="module")
+def fewer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """That of one with 4,554 such tokens."""
+    folder = tmp_path_factory.mktemp("fewer")
+    return written(folder, whole_piece_model(7, SIZE, whole=100))
 
 
 def test_masks_are_those_of_all_encodings_of_a_finite_language(path: Path) -> None:
@@ -47,17 +55,18 @@ def test_masks_are_those_of_all_encodings_of_a_finite_language(path: Path) -> No
 
 
 @pytest.mark.parametrize("pattern", PATTERNS[2:])
-def test_walks_by_masks_alone_are_encodings(path: Path, pattern: str) -> None:
+def test_walks_by_masks_alone_are_encodings(fewer: Path, pattern: str) -> None:
     """Whatever masks allow up to the end of a text is the library's encoding of it."""
-    library, rng = tokenizers.Tokenizer.from_file(str(path)), random.Random(4)
-    artifact = compile_grammar(pattern, dialect="regex", tokenizer=load_tokenizer(path))
+    library, rng = tokenizers.Tokenizer.from_file(str(fewer)), random.Random(4)
+    artifact = compile_grammar(pattern, dialect="regex", tokenizer=load_tokenizer(fewer))
+    assert artifact.is_canonical
     ended = 0
     for _ in range(12):
         matcher, ids = artifact.matcher(), list[int]()
         for _ in range(25):
             allowed = tokenset.to_ids(matcher.mask())
             assert len(allowed)
-            if SIZE - 1 in allowed and len(ids) > 8:
+            if SIZE - 1 in allowed and len(ids) > 3:
                 text = b"".join(artifact.vocabulary.token(token) for token in ids).decode()
                 assert library.encode(text).ids == ids
                 ended += 1
@@ -70,12 +79,24 @@ def test_walks_by_masks_alone_are_encodings(path: Path, pattern: str) -> None:
 
 
 @pytest.mark.sampled("pattern", PATTERNS[1:2], PATTERNS)
-def test_long_repetitions_have_canonical_masks(path: Path, tmp_path: Path, pattern: str) -> None:
-    """By default, in seconds, with little memory: no automaton of all the texts is built."""
+def test_repetitions_have_canonical_masks(fewer: Path, tmp_path: Path, pattern: str) -> None:
+    """By default, in seconds."""
     grammar = tmp_path / "g.regex"
     grammar.write_text(pattern, encoding="utf-8")
 
-    found = measured("compile", grammar, "-t", path, "-o", tmp_path / "g.cst")
+    found = measured("compile", grammar, "-t", fewer, "-o", tmp_path / "g.cst")
 
     assert found.code == 0, found.stderr
-    found.check(seconds=30, memory=500_000_000)
+    found.check(seconds=30)
+
+
+def test_what_takes_too_much_has_any_masks_and_says_so(path: Path) -> None:
+    """Where canonical ones are not asked for."""
+    tokenizer = load_tokenizer(path)
+    with pytest.warns(WeakerMasksWarning, match="needs more than 2,000,000,000 bytes"):
+        artifact = compile_grammar("[a-zA-Z ]{1,200}", dialect="regex", tokenizer=tokenizer)
+    assert not artifact.is_canonical
+    with pytest.raises(LimitError, match="bytes"):
+        compile_grammar(
+            "[a-zA-Z ]{1,200}", dialect="regex", tokenizer=tokenizer, tokenization="canonical"
+        )

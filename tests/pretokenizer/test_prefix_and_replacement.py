@@ -18,13 +18,14 @@ from support import sampled
 from support.corpus.encodings import check_masks, following
 from support.library_steps import bpe
 from support.matcher import accepted_behind_prompts
+from support.network import inline_up_to
 from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers
 
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
 from constrain.compiler import Tokenizer, load_tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
-from constrain.compiler.diagnostics import CheckError
+from constrain.compiler.diagnostics import CheckError, TokenizerError
 from constrain.compiler.pipeline import build_artifact, build_automaton, build_engine
 from constrain.compiler.tokenizers import byte_alphabet
 
@@ -216,24 +217,58 @@ def test_masks_are_those_of_all_encodings(
     assert left_out > 2 or kind in (with_metaspace, with_sentence_piece, with_prefix_space)
 
 
-def test_masks_of_grammars_that_nest(tmp_path: Path) -> None:
-    """A space is put before each text; where a text may begin with one, that is refused."""
-    rng = random.Random(5)
-    library = octets(rng)
-    library.pre_tokenizer = byte_level(rng, prefix=True)
-    tokenizer = library_of(tmp_path, library)
-    nested = 's ::= "a" s "b" | "a b" | " ";'
-    found = build_artifact(build_engine(nested, dialect="kbnf"), tokenizer, eos=[END])
-    assert "puts a space before texts that do not begin with one" in found.notes[-1]
-    nested = 's ::= "a" s "b" | "a b" | "," " ";'
-    found = build_artifact(build_engine(nested, dialect="kbnf"), tokenizer, eos=[END])
-    artifact = load_bytes(found.artifact.to_bytes())
-    assert (artifact.manifest.kind, artifact.manifest.tokenization) == ("network", "canonical")
-    for text in ("a b", "aa bb", "aaaa bbbb", ", ", "aa, bb"):
-        matcher = artifact.matcher()
-        for token in library.encode(text).ids:
-            matcher.advance(token)
-        assert matcher.is_accepting
+# Members begin with a space, without one, and either way: in rules that are called first, in
+# repetitions that are counted, and in permutations that are sets.
+CALLED = (
+    'root ::= x "b" | x\nx ::= y | " a" | "c" y\ny ::= " " z | "a" | " b" | ", "\nz ::= "a" | " "',
+    'root ::= x | x "a" | x " "\nx ::= " " y\ny ::= "a" | " " | "b" z "a"\nz ::= "a" | "b "',
+    'root ::= x "a" | x ","\nx ::= "b" y " " | "a " | y\ny ::= "a" | "b,"',
+    'root ::= (x | " " x "," x)\nx ::= "a" | "a b" | "," | ", "',
+    'root ::= x x | ""\nx ::= " " | "a" | " a"',
+    'root ::= (" " | "a "){1,4} ("b" | " ")',
+)
+PERMUTED = 'root ::= permute!(" ", "a ", " b", ("ab" | ", b"), "b,"?);'
+
+
+@sampled("kind", [with_metaspace, with_prefix_space], NAMED)
+def test_masks_of_grammars_that_call(
+    kind: Callable[[random.Random], Any],
+    tmp_path: Path,
+    full: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A space is put before each text, or before those that do not begin with one."""
+    rng, compared = random.Random(f"called {kind.__name__}"), 0
+    inline_up_to(monkeypatch, 0)
+    monkeypatch.setattr("constrain.compiler.thresholds.LARGE_STATES", 2)
+    grammars = [(text, "gbnf") for text in CALLED] + [(PERMUTED, "kbnf")]
+    members = [
+        [bytes(word).decode() for word in build_automaton(text, dialect=dialect).dfa.members(12)]
+        for text, dialect in grammars
+    ]
+    for _ in range(60 if full else 2):
+        library = kind(rng)
+        tokenizer = library_of(tmp_path, library)
+        end = library.token_to_id(END)
+        tables = TokenizerTables(tokenizer)
+        for (text, dialect), words in zip(grammars, members, strict=True):
+            front = build_engine(text, dialect=dialect, engine="network")
+            found = [canonical(library, tokenizer, word) for word in words]
+            expected = following((ids for ids in found if ids is not None), [end])
+            options = {"tokenization": "canonical", "eos": [end], "engine": "network"}
+            if not expected:
+                with pytest.raises(CheckError):
+                    build_artifact(front, tokenizer, tables=tables, **options)
+                continue
+            try:
+                built = build_artifact(front, tokenizer, tables=tables, **options)
+            except TokenizerError as error:
+                assert "may change members" in str(error)
+                continue
+            artifact = load_bytes(built.artifact.to_bytes())
+            check_masks(artifact.matcher(), expected)
+            compared += len(expected)
+    assert compared > 150
 
 
 @pytest.mark.parametrize("text", [" ", "a", " a", "a ", " a b"])

@@ -59,15 +59,14 @@ ARTIFACTS: dict[str, set[str]] = {
     "walk": {"container", "errors", "network", "summaries", "tokens"},
     "earley": {"container", "dfa", "errors", "tokens"},
     "wordpiece": {"container", "dfa", "errors", "tokens"},
-    "cartesian": {"bpe", "container", "errors", "normalizer", "pretokenizer", "tokens"},
     "maximal_munch": {"container", "dfa", "errors", "network", "summaries", "tokens", "walk"},
     "canonical_network": {"bpe", "container", "errors", "machine", "network"}
     | {"normalizer", "pretokenizer", "summaries", "tokens", "walk"},
-    "token_terminals": {"container", "errors", "tokens"},
+    "token_terminals": {"container", "errors", "network", "tokens"},
     "matcher": {"errors", "tokens"},
     "lazy_dfa": {"container", "errors", "tokens"},
     "lazy_lexer": {"container", "dfa", "lazy_dfa", "maximal_munch", "summaries", "tokens"},
-    "kinds": {"bpe", "canonical_network", "cartesian", "container", "dfa"}
+    "kinds": {"bpe", "canonical_network", "container", "dfa"}
     | {"earley", "errors", "lazy_dfa", "lazy_lexer"}
     | {"machine", "matcher", "maximal_munch", "network", "normalizer", "pretokenizer"}
     | {"token_terminals", "tokens", "walk", "wordpiece"},
@@ -136,9 +135,9 @@ COMPILER: dict[str, set[str]] = {
     "merge": BASE
     | {"automata", "bpe", "cartesian", "choose", "grammar", "normalizer", "options"}
     | {"pretokenizer", "token_ids", "token_terminals", "tokenizers"},
-    "dfa": BASE | {"automata", "cartesian", "merge", "options", "token_ids", "tokenizers"},
+    "dfa": BASE | {"automata", "merge", "options", "token_ids", "tokenizers"},
     "canonical_network": BASE
-    | {"automata", "bpe", "grammar", "normalizer", "options", "pretokenizer", "token_ids"}
+    | {"automata", "bpe", "cartesian", "grammar", "normalizer", "options", "pretokenizer"}
     | {"token_terminals", "tokenizers"},
     "coverage": BASE | {"automata", "grammar", "lazy_dfa", "lnf", "maximal_munch"},
     "explain": BASE
@@ -164,8 +163,8 @@ COMPILER: dict[str, set[str]] = {
     | {"writers"},
     "drawing": BASE | {"automata", "children", "earley", "grammar", "maximal_munch", "network"},
     "assemble": BASE
-    | {"automata", "bpe", "cartesian", "dfa", "frontend", "grammar", "lazy_dfa", "network"}
-    | {"maximal_munch", "merge", "normalizer", "options", "pretokenizer", "token_ids"}
+    | {"automata", "dfa", "frontend", "grammar", "lazy_dfa", "network"}
+    | {"maximal_munch", "merge", "options", "token_ids"}
     | {"tokenizers", "wordpiece"},
     "notes": BASE | {"choose", "frontend", "grammar", "options", "tokenizers"},
     "pipeline": BASE
@@ -174,7 +173,6 @@ COMPILER: dict[str, set[str]] = {
         "bpe",
         "cache",
         "canonical_network",
-        "cartesian",
         "choose",
         "dfa",
         "frontend",

@@ -77,7 +77,7 @@ def test_every_engine_takes_the_steps_behind_the_choice() -> None:
     """What needs a tokenizer ends with encoded, precomputed and assembled tables, once each."""
     of_engines = {name: steps for name in calls() if "encode" in (steps := steps_of(name))}
 
-    assert 6 == len(of_engines)
+    assert 7 == len(of_engines)
     for name, steps in of_engines.items():
         assert len(set(steps)) == len(steps), name
         assert {"encode", "assemble"} <= set(steps), name

@@ -193,7 +193,7 @@ def test_thinking_and_then_json_is_what_the_library_encodes(
 def test_engines_agree_on_texts_of_any_length(
     name: str, any_case: Callable[[str], Case], full: bool
 ) -> None:
-    """A product and a network, along random walks of either."""
+    """A byte DFA and a network, along random walks of either."""
     here = any_case(name)
     ends = set(here.eos_ids)
     special = [i for i in sorted(here.tokenizer.added) if i not in ends]
@@ -257,12 +257,12 @@ def test_matchers_do_beside_tokens_what_they_do_elsewhere(
     assert {eos} == mask(matcher)
 
 
-def test_products_with_terminals_are_drawn_and_tabulated(any_case: Callable[[str], Case]) -> None:
+def test_byte_dfas_with_terminals_are_drawn_and_tabulated(any_case: Callable[[str], Case]) -> None:
     """What stands for terminals inside is in no drawing, and in no table of the same masks."""
     here = any_case("characters")
     added = min(here.tokenizer.added)
     artifact = compiled("DFA", f'root ::= "a" <[{added}]> "the" | " b"{{1,2}}', here)
-    assert artifact.manifest.kind == "product"
+    assert (artifact.manifest.kind, artifact.is_canonical) == ("byte-dfa", True)
     table = tabulated(artifact)
     assert table.manifest.kind == "token-dfa"
     for ids in ([], here.encode("a"), [*here.encode("a"), added], here.encode(" b")):

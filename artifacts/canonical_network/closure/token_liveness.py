@@ -62,8 +62,12 @@ class EncodedRows:
         for number, content in enumerate(self._bits):
             words: Words = np.frombuffer(content, dtype="<u4")
             found[2 * number] = tokenset.to_flags(words)[tokens]
+        flags = np.zeros(32 * tokenset.word_count(self._vocab_size), dtype=np.bool_)
         for number, content in enumerate(self._lists):
-            found[2 * number + 1] = np.isin(tokens, np.frombuffer(content, dtype="<i4"))
+            ids = np.frombuffer(content, dtype="<i4")
+            flags[ids] = True
+            found[2 * number + 1] = flags[tokens]
+            flags[ids] = False
         return found
 
     def place(self, number: int) -> int:

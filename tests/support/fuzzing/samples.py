@@ -67,11 +67,11 @@ CASES = {
     "byte-dfa without rows": Case(REGEX, "regex", {**ANY, "max_artifact_bytes": 0}),
     "token-dfa": Case(REGEX, "regex", DIRECT),
     "token-dfa without rows": Case(REGEX, "regex", {**DIRECT, "max_artifact_bytes": 0}),
-    "product": Case(REGEX, "regex", CARTESIAN),
-    "product, blocks": Case(MANY, "regex", CARTESIAN, "printable"),
-    "product, prefix": Case(REGEX, "regex", CARTESIAN, "prefixed"),
-    "product, whole": Case(REGEX, "regex", CARTESIAN, "whole"),
-    "product, prompts": Case("(e|a|A|B){1,4}", "regex", CARTESIAN, "lowercase"),
+    "canonical DFA": Case(REGEX, "regex", CARTESIAN),
+    "canonical DFA, blocks": Case(MANY, "regex", CARTESIAN, "printable"),
+    "canonical DFA, prefix": Case(REGEX, "regex", CARTESIAN, "prefixed"),
+    "canonical DFA, whole": Case(REGEX, "regex", CARTESIAN, "whole"),
+    "canonical DFA, prompts": Case("(e|a|A|B){1,4}", "regex", CARTESIAN, "lowercase"),
     "regular, tokens": Case(NAMED, "gbnf", CANONICAL),
     "network": Case(NESTED, "kbnf", {**ANY, "engine": "network"}),
     "network, tokens": Case(TOKENS, "gbnf", {**ANY, "engine": "network"}),
@@ -106,7 +106,7 @@ CASES = {
 LARGE = {
     "normalized": Case(ACCENTS, "kbnf", NETWORK, "normalized"),
     "decomposed bytes": Case(ACCENTS, "kbnf", {**NETWORK, "prewarm": 0}, "decomposed characters"),
-    "product, normal form": Case(COMPOSING, "regex", CARTESIAN, "decomposed characters"),
+    "canonical DFA, normal form": Case(COMPOSING, "regex", CARTESIAN, "decomposed characters"),
 }
 WORDS = {"word-dfa": 100, "word-dfa, short words": 5}
 
@@ -196,7 +196,7 @@ def samples(folder: Path, *, large: bool = False) -> dict[str, Artifact]:
                 patch.setattr(thresholds, "LARGE_STATES", 2)
                 patch.setattr(conjunctions, "_FEW_STATES", 0)
                 patch.setattr(conjunctions, "_TIMES_NFA", 0)
-            if name in ("product, blocks", "canonical network, rows"):
+            if name in ("canonical DFA, blocks", "canonical network, rows"):
                 patch.setattr(lift, "LONGEST_LIST", 4)
                 patch.setattr(token_liveness, "LONGEST_LIST", 4)
             if name == "sets":

@@ -1,0 +1,64 @@
+"""The rows of a network without calls by CartesianMerge: one walk of the token trie for all states
+together, as many tokens do the same."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constrain.artifacts.canonical_network.closure.joint_walks import joint_table
+from constrain.artifacts.canonical_network.closure.token_liveness import Summaries
+from constrain.artifacts.canonical_network.contexts import TEXT_END
+
+from ..cartesian.cartesian_merge import cartesian_merge, pairs_of, product_of
+from ..cartesian.normalized import split_tokens
+from ..diagnostics import LimitError
+from .precompute import Precomputed
+from .tables import CanonicalTables
+
+
+def by_cartesian_merge(
+    merged: CanonicalTables, most: int | None, memory: int
+) -> Precomputed | None:
+    """All rows, at most so many, if it is said how many, and of so many bytes.
+
+    None where there would be more, where the network has calls, or where tokens may be dead beside
+    a normal form. Raises ``LimitError`` for time and resident memory.
+    """
+    network, tables, limits = merged.network, merged.tables, merged.effort.limits
+    if len(network.network.tables.call_starts):
+        return None
+    progress = merged.effort.progress
+    try:
+        product = product_of(network, tables, limits, progress)
+        if most is not None and 2 * product.states > most:
+            return None
+        found = cartesian_merge(product, tables, limits, merged.normal_form, progress)
+    except LimitError as error:
+        if error.is_measured:
+            raise
+        return None
+    if not found.live_by_inert:
+        return None
+    summaries = Summaries(network.vocabulary.size, network.planes, len(network.pretokenizer.table))
+    found.add_to(summaries)
+    if summaries.nbytes > memory:
+        return None
+    arrays: dict[str, NDArray[Any]] = {
+        "closed.all": np.ones(2, dtype=np.uint8),
+        "closed.contexts": np.zeros((0, 3), dtype=np.int32),
+        **summaries.arrays(network.network.tables.states),
+    }
+    if (ends := merged.ends) is not None:
+        contexts, octets = network.contexts, merged.request.tokenizer.tokens
+        rows, pretokenizer = found.lift, tables.pretokenizer
+        for token, states in split_tokens(product, rows, pretokenizer, ends.is_split, octets):
+            pairs_behind = contexts.pair[product.byte_state[states], product.pre_state[states]]
+            for pair in pairs_behind.tolist():
+                ends.meet((pair, ()), np.array([token], dtype=np.int32), TEXT_END)
+        arrays["stable.unsure"] = ends.undecided(summaries, joint_table(network), set())
+    if not merged.request.options.thin:
+        size = merged.request.vocab_size
+        pairs = pairs_of(found, tables.pairs.forbidden.rows)
+        arrays |= pairs.padded(max(size, len(pairs.part))).arrays("pairs.")
+    return Precomputed(arrays, len(summaries.found), is_complete=True)
