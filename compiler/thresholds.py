@@ -25,9 +25,9 @@ LARGE_STATES = 2_000
 
 # An automaton has at most so many states, or transitions over tokens, where there is another way
 # but its masks are wanted soon: an operation or an expression that grows, whose states are made
-# when they are met else, a terminal in a grammar that may be a table of tokens, and that table,
-# which is a product else. `.*a.{13}` has as many and takes 5 s, `.*a.{20}` 2 million; a host name
-# of up to 253 characters has 24,000, and has all of its masks so.
+# when they are met else, a terminal in a grammar that may be a table of tokens, and that table, in
+# whose place two automata are walked else. `.*a.{13}` has as many and takes 5 s, `.*a.{20}` 2
+# million; a host name of up to 253 characters has 24,000, and has all of its masks so.
 BUILT_STATES = 50_000
 
 # A rule that may end where it goes on is called where its copies have more states; and where one

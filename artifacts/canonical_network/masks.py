@@ -245,7 +245,10 @@ class CanonicalMasks(InterningMachine):
 
     def take(self, state: int, token_id: int) -> int | None:
         """The state after a token; None if the mask at ``state`` lacks it."""
-        return self.step(state, token_id) if tokenset.contains(self.row(state), token_id) else None
+        target = self._steps.get((state, token_id))
+        if target is None and tokenset.contains(self.row(state), token_id):
+            target = self.step(state, token_id)
+        return target
 
     def row(self, state: int) -> Words:
         """The mask at a state: read-only, computed on a miss."""

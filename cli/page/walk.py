@@ -7,8 +7,6 @@ beside it divides the bytes. Where there are no tables, the page says why.
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .encoding import packed
 
 if TYPE_CHECKING:
@@ -92,25 +90,12 @@ def lexer_data(lexer: "LexerTables") -> dict[str, Any]:
 
 
 def _of_dfa(artifact: "Artifact") -> "NetworkTables":
-    from constrain.artifacts.network.tables import NetworkTables
+    from constrain.artifacts.network.tables import network_without_calls
 
     dfa = artifact.byte_dfa
-    none = np.zeros(0, dtype=np.int32)
-    offsets = np.zeros(dfa.states + 1, dtype=np.int64)
-    entries = np.array([dfa.start], dtype=np.int32)
-    # The start of a DFA that accepts ε accepts.
-    return NetworkTables(
-        dfa.table,
-        dfa.classes,
-        dfa.accepting,
-        offsets,
-        none,
-        none,
-        dfa.start,
-        False,
-        (artifact.manifest.start,),
-        entries,
-    )
+    tables = network_without_calls(dfa.table, dfa.classes, dfa.start)
+    # The page has the states of the DFA alone: one that accepts ε has a start that accepts.
+    return replace(tables, accepting=dfa.accepting, names=(artifact.manifest.start,))
 
 
 def walk_data(tables: "NetworkTables") -> dict[str, Any]:

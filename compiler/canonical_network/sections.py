@@ -177,14 +177,16 @@ def merge(
     pretokenized = PretokenizedNetwork.from_arrays(
         network, sections, vocabulary, CacheBudget(_CACHE_BYTES), effort.spend
     )
-    inert = pretokenized.inert(sections) if "stable.table" in sections else None
+    inert, followed = None, None
+    if "stable.table" in sections:
+        inert, followed = pretokenized.inert(sections), normal_form
     if is_normal is None and not _has_members(pretokenized, inert, sections, request):
         message = "the tokenizer can spell no member: it has no token for a part of each"
         raise unspellable(grammar, tokenizer.added, message)
     if any(token.searched for token in tokenizer.added_tokens):
         notes.append("members in which the tokenizer finds one of its added tokens are left out")
     return CanonicalTables(
-        request, tables, terminals, sections, pretokenized, inert, normal_form, effort, tuple(notes)
+        request, tables, terminals, sections, pretokenized, inert, followed, effort, tuple(notes)
     )
 
 

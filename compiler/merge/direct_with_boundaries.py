@@ -14,11 +14,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..automata.dfa import Dfa
-from ..automata.reached import reached
 from ..bpe.derivations import proper_merges
 from ..cartesian.product import Product
 from ..limits import Limits
-from ..pretokenizer.marked_dfa import DEAD
 from ..progress import Progress, silent
 from ..tokenizers import Tokenizer
 from .direct_merge import CanonicalDfa, merge_families
@@ -42,20 +40,12 @@ def direct_with_boundaries(
     limits = (limits or Limits()).started()
     size = tokenizer.vocab_size
 
-    def after(state: int) -> list[int]:
-        return [t for t in np.unique(product.table[state]).tolist() if t != DEAD]
-
-    states = list(reached([product.start], after))
-    finals = [s for s in states if product.accepting[s]]
-    # States that only members behind a prompt reach would be irrelevant.
-    number = {DEAD: 0, **{s: i for i, s in enumerate(states, start=1)}}
-    letters = ((number[a], t, number[b]) for a, t, b in _letters(product, states, tokenizer))
-    automaton = with_letters(
-        len(number), number[product.start], [number[s] for s in finals], letters
-    )
+    finals = np.flatnonzero(product.accepting).tolist()
+    letters = _letters(product, tokenizer)
+    automaton = with_letters(product.states, product.start, finals, letters)
     # States that read a prefix have numbers beyond those of the grammar's DFA.
     own = np.where(product.byte_state < dfa.states, product.byte_state, dfa.start)
-    byte_states = own[[DEAD, *states]].tolist()
+    byte_states = own.tolist()
     names = [sorted({rules[o] for o in dfa.origins[q] if o < len(rules)}) for q in byte_states]
     twice = np.repeat(proper_merges(tokenizer), 2, axis=0)
     twice[::2, 0] += size
@@ -68,11 +58,9 @@ def direct_with_boundaries(
     return replace(erased, family_states=np.array(byte_states, dtype=np.int32)[families])
 
 
-def _letters(
-    product: Product, states: Sequence[int], tokenizer: Tokenizer
-) -> Iterator[tuple[int, int, int]]:
+def _letters(product: Product, tokenizer: Tokenizer) -> Iterator[tuple[int, int, int]]:
     """The edges over letters, those with a start mark shifted by V: (source, letter, target)."""
-    for state in states:
+    for state in range(1, product.states):
         for mark in (0, 1):
             targets = product.table[state, mark, product.classes]
             for octet in np.flatnonzero(targets).tolist():

@@ -18,7 +18,8 @@ class MethodChoice:
     """How the canonical token sequences of a regular grammar are found, and why.
 
     DirectMerge ends with a table, whose masks cost a look-up; it grows with the merges that can
-    fire in a grammar. CartesianMerge computes masks lazily and fits any grammar. The boundaries
+    fire in a grammar. CartesianMerge walks two automata while decoding, by rows that are
+    precomputed as far as there is room. The boundaries
     of a pre-tokenizer behind a prompt are known to the second alone, so that only its artifacts
     continue a prompt exactly.
 
