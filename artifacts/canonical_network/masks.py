@@ -197,9 +197,7 @@ class CanonicalMasks(InterningMachine):
 
     def states_around(self, state: int) -> tuple[int, int] | None:
         """The states with usual counts in place of those of a state, if it has any."""
-        if self.network.tables.counters is None:
-            return None
-        usual = self.lazy_rows.usual
+        usual = None if self.network.tables.counters is None else self.lazy_rows.usual
         if usual is None:
             return None
         configuration, pre_states, after = self._states[state]
