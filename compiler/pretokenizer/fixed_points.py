@@ -216,10 +216,19 @@ def _unstripped(step: Strip, change: RewritingStep) -> tuple[MarkedDfa, Alphabet
     return ignoring_marks(table, final, _START), alphabet
 
 
+def _written_alike(char: str, change: RewritingStep) -> CharSet:
+    """The characters for which the normalizers behind the step write what they write for ``char``.
+
+    A space is one of them where ``char`` is what they write for it.
+    """
+    alike = char + change.space if char == change.written else char
+    return CharSet("[" + "".join(rf"\x{{{ord(one):X}}}" for one in alike) + "]")
+
+
 def _unreplaced(step: Replace, change: RewritingStep) -> tuple[MarkedDfa, Alphabet]:
     try:
         program = compile_program(step.pattern)
-        content = [CharSet(rf"\x{{{ord(char):X}}}") for char in step.content]
+        content = [_written_alike(char, change) for char in step.content]
         alphabet = alphabet_of([*sets_of(program), *content], space=change.space)
         machine = Machine(program, alphabet)
     except TokenizerError as error:

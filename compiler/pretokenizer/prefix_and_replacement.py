@@ -173,12 +173,14 @@ class RewritingStep:
 
     ``before``: what later steps put before a text, with plain spaces. ``seen``: whether the step
     finds a prefix before the text. ``space``: the character that it finds for a space.
+    ``written``: the character that stands for a space behind all normalizers.
     """
 
     step: Strip | Replace
     before: str
     seen: bool
     space: str
+    written: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +248,9 @@ def text_rewriting(tokenizer: Tokenizer) -> TextRewriting:
         return text if last_space == " " else text.replace(last_space, " ")
 
     changes = tuple(
-        RewritingStep(step, plain(last_prefix + prefix.removesuffix(seen)), bool(seen), spaces)
+        RewritingStep(
+            step, plain(last_prefix + prefix.removesuffix(seen)), bool(seen), spaces, space
+        )
         for step, seen, spaces in found
     )
     return TextRewriting(
