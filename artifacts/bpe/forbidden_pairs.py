@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tokens.distinct import first_places
+from ..tokens.sharing import shared
 from ..tokens.trie import ranges
 
 # Above all indices of merges.
@@ -64,8 +65,8 @@ class ForbiddenPairs:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], prefix: str) -> "ForbiddenPairs":
-        """The table in the sections ``prefix`` + one of ``SECTIONS``."""
-        return cls(*(arrays[prefix + name] for name in SECTIONS))
+        """The table in the sections ``prefix`` + one of ``SECTIONS``; of the same ones the same."""
+        return shared(cls, *(arrays[prefix + name] for name in SECTIONS))
 
     def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
         """The table's sections by name; ``from_arrays`` is the inverse."""
@@ -76,6 +77,8 @@ class ForbiddenPairs:
     def padded(self, size: int) -> "ForbiddenPairs":
         """The same table for a vocabulary of ``size`` ids; the added ids forbid nothing."""
         more = size - len(self.part)
+        if not more:
+            return self
         return replace(
             self,
             part=np.pad(self.part, (0, more), constant_values=-1),
@@ -129,23 +132,24 @@ class ForbiddenPairs:
                 found.append((low, _first_at_least(index, bound, low, high)))
         return [span for span in found if span[0] < span[1]]
 
-    def ids(self, token: int) -> NDArray[np.int32]:
-        """The tokens that may not follow ``token``, int32, in no particular order."""
+    def intervals(self, token: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The intervals of ``order`` that the row of ``token`` consists of: begins and ends."""
         spans = self.slices(token)
         if not spans:
-            return self.order[:0]
+            return self.begin[:0], self.end[:0]
         begin = np.concatenate([self.begin[low:high] for low, high in spans])
-        counts = np.concatenate([self.end[low:high] for low, high in spans]) - begin
-        found: NDArray[np.int32] = self.order[ranges(begin, counts)]
+        return begin, np.concatenate([self.end[low:high] for low, high in spans])
+
+    def ids(self, token: int) -> NDArray[np.int32]:
+        """The tokens that may not follow ``token``, int32, in no particular order."""
+        begin, end = self.intervals(token)
+        found: NDArray[np.int32] = self.order[ranges(begin, end - begin)]
         return found
 
     def mark(self, token: int, flags: NDArray[np.bool_]) -> None:
         """Set the flags, bool (at least V,), of the tokens that may not follow ``token``."""
-        spans = self.slices(token)
-        if not spans:
-            return
-        begin = np.concatenate([self.begin[low:high] for low, high in spans])
-        counts = np.concatenate([self.end[low:high] for low, high in spans]) - begin
+        begin, end = self.intervals(token)
+        counts = end - begin
         # Most tokens lie in few long intervals, which need no index of their own.
         short = counts < _LONG_INTERVAL
         for first, count in zip(begin[~short].tolist(), counts[~short].tolist(), strict=True):

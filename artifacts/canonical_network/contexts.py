@@ -123,6 +123,11 @@ class ReturnContexts:
             self._at_boundary[pair, context] = cached
         return cached
 
+    def which_at_boundary(self, pairs: NDArray[np.integer], context: int) -> _Flags:
+        """``at_boundary`` of some pairs, bool (n,)."""
+        found = [self.at_boundary(pair, context) for pair in pairs.tolist()]
+        return np.array(found, dtype=np.bool_)
+
     def boundaries(self, context: int) -> _Flags:
         """``at_boundary`` of all pairs, bool (n,)."""
         live, ends = self._contexts[context]

@@ -13,24 +13,17 @@ from numpy.typing import NDArray
 from ..summaries.rows import RowTable
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES
+from ..tokens.tokenset import Words
 from .pretokenized import PretokenizedNetwork
+from .splits import Left, Split
 from .stack_walks import StackWalks
-from .trie_walk import Group, Walk, WalkKey
+from .trie_walk import Frames, Landing
 
 if TYPE_CHECKING:
     from .usual_counts import UsualCounts
 
 # State, pre-tokenizer state, set of stacks, and the plane in which tokens begin.
 Thread: TypeAlias = tuple[int, int, int, int]
-
-# The number of a row, or the ids of a few tokens.
-_Tokens: TypeAlias = int | NDArray[np.int32]
-
-# What leads to a boundary, and the groups that lead to other places.
-_Split: TypeAlias = tuple[_Tokens, tuple[Group, ...]]
-
-# So many tokens are a row.
-_FEW = 256
 
 # In place of the row of many counts where it is not the same for all.
 _BY_COUNTS = -1
@@ -40,18 +33,22 @@ class LazyRows:
     """The live tokens of a thread, found by walks of the token trie down its stacks.
 
     ``network``: says what each token reads and what may follow it (``reader``: another one says
-    what it reads). ``rows``: where the rows that are found are numbered.
+    what it reads). ``rows``: where the rows that are found are numbered. ``inert``: the network
+    beside the inert pre-tokenizer DFA, if there is one: what is live there needs no search here.
     """
 
-    def __init__(self, network: PretokenizedNetwork, rows: RowTable) -> None:
-        self._network, self._rows = network, rows
+    def __init__(
+        self,
+        network: PretokenizedNetwork,
+        rows: RowTable,
+        inert: PretokenizedNetwork | None = None,
+    ) -> None:
+        self._network, self._rows, self._inert = network, rows, inert
         self._contexts = network.contexts
         self._stack_contexts = network.stack_contexts
         self._stack_walks = StackWalks(network.network, network.reading)
-        self._splits: dict[tuple[WalkKey, int], _Split] = {}
-        # By group and set of stacks, and by group and context where that decides.
-        self._live: dict[tuple[int, int], _Tokens] = {}
-        self._live_above: dict[tuple[int, int], _Tokens | None] = {}
+        # Rows of splits.
+        self._numbers: dict[Split, int] = {}
         self.usual = _usual_counts(network)
         self._usual_rows: dict[tuple[int, ...], int] = {}
         # No token begins or ends more items.
@@ -98,75 +95,58 @@ class LazyRows:
 
     def _row(self, state: int, pre_state: int, node: int, plane: int) -> int:
         """Walks down the stacks of ``node`` until nothing is suspended."""
-        parts, few = set[int](), list[NDArray[np.int32]]()
-        for key, walk, below in self._stack_walks.of(state, pre_state, node, plane):
-            at_boundary, others = self._split(key, walk, self._stack_contexts.of_node(below))
-            found = [at_boundary, *(self._live_tokens(group, below) for group in others)]
-            for tokens in found:
-                if isinstance(tokens, int):
-                    parts.add(tokens)
-                else:
-                    few.append(tokens)
+        contexts, parts, few = self._contexts, set[int](), list[NDArray[np.int32]]()
+        for _, walk, below in self._stack_walks.of(state, pre_state, node, plane):
+            context = self._stack_contexts.of_node(below)
+            for frames, landing in walk.parts:
+                shown = self._shown(frames, landing, below)
+                split = self._network.splits.of(landing, contexts.push_all(frames, context), shown)
+                if split.many is not None:
+                    parts.add(self._number(split, split.many))
+                elif len(split.few):
+                    few.append(split.few)
+                few += [self._live_tokens(left, frames, below, context) for left in split.left]
         if few:
-            parts.add(self._number(np.concatenate(few)))
+            ids = np.concatenate(few)
+            if len(ids):
+                parts.add(self._rows.number(tokenset.from_ids(ids, self._network.vocabulary.size)))
         return self._rows.union(parts)
+
+    def _shown(self, frames: Frames, landing: Landing, node: int) -> Split | None:
+        """What becomes of a landing's tokens beside the inert pre-tokenizer DFA."""
+        if self._inert is None:
+            return None
+        context = self._inert.stack_contexts.of_node(node)
+        return self._inert.splits.of(landing, self._inert.contexts.push_all(frames, context))
 
     @property
     def nbytes(self) -> int:
         """About the size of what is found beside rows."""
-        found = len(self._live) + len(self._live_above)
-        found += len(self._usual_rows) + len(self._far_rows)
-        return ENTRY_BYTES * (2 * len(self._splits) + found)
+        found = len(self._numbers) + len(self._usual_rows) + len(self._far_rows)
+        return ENTRY_BYTES * found
 
     def forget(self) -> None:
         """Rows are numbered from 0 again."""
-        self._splits.clear()
-        self._live.clear()
-        self._live_above.clear()
+        self._numbers.clear()
         self._usual_rows.clear()
         self._far_rows.clear()
 
-    def _split(self, key: WalkKey, walk: Walk, context: int) -> _Split:
-        """The tokens of a walk that lead to a boundary, whatever the stacks of a context; and the
-        groups that lead to other places from which something goes on."""
-        cached = self._splits.get((key, context))
-        if cached is None:
-            contexts = self._contexts
-            found: list[NDArray[np.int32]] = []
-            others = []
-            for group in walk.groups:
-                pair = contexts.number(group.state, group.pre_state)
-                above = contexts.push_all(group.frames, context)
-                if contexts.at_boundary(pair, above):
-                    found.append(group.ids)
-                elif contexts.is_live(pair, above):
-                    others.append(group)
-            ids = np.concatenate(found) if found else np.zeros(0, dtype=np.int32)
-            cached = self._splits[key, context] = self._tokens(ids), tuple(others)
-        return cached
-
-    def _live_tokens(self, group: Group, node: int) -> _Tokens:
-        """The tokens of a group that are no dead ends above ``node``."""
-        above = group.number, self._stack_contexts.of_node(node)
-        if above not in self._live_above:
-            ids = self._network.dead_ends.live_above(group, above[1])
-            self._live_above[above] = None if ids is None else self._tokens(ids)
-        found = self._live_above[above]
-        if found is not None:
-            return found
-        self._needs_counts = True
-        found = self._live.get((group.number, node))
+    def _live_tokens(
+        self, left: Left, frames: Frames, node: int, context: int
+    ) -> NDArray[np.int32]:
+        """The tokens of what is left that are no dead ends above ``frames`` on ``node``."""
+        dead_ends = self._network.dead_ends
+        found = dead_ends.live_above(left, frames, context)
         if found is None:
-            ids = self._network.dead_ends.live_tokens(group, node)
-            found = self._live[group.number, node] = self._tokens(ids)
+            self._needs_counts = True
+            found = dead_ends.live_tokens(left, frames, node)
         return found
 
-    def _tokens(self, ids: NDArray[np.int32]) -> _Tokens:
-        # A row for each few tokens would be most of all memory.
-        return ids if len(ids) < _FEW else self._number(ids)
-
-    def _number(self, ids: NDArray[np.int32]) -> int:
-        return self._rows.number(tokenset.from_ids(ids, self._network.vocabulary.size))
+    def _number(self, split: Split, row: Words) -> int:
+        number = self._numbers.get(split)
+        if number is None:
+            number = self._numbers[split] = self._rows.number(row)
+        return number
 
 
 def _usual_counts(network: PretokenizedNetwork) -> "UsualCounts | None":

@@ -9,7 +9,8 @@ grammars have none.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -100,7 +101,8 @@ def machine_of(
     step = _steps(network)
     if inert is None:
         return CanonicalMasks(network, step, eos, precomputed, caches, lock)
-    masks = CanonicalMasks(network, step, eos, precomputed, inner, lock)
+    inert = cache(inert)
+    masks = CanonicalMasks(network, step, eos, precomputed, inner, lock, inert)
     runs = Runs(NormalFormDfa.from_arrays(arrays), vocabulary, effects)
     undecided = UndecidedTokens(masks, inert, arrays.get("closed.doubtful"), others)
     return WithNormalForm(masks, runs, undecided.finds, undecided, both)
@@ -184,11 +186,11 @@ class UndecidedTokens:
         places, last = self._masks.places(state)
         if last is None or self._looks_at_masks:
             return False
-        certificates, forbids = self._inert.certificates, self._masks.forbidden.forbids
+        inert, forbids = self._inert, self._masks.forbidden.forbids
         return any(
             not forbids(last, token) and is_wanted(token)
             for place in places
-            for token in certificates.of(place, STEPS_ABOVE)
+            for token in chain(inert.octet_tokens(place), inert.certificates.of(place, STEPS_ABOVE))
         )
 
     def distance(self, state: int) -> int:

@@ -31,8 +31,8 @@ from ..tokens import tokenset
 from ..tokens.interning import FEWEST_BYTES, InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
+from .certificates import Place
 from .lazy_rows import LazyRows, Thread
-from .liveness import Place
 from .precomputed_rows import PrecomputedRows
 from .pretokenized import PretokenizedNetwork
 
@@ -87,15 +87,17 @@ class CanonicalMasks(InterningMachine):
         precomputed: PrecomputedRows | None = None,
         caches: CacheBudget | None = None,
         lock: Lock | None = None,
+        inert: Callable[[], PretokenizedNetwork] | None = None,
     ) -> None:
         """``read``: the configuration after a token, as ``Network.read`` says. ``precomputed``: the
-        rows in the file, if there are any."""
+        rows in the file, if there are any. ``inert``: gives the network beside the inert
+        pre-tokenizer DFA, if there is one."""
         budgets = (caches or CacheBudget()).divide(
             _ROWS, _MASKS, _STEPS, _INTERNED, _WALKS, _OTHERS
         )
         row_budget, mask_budget, step_budget, interned, walks, others = budgets
         self._most_walked = max(walks.limit, _FEWEST_WALKED)
-        self.pretokenized, self.precomputed = pretokenized, precomputed
+        self.pretokenized, self.precomputed, self._inert = pretokenized, precomputed, inert
         self.network, self.forbidden = pretokenized.network, pretokenized.forbidden
         self.vocabulary, self.final = pretokenized.vocabulary, pretokenized.final
         self.vocab_size = self.vocabulary.size
@@ -128,7 +130,8 @@ class CanonicalMasks(InterningMachine):
     @cached_property
     def lazy_rows(self) -> LazyRows:
         """Computes the rows that are not precomputed."""
-        return LazyRows(self.pretokenized, self.rows)
+        inert = None if self._inert is None else self._inert()
+        return LazyRows(self.pretokenized, self.rows, inert)
 
     @property
     def start(self) -> int:

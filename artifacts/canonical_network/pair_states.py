@@ -7,94 +7,91 @@ plane in which a token begins there, 0 for pairs that are inside of one.
 """
 
 from collections import defaultdict
-from operator import itemgetter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..network.tables import NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.lengths import ENDLESS
 from ..tokens.memo import ENTRY_BYTES
 from ..walk.rows import STOPS
+from .contexts import ReturnContexts
 
 # A row in the walk.
 _ROW_BYTES = 256 * 4
 
 
 class PairStates:
-    """``width``: Q. ``numbers``: int32 (states, Q), 0 for pairs of states that nothing can follow;
-    they are read by nothing. A call may begin or end in the pairs that stop."""
+    """The pairs of ``contexts``, from which something goes on; ``pairs``: int64, by number. A call
+    may begin or end in those that stop."""
 
     is_bounded = False
 
     def __init__(
-        self, tables: NetworkTables, pretokenizer: PretokenizerDfa, numbers: NDArray[np.int32]
+        self, tables: NetworkTables, pretokenizer: PretokenizerDfa, contexts: ReturnContexts
     ) -> None:
-        self.width = len(pretokenizer.table)
-        self._table_rows, self._alive = tables.rows, numbers.data
+        self._table, self._contexts = tables.table, contexts
         self._pre_table = pretokenizer.table
         # One byte of each class that neither automaton divides, and the class of each byte.
         keys = tables.classes.astype(np.int64) * 256 + pretokenizer.classes
         _, octets, classes = np.unique(keys, return_index=True, return_inverse=True)
-        self._octets: list[int] = octets.tolist()
-        self._pre_classes = pretokenizer.classes[octets]
-        self._of_all = itemgetter(*classes.tolist())
-        self._stops: list[bool] = (
-            (tables.accepting != 0) | (np.diff(tables.call_offsets) > 0)
-        ).tolist()
-        self._numbers: dict[tuple[int, int], int] = {}
+        self._columns = tables.classes[octets].astype(np.int64)
+        self._pre_columns = pretokenizer.classes[octets].astype(np.int64)
+        self._of_all = classes
+        self._stops = (tables.accepting != 0) | (np.diff(tables.call_offsets) > 0)
+        # Of pairs inside of tokens, and of those in which tokens begin, with the plane.
+        self._numbers = np.zeros(len(contexts.states), dtype=np.int32)
+        self._begun: dict[tuple[int, int], int] = {}
         self._rows = 0
         # What a walk reads: nothing is inside, bounded or called.
         self.ends = [0]
         self.inside = frozenset[int]()
         self.rooms = defaultdict[int, int](lambda: ENDLESS)
         self.calls = defaultdict[int, tuple[()]](lambda: ())
-        # By number the pair, and the plane.
-        self._pairs, self._planes = [0], [0]
-        self._pairs_array = np.zeros(1, dtype=np.int64)
+        self.pairs = np.zeros(64, dtype=np.int64)
+        self._planes = [0]
 
     @property
     def nbytes(self) -> int:
         """About the size of all pairs, with their rows in a walk."""
-        return ENTRY_BYTES * len(self._pairs) + _ROW_BYTES * self._rows
-
-    @property
-    def pairs(self) -> NDArray[np.int64]:
-        """By number the pair, state · Q + pre-tokenizer state."""
-        known = len(self._pairs_array)
-        if known < len(self._pairs):
-            more = np.array(self._pairs[known:], dtype=np.int64)
-            self._pairs_array = np.concatenate((self._pairs_array, more))
-        return self._pairs_array
+        return self._numbers.nbytes + ENTRY_BYTES * len(self.ends) + _ROW_BYTES * self._rows
 
     def number(self, state: int, pre_state: int, plane: int) -> int:
-        """The number of a pair in which tokens begin in a plane."""
-        return self._number(state * self.width + pre_state, plane)
-
-    def _number(self, pair: int, plane: int) -> int:
-        found = self._numbers.setdefault((pair, plane), len(self._pairs))
-        if found == len(self._pairs):
-            self._pairs.append(pair)
-            self._planes.append(plane)
-            self.ends.append(STOPS if self._stops[pair // self.width] else 0)
+        """The number of a pair in which tokens begin in a plane; 0 if nothing goes on there."""
+        pair = self._contexts.number(state, pre_state)
+        if not pair:
+            return 0
+        if not plane:
+            return self._numbers[pair] or self._add(pair, 0)
+        found = self._begun.get((pair, plane))
+        if found is None:
+            found = self._begun[pair, plane] = self._add(pair, plane)
         return found
+
+    def _add(self, pair: int, plane: int) -> int:
+        number = len(self.ends)
+        if number == len(self.pairs):
+            self.pairs = np.concatenate((self.pairs, np.zeros_like(self.pairs)))
+        self.pairs[number] = pair
+        self._planes.append(plane)
+        self.ends.append(STOPS if self._stops[self._contexts.states[pair]] else 0)
+        if not plane:
+            self._numbers[pair] = number
+        return number
 
     def __getitem__(self, number: int) -> list[int]:
         """Where each byte leads, 0 for nowhere."""
-        if number == 0:
-            return [0] * 256
-        state, pre_state = divmod(self._pairs[number], self.width)
-        row, alive, width = self._table_rows[state], self._alive, self.width
-        after = self._pre_table[pre_state, self._planes[number], self._pre_classes].tolist()
-        targets = [
-            self._number(target * width + pre_target, 0)
-            if (target := row[octet]) and alive[target, pre_target]
-            else 0
-            for octet, pre_target in zip(self._octets, after, strict=True)
-        ]
+        contexts, pair = self._contexts, self.pairs[number]
+        state, pre_state = contexts.states[pair], contexts.pre_states[pair]
+        after = self._table[state, self._columns]
+        pre_after = self._pre_table[pre_state, self._planes[number], self._pre_columns]
+        targets = contexts.pair[after, pre_after]
+        for target in targets[(self._numbers[targets] == 0) & (targets > 0)].tolist():
+            if not self._numbers[target]:
+                self._add(target, 0)
         self._rows += 1
-        return list(self._of_all(targets))
+        row: list[int] = self._numbers[targets][self._of_all].tolist()
+        return row
 
     def includes(self, _state: int, _part: int) -> bool:
         """Never: it would lead elsewhere."""

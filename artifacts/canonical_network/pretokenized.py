@@ -30,11 +30,14 @@ from ..tokens.memo import CacheBudget
 from ..tokens.trie import Trie, trie_arrays, trie_of
 from ..tokens.vocabulary import Vocabulary
 from ..tokens.watch import Watch, unwatched
+from .certificates import Certificates, Place
 from .check import APART_TRIE, CONTEXTS, INERT, MERGED_TRIE
 from .contexts import ReturnContexts, StackContexts
-from .liveness import Certificates, DeadEnds
+from .live_octets import LiveOctets
+from .liveness import DeadEnds
 from .prefixed import behind_prefix
 from .return_tables import ReturnTables, text_begins
+from .splits import Splits
 from .trie_walk import TokenWalks, token_tries
 
 # How the budget is divided.
@@ -160,7 +163,8 @@ class PretokenizedNetwork:
     def walked_bytes(self) -> int:
         """About the size of walks and contexts, which are the same for all texts."""
         made = self.__dict__
-        size: int = sum(made[name].nbytes for name in ("contexts", "walks") if name in made)
+        names = ("contexts", "walks", "splits")
+        size: int = sum(made[name].nbytes for name in names if name in made)
         return size
 
     def following(
@@ -172,7 +176,7 @@ class PretokenizedNetwork:
             self.certificates.forget()
         network = self.network.following() if reader is None else reader.network
         found = replace(self, network=network, reader=reader)
-        kept = ("contexts", "walks") if keep_walks else ()
+        kept = ("contexts", "walks", "splits") if keep_walks else ()
         for name in ("planes", "returns", "_tries", *kept):
             if name in self.__dict__:
                 found.__dict__[name] = self.__dict__[name]
@@ -188,6 +192,19 @@ class PretokenizedNetwork:
     def reading(self) -> TokenWalks:
         """Where the tokens of a row lead: by the reader, if there is one."""
         return (self.reader or self).walks
+
+    @cached_property
+    def splits(self) -> Splits:
+        """What becomes of tokens above contexts."""
+        tables, trie = self.network.tables, self.walks.trie
+        octets = LiveOctets(tables, self.pretokenizer, self.contexts, self.forbidden, trie)
+        return Splits(self.contexts, octets, self.vocabulary.size)
+
+    def octet_tokens(self, place: Place) -> list[int]:
+        """Some tokens of bytes that are certificates of a place."""
+        state, pre_state, node = place
+        pair = self.contexts.number(state, pre_state)
+        return self.splits.octets.tokens(pair, self.stack_contexts.of_node(node))
 
     @cached_property
     def certificates(self) -> Certificates:
@@ -210,6 +227,7 @@ class PretokenizedNetwork:
             self.contexts,
             self.stack_contexts,
             self.walks,
+            self.splits,
             self.certificates,
             self.forbidden,
             self.caches.divide(_CERTIFICATES, _DEAD_ENDS)[1],

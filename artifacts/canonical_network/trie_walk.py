@@ -3,7 +3,7 @@
 A memoised recursion over (trie nodes, state, pre-tokenizer state), a *procedure summary* (Reps,
 Horwitz and Sagiv 1995): a walk follows a state's own edges, calls are walks of their own, and the
 trie nodes where a call ends inside a token are *suspended*, to go on at the frame below. The result
-is tokens in groups by where they lead: state, pre-tokenizer state and frames pushed.
+is where tokens lead, by the frames pushed: a state and a pre-tokenizer state each.
 
 The plane of a walk says how the token begins (``PretokenizerDfa``); it matters at the root alone.
 """
@@ -23,7 +23,7 @@ from ..network.tables import NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..summaries.node_sets import Nodes, NodeSets
 from ..tokens.memo import ENTRY_BYTES, solve_recursive
-from ..tokens.trie import Trie, grouped, ranges
+from ..tokens.trie import Trie, grouped, ranges, trie_arrays, trie_of
 from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
 from ..tokens.watch import Watch, unwatched
 from ..walk.forms import kernel
@@ -42,30 +42,45 @@ WalkKey = tuple[int, int, int, int]
 # A state and a pre-tokenizer state.
 _Place = tuple[int, int]
 
-# What a walk, and a group of its tokens, cost in trie nodes that are met.
-_WALK_WORK, _GROUP_WORK = 10_000, 200
+# What a walk, and a part of it, cost in trie nodes that are met.
+_WALK_WORK, _PART_WORK = 10_000, 200
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
-    """Tokens ``ids`` (int32, ascending) that lead to one place: ``pair`` (of ``ReturnContexts``) of
-    ``state`` and ``pre_state``, with ``frames`` pushed, the lowest first. ``number``: its own."""
+class Landing:
+    """Where tokens lead by one automaton's own edges: place n is ``pairs[n]`` (int64) of
+    ``contexts``, and tokens ``order[begin[i]:end[i]]`` lead to place ``places[i]`` (int32)."""
 
-    number: int
-    pair: int
-    state: int
-    pre_state: int
-    frames: Frames
-    ids: NDArray[np.int32]
+    contexts: ReturnContexts
+    pairs: NDArray[np.int64]
+    places: NDArray[np.int32]
+    begin: NDArray[np.int32]
+    end: NDArray[np.int32]
+    order: NDArray[np.int32]
+
+    def pairs_of(self, contexts: ReturnContexts) -> NDArray[np.int64]:
+        """The same pairs as others number them, 0 for those from which nothing goes on there."""
+        if contexts is self.contexts:
+            return self.pairs
+        states, pre_states = self.contexts.states[self.pairs], self.contexts.pre_states[self.pairs]
+        return contexts.pair[states, pre_states].astype(np.int64)
+
+    def tokens(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The ids that lead to some places, of which ``chosen`` (bool) says which, and the place of
+        each; an id may stand there more than once."""
+        within = chosen[self.places]
+        begin = self.begin[within]
+        counts = self.end[within] - begin
+        return self.order[ranges(begin, counts)], self.places[within].repeat(counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walk:
-    """``groups``; ``suspended``: (pre-tokenizer state, set of trie nodes, plane) at which the call
-    ends inside a token, or before it; ``counted``: walks that go on in the item of a counter, each
-    with the frames pushed."""
+    """``parts``: tokens, each with the frames that are pushed, the lowest first. ``suspended``:
+    (pre-tokenizer state, set of trie nodes, plane) at which the call ends inside a token, or before
+    it; ``counted``: walks that go on in the item of a counter, each with the frames pushed."""
 
-    groups: tuple[Group, ...]
+    parts: tuple[tuple[Frames, Landing], ...]
     suspended: tuple[tuple[int, int, int], ...]
     counted: tuple[tuple[WalkKey, Frames], ...]
 
@@ -90,7 +105,7 @@ class TokenWalks:
         # The number of each trie's root, which stands for itself in no set.
         self.roots = [0, *(len(trie.octets) for trie in tries[:-1])]
         self._walks: dict[WalkKey, Walk] = {}
-        self._groups = 0
+        self._parts = 0
         self._array_bytes = 0
         self._kernels: dict[int, tuple[TrieLayout, PairStates, Kernel]] = {}
 
@@ -103,7 +118,7 @@ class TokenWalks:
     @property
     def nbytes(self) -> int:
         """About the size of all walks and sets of trie nodes."""
-        entries = 2 * len(self._walks) + self._groups
+        entries = 2 * len(self._walks) + self._parts
         firsts = self.first_octets.nbytes if self.first_octets else 0
         pairs = sum(states.nbytes for _, states, _ in self._kernels.values())
         return ENTRY_BYTES * entries + self._array_bytes + self.sets.nbytes + firsts + pairs
@@ -138,10 +153,8 @@ class TokenWalks:
     def _steps(self, key: WalkKey) -> Generator[WalkKey, Walk, Walk]:
         node_set, state, pre_state, plane = key
         count = self._tables.states
-        tokens, stopped = self._walked(node_set, state, pre_state, plane)
-        found: dict[tuple[int, int, Frames], list[NDArray[np.int32]]] = {}
-        for (p, q), ids in tokens:
-            found.setdefault((p, q, ()), []).append(ids)
+        landing, stopped = self._walked(node_set, state, pre_state, plane)
+        parts: list[tuple[Frames, Landing]] = [((), landing)] if len(landing.begin) else []
         suspended: dict[tuple[int, int], list[Nodes]] = {}
         counted: list[tuple[WalkKey, Frames]] = []
         for (p, q), nodes in _without_root(stopped):
@@ -156,30 +169,22 @@ class TokenWalks:
                     continue
                 inner = yield begun
                 counted += [(key, (frame, *frames)) for key, frames in inner.counted]
-                for group in inner.groups:
-                    place = group.state, group.pre_state, (frame, *group.frames)
-                    found.setdefault(place, []).append(group.ids)
+                parts += [((frame, *frames), landed) for frames, landed in inner.parts]
                 for left_q, left, left_plane in inner.suspended:
                     outer = yield left, frame, left_q, left_plane
                     counted += outer.counted
-                    for group in outer.groups:
-                        place = group.state, group.pre_state, group.frames
-                        found.setdefault(place, []).append(group.ids)
+                    parts += outer.parts
                     for still_q, still, still_plane in outer.suspended:
                         left_nodes = suspended.setdefault((still_q, still_plane), [])
                         left_nodes.append(self.sets[still])
-        groups = []
-        self._watch(_WALK_WORK + _GROUP_WORK * len(found), 0)
-        for (p, q, frames), parts in sorted(found.items()):
-            pair = self._contexts.number(p, q)
-            groups.append(Group(self._groups, pair, p, q, frames, united(parts)))
-            self._groups += 1
-            self._array_bytes += groups[-1].ids.nbytes
+        parts = list(dict.fromkeys(parts))
+        self._parts += len(parts)
+        self._watch(_WALK_WORK + _PART_WORK * len(parts), 0)
         walk = Walk(
-            tuple(groups),
+            tuple(parts),
             tuple(
-                (q, self.sets.number(united(parts)), at_root)
-                for (q, at_root), parts in sorted(suspended.items())
+                (q, self.sets.number(united(nodes)), at_root)
+                for (q, at_root), nodes in sorted(suspended.items())
             ),
             tuple(dict.fromkeys(counted)),
         )
@@ -188,31 +193,51 @@ class TokenWalks:
 
     def _walked(
         self, node_set: int, state: int, pre_state: int, plane: int
-    ) -> tuple[list[tuple[_Place, NDArray[np.int32]]], list[tuple[_Place, Nodes]]]:
-        """The tokens below a set of trie nodes by the states that they lead to by the automaton's
-        own edges, and the nodes where calls begin or end."""
+    ) -> tuple[Landing, list[tuple[_Place, Nodes]]]:
+        """Where the tokens below a set of trie nodes lead by the automaton's own edges, and the
+        nodes where calls begin or end."""
         nodes = self.sets[node_set]
         begins = not nodes[0]
         number = plane // 2 if begins else int(nodes[0] >= self.roots[-1] > 0)
         base = np.int32(self.roots[number])
         layout, states, walk = self._parts_of(number)
         begun = states.number(state, pre_state, plane)
+        if not begun:
+            nodes = nodes[:0]
         lands, stops = walk.landings(layout.place[nodes if begins else nodes - base], begun)
         self._watch(walk.visited, 0)
         pairs = states.pairs
-        counts = lands[:, 2] - lands[:, 1]
-        ids = np.asarray(layout.ids)[ranges(lands[:, 1], counts)]
-        tokens = _grouped(ids, pairs[lands[:, 0]].repeat(counts), states.width)
-        met = layout.order[stops[:, 1]]
-        met[met > 0] += base
-        return tokens, _grouped(met, pairs[stops[:, 0]], states.width)
+        met = np.zeros(len(pairs), dtype=np.bool_)
+        met[lands[:, 0]] = True
+        landing = Landing(
+            self._contexts,
+            pairs[met],
+            (met.cumsum(dtype=np.int32) - np.int32(1))[lands[:, 0]],
+            lands[:, 1].copy(),
+            lands[:, 2].copy(),
+            np.asarray(layout.ids),
+        )
+        self._array_bytes += 3 * landing.begin.nbytes + landing.pairs.nbytes
+        stopped = layout.order[stops[:, 1]]
+        stopped[stopped > 0] += base
+        return landing, self._by_place(stopped, pairs[stops[:, 0]])
+
+    def _by_place(
+        self, nodes: NDArray[np.int32], pairs: NDArray[np.int64]
+    ) -> list[tuple[_Place, NDArray[np.int32]]]:
+        """Nodes by pair, both ascending, each once."""
+        states, pre_states = self._contexts.states, self._contexts.pre_states
+        return [
+            ((int(states[pair]), int(pre_states[pair])), _distinct(each))
+            for pair, each in (grouped([(nodes, pairs)]) if len(nodes) else [])
+        ]
 
     def _parts_of(self, number: int) -> tuple[TrieLayout, PairStates, "Kernel"]:
         """What walks a trie."""
         found = self._kernels.get(number)
         if found is None:
             layout = layout_of(self.tries[number], self._vocab_size)
-            states = PairStates(self._tables, self._pretokenizer, self._contexts.pair)
+            states = PairStates(self._tables, self._pretokenizer, self._contexts)
             walk = kernel()(states, Stacks())
             walk.lay_out(layout)
             found = self._kernels[number] = layout, states, walk
@@ -246,7 +271,8 @@ def _trie_of(ids: NDArray[np.int32], vocabulary: Vocabulary) -> Trie:
     kinds[ids] = TEXT
     made, key = _MADE.setdefault(vocabulary, {}), np.packbits(kinds == TEXT).tobytes()
     if key not in made:
-        made[key] = Trie.from_vocabulary(replace(vocabulary, kinds=kinds))
+        trie = Trie.from_vocabulary(replace(vocabulary, kinds=kinds))
+        made[key] = trie_of(trie_arrays(trie, ""), "")
     return made[key]
 
 
@@ -260,14 +286,6 @@ def _without_root(
             nodes = nodes[1:]
         if len(nodes):
             yield place, nodes
-
-
-def _grouped(
-    values: NDArray[np.int32], keys: NDArray[np.int64], width: int
-) -> list[tuple[_Place, NDArray[np.int32]]]:
-    """Values by (state, pre-tokenizer state), both ascending, each once."""
-    found = grouped([(values, keys)]) if len(values) else []
-    return [(divmod(key, width), _distinct(each)) for key, each in found]
 
 
 def _distinct(values: NDArray[np.int32]) -> NDArray[np.int32]:

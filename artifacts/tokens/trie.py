@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .sharing import shared
 from .vocabulary import Vocabulary
 
 
@@ -199,8 +200,8 @@ def trie_arrays(trie: Trie, prefix: str) -> dict[str, NDArray[Any]]:
 
 
 def trie_of(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Trie:
-    """A trie out of named arrays."""
-    return Trie(*(arrays[prefix + name] for name in _ARRAYS))
+    """A trie out of named arrays; of the same ones the same trie."""
+    return shared(Trie, *(arrays[prefix + name] for name in _ARRAYS))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,8 +18,8 @@ are few values of the set; else all orders are written out.
 from collections.abc import Iterator
 from itertools import islice
 
+from constrain.artifacts.canonical_network.certificates import distances
 from constrain.artifacts.canonical_network.contexts import TEXT_END
-from constrain.artifacts.canonical_network.distances import distances
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.canonical_network.settled_sets import MOST_VALUES, UnsettledError
 from constrain.artifacts.network.sets import NO_SEPARATOR

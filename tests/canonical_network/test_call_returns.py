@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from support.grammars import random_grammar
 from support.network import network_of
 
-from constrain.artifacts.canonical_network.distances import distances
+from constrain.artifacts.canonical_network.certificates import distances
 from constrain.artifacts.canonical_network.return_tables import (
     ReachedPairs,
     call_returns,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from support.grammars import random_grammar
 from support.network import network_of
 
-from constrain.artifacts.canonical_network.distances import distances
+from constrain.artifacts.canonical_network.certificates import distances
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.compiler.diagnostics import GrammarError
 

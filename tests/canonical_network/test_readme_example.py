@@ -84,23 +84,28 @@ def test_there_are_two_contexts(network: PretokenizedNetwork) -> None:
 
 def test_tokens_of_state_2(network: PretokenizedNetwork) -> None:
     """Where they lead, and why they are live or dead."""
-    walk = network.walks.walk(ROOT, 2, 2, 1)
-    leads = {
-        spelled(group.ids)[0]: (group.state, group.pre_state, group.frames) for group in walk.groups
-    }
+    contexts = network.contexts
+    inside = contexts.push(4, TEXT_END)
+    leads, live, left = {}, list[str](), dict[str, list[str]]()
+    for frames, landing in network.walks.walk(ROOT, 2, 2, 1).parts:
+        ids, places = landing.tokens(np.ones(len(landing.pairs), dtype=np.bool_))
+        for token, place in zip(spelled(ids), places.tolist(), strict=True):
+            pair = landing.pairs[place]
+            leads[token] = int(contexts.states[pair]), int(contexts.pre_states[pair]), frames
+        split = network.splits.of(landing, contexts.push_all(frames, inside))
+        live += spelled(split.live())
+        for each in split.left:
+            found = network.dead_ends.live_above(each, frames, inside)
+            assert found is not None
+            left |= dict.fromkeys(spelled(each.ids), spelled(found))
     assert {"(": (2, 2, (4,)), "a": (3, 3, (4,)), "ab": (5, 3, (4,)), "ab)": (5, 2, ())} == leads
-    inside = network.contexts.push(4, TEXT_END)
+    assert ["(", "ab)"] == sorted(live)
+    assert {"a": ["a"], "ab": []} == left
     node = network.stack_contexts.unknown(inside)
-    for group in walk.groups:
-        place = network.dead_ends.place(group, node)
-        token = spelled(group.ids)[0]
-        assert (token in ("(", "ab)")) == network.dead_ends.at_boundary(place)
-        if token in ("a", "ab"):
-            certificates = spelled(np.array(list(network.certificates.of(place, 100))))
-            assert ([")", "b)"] if token == "a" else [")"]) == certificates
-            live = network.dead_ends.decide(place, group.ids, whole=False, budget=1)
-            assert live is not None
-            assert (["a"] if token == "a" else []) == spelled(live)
+    for token, certificates in (("a", [")", "b)"]), ("ab", [")"])):
+        state, pre_state, frames = leads[token]
+        place = state, pre_state, network.dead_ends.push_all(frames, node)
+        assert certificates == spelled(np.array(list(network.certificates.of(place, 100))))
 
 
 def test_masks(network: PretokenizedNetwork) -> None:

@@ -334,7 +334,7 @@ def test_parts_that_are_read_in_few_places_of_tokens_take_few_walks(
     masked = tokenset.to_ids(matcher.mask()).tolist()
     words = [artifact.vocabulary.token(token) for token in masked]
     assert len(words) > 1_000
-    idle = [key for key, walk in walks if not walk.groups and not walk.suspended]
+    idle = [key for key, walk in walks if not walk.parts and not walk.suspended]
     assert len(idle) < len(words) / 10
     assert len(walks) < 3 * len(words)
 

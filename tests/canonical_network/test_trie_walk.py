@@ -24,7 +24,7 @@ from constrain.artifacts.canonical_network.closure.token_liveness import (
     Liveness,
 )
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
-from constrain.artifacts.canonical_network.trie_walk import Frames
+from constrain.artifacts.canonical_network.trie_walk import Frames, Landing
 from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.walk import kernel as as_it_stands
 from constrain.artifacts.walk.forms import kernel
@@ -56,6 +56,12 @@ def pretokenized(text: str, tokenizer: Tokenizer) -> PretokenizedNetwork:
     request = request_of(tokenizer, CompileOptions())
     tables = TokenizerTables(tokenizer)
     return merge(engine.grammar, engine.network, (), request, tables).network
+
+
+def places_of(landing: Landing) -> set[tuple[int, int]]:
+    """Each token of a landing with the place that it leads to."""
+    ids, places = landing.tokens(np.ones(len(landing.pairs), dtype=np.bool_))
+    return set(zip(ids.tolist(), places.tolist(), strict=True))
 
 
 def test_tokens_of_whole_pretokens_go_on_where_a_call_ends_inside(
@@ -92,8 +98,11 @@ def test_sets_of_nodes_hold_each_node_once(default_tokenizer: Tokenizer, full: b
         for pair in range(1, len(contexts.states), 5):
             state, pre_state = int(contexts.states[pair]), int(contexts.pre_states[pair])
             walk = walks.walk(nodes, state, pre_state, 0)
-            for group in walk.groups:
-                assert (np.diff(group.ids) > 0).all()
+            assert len(walk.parts) < 50
+            assert len(walk.parts) == len(set(walk.parts))
+            for _, landing in walk.parts:
+                held = int((landing.end - landing.begin).sum())
+                assert len(places_of(landing)) > 0.9 * held
             for _, left, _ in walk.suspended:
                 assert (np.diff(walks.sets[left]) > 0).all()
 
@@ -138,8 +147,11 @@ def test_walks_of_many_pairs_are_those_of_each_and_share_their_tokens(
                         elif status[at] == IS_UNDECIDED:
                             target = int(part.pairs[at]), part.frames[part.pushed[at]]
                             doubt[number].add((token, *target))
-            groups = expected.groups
-            assert found == {(t, g.pair, g.frames) for g in groups for t in g.ids.tolist()}
+            assert found == {
+                (token, landing.pairs[place], frames)
+                for frames, landing in expected.parts
+                for token, place in places_of(landing)
+            }
             assert part.suspended[walk] == expected.suspended
             for number, blocks in enumerate(decided):
                 sure, left = blocks.of(walk)
@@ -200,9 +212,14 @@ def test_walks_are_those_node_by_node(
     for pair in range(1, len(contexts.states), 2 if full else 5):
         state, pre_state = int(contexts.states[pair]), int(contexts.pre_states[pair])
         for node_set, plane in begun:
-            tokens, stops = walks._walked(node_set, state, pre_state, plane)
+            landing, stops = walks._walked(node_set, state, pre_state, plane)
             expected = walked_node_by_node(network, node_set, state, pre_state, plane)
-            assert {place: set(ids.tolist()) for place, ids in tokens} == expected[0]
+            tokens: _Met = {}
+            for token, place in places_of(landing):
+                there = int(landing.pairs[place])
+                states = int(contexts.states[there]), int(contexts.pre_states[there])
+                tokens.setdefault(states, set()).add(token)
+            assert tokens == expected[0]
             assert {place: set(met.tolist()) for place, met in stops} == expected[1]
             landed, stopped = landed + len(tokens), stopped + len(stops)
     assert landed > 40

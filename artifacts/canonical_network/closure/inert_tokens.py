@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...network.configurations import BOTTOM
+from ..certificates import Place
 from ..contexts import TEXT_END
-from ..liveness import Place
 from ..precomputed_rows import UNKNOWN
 from ..pretokenized import PretokenizedNetwork
 from ..trie_walk import Frames

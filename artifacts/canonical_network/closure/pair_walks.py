@@ -19,13 +19,7 @@ from numpy.typing import NDArray
 from ...network.tables import NetworkTables
 from ...tokens.trie import grouped, ranges
 from ..contexts import ReturnContexts
-from ..trie_walk import (
-    Frames,
-    Group,
-    TokenWalks,
-    Walk,
-    united,
-)
+from ..trie_walk import Frames, Landing, TokenWalks, Walk, united
 from .joint_walks import Below, Joint, Walks, bounds_of, walk_all
 
 # Pre-tokenizer state, set of trie nodes, plane: where a walk goes on at the frame below.
@@ -40,7 +34,7 @@ ByTarget: TypeAlias = dict[Target, NDArray[np.int32]]
 @dataclass(frozen=True, eq=False)
 class Part:
     """Some walks, which share *blocks* of tokens: what lies below some first bytes in one state, or
-    a group of a call's walk. Parallel arrays: ``ids`` of tokens that lead to ``pairs`` with
+    a landing of a call's walk. Parallel arrays: ``ids`` of tokens that lead to ``pairs`` with
     ``frames[pushed]`` pushed, those of block b from ``bounds[b]`` on. ``blocks`` of walk i from
     ``offsets[i]`` on; ``suspended`` of each walk."""
 
@@ -101,41 +95,42 @@ _Left: TypeAlias = dict[tuple[int, int], list[NDArray[np.int32]]]
 
 
 class _Crossings:
-    """What calls and returns add to the walks of a part: groups, numbered as blocks behind
+    """What calls and returns add to the walks of a part: landings, numbered as blocks behind
     ``before`` others."""
 
     def __init__(self, before: int) -> None:
         self._before = before
-        self._numbers: dict[tuple[int, Frames], int] = {}
-        self._groups: list[Group] = []
-        self._pushed: list[int] = []
+        # With the frames pushed.
+        self._numbers: dict[tuple[Landing, Frames], int] = {}
         self.frames: dict[Frames, int] = {(): 0}
 
     def add(self, walk: Walk, frames: Frames) -> list[int]:
         """The blocks of a walk with ``frames`` pushed below its own."""
-        found = []
-        for group in walk.groups:
-            key = group.number, frames
-            if key not in self._numbers:
-                self._numbers[key] = self._before + len(self._groups)
-                self._groups.append(group)
-                whole = (*frames, *group.frames)
-                self._pushed.append(self.frames.setdefault(whole, len(self.frames)))
-            found.append(self._numbers[key])
+        numbers, found = self._numbers, []
+        for pushed, landing in walk.parts:
+            key = landing, (*frames, *pushed)
+            found.append(numbers.setdefault(key, self._before + len(numbers)))
         return found
 
     def part(
         self, tokens: Below, blocks: list[NDArray[np.int32]], suspended: list[tuple[Suspended, ...]]
     ) -> Part:
         """The blocks of ``tokens``, and these; ``blocks`` of each walk."""
-        counts = np.array([len(group.ids) for group in self._groups], dtype=np.int64)
-        pairs = np.array([group.pair for group in self._groups], dtype=np.int32)
-        pushed = np.repeat(np.array(self._pushed, dtype=np.int32), counts)
+        ids, pairs, sizes = [tokens.values], [tokens.targets], list[int]()
+        pushed = [np.zeros(len(tokens.values), dtype=np.int32)]
+        for landing, frames in self._numbers:
+            some, places = landing.tokens(np.ones(len(landing.pairs), dtype=np.bool_))
+            ids.append(some)
+            pairs.append(landing.pairs[places].astype(np.int32))
+            number = self.frames.setdefault(frames, len(self.frames))
+            pushed.append(np.full(len(some), number, dtype=np.int32))
+            sizes.append(len(some))
+        counts = np.concatenate([np.diff(tokens.bounds), np.array(sizes, dtype=np.int64)])
         return Part(
-            np.concatenate([tokens.values, *(group.ids for group in self._groups)]),
-            np.concatenate([tokens.targets, np.repeat(pairs, counts)]),
-            np.concatenate([np.zeros(len(tokens.values), dtype=np.int32), pushed]),
-            bounds_of(np.concatenate([np.diff(tokens.bounds), counts])),
+            np.concatenate(ids),
+            np.concatenate(pairs),
+            np.concatenate(pushed),
+            bounds_of(counts),
             list(self.frames),
             bounds_of(np.array(list(map(len, blocks)))),
             np.concatenate(blocks),

@@ -22,7 +22,8 @@ from ...tokens import tokenset
 from ...tokens.tokenset import Words
 from ...tokens.trie import ranges
 from ...tokens.watch import Watch
-from ..liveness import DeadEnds, Place
+from ..certificates import Place
+from ..liveness import DeadEnds
 from ..precomputed_rows import DEEPER
 from ..pretokenized import PretokenizedNetwork
 from ..trie_walk import Frames

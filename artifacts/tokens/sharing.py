@@ -1,0 +1,23 @@
+"""One object for the same arrays, as artifacts of one process share what is the tokenizer's own."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+# By what makes it and the places of its arrays, which it keeps where they are.
+_MADE: WeakValueDictionary[tuple[object, ...], Any] = WeakValueDictionary()
+
+
+def shared(make: Callable[..., T], *arrays: NDArray[np.generic]) -> T:
+    """``make(*arrays)``, or what it made of these arrays before, while that is in use. The object
+    holds all of them, and nobody writes to them."""
+    key = make, *map(id, arrays)
+    found: T | None = _MADE.get(key)
+    if found is None:
+        found = _MADE[key] = make(*arrays)
+    return found
