@@ -136,7 +136,10 @@ def random_walks(
                     # By bytes the nearest to the end may lead in a circle: not all bytes that
                     # end a member are tokens that may stand there.
                     tried = rng.sample(tried, -(-len(tried) // 2))
-                tried = tried if len(tried) <= 64 else rng.sample(tried, 64)
+                if len(tried) > 64:
+                    # Of hundreds of short tokens the one that begins an end is a single byte.
+                    octets = [token for token in tried if lengths[token] == 1]
+                    tried = rng.sample(tried, 64) + rng.sample(octets, min(len(octets), 64))
             else:
                 # Short tokens lead into more corners than long ones, which are the most.
                 tried = [int(min(rng.choices(text, k=rng.choice([1, 3]))))]

@@ -5,5 +5,4 @@ pair_walks        where tokens lead from many pairs at once
 context_status    which pairs are dead or live, and which tokens that lead to the others
 token_liveness    the same of tokens; ``inert_tokens``, ``character_ends``: beside a normal-form DFA
 all_rows          all of it, as far as there is room
-precomputation    all of it beside matchers, as far as a call may go
 """
