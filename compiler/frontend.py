@@ -29,6 +29,7 @@ from .choose import (
     EngineChoice,
     as_lazy,
     built_lexemes,
+    called_instead,
     counted_instead,
     held_over_lexemes,
     may_be_lazy,
@@ -263,6 +264,7 @@ def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOption
 
 def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> Recogniser:
     from .network.from_tree import copied_states, numbered
+    from .network.tree_plan import copies_grow
 
     limits = options.limits
     if (large := growing_terminals(grammar, choice, options)) is not None:
@@ -286,7 +288,19 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
                     choice = counted_instead(choice, copied_states(resolved, rules, limits))
                     if choice.engine != DFA:
                         continue
-                return _regular(grammar, choice, resolved, limits)
+                rules = rules or numbered(resolved, limits)
+                # By way of the normal form a DFA would build rules again and again.
+                grow = copies_grow(rules, thresholds.LARGE_STATES)
+                if grow and nests:
+                    choice = called_instead(choice, options)
+                    if choice.engine != DFA:
+                        continue
+                found = (
+                    _from_tree(resolved, rules, limits)
+                    if grow and not nests
+                    else _automata(grammar, normalize(resolved, limits), limits)
+                )
+                return Automaton(grammar, choice, found)
             return parser_of(resolved, choice, limits, rules)
         except (NotRegularError, LimitError) as error:
             if isinstance(error, LimitError) and not error.is_measured:
@@ -404,21 +418,6 @@ def _automata(grammar: Grammar, lnf: Lnf, limits: Limits) -> Automata:
     nfa, origins = to_nfa(lnf, limits)
     dfa = minimize(determinize(nfa, limits, len(grammar.tokens)), limits)
     return Automata(nfa, dfa, origins)
-
-
-def _regular(
-    grammar: Grammar, choice: EngineChoice, resolved: Grammar, limits: Limits
-) -> Automaton:
-    """The automaton of a grammar. ``resolved``: without exceptions and ignored text."""
-    if not recurses(resolved):
-        from .network.from_tree import numbered
-        from .network.tree_plan import copies_grow
-
-        rules = numbered(resolved, limits)
-        # By way of the normal form a DFA would build rules again and again.
-        if copies_grow(rules, thresholds.LARGE_STATES):
-            return Automaton(grammar, choice, _from_tree(resolved, rules, limits))
-    return Automaton(grammar, choice, _automata(grammar, normalize(resolved, limits), limits))
 
 
 def _from_tree(resolved: Grammar, rules: "Rules", limits: Limits) -> Automata:

@@ -22,6 +22,7 @@ from .bpe.shared_tables import SharedTables
 from .cache import Cache
 from .choose import (
     AS_ASKED,
+    CALLED,
     EngineChoice,
     TokenizationChoice,
     engine_of,
@@ -146,7 +147,8 @@ def build_artifact(
     from .tokenizers import Tokenizer
 
     wanted = with_changes(options, changes)
-    if not isinstance(tokenizer, Tokenizer) and counts(recogniser):
+    is_called = recogniser.choice.reason == CALLED
+    if not isinstance(tokenizer, Tokenizer) and (is_called or counts(recogniser)):
         recogniser = copied(recogniser, wanted)
     choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
     shared = shared or SharedTables(tokenizer, cache, tables)
@@ -157,13 +159,9 @@ def build_artifact(
         built = _by_engine(recogniser, tokenizer, roomy, choice, progress, tables, tokens)
         check_size(built.artifact, wanted.max_artifact_bytes)
     recogniser = built.automaton
+    found = (*notes_of(recogniser, wanted), *end_of_text(tokenizer, wanted), *built.notes)
     kind, method = built.artifact.manifest.kind, built.method
-    found = (
-        *notes_of(recogniser, wanted),
-        *end_of_text(tokenizer, wanted),
-        *built.notes,
-        *without_effect(recogniser, kind, method, wanted),
-    )
+    found += tuple(without_effect(recogniser, kind, method, wanted))
     # A tokenizer's name is a path, and files are the same wherever they are made.
     notes = tuple(note.replace(f"{visible(tokenizer.name)}: ", "") for note in found)
     grammar = recogniser.grammar
@@ -178,6 +176,8 @@ def copied(found: Recogniser, options: CompileOptions, *, may_count: bool = Fals
     repetitions but where these may be counted. Raises ``LimitError``."""
     choice = replace(engine_of(found.grammar, options), written_from=None)
     choice = choice if may_count else replace(choice, counted_from=None)
+    # What is called to copy nothing is regular.
+    choice = replace(choice, others=()) if found.choice.reason == CALLED else choice
     return compile_texts(found.grammar, choice, options)
 
 

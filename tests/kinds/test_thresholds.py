@@ -10,14 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import ROOT, sampled, tokenizer_of
+from support import ROOT, sampled, tokenizer_of, wordpiece
 from support.matcher import check_random_texts
 
 from constrain.artifacts import Artifact
+from constrain.artifacts.container.manifest import NETWORK
 from constrain.artifacts.growing import GrowingArtifact
-from constrain.compiler import Compiler, Tokenizer, thresholds
+from constrain.compiler import Compiler, Tokenizer, frontend, thresholds
+from constrain.compiler.choose import CALLED
 from constrain.compiler.lazy_dfa import behind_loops, growth
 from constrain.compiler.limits import Limits
+from constrain.compiler.pipeline import build_artifact, build_engine
 
 NAMES = [name for name in vars(thresholds) if name.isupper()]
 
@@ -47,6 +50,11 @@ CASES = {
     "sets": Case("COPIED_STATES", 0, "start ::= permute!('ab', 'ba', 'c'+, ('x' start)?);", "kbnf"),
     "lexemes": Case("LARGE_STATES", 0, "start: A~2..19\nA: /a+b/\n%ignore /c/\n", "lark"),
     "called": Case("COPIED_STATES", 0, 'root ::= s "," s | "(" s ")"\ns ::= "x" [ab]* ","'),
+    "named again": Case(
+        "LARGE_STATES",
+        3,
+        'root ::= s s\ns ::= a b\na ::= [ab] a | b\nb ::= [c,] b | x\nx ::= ("x" | "(a") x | ")"',
+    ),
     "operation": Case("BUILT_STATES", 3, "[abc]{1,7}&~(.*ab.*)", "regex-extended"),
     "growing": Case("BUILT_STATES", 3, "[a-c]*a[a-c]{5}x?", "regex"),
     "soon growing": Case("LARGE_STATES", 3, "(ab|c)*a[a-c]{5}x?", "regex"),
@@ -101,6 +109,32 @@ def test_masks_are_the_same_on_both_sides(
         every = [each for each in every if each.manifest.tokenization == tokenization]
         if every:
             check_random_texts(every, 60 if full else 3, 20, seed=3)
+
+
+CHAIN = 'root ::= ws p1\nws ::= " " ws | ""\n' + "\n".join(
+    f'p{i} ::= "a{i}" ws p{i + 1} | p{i + 1}' for i in range(1, 40)
+)
+
+
+def test_rules_that_are_named_again_and_again_are_not_copied(
+    letters: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A regular grammar of many copies is a network: of a DFA's size, and not by way of its copies.
+    Where a DFA is asked for, or words are cut into pieces, it is one."""
+    text = f'{CHAIN}\np40 ::= "b" ws'
+    front = build_engine(text, dialect="gbnf")
+    assert (NETWORK, CALLED) == (front.choice.engine, front.choice.reason)
+    monkeypatch.setattr(frontend, "_automata", None)
+    found = build_artifact(front, letters, tokenization="any").artifact
+    monkeypatch.undo()
+    asked = Compiler(letters).compile(text, dialect="gbnf", tokenization="any", engine="dfa")
+    assert ("network", "byte-dfa") == (found.manifest.kind, asked.manifest.kind)
+    check_random_texts([found, asked], 3, 20, seed=4)
+    words = wordpiece.tokenizer_of([str(digit) for digit in range(10)] + ["a", "b", "##b", "a1"])
+    cut = build_artifact(front, words).artifact
+    assert "word-dfa" == cut.manifest.kind
+    for method in ("direct", "cartesian"):
+        assert build_engine(text, dialect="gbnf", method=method).choice.engine == "dfa"
 
 
 FAMILIES = {
