@@ -19,6 +19,7 @@ from ..container.sections import Arrays, check_types, require, require_range
 from ..network.sets import NO_SEPARATOR, SetRule
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa, begins_character
+from ..tokens.distinct import distinct
 from ..tokens.watch import Watch, unwatched
 from .settled_sets import UnsettledError, ended_parts, joined
 
@@ -56,8 +57,8 @@ class ReturnTables:
         sets, set_of = returns[:1], np.zeros(len(returns), dtype=np.int32)
         if len(return_states):
             packed = np.packbits(returns, axis=1)
-            distinct, inverse = np.unique(packed, axis=0, return_inverse=True)
-            sets = np.unpackbits(distinct, axis=1, count=len(return_states)).view(np.bool_)
+            different, inverse = np.unique(packed, axis=0, return_inverse=True)
+            sets = np.unpackbits(different, axis=1, count=len(return_states)).view(np.bool_)
             set_of = inverse.reshape(-1).astype(np.int32)
         starting = found.starting.astype(np.int32)
         return cls(found.states, found.pre_states, return_states, sets, set_of, starting)
@@ -213,7 +214,7 @@ def reached_pairs(
     edges: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     starting = list(edges)
     step = max(1, _STEP // max(1, len(columns)))
-    pending = [np.unique(begins)]
+    pending = [distinct(begins)]
     seen[begins] = True
     # Pre-tokenizer states in which some call ends.
     ended = np.zeros(width, dtype=np.bool_)
@@ -230,7 +231,7 @@ def reached_pairs(
         for plane in range(pretokenizer.table.shape[1]):
             pre_after = pretokenizer.table[at[rows], plane, pre_columns[places]]
             reads = pre_after != DEAD
-            found = np.unique(frontier[rows[reads]] * size + led[reads] + pre_after[reads])
+            found = distinct(frontier[rows[reads]] * size + led[reads] + pre_after[reads])
             edges.append(found)
             if plane % 2:
                 starting.append(found)
@@ -240,12 +241,12 @@ def reached_pairs(
         numbers = np.arange(len(callers)) - np.repeat(np.cumsum(counts) - counts, counts)
         numbers += tables.call_offsets[states[callers]]
         new.append(tables.call_starts[numbers].astype(np.int64) * width + at[callers])
-        ending = np.unique(at[tables.accepting[states] != 0])
+        ending = distinct(at[tables.accepting[states] != 0])
         ending = ending[~ended[ending]]
         ended[ending] = True
         new.append((frames[:, None] * width + ending).reshape(-1))
         met = np.concatenate(new)
-        met = np.unique(met[~seen[met]])
+        met = distinct(met[~seen[met]])
         seen[met] = True
         if len(met):
             pending.append(met)
@@ -258,7 +259,7 @@ def reached_pairs(
         np.concatenate([[DEAD], states]),
         np.concatenate([[DEAD], at]),
         number,
-        flat[np.stack(np.divmod(np.unique(np.concatenate(edges)), size))].astype(np.int64),
+        flat[np.stack(np.divmod(distinct(np.concatenate(edges)), size))].astype(np.int64),
         flat[np.stack(np.divmod(np.concatenate(starting), size))].astype(np.int64),
     )
 
@@ -351,7 +352,7 @@ def call_returns(
             inner, settled = ended_parts(rule, begun, returns)
             settle &= settled
             rows.append(grown(callers, np.packbits(joined(inner, returns(rule.back)), axis=1)))
-        fresh = np.unique(np.concatenate(rows)) if rows else fresh[:0]
+        fresh = distinct(np.concatenate(rows)) if rows else fresh[:0]
         if not len(fresh):
             if not settle:
                 raise UnsettledError
