@@ -21,7 +21,7 @@ from ..network.tables import NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES
-from ..tokens.trie import Trie
+from ..tokens.vocabulary import Vocabulary
 from .contexts import ReturnContexts
 
 _Words = NDArray[np.uint64]
@@ -41,13 +41,14 @@ class OctetsAfter:
     Threads may share it.
     """
 
-    def __init__(self, forbidden: ForbiddenPairs, trie: Trie) -> None:
-        """``trie``: of the tokens that merging gives."""
-        first, last = int(trie.first[0]), int(trie.first[1])
-        nodes = np.arange(first, last)[trie.held[first + 1 : last + 1] > trie.held[first:last]]
-        octets, tokens = trie.octets[nodes], trie.ids[trie.held[nodes]]
+    def __init__(self, forbidden: ForbiddenPairs, vocabulary: Vocabulary) -> None:
+        tokens = np.sort(forbidden.order[vocabulary.lengths[forbidden.order] == 1])[::-1]
+        octets = np.array([vocabulary.token(token)[0] for token in tokens.tolist()], dtype=np.int64)
+        # Of several for one byte the first id.
         self.token = np.full(256, -1, dtype=np.int64)
         self.token[octets] = tokens
+        octets = np.flatnonzero(self.token >= 0)
+        tokens = self.token[octets]
         places = forbidden.position[tokens]
         order = np.argsort(places)
         self._places, self._octets = places[order], octets[order]
@@ -105,12 +106,11 @@ class LiveOctets:
         pretokenizer: PretokenizerDfa,
         contexts: ReturnContexts,
         forbidden: ForbiddenPairs,
-        trie: Trie,
+        vocabulary: Vocabulary,
     ) -> None:
-        """``trie``: of the tokens that merging gives."""
         self._tables, self._contexts, self._forbidden = tables, contexts, forbidden
         if forbidden not in _MADE:
-            _MADE[forbidden] = OctetsAfter(forbidden, trie)
+            _MADE[forbidden] = OctetsAfter(forbidden, vocabulary)
         self._after = after = _MADE[forbidden]
         self._pre_table = pretokenizer.table[:, 0]
         # One column of each class that neither automaton divides, and its bytes.

@@ -10,7 +10,6 @@ grammars have none.
 
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property, partial
-from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -187,11 +186,9 @@ class UndecidedTokens:
         if last is None or self._looks_at_masks:
             return False
         inert, forbids = self._inert, self._masks.forbidden.forbids
-        return any(
-            not forbids(last, token) and is_wanted(token)
-            for place in places
-            for token in chain(inert.octet_tokens(place), inert.certificates.of(place, STEPS_ABOVE))
-        )
+        some = (token for place in places for token in inert.octet_tokens(place))
+        others = (t for place in places for t in inert.certificates.of(place, STEPS_ABOVE))
+        return any(not forbids(last, t) and is_wanted(t) for each in (some, others) for t in each)
 
     def distance(self, state: int) -> int:
         """At least so many bytes lead to the end of the text."""

@@ -196,8 +196,8 @@ class PretokenizedNetwork:
     @cached_property
     def splits(self) -> Splits:
         """What becomes of tokens above contexts."""
-        tables, trie = self.network.tables, self.walks.trie
-        octets = LiveOctets(tables, self.pretokenizer, self.contexts, self.forbidden, trie)
+        tables, vocabulary = self.network.tables, self.vocabulary
+        octets = LiveOctets(tables, self.pretokenizer, self.contexts, self.forbidden, vocabulary)
         return Splits(self.contexts, octets, self.vocabulary.size)
 
     def octet_tokens(self, place: Place) -> list[int]:

@@ -3,13 +3,14 @@
 # Tests here say `expected == actual`.
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np
 import pytest
 
 from constrain.artifacts.canonical_network import live_octets
-from constrain.artifacts.canonical_network.live_octets import LiveOctets, flags_of
+from constrain.artifacts.canonical_network.live_octets import LiveOctets, OctetsAfter, flags_of
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.compiler import CompileOptions, Tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
@@ -37,9 +38,9 @@ def network(default_tokenizer: Tokenizer) -> PretokenizedNetwork:
 
 def octets_of(network: PretokenizedNetwork) -> LiveOctets:
     """Nothing is found yet."""
-    tables, trie = network.network.tables, network.walks.trie
+    tables, vocabulary = network.network.tables, network.vocabulary
     contexts, forbidden = network.contexts, network.forbidden
-    return LiveOctets(tables, network.pretokenizer, contexts, forbidden, trie)
+    return LiveOctets(tables, network.pretokenizer, contexts, forbidden, vocabulary)
 
 
 def test_they_are_those_of_the_definition(network: PretokenizedNetwork, full: bool) -> None:
@@ -101,3 +102,24 @@ def test_certified_tokens_are_live(network: PretokenizedNetwork, full: bool) -> 
             assert some[found].tolist() == decided.tolist()
             certified += len(decided)
     assert certified > 1_000
+
+
+def test_threads_share_what_may_follow(network: PretokenizedNetwork) -> None:
+    """As artifacts of a process do: each of eight asks for all tokens in an order of its own."""
+    forbidden, vocabulary = network.forbidden, network.vocabulary
+    tokens = forbidden.order[:3_000].astype(np.int64)
+    expected = OctetsAfter(forbidden, vocabulary).of(forbidden, tokens)
+    after = OctetsAfter(forbidden, vocabulary)
+
+    def asked(seed: int) -> bool:
+        places = np.array(random.Random(seed).sample(range(len(tokens)), len(tokens)))
+        parts = np.array_split(places, 60)
+        found = [after.of(forbidden, tokens[part]) for part in parts]
+        return all((expected[a] == b).all() for a, b in zip(parts, found, strict=True))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(asked, range(8)))
+    octet = int(vocabulary.token(int(tokens[0]))[0])
+    assert forbidden.forbids(int(tokens[0]), int(after.token[octet])) == (
+        not flags_of(expected[0])[octet]
+    )

@@ -221,3 +221,19 @@ def test_stored_contexts_and_tries_that_do_not_fit_do_no_harm(
             refused += 1
     # Other bytes, sets and edges may make other masks, without any harm.
     assert refused or name.endswith(("octets", "return_sets"))
+
+
+def test_artifacts_of_one_process_share_what_is_of_the_tokenizer(
+    default_tokenizer: Tokenizer,
+) -> None:
+    """Token tries and pairs of tokens, but not what is of the grammar."""
+    compiler = Compiler(default_tokenizer)
+    networks = []
+    for grammar in (JSON, DYCK):
+        artifact = compiler.compile(grammar, dialect="kbnf", tokenization="canonical", prewarm=0)
+        artifact.matcher().mask()
+        networks.append(artifact.runtime.machine().pretokenized)
+    one, other = networks
+    assert one.walks.trie is other.walks.trie
+    assert one.forbidden is other.forbidden
+    assert one.contexts is not other.contexts
