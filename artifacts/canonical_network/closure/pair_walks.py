@@ -77,13 +77,15 @@ class Part:
         is_met[blocks] = True
         sizes = np.diff(self.bounds)
         tokens = np.repeat(is_met, sizes)
-        frames, pushed = np.unique(self.pushed[tokens], return_inverse=True)
+        pushed = self.pushed[tokens]
+        is_pushed = np.zeros(len(self.frames), dtype=np.bool_)
+        is_pushed[pushed] = True
         return Part(
             self.ids[tokens],
             self.pairs[tokens],
-            pushed.reshape(-1).astype(np.int32),
+            (np.cumsum(is_pushed, dtype=np.int32) - 1)[pushed],
             bounds_of(sizes[is_met]),
-            [self.frames[number] for number in frames.tolist()],
+            [self.frames[number] for number in np.flatnonzero(is_pushed).tolist()],
             bounds_of(counts),
             (np.cumsum(is_met, dtype=np.int32) - 1)[blocks],
             [self.suspended[walk] for walk in walks.tolist()],
