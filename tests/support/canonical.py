@@ -137,9 +137,14 @@ def random_walks(
                     # end a member are tokens that may stand there.
                     tried = rng.sample(tried, -(-len(tried) // 2))
                 if len(tried) > 64:
-                    # Of hundreds of short tokens the one that begins an end is a single byte.
-                    octets = [token for token in tried if lengths[token] == 1]
-                    tried = rng.sample(tried, 64) + rng.sample(octets, min(len(octets), 64))
+                    # Of hundreds of tokens an end begins with one of those with a mark in front.
+                    marks: dict[bytes, list[int]] = {}
+                    for token in tried:
+                        first = masks.vocabulary.token(token)[:1]
+                        if first.isascii() and not first.isalnum():
+                            marks.setdefault(first, []).append(token)
+                    few = [rng.sample(some, min(len(some), 4)) for some in marks.values()]
+                    tried = rng.sample(tried, 64) + [token for some in few for token in some]
             else:
                 # Short tokens lead into more corners than long ones, which are the most.
                 tried = [int(min(rng.choices(text, k=rng.choice([1, 3]))))]
