@@ -257,7 +257,8 @@ def test_masks_of_grammars_that_call(
             expected = following((ids for ids in found if ids is not None), [end])
             options = {"tokenization": "canonical", "eos": [end], "engine": "network"}
             if not expected:
-                with pytest.raises(CheckError):
+                # Or it may change members.
+                with pytest.raises((CheckError, TokenizerError)):
                     build_artifact(front, tokenizer, tables=tables, **options)
                 continue
             try:
