@@ -55,7 +55,7 @@ class Certificates:
         self._network, self._contexts, self._forbidden = network, contexts, forbidden
         self._stack_contexts = stack_contexts
         self._tables = network.tables
-        self._pre_rows: list[list[int]] = pretokenizer.table[:, 0].tolist()
+        self._pre_table = pretokenizer.table[:, 0]
         self._pre_classes: list[int] = pretokenizer.classes.tolist()
         self._distance = distances(network.tables)
         self._below: dict[int, int] = {BOTTOM: 0}
@@ -118,12 +118,12 @@ class Certificates:
     def _steps(self, state: int, pre_state: int) -> Sequence[tuple[int, int, int, int]]:
         """The bytes that two states read, the first that leads to each pair, and that pair: its
         states and its number."""
-        key = state * len(self._pre_rows) + pre_state
+        key = state * len(self._pre_table) + pre_state
         found = self._stepped.get(key)
         if found is None:
             row, pre_row, pre_classes = (
                 self._tables.rows[state],
-                self._pre_rows[pre_state],
+                self._pre_table[pre_state].tolist(),
                 self._pre_classes,
             )
             first: dict[tuple[int, int], int] = {}
