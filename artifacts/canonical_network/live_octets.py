@@ -30,6 +30,9 @@ _Numbers = NDArray[np.integer]
 # Bytes behind the first that are looked at: the others of a character outside ASCII.
 _MORE_BYTES = 3
 
+# Calls inside of calls that are looked at.
+_MOST_CALLS = 40
+
 # More tokens than so many that lead to one place are tried with some bytes, all at once.
 _MANY, _TRIED = 256, 4
 
@@ -123,7 +126,7 @@ class LiveOctets:
         self._members = words_of(members)
         # Those with a token of a byte that begins or goes on with a character outside ASCII.
         self._is_high: NDArray[np.bool_] = np.logical_or.reduce(members[:, 128:], axis=1)
-        self._calls = np.diff(tables.call_offsets) > 0
+        self._calls, self._depth = np.diff(tables.call_offsets) > 0, 0
         # Reused: flags of pairs that are met, and their places among them.
         self._met = np.zeros(len(contexts.states), dtype=np.bool_)
         self._place = np.zeros(len(contexts.states), dtype=np.int32)
@@ -201,6 +204,9 @@ class LiveOctets:
         for place in np.flatnonzero(self._calls[states]).tolist():
             for call in self._tables.calls[int(states[place])]:
                 calls.setdefault(call, []).append(place)
+        if self._depth == _MOST_CALLS:
+            calls.clear()
+        self._depth += 1
         for (start, frame), callers in calls.items():
             begun = contexts.pair[start, pre_states[callers]]
             some = np.array(callers)[begun > 0]
@@ -208,6 +214,7 @@ class LiveOctets:
                 inner = contexts.push(frame, context)
                 find = self.of if more == _MORE_BYTES else partial(self._find, more=more)
                 found[some] |= find(begun[begun > 0], inner)
+        self._depth -= 1
         return found
 
     def _distinct(self, pairs: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from support.network import inline_up_to
 
 from constrain.artifacts.canonical_network import live_octets
 from constrain.artifacts.canonical_network.live_octets import LiveOctets, OctetsAfter, flags_of
@@ -123,3 +124,22 @@ def test_threads_share_what_may_follow(network: PretokenizedNetwork) -> None:
     assert forbidden.forbids(int(tokens[0]), int(after.token[octet])) == (
         not flags_of(expected[0])[octet]
     )
+
+
+def test_rules_that_begin_with_rules_are_followed_within_bounds(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 400 that are called one inside of the other the first are looked at."""
+    inline_up_to(monkeypatch, 0)
+    rules = "\n".join(f'r{i} ::= r{i + 1} "]" | "[" r{i} "]"' for i in range(400))
+    text = f'root ::= r0 | "(" root ")"\n{rules}\nr400 ::= "é" | "(" root ")"\n'
+    engine = build_engine(text, dialect="gbnf", engine="network")
+    assert len(engine.network.call_starts) > 400
+    request = request_of(default_tokenizer, CompileOptions())
+    tables = TokenizerTables(default_tokenizer)
+    found = merge(engine.grammar, engine.network, (), request, tables).network
+    octets, contexts = octets_of(found), found.contexts
+    start = contexts.number(found.network.tables.start, found.pretokenizer.start)
+    octets.of(np.array([start]), 0)
+    assert octets._depth == 0
+    assert 10 < len(octets._number) < 100
