@@ -98,6 +98,8 @@ class DeadEnds:
         self._decisions: BoundedCache[tuple[Left, Frames, int], NDArray[np.int32]] = (
             decisions.cache()
         )
+        # Where a search in whole stacks met too much; each took its whole budget.
+        self._too_far: set[_Claim] = set()
         # Whether the last search came to stacks that are not given, or took too much.
         self._needs_frame = False
 
@@ -260,10 +262,15 @@ class DeadEnds:
         far = min(self._certificates.distance(place), _FARTHEST) if effort.whole else 0
         budget = effort.budget + 8 * far
         start = _Entry(0, origin, place, np.array([token], dtype=np.int32))
-        # The start counts neither as found nor as expanded.
-        found = search_alive(start, expand, lambda expanded, found: expanded + found > budget + 2)
+        found = None
+        if origin not in self._too_far:
+            # The start counts neither as found nor as expanded.
+            found = search_alive(
+                start, expand, lambda expanded, found: expanded + found > budget + 2
+            )
         if found is None:
             if effort.whole:
+                self._too_far.add(origin)
                 raise ArtifactError(
                     f"what may come next was not decided within {budget:,} steps (behind a "
                     f"token of class {origin[1]}); compile with --tokenization any"
