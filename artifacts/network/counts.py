@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .sets import NAMES, SetRule, Sets, Value
+from .sets import SetRule, Sets, Value
 
 # In place of a frame that is put back.
 _NONE = 0
@@ -57,7 +57,7 @@ class Counters:
     @classmethod
     def from_arrays(cls, states: int, arrays: Mapping[str, NDArray[Any]]) -> "Counters":
         """The sections of an artifact."""
-        sets = Sets.from_arrays(arrays) if f"set.{NAMES[0]}" in arrays else None
+        sets = Sets.from_arrays(arrays) if "set.parts" in arrays else None
         items, least, most, backs = (arrays[f"count.{name}"] for name in _NAMES)
         return cls(states, items, least, most, backs, sets)
 

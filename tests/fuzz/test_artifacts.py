@@ -119,6 +119,18 @@ def test_walks_of_mutated_artifacts_never_leave_their_arrays(
     assert {} == wrapped
 
 
+def test_a_section_of_sets_alone_does_no_harm(
+    originals: dict[str, Artifact], tmp_path: Path
+) -> None:
+    """Where there are no sets, a section of that name is not looked at, or refused."""
+    without = [a for a in originals.values() if "count.items" in a.arrays]
+    without = [artifact for artifact in without if "set.parts" not in artifact.arrays]
+    for artifact in without:
+        data = encoded(artifact, {"set.offsets": np.zeros(1, dtype=np.int64)})
+        assert not tried(lambda: opened_and_walked(Mutant(data, {}, ""), tmp_path, 1)).flaw  # noqa: B023
+    assert len(without) > 1
+
+
 def test_an_index_that_wraps_is_noticed(
     originals: dict[str, Artifact], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
