@@ -33,6 +33,9 @@ _MORE_BYTES = 3
 # Calls inside of calls that are looked at.
 _MOST_CALLS = 40
 
+# Pairs that are looked at together: each takes some kilobytes meanwhile.
+_AT_ONCE = 1_000
+
 # More tokens than so many that lead to one place are tried with some bytes, all at once.
 _MANY, _TRIED = 256, 4
 
@@ -126,7 +129,7 @@ class LiveOctets:
         self._members = words_of(members)
         # Those with a token of a byte that begins or goes on with a character outside ASCII.
         self._is_high: NDArray[np.bool_] = np.logical_or.reduce(members[:, 128:], axis=1)
-        self._calls, self._depth = np.diff(tables.call_offsets) > 0, 0
+        self._calls = np.diff(tables.call_offsets) > 0
         # Reused: flags of pairs that are met, and their places among them.
         self._met = np.zeros(len(contexts.states), dtype=np.bool_)
         self._place = np.zeros(len(contexts.states), dtype=np.int32)
@@ -160,14 +163,16 @@ class LiveOctets:
         found: list[int] = self._after.token[octets][:_TRIED].tolist()
         return found
 
-    def of(self, pairs: _Numbers, context: int) -> _Words:
-        """The certificates of some pairs, uint64 (n, 4)."""
+    def of(self, pairs: _Numbers, context: int, depth: int = 0) -> _Words:
+        """The certificates of some pairs, uint64 (n, 4). ``depth``: calls that they lie in."""
         keys = [(pair, context) for pair in pairs.tolist()]
-        missing = [pair for pair, _ in keys if (pair, context) not in self._number]
-        if missing:
-            missing = list(dict.fromkeys(missing))
-            found = self._find(np.array(missing), context, _MORE_BYTES)
-            self._keep([(pair, context) for pair in missing], found)
+        missing = list(
+            dict.fromkeys(pair for pair, _ in keys if (pair, context) not in self._number)
+        )
+        for begin in range(0, len(missing), _AT_ONCE):
+            some = missing[begin : begin + _AT_ONCE]
+            found = self._find(np.array(some), context, _MORE_BYTES, depth)
+            self._keep([(pair, context) for pair in some], found)
         return self._words[[self._number[key] for key in keys]]
 
     def _keep(self, keys: list[tuple[int, int]], found: _Words) -> None:
@@ -177,7 +182,7 @@ class LiveOctets:
         self._words[first : first + len(keys)] = found
         self._number.update(zip(keys, range(first, first + len(keys)), strict=True))
 
-    def _find(self, pairs: _Numbers, context: int, more: int) -> _Words:
+    def _find(self, pairs: _Numbers, context: int, more: int, depth: int) -> _Words:
         contexts = self._contexts
         states, pre_states = contexts.states[pairs], contexts.pre_states[pairs]
         after = self._tables.table[states[:, None], self._columns]
@@ -196,25 +201,22 @@ class LiveOctets:
         inside = inside[~at_boundary[self._place[inside]] & (inside > 0)]
         if len(inside):
             rows = self._place[inside]
-            deeper = self._find(inside, context, more - 1)
+            deeper = self._find(inside, context, more - 1, depth)
             leading = flags_of(np.bitwise_or.reduce(members))
             before[rows] = self._after.before(deeper, leading)
         found: _Words = np.bitwise_or.reduce(before[places] & members, axis=1)
         calls: dict[tuple[int, int], list[int]] = {}
-        for place in np.flatnonzero(self._calls[states]).tolist():
+        callers_of = self._calls[states] if depth < _MOST_CALLS else self._calls[:0]
+        for place in np.flatnonzero(callers_of).tolist():
             for call in self._tables.calls[int(states[place])]:
                 calls.setdefault(call, []).append(place)
-        if self._depth == _MOST_CALLS:
-            calls.clear()
-        self._depth += 1
         for (start, frame), callers in calls.items():
             begun = contexts.pair[start, pre_states[callers]]
             some = np.array(callers)[begun > 0]
             if len(some):
                 inner = contexts.push(frame, context)
                 find = self.of if more == _MORE_BYTES else partial(self._find, more=more)
-                found[some] |= find(begun[begun > 0], inner)
-        self._depth -= 1
+                found[some] |= find(begun[begun > 0], inner, depth=depth + 1)
         return found
 
     def _distinct(self, pairs: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -1,7 +1,5 @@
 """Bytes whose tokens show others to be live: those of the definition, byte by byte."""
 
-# Tests here say `expected == actual`.
-
 import random
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -141,5 +139,4 @@ def test_rules_that_begin_with_rules_are_followed_within_bounds(
     octets, contexts = octets_of(found), found.contexts
     start = contexts.number(found.network.tables.start, found.pretokenizer.start)
     octets.of(np.array([start]), 0)
-    assert octets._depth == 0
     assert 10 < len(octets._number) < 100
