@@ -56,7 +56,6 @@ OF_LEXEMES = "a lexer reads texts, however they are tokenized"
 ANY_ALLOWED = "any token sequence that spells a member is allowed, not only the tokenizer's own: "
 OF_SCHEMAS = "schemas become networks"
 WHEN_MET = "states are made when they are met"
-CALLED = "rules that are named again and again would be copied"
 
 # --- match semantics and engine
 
@@ -218,14 +217,6 @@ def counted_instead(choice: EngineChoice, copies: int) -> EngineChoice:
         return choice
     reason = f"a repetition of {copies:,} states is counted"
     return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:])
-
-
-def called_instead(choice: EngineChoice, options: CompileOptions) -> EngineChoice:
-    """The network instead of a DFA where the engine was left open, as rules that are named again
-    and again have many copies; else the same choice."""
-    if choice.others[:1] != (NETWORK,) or options.method != AUTO:
-        return choice
-    return replace(choice, engine=NETWORK, reason=CALLED, others=choice.others[1:])
 
 
 def may_count_sooner(choice: EngineChoice, copies: int) -> bool:

@@ -29,7 +29,6 @@ from .choose import (
     EngineChoice,
     as_lazy,
     built_lexemes,
-    called_instead,
     counted_instead,
     held_over_lexemes,
     may_be_lazy,
@@ -290,16 +289,10 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
                         continue
                 rules = rules or numbered(resolved, limits)
                 # By way of the normal form a DFA would build rules again and again.
-                grow = copies_grow(rules, thresholds.LARGE_STATES)
-                if grow and nests:
-                    choice = called_instead(choice, options)
-                    if choice.engine != DFA:
-                        continue
-                found = (
-                    _from_tree(resolved, rules, limits)
-                    if grow and not nests
-                    else _automata(grammar, normalize(resolved, limits), limits)
-                )
+                if copies_grow(rules, thresholds.LARGE_STATES):
+                    found = _from_tree(resolved, rules, limits)
+                else:
+                    found = _automata(grammar, normalize(resolved, limits), limits)
                 return Automaton(grammar, choice, found)
             return parser_of(resolved, choice, limits, rules)
         except (NotRegularError, LimitError) as error:

@@ -22,7 +22,6 @@ from .bpe.shared_tables import SharedTables
 from .cache import Cache
 from .choose import (
     AS_ASKED,
-    CALLED,
     EngineChoice,
     TokenizationChoice,
     engine_of,
@@ -147,8 +146,7 @@ def build_artifact(
     from .tokenizers import Tokenizer
 
     wanted = with_changes(options, changes)
-    is_called = recogniser.choice.reason == CALLED
-    if not isinstance(tokenizer, Tokenizer) and (is_called or counts(recogniser)):
+    if not isinstance(tokenizer, Tokenizer) and counts(recogniser):
         recogniser = copied(recogniser, wanted)
     choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
     shared = shared or SharedTables(tokenizer, cache, tables)
@@ -176,8 +174,6 @@ def copied(found: Recogniser, options: CompileOptions, *, may_count: bool = Fals
     repetitions but where these may be counted. Raises ``LimitError``."""
     choice = replace(engine_of(found.grammar, options), written_from=None)
     choice = choice if may_count else replace(choice, counted_from=None)
-    # What is called to copy nothing is regular.
-    choice = replace(choice, others=()) if found.choice.reason == CALLED else choice
     return compile_texts(found.grammar, choice, options)
 
 

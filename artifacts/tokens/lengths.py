@@ -25,8 +25,7 @@ class Lengths:
     before it, and the first byte of a token begins one: a text may have been broken off in it.
 
     ``read``: int32 (N,), characters of the text that a node stands for. ``below``: int32 (N,), of
-    the longest text below it, one that is unfinished there included. ``tokens``: int32 (T,), of
-    each token, in the order of ``Subtrees.ids``.
+    the longest text below it, one that is unfinished there included.
     """
 
     def __init__(self, trie: Trie, arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
@@ -36,8 +35,14 @@ class Lengths:
         else:
             self.read, self.below = (arrays[f"lengths.{name}"] for name in _KEPT)
         parts = subtrees_of(trie)
-        self.tokens = np.zeros(len(parts.ids), dtype=np.int32)
-        self.tokens[ranges(parts.begin, parts.own)] = np.repeat(self.read, parts.own)
+        counts = np.zeros(len(parts.ids), dtype=np.int32)
+        counts[ranges(parts.begin, parts.own)] = np.repeat(self.read, parts.own)
+        order = np.argsort(counts, kind="stable")
+        self._ids, self._counts = parts.ids[order], counts[order]
+
+    def longer(self, most: int) -> NDArray[np.int32]:
+        """The tokens of more than so many characters, int32 (n,), the longest last."""
+        return self._ids[self._counts.searchsorted(most, side="right") :]
 
 
 def _read_and_below(trie: Trie) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -94,9 +94,7 @@ class TrieLayout:
         if found is None:
             lengths = lengths_of(self._trie)
             longest = most + int(lengths.read[self.order[node]])
-            longer = tokenset.from_ids(
-                np.asarray(self.ids)[lengths.tokens > longest], self._vocab_size
-            )
+            longer = tokenset.from_ids(lengths.longer(longest), self._vocab_size)
             found = exits.shorter[most] = (np.asarray(exits.row) & ~longer).data
             self._bytes += found.nbytes
         return found
