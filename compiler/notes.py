@@ -40,7 +40,7 @@ OF_LAZY_LEXEMES = (
     "together at run time"
 )
 
-COUNTED = "repetitions are counted, not copied; masks are put together at run time"
+COUNTED = "repetitions are counted, not copied; not all masks are precomputed"
 
 LAZY = "no masks were precomputed: they are computed at run time, the first ones slowly"
 
@@ -84,12 +84,20 @@ def depth_without_effect(recogniser: Recogniser, options: CompileOptions) -> Ite
 
 
 def _made_when_met(recogniser: Recogniser) -> str:
-    """The states that are made while decoding, empty for none."""
+    """What has states that are made while decoding, so that no rows are precomputed; empty for
+    none."""
     if isinstance(recogniser, Automaton):
         return "a terminal" if recogniser.operation is not None else ""
-    if not isinstance(recogniser, Parser) or recogniser.met is None:
-        return ""
-    return "the network" if recogniser.lazily is None else "a terminal"
+    is_lazy = isinstance(recogniser, Parser) and recogniser.lazily is not None
+    return "a terminal" if is_lazy else ""
+
+
+def notes_on_rows(parser: Parser) -> Iterator[str]:
+    """What there is to say of rows that are missing."""
+    if parser.lazily is not None and not parser.choice.is_lazy:
+        return
+    is_counted = parser.met is not None and parser.met.stored.fronts.times
+    yield COUNTED if is_counted else LAZY if parser.lazily else PARTLY
 
 
 def without_effect(

@@ -45,12 +45,12 @@ from .limits import Effort, blaming, in_force
 from .notes import (
     COUNTED,
     DEAD_ENDS,
-    LAZY,
     OF_LAZY_LEXEMES,
     PARTLY,
     added_tokens_as_text,
     end_of_text,
     notes_of,
+    notes_on_rows,
     without_effect,
 )
 from .options import (
@@ -434,14 +434,17 @@ def _of_network(
         sections, counts = sections | masks.arrays(), masks.counts
         notes += [] if masks.is_complete else [PARTLY]
         is_lazy = not masks.is_complete or not len(masks.summaries.keys)
-    elif request.options.prewarm != 0 and (parser.choice.is_lazy or parser.lazily is None):
-        is_counted = parser.met is not None and parser.met.stored.fronts.times
-        notes += [COUNTED] if is_counted else [LAZY] if parser.met is not None else []
     if is_lazy:
         sections |= for_lazy_masks(size_of(sections), request)
     artifact = assemble(parser, sections, counts, request, ANY)
     if is_lazy:
         artifact = with_first_row(artifact, request)
+    if parser.met is not None and request.options.prewarm != 0:
+        from .machine.precompute import with_rows
+
+        if parser.lazily is None:
+            artifact = with_rows(artifact, request, size_of(artifact.arrays), progress)
+        notes += notes_on_rows(parser)
     return Compilation(parser, None, artifact, tuple(notes), weakened=choice.note)
 
 

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require, require_offsets
 from ..machine.masks import MetMasks
+from ..machine.named_rows import MEMBERS as NAMED
+from ..machine.named_rows import check_named_rows
 from ..machine.position_states import PositionStates
 from ..machine.states import States
 from ..machine.stored_positions import StoredPositions, check_positions
@@ -45,6 +47,10 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     elif any(name.startswith("terminals.") for name in arrays):
         terminals = check_terminals(manifest, arrays)
     check_positions(arrays, len(names_of(manifest).called), terminals)
+    if NAMED in arrays:
+        require(GROWING not in arrays, NAMED)
+        positions = len(arrays["positions.arc_offsets"]) - 1
+        check_named_rows(arrays, manifest.vocab_size, positions)
     check_first_row(manifest, arrays)
     check_trie_sections(arrays)
 
@@ -77,7 +83,7 @@ class MetStates(SharedMachine[MetMasks]):
 
     ``maker``: what states are made of, begun again by each call. ``first_row``: the mask before any
     token, if it is known. ``terminals``: those that are called and whose own states are made while
-    decoding. ``named``: the ids of each token terminal.
+    decoding. ``named``: the ids of each token terminal. ``named_rows``: sections with rows.
     """
 
     def __init__(
@@ -92,12 +98,14 @@ class MetStates(SharedMachine[MetMasks]):
         first_row: Words | None = None,
         terminals: "Sequence[Sequence[Conjunction]]" = (),
         named: Sequence[NDArray[np.integer]] = (),
+        named_rows: Arrays | None = None,
     ) -> None:
         self._maker, self._terminals = maker, terminals
         self._named = [tokenset.from_ids(ids, vocab_size) for ids in named]
         self.vocabulary, self.trie = vocabulary, trie
         self.eos, self.vocab_size = eos, vocab_size
         self._caches, self._lock, self._first_row = caches, lock, first_row
+        self._named_rows = named_rows
 
     def _following(self, full: MetMasks | None) -> MetMasks:
         tokens = self.trie, self.vocabulary, self.eos, self.vocab_size, self._caches, self._lock
@@ -107,7 +115,8 @@ class MetStates(SharedMachine[MetMasks]):
             assert full is None or isinstance(full, TerminalMasks)
             machine: MetMasks = following(full, self._terminals, self._maker, *tokens)
         else:
-            machine = MetMasks(States(self._maker()), *tokens, self._named)
+            rows = self._named_rows
+            machine = MetMasks(States(self._maker()), *tokens, self._named, named_rows=rows)
         if self._first_row is not None:
             machine.begin_with(self._first_row)
         return machine
@@ -158,6 +167,7 @@ class MetStatesRuntime(MetStates):
             a.get(FIRST_ROW),
             terminals,
             named=self.named,
+            named_rows=a if NAMED in a else None,
         )
 
 

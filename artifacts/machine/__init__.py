@@ -7,6 +7,7 @@
     permutations     sets of parts that have begun, written one by one
     position_states  what states are made of: these
     states           a state: what it reads, calls and ends, made when first needed
+    named_rows       rows of a file, by what it calls the states that have them
     table_states     the same where a file has the tables of all
     masks            the machine of matchers: configurations, masks and steps over these
     terminal_states  terminals whose automata are too large to be built, as calls

@@ -9,6 +9,7 @@ machine, when this one is full, begins with none.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 
+from ..container.sections import Arrays
 from ..errors import ArtifactError
 from ..network.configurations import REFUSED, Texts
 from ..network.tables import DEAD
@@ -18,7 +19,7 @@ from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
-from ..walk.rows_by_frames import RowsByFrames
+from ..walk.rows_by_frames import RowsByFrames, Stored
 from ..walk.summary_tables import StoredRows
 from .states import States
 
@@ -37,7 +38,7 @@ FIRST_TERMINAL = 256
 class MetMasks(InterningMachine):
     """``states``: of which none is made, or those of a file. States of the machine are
     configurations. ``named``: the tokens of each terminal that names some. ``stored``: rows of a
-    file."""
+    file that has the states; ``named_rows``: sections of one that names them."""
 
     # Errors that leave nothing half made.
     harmless: tuple[type[Exception], ...] = ()
@@ -53,12 +54,13 @@ class MetMasks(InterningMachine):
         lock: Lock | None = None,
         named: Sequence[Words] = (),
         stored: StoredRows | None = None,
+        named_rows: Arrays | None = None,
     ) -> None:
-        self._named, self.states = named, states
+        self._named, self.states, self._named_rows = named, states, named_rows
         rows, steps, masks, interned = (caches or CacheBudget()).divide(
             _ROWS, _STEPS, _MASKS, _INTERNED
         )
-        self._vocabulary, self._vocab_size = vocabulary, vocab_size
+        self.vocabulary, self._vocab_size = vocabulary, vocab_size
         self._eos = tokenset.from_ids(list(eos), vocab_size)
         self._most_steps = max(steps.limit // ENTRY_BYTES, _FEWEST)
         self._most_masks = max(masks.limit // ENTRY_BYTES, _FEWEST)
@@ -74,13 +76,18 @@ class MetMasks(InterningMachine):
         self, trie: Callable[[], Trie], rows: CacheBudget, stored: StoredRows | None
     ) -> None:
         """What finds rows and steps."""
-        stacks, size = self.network.stacks, self._vocab_size
-        self._walks = RowsByFrames(self.states, stacks, trie, size, rows, stored)
+        stacks, size, longest = self.network.stacks, self._vocab_size, self.vocabulary.longest
+        found: Stored | None = stored
+        if self._named_rows is not None:
+            from .named_rows import NamedRows
+
+            found = NamedRows(self._named_rows, self.states, size, longest)
+        self.walks = RowsByFrames(self.states, stacks, trie, size, rows, longest, found)
 
     def _readings(self, token_id: int) -> Sequence[Iterable[int]]:
         """The symbols of a token."""
         is_known = 0 <= token_id < self._vocab_size
-        return readings_of(self._vocabulary, self._named, token_id) if is_known else ()
+        return readings_of(self.vocabulary, self._named, token_id) if is_known else ()
 
     @property
     def start(self) -> int:
@@ -127,7 +134,7 @@ class MetMasks(InterningMachine):
         threads = network.threads[state]
         for symbols in self._readings(token_id):
             if isinstance(symbols, bytes):
-                for target, node in self._walks.step(threads, symbols):
+                for target, node in self.walks.step(threads, symbols):
                     network.add(found, target, node)
             else:
                 behind = network.read(state, symbols)
@@ -151,16 +158,16 @@ class MetMasks(InterningMachine):
         return mask
 
     def _made_row(self, state: int) -> Words:
-        if self._walks.is_full:
+        if self.walks.is_full:
             self._masks.clear()
-            self._walks.forget()
+            self.walks.forget()
         threads = self.network.threads[state]
-        rows = [self._walks.row(each, node) for each, node in threads if each != DEAD]
+        rows = [self.walks.row(each, node) for each, node in threads if each != DEAD]
         if self._named:
             rows += [self._named[each] for each in named_by(self.network, state, len(self._named))]
         if self.network.may_end(state):
             rows.append(self._eos)
-        return self._walks.united(rows)
+        return self.walks.united(rows)
 
 
 class _Making:

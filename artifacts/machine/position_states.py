@@ -8,6 +8,7 @@ characters of a string are one set and a number.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,9 @@ _OCTETS = 256
 _LIST_BITS = 32
 _LIST = (1 << _LIST_BITS) - 1
 
+# Of each position of a set, what a file calls it.
+Name: TypeAlias = tuple[tuple[int, int, int], ...]
+
 # Numbers of repetitions, and how many items were read.
 _Copies = frozenset[tuple[int, int]]
 
@@ -31,13 +35,18 @@ def _unchecked() -> None:
     """What a text meets is little; nothing is looked at on the way."""
 
 
+def _nameless(position: int) -> None:
+    """Positions that are in no file have no name there."""
+
+
 class PositionStates:
     """What states (``states.py``) are made of, by ``positions``: sets by their numbers.
 
     ``start_of``: by number the position that a procedure starts in, the first of them the grammar's
     start. ``nullable_start``: ε is a member. ``growing``: so many terminals, the last ones, are
     called, too. ``repetitions``: among the positions. ``begin_turn`` is called in front of each
-    token and each mask. Raises what writing positions raises.
+    token and each mask. ``name``: what a file calls a position. Raises what writing positions
+    raises.
     """
 
     def __init__(
@@ -49,9 +58,10 @@ class PositionStates:
         growing: int = 0,
         repetitions: Repetitions | None = None,
         begin_turn: Callable[[], None] = _unchecked,
+        name: Callable[[int], tuple[int, int, int] | None] = _nameless,
     ) -> None:
         self._positions, self._arcs, self._start_of = positions, positions.arcs, start_of
-        self.begin_turn = begin_turn
+        self.begin_turn, self._name = begin_turn, name
         self._repetitions = repetitions or Repetitions(positions)
         self._lists = StateLists(positions, None, _unchecked)
         self.first_procedure, self.nullable_start = first_call, nullable_start
@@ -155,6 +165,16 @@ class PositionStates:
         repetitions, members = self._repetitions, self._lists.members(number & _LIST)
         twins = (repetitions.twin(p) if repetitions.copy_at(p) else p for p in members)
         return self._lists.of(twins, ended=self.ends(number))
+
+    def name(self, number: int) -> Name | None:
+        """What a file calls a set: the names of its positions, and of the end if it may end there;
+        None where one has none."""
+        if number > _LIST:
+            return None
+        found = [self._name(position) for position in self._lists.members(number)]
+        found += [(END, 0, 0)] * self.ends(number)
+        names = sorted(name for name in found if name is not None)
+        return tuple(names) if len(names) == len(found) else None
 
     def counts_characters(self, number: int) -> bool:
         """Whether the room of a set is what is left up to the next bound of one repetition, of

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from .positions import Positions, Runs
 
 # In place of how many items were read: fewer than the least, or enough and any number more.
-_BEFORE, _ENOUGH = -1, -2
+BEFORE, ENOUGH = -1, -2
 
 # Items of more places are called.
 MOST_PLACES = 64
@@ -93,20 +93,20 @@ class Repetitions:
         """Write the copy that begins in a position, and the way out where there is one."""
         number, read = self._read[state]
         _, least, most, end = self._times[number]
-        if read == _ENOUGH or read >= least:
+        if read == ENOUGH or read >= least:
             self._positions.add_epsilon(state, end)
         if read != most:
             self._positions.add_epsilon(state, self._copied(number, read) + 1)
 
     def times_at(self, position: int) -> Times | None:
         """The repetition in front of which a position stands, if there is one."""
-        number, read = self._read.get(position, (0, _BEFORE))
+        number, read = self._read.get(position, (0, BEFORE))
         return None if read else self._times[number]
 
     def copy_at(self, position: int) -> tuple[int, int] | None:
         """The repetition whose copy a position is in, and how many items were read before it; None
         outside, and where these do not matter."""
-        number, read, _ = self._inside.get(position, (0, _ENOUGH, 0))
+        number, read, _ = self._inside.get(position, (0, ENOUGH, 0))
         return (number, read) if read >= 0 else None
 
     def alike(self, number: int, read: int) -> int:
@@ -140,22 +140,27 @@ class Repetitions:
         least = self._times[number].least
         return self._front(number, least) if read < least else None
 
+    def name(self, position: int) -> tuple[int, int, int] | None:
+        """The repetition whose copy a position is in, how many items were read before it, and its
+        place in the item; None outside."""
+        return self._inside.get(position)
+
     def twin(self, position: int) -> int:
         """The position that reads the same as long as there is room."""
         number, read, place = self._inside[position]
         before = read < self._times[number].least
-        return self._copied(number, _BEFORE if before else _ENOUGH) + place
+        return self._copied(number, BEFORE if before else ENOUGH) + place
 
     def endless(self, position: int) -> int:
         """The front of a repetition without its bounds, of a position in front of one of its
         copies; others themselves."""
         found = self._read.get(position)
-        return position if found is None else self._front(found[0], _ENOUGH)
+        return position if found is None else self._front(found[0], ENOUGH)
 
     def _front(self, number: int, read: int) -> int:
         times = self._times[number]
         if times.most is None and read >= times.least:
-            read = _ENOUGH
+            read = ENOUGH
         key = number, read
         if key not in self._fronts:
             state = self._fronts[key] = self._positions.new_state()

@@ -15,7 +15,7 @@ from ..tokens.subtrees import BROKEN, CLASS_BITS, OUTSIDE
 from ..walk.characters import leading_outside_ascii
 
 if TYPE_CHECKING:
-    from .position_states import PositionStates
+    from .position_states import Name, PositionStates
 
 DEAD = 0
 
@@ -156,6 +156,16 @@ class States(dict[int, Sequence[int]]):
         if found is None:
             found = self._twins[state] = self._number(self._maker.twin(self._sets[state]))
         return found
+
+    def within(self, state: int, characters: int) -> int:
+        """The state that stands for one, if no text is of more than so many characters."""
+        if self.is_bounded and characters <= self.rooms[state] < ENDLESS:
+            return self.twin(state)
+        return state
+
+    def name(self, state: int) -> "Name | None":
+        """What a file calls a state, if it can; nothing is the dead one."""
+        return () if state == DEAD else self._maker.name(self._sets[state])
 
     def counting(self, state: int, bounds: int = _MOST_BOUNDS) -> tuple[int, int]:
         """Of a state with bounds, classes of characters, as bits, of which it reads up to so many

@@ -29,6 +29,9 @@ _REPEATS = {"bounds": ("i8", 2), "fronts": ("i4", 2), "items": ("i4", 2)}
 _FRONTS, _BOUNDS, _ITEMS = (f"repeats.{name}" for name in ("fronts", "bounds", "items"))
 _SET_FRONTS = "set.fronts"
 
+# As many items read have no name.
+MOST_READ = 1 << 31
+
 
 @dataclass(frozen=True, eq=False)
 class StoredFronts:
@@ -130,6 +133,7 @@ class FrontReader:
         self.repetitions, self.permutations = Repetitions(into), Permutations(into)
         self._times, self._rules, self._items = fronts.times, fronts.rules, fronts.items
         self._into, self._read, self._known = into, read, dict[int, Item]()
+        self._stored, self._begun = into.states, list[int]()
         into.unlaid |= dict.fromkeys([*self._times, *self._rules], self)
 
     def lay(self, state: int) -> None:
@@ -138,8 +142,17 @@ class FrontReader:
             begun = self.permutations.begin(self._rules[state])
         else:
             item, least, most, behind = self._times[state]
+            self._begun.append(state)
             begun = self.repetitions.begin(Times(self._item(item), least, most, behind))
         self._into.epsilon[state] = [begun]
+
+    def name(self, position: int) -> tuple[int, int, int] | None:
+        """What a file may call a position: itself; or the front of a repetition, how many items
+        were read behind it, and the place in the next one. None for one of a permutation."""
+        if position < self._stored:
+            return position, 0, 0
+        number, read, place = self.repetitions.name(position) or (0, MOST_READ, 0)
+        return (self._begun[number], read, place) if read < MOST_READ else None
 
     def _item(self, number: int) -> Item:
         if number not in self._known:

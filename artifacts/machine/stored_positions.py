@@ -150,6 +150,7 @@ class StoredPositions:
             growing,
             reader.repetitions,
             reader.permutations.begin_turn,
+            reader.name,
         )
 
 

@@ -93,6 +93,11 @@ class Vocabulary:
         """Bytes of each token, shape (V,)."""
         return np.diff(self.offsets)
 
+    @cached_property
+    def longest(self) -> int:
+        """Bytes of the longest token."""
+        return int(self.lengths.max(initial=0))
+
     def token(self, token_id: int) -> bytes:
         """The bytes of a token; for a special one, of its name."""
         data, offsets = self._views

@@ -13,32 +13,44 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from ..network.configurations import Stacks
+from ..network.configurations import Entries, Stacks
 from ..tokens import tokenset
-from ..tokens.lengths import ENDLESS
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from .forms import kernel
 from .layout import TrieLayout, layout_of
-from .summary_tables import StoredRows
 
 # A row, or what follows by the next frame; sets of several stacks are below 0.
-_Known: TypeAlias = "Words | dict[int, _Known]"
+Known: TypeAlias = "Words | dict[int, Known]"
 
 
 class BoundedStates(Protocol):
-    """States with bounds: up to ``rooms[s]`` characters s reads what its twin does."""
+    """States with bounds."""
 
-    is_bounded: bool
-    rooms: list[int]
+    def within(self, state: int, characters: int) -> int:
+        """The state that stands for one, if no text is of more than so many characters."""
 
-    def twin(self, state: int) -> int:
-        """The state that goes on as another, without the bounds of repetitions."""
+
+class Stored(Protocol):
+    """Rows of a file."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether more is kept beside them than the budget allows."""
+
+    def forget(self) -> None:
+        """Drop what is kept beside them."""
+
+    def row(
+        self, state: int, node: int, entries: Sequence[Entries]
+    ) -> tuple[Words, set[int]] | None:
+        """The row of a state over a set of stacks, and which sets it depends on."""
 
 
 class RowsByFrames:
-    """Rows by one machine's states and sets of stacks; not for several threads at once."""
+    """Rows by one machine's states and sets of stacks; not for several threads at once. ``known``:
+    those that were found, by states and then by frames."""
 
     def __init__(
         self,
@@ -47,10 +59,11 @@ class RowsByFrames:
         trie: Callable[[], Trie],
         vocab_size: int,
         budget: CacheBudget,
-        stored: StoredRows | None = None,
+        longest: int,
+        stored: Stored | None = None,
     ) -> None:
-        """``stored``: rows of a file."""
-        self._states, self._stacks, self._trie = states, stacks, trie
+        """``longest``: no token has more characters."""
+        self._states, self._stacks, self._trie, self._longest = states, stacks, trie, longest
         self._vocab_size, self._most_bytes, self._stored = vocab_size, budget.limit, stored
         self._kernel = kernel()(states, stacks)
         self._layout: TrieLayout | None = None
@@ -59,7 +72,7 @@ class RowsByFrames:
 
     def forget(self) -> None:
         """Drop what was found."""
-        self._known: dict[int, _Known] = {}
+        self.known: dict[int, Known] = {}
         self._rows: dict[bytes, Words] = {}
         self._bytes = 0
         if self._stored is not None:
@@ -75,7 +88,7 @@ class RowsByFrames:
         """The tokens that a state over a set of stacks reads, uint32 (W,), read-only. Raises
         ``WalkLimitError``, and what making states raises."""
         entries = self._stacks.entries
-        known, place = self._known.get(self._key(state)), node
+        known, place = self.known.get(self._key(state)), node
         while known is not None:
             if not isinstance(known, dict):
                 return known
@@ -94,18 +107,14 @@ class RowsByFrames:
         looked_at = self._kernel.mask(state, node, words)
         return self._keep(state, node, looked_at, self._shared(words))
 
-    def _lay_out(self) -> TrieLayout:
+    def _lay_out(self) -> None:
         if self._layout is None:
             self._layout = layout_of(self._trie(), self._vocab_size)
             self._kernel.lay_out(self._layout)
-        return self._layout
 
     def _key(self, state: int) -> int:
         """What a state is known by: its twin where no token comes to its bounds."""
-        states = self._states
-        room = states.rooms[state] if states.is_bounded else ENDLESS
-        is_beyond = room < ENDLESS and self._lay_out().lengths[0] <= room
-        return states.twin(state) if is_beyond else state
+        return self._states.within(state, self._longest)
 
     def united(self, rows: Sequence[Words]) -> Words:
         """The tokens of all of some rows, uint32 (W,), read-only."""
@@ -127,7 +136,7 @@ class RowsByFrames:
         return row
 
     def _keep(self, state: int, node: int, looked_at: set[int], row: Words) -> Words:
-        known, key = self._known, self._key(state)
+        known, key = self.known, self._key(state)
         while node in looked_at:
             inner = known.setdefault(key, {})
             assert isinstance(inner, dict)

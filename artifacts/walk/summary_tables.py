@@ -96,14 +96,18 @@ class StoredRows:
     def of_stack(self, state: int, node: int, entries: Sequence[Entries]) -> Words | None:
         """The mask of a state over one stack, read-only, EOS with it; None where the file lacks it.
         Needs no lock. Raises as ``row``."""
-        found = self._summary(NOTHING, state)
+        found = self.summary(NOTHING, state)
         while found is not None and found[1] != NOTHING and state != DEAD:
             pairs = entries[node]
             if len(pairs) > 1:
                 return None
             state, node = pairs[0]
-            found = self._summary(found[1], state)
+            found = self.summary(found[1], state)
         return None if found is None else self._rows[found[0]]
+
+    def __getitem__(self, number: int) -> Words:
+        """A row by its number, read-only."""
+        return self._rows[number]
 
     def row(
         self, state: int, node: int, entries: Sequence[Entries]
@@ -111,11 +115,12 @@ class StoredRows:
         """The tokens that fit a state over a set of stacks, uint32 (W,), read-only, and which sets
         were looked at; None where the file lacks something. ``entries``: those of ``Stacks``.
         Raises ``ArtifactError`` for a row with a token that there is not."""
-        found = down_the_stacks([(state, node)], entries, self._summary)
+        found = down_the_stacks([(state, node)], entries, self.summary)
         if found is None:
             return None
         rows, looked_at = found
         return self._rows[self._rows.union(rows)], looked_at
 
-    def _summary(self, nodes: int, state: int) -> tuple[int, int] | None:
+    def summary(self, nodes: int, state: int) -> tuple[int, int] | None:
+        """A row, by its number, and what it leaves, if the file has it."""
         return self._found.get(nodes * self._states + state)

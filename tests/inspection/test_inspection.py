@@ -69,7 +69,7 @@ KINDS = {
     "network lazily": (NESTED, "kbnf", {"tokenization": "any", "prewarm": 0}, "none"),
     "network canonical": (NESTED, "kbnf", {}, "all"),
     "network canonical lazily": (NESTED, "kbnf", {"prewarm": 0}, "none"),
-    "network counted": (COUNTED, "kbnf", {"tokenization": "any"}, "none"),
+    "network counted": (COUNTED, "kbnf", {"tokenization": "any"}, "some"),
     "earley": (NESTED, "kbnf", {"tokenization": "any", "engine": "earley"}, "none"),
     "greedy": (MUNCH, "lark", {"tokenization": "any"}, "all"),
     "greedy lazily": (MUNCH, "lark", {"tokenization": "any", "prewarm": 0}, "none"),
