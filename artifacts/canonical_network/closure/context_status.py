@@ -51,9 +51,11 @@ class ContextStatus:
         found = network.splits.octets.certified(met, self.context, tokens, places)
         left = np.flatnonzero(~found)
         node = network.stack_contexts.unknown(self.context)
-        for place in np.unique(places[left]).tolist():
-            here = left[places[left] == place]
-            pair = int(met[place])
+        left = left[np.argsort(places[left], kind="stable")]
+        for here in np.split(left, np.flatnonzero(np.diff(places[left])) + 1):
+            if not len(here):
+                break
+            pair = int(met[places[here[0]]])
             states = int(contexts.states[pair]), int(contexts.pre_states[pair])
             for certificate in network.certificates.of((*states, node), STEPS_ABOVE):
                 if not len(here):
