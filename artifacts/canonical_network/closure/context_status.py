@@ -52,9 +52,8 @@ class ContextStatus:
         left = np.flatnonzero(~found)
         node = network.stack_contexts.unknown(self.context)
         left = left[np.argsort(places[left], kind="stable")]
-        for here in np.split(left, np.flatnonzero(np.diff(places[left])) + 1):
-            if not len(here):
-                break
+        parts = np.split(left, np.flatnonzero(np.diff(places[left])) + 1)
+        for here in parts if len(left) else ():
             pair = int(met[places[here[0]]])
             states = int(contexts.states[pair]), int(contexts.pre_states[pair])
             for certificate in network.certificates.of((*states, node), STEPS_ABOVE):
