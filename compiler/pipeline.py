@@ -344,7 +344,7 @@ def _of_spelled(
 
     parser = with_wanted_states(parser, request.options, canonical=choice.is_canonical)
     if choice.is_canonical:
-        from constrain.artifacts.canonical_network.settled_sets import UnsettledError
+        from constrain.artifacts.network.sets import UnsettledError
 
         from .assemble.size import counts
         from .canonical_network.sections import check_beginnings, merge

@@ -1,7 +1,8 @@
 """Canonical masks of recursive transition networks: the tokens with which encodings go on.
 
 sections network.*, cuts.*, pairs.*   pretokenized.PretokenizedNetwork
-  -> return_tables    which states come together, and how calls return
+  -> reached_pairs    which states come together
+  -> return_tables    how calls return beside them
   -> contexts         what a stack leaves possible
   -> settled_sets     the same of sets of parts, whose order does not matter
   -> trie_walk        where each token leads from a place, by the one walk over ``pair_states``

@@ -24,9 +24,11 @@ from numpy.typing import NDArray
 from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..container.sections import Arrays, check_trie
 from ..network.configurations import Network
+from ..network.prefixed import behind_prefix
 from ..network.tables import NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.memo import CacheBudget
+from ..tokens.sharing import recent
 from ..tokens.trie import Trie, trie_arrays, trie_of
 from ..tokens.vocabulary import Vocabulary
 from ..tokens.watch import Watch, unwatched
@@ -35,8 +37,8 @@ from .check import APART_TRIE, CONTEXTS, INERT, MERGED_TRIE
 from .contexts import ReturnContexts, StackContexts
 from .live_octets import LiveOctets
 from .liveness import DeadEnds
-from .prefixed import behind_prefix
-from .return_tables import ReturnTables, text_begins
+from .reached_pairs import text_begins
+from .return_tables import ReturnTables
 from .splits import Splits
 from .trie_walk import TokenWalks, token_tries
 
@@ -93,16 +95,13 @@ class PretokenizedNetwork:
     def inert(self, arrays: Arrays) -> "PretokenizedNetwork":
         """The same beside the inert pre-tokenizer DFA, of the sections ``inert.*``: other rows for
         some states, and more states behind theirs."""
-        states, rows = arrays["inert.states"], arrays["inert.rows"]
-        before = self.pretokenizer.table
-        size = max(len(before), int(states.max(initial=0)) + 1)
-        table = np.zeros((size, *before.shape[1:]), dtype=np.int32)
-        table[: len(before)] = before
-        table[states] = rows
+        rows = arrays["inert.states"], arrays["inert.rows"]
+        table = recent(_Patched, self.pretokenizer.table, *rows).table
+        more = np.zeros(len(table) - len(self.final), np.bool_)
         return replace(
             self,
             pretokenizer=replace(self.pretokenizer, table=table),
-            final=np.append(self.final, np.zeros(size - len(self.final), np.bool_)),
+            final=np.append(self.final, more),
             reader=self,
         )
 
@@ -243,6 +242,19 @@ class PretokenizedNetwork:
         for prefix in prefixes:
             check_trie(self.stored, prefix, self.vocabulary.size)
         return [trie_of(self.stored, prefix) for prefix in prefixes]
+
+
+class _Patched:
+    """A ``table`` of states with other ``rows`` for some ``states``, and perhaps more states."""
+
+    def __init__(
+        self, before: NDArray[np.int32], states: NDArray[np.int32], rows: NDArray[np.int32]
+    ) -> None:
+        self._made_of = before, states, rows
+        size = max(len(before), int(states.max(initial=0)) + 1)
+        self.table = np.zeros((size, *before.shape[1:]), dtype=np.int32)
+        self.table[: len(before)] = before
+        self.table[states] = rows
 
 
 def network_of(tables: NetworkTables) -> Network:

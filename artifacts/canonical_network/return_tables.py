@@ -1,10 +1,11 @@
 """How calls of a network return beside a pre-tokenizer DFA: what contexts are made of.
 
-    reached_pairs   the pairs of states that some text leads to, and the byte edges between them
-    call_returns    for each pair the pre-tokenizer states that its call can end in: the least
-                    solution over all pairs (Bar-Hillel, Perles and Shamir 1961, tabulated)
+    pair                  a state of the network and one of the pre-tokenizer DFA that some text
+                          leads to (``reached_pairs.py``)
+    returns of a pair     the pre-tokenizer states that its call can end in: the least solution
+                          over all pairs (Bar-Hillel, Perles and Shamir 1961, tabulated)
 
-Both take seconds for a large grammar and depend on no text, so that they are in the file where
+They take long to find for a large grammar and depend on no text, so that they are in the file where
 decoding needs them (``ReturnTables.arrays``).
 """
 
@@ -16,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..container.sections import Arrays, check_types, require, require_range
-from ..network.sets import NO_SEPARATOR, SetRule
+from ..network.sets import SetRule, UnsettledError
 from ..network.tables import DEAD, NetworkTables
-from ..pretokenizer.dfa import PretokenizerDfa, begins_character
+from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.distinct import distinct
 from ..tokens.watch import Watch, unwatched
-from .settled_sets import UnsettledError, ended_parts, joined
+from .reached_pairs import ReachedPairs, reached_pairs
+from .settled_sets import ended_parts, joined
 
 _Flags = NDArray[np.bool_]
 
@@ -116,164 +118,6 @@ def _return_states(
     tables: NetworkTables, states: NDArray[np.int64], pre_states: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     return np.unique(pre_states[tables.accepting[states] != 0])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReachedPairs:
-    """Pairs by number, 0 for none; ``number``: int32 (S, Q). ``states``, ``pre_states``: int64
-    (n,), what each is of. ``edges`` and ``starting``: int64 (2, m), sources and targets of all byte
-    edges, ascending, and of those that start a pre-token."""
-
-    states: NDArray[np.int64]
-    pre_states: NDArray[np.int64]
-    number: NDArray[np.int32]
-    edges: NDArray[np.int64]
-    starting: NDArray[np.int64]
-
-    def of_state(self, state: int) -> slice:
-        """The numbers of the pairs of a state but the dead one."""
-        first = int(np.searchsorted(self.states, state))
-        return slice(first, int(np.searchsorted(self.states, state, side="right")))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ByteEdges:
-    """The edges of a network's states over some of its columns, few of which lead anywhere.
-
-    State s has the edges ``offsets[s]`` to ``offsets[s + 1] - 1``: ``places``, int64, numbers of
-    columns, and ``targets``, int32.
-    """
-
-    offsets: NDArray[np.int64]
-    places: NDArray[np.int64]
-    targets: NDArray[np.int32]
-
-    @classmethod
-    def over(cls, tables: NetworkTables, columns: NDArray[np.integer]) -> "ByteEdges":
-        """Those of the columns given, by their places among them."""
-        after = tables.table[:, columns]
-        sources, places = np.nonzero(after)
-        offsets = np.searchsorted(sources, np.arange(tables.states + 1))
-        return cls(offsets, places, after[sources, places])
-
-    def leaving(
-        self, states: NDArray[np.integer]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-        """Of each edge of some states: the place of its state among these, that of its column, and
-        where it leads."""
-        first = self.offsets[states]
-        counts = self.offsets[states + 1] - first
-        rows = np.repeat(np.arange(len(states)), counts)
-        edges = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(len(rows))
-        return rows, self.places[edges], self.targets[edges]
-
-
-def _joint_columns(
-    tables: NetworkTables, pretokenizer: PretokenizerDfa
-) -> tuple[NDArray[np.int64], ...]:
-    """The columns of both tables for a byte of each joint class, for bytes that lead somewhere."""
-    used = (tables.table != DEAD).any(axis=0)[tables.classes]
-    keys = tables.classes.astype(np.int64) * 256 + pretokenizer.classes
-    _, octets = np.unique(np.where(used, keys, -1), return_index=True)
-    octets = octets[used[octets]]
-    return tables.classes[octets].astype(np.int64), pretokenizer.classes[octets].astype(np.int64)
-
-
-def text_begins(
-    tables: NetworkTables, pretokenizer: PretokenizerDfa, final: _Flags, continued: int
-) -> NDArray[np.int64]:
-    """The pairs in which texts begin, p · Q + q, also behind a prompt."""
-    width = len(pretokenizer.table)
-    # A prompt ends between characters.
-    ends = np.flatnonzero(begins_character(pretokenizer.table, pretokenizer.classes) | final)
-    begins = continued * width + ends[ends != DEAD]
-    return np.union1d(begins, [tables.start * width + pretokenizer.start])
-
-
-# Cells of the tables that are looked at in one step.
-_STEP = 1 << 20
-
-
-def reached_pairs(
-    tables: NetworkTables,
-    pretokenizer: PretokenizerDfa,
-    begins: NDArray[np.int64],
-    watch: Watch = unwatched,
-) -> ReachedPairs:
-    """The pairs that some text leads to from where it begins; and some that none does.
-
-    Behind a call that may end in q each frame is taken beside q, whoever called.
-    """
-    width = len(pretokenizer.table)
-    size = tables.states * width
-    columns, pre_columns = _joint_columns(tables, pretokenizer)
-    frames, leaving = _resumed(tables), ByteEdges.over(tables, columns).leaving
-    watch(0, 5 * size)
-    seen = np.zeros(size, dtype=np.bool_)
-    # An edge is one integer, source · size + target.
-    edges: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
-    starting = list(edges)
-    step = max(1, _STEP // max(1, len(columns)))
-    pending = [distinct(begins)]
-    seen[begins] = True
-    # Pre-tokenizer states in which some call ends.
-    ended = np.zeros(width, dtype=np.bool_)
-    while pending:
-        frontier = pending.pop()
-        if len(frontier) > step:
-            pending += [frontier[step:], frontier[:step]]
-            continue
-        watch(len(frontier) * len(columns), 0)
-        states, at = np.divmod(frontier, width)
-        rows, places, targets = leaving(states)
-        led = targets.astype(np.int64) * width
-        new = []
-        for plane in range(pretokenizer.table.shape[1]):
-            pre_after = pretokenizer.table[at[rows], plane, pre_columns[places]]
-            reads = pre_after != DEAD
-            found = distinct(frontier[rows[reads]] * size + led[reads] + pre_after[reads])
-            edges.append(found)
-            if plane % 2:
-                starting.append(found)
-            new.append(found % size)
-        counts = np.diff(tables.call_offsets)[states]
-        callers = np.repeat(np.arange(len(states)), counts)
-        numbers = np.arange(len(callers)) - np.repeat(np.cumsum(counts) - counts, counts)
-        numbers += tables.call_offsets[states[callers]]
-        new.append(tables.call_starts[numbers].astype(np.int64) * width + at[callers])
-        ending = distinct(at[tables.accepting[states] != 0])
-        ending = ending[~ended[ending]]
-        ended[ending] = True
-        new.append((frames[:, None] * width + ending).reshape(-1))
-        met = np.concatenate(new)
-        met = distinct(met[~seen[met]])
-        seen[met] = True
-        if len(met):
-            pending.append(met)
-    reached = np.flatnonzero(seen)
-    number = np.zeros((tables.states, width), dtype=np.int32)
-    states, at = np.divmod(reached, width)
-    number[states, at] = np.arange(1, len(reached) + 1)
-    flat = number.reshape(-1)
-    return ReachedPairs(
-        np.concatenate([[DEAD], states]),
-        np.concatenate([[DEAD], at]),
-        number,
-        flat[np.stack(np.divmod(distinct(np.concatenate(edges)), size))].astype(np.int64),
-        flat[np.stack(np.divmod(np.concatenate(starting), size))].astype(np.int64),
-    )
-
-
-def _resumed(tables: NetworkTables) -> NDArray[np.int64]:
-    """The states in which something goes on where a call ends."""
-    returns, counters = tables.call_returns, tables.counters
-    if counters is not None:
-        plain, sets = returns[returns < tables.states], counters.sets
-        returns = np.concatenate((plain, counters.items, counters.backs))
-        if sets is not None:
-            between = sets.separators[sets.separators != NO_SEPARATOR]
-            returns = np.concatenate((returns, sets.parts, sets.backs, between))
-    return np.unique(returns).astype(np.int64)
 
 
 def call_returns(

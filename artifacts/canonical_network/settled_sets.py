@@ -25,23 +25,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArtifactError
-from ..network.sets import NO_SEPARATOR, NONE, REPEATED, REQUIRED, SetRule, Value
+from ..network.sets import NO_SEPARATOR, NONE, REPEATED, REQUIRED, SetRule, UnsettledError, Value
 
 _Flags: TypeAlias = NDArray[np.bool_]
 
 # Of a set that does not settle, the contexts of so many of its values are found one by one.
 MOST_VALUES = 1 << 12
-
-
-class UnsettledError(ArtifactError):
-    """What may follow parts depends on their order, of which there are too many."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "what may follow depends on the order of too many parts of a permutation; compile "
-            "with --tokenization any"
-        )
 
 
 def joined(left: _Flags, right: _Flags) -> _Flags:

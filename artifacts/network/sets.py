@@ -63,6 +63,16 @@ class AmbiguousPartsError(ArtifactError):
 Value = int
 
 
+class UnsettledError(ArtifactError):
+    """What may follow parts depends on their order, of which there are too many."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "what may follow depends on the order of too many parts of a permutation; compile "
+            "with --tokenization any"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Sets:
     """T sets of a network. Set t has the parts ``offsets[t]`` to ``offsets[t + 1] - 1``.

@@ -1,7 +1,7 @@
 """One object for the same arrays, as artifacts of one process share what is the tokenizer's own."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -12,6 +12,10 @@ T = TypeVar("T")
 # By what makes it and the places of its arrays, which it keeps where they are.
 _MADE: WeakValueDictionary[tuple[object, ...], Any] = WeakValueDictionary()
 
+# The last ones that are kept in any case, and how many.
+_RECENT: dict[tuple[object, ...], Any] = {}
+_MOST_RECENT = 16
+
 
 def shared(make: Callable[..., T], *arrays: NDArray[np.generic]) -> T:
     """``make(*arrays)``, or what it made of these arrays before, while that is in use. The object
@@ -21,3 +25,13 @@ def shared(make: Callable[..., T], *arrays: NDArray[np.generic]) -> T:
     if found is None:
         found = _MADE[key] = make(*arrays)
     return found
+
+
+def recent(make: Callable[..., T], *arrays: NDArray[np.generic]) -> T:
+    """The same; and the last few are kept though nobody uses them."""
+    key = make, *map(id, arrays)
+    found = _RECENT.pop(key, None) or shared(make, *arrays)
+    _RECENT[key] = found
+    if len(_RECENT) > _MOST_RECENT:
+        _RECENT.pop(next(iter(_RECENT)), None)
+    return cast(T, found)

@@ -14,6 +14,7 @@ states inside characters.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,7 @@ _CACHE_BYTES = 1 << 28
 _COPIES = 3
 
 
+@lru_cache(maxsize=4)
 def normal_form_sections(
     pretokenizer: PretokenizerTables, normal_form: NormalFormTables
 ) -> Mapping[str, NDArray[Any]]:

@@ -21,8 +21,8 @@ from itertools import islice
 from constrain.artifacts.canonical_network.certificates import distances
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
-from constrain.artifacts.canonical_network.settled_sets import MOST_VALUES, UnsettledError
-from constrain.artifacts.network.sets import NO_SEPARATOR
+from constrain.artifacts.canonical_network.settled_sets import MOST_VALUES
+from constrain.artifacts.network.sets import NO_SEPARATOR, UnsettledError
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
 from ..automata.reached import reached

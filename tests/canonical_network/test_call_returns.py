@@ -13,11 +13,8 @@ from support.grammars import random_grammar
 from support.network import network_of
 
 from constrain.artifacts.canonical_network.certificates import distances
-from constrain.artifacts.canonical_network.return_tables import (
-    ReachedPairs,
-    call_returns,
-    reached_pairs,
-)
+from constrain.artifacts.canonical_network.reached_pairs import ReachedPairs, reached_pairs
+from constrain.artifacts.canonical_network.return_tables import call_returns
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.pretokenizer.dfa import PretokenizerDfa
 from constrain.compiler.diagnostics import GrammarError

@@ -23,7 +23,7 @@ from ...tokens.trie import Trie, ranges
 from ...tokens.watch import Watch
 from ..contexts import TEXT_END, ReturnContexts
 from ..pretokenized import PretokenizedNetwork
-from ..return_tables import ByteEdges
+from ..reached_pairs import ByteEdges
 
 # The call that is the text itself: no frame is 0.
 TEXT = 0

@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..network.tables import DEAD, NetworkTables
-from .settled_sets import UnsettledError
+from .sets import UnsettledError
+from .tables import DEAD, NetworkTables
 
 
 def behind_prefix(
