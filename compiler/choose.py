@@ -55,6 +55,7 @@ OF_LEXEMES = "a lexer reads texts, however they are tokenized"
 # A note begins so, and ends with the reason.
 ANY_ALLOWED = "any token sequence that spells a member is allowed, not only the tokenizer's own: "
 OF_SCHEMAS = "schemas become networks"
+SOON = "its network has canonical masks sooner than its DFA"
 WHEN_MET = "states are made when they are met"
 
 # --- match semantics and engine
@@ -71,7 +72,7 @@ class EngineChoice:
     where all are copied. ``written_from``: permutations whose orders have more are sets; None where
     all are written out. ``most_states``: of one rule's automaton in a network, None where limits
     alone bound it. ``is_lazy``: states are made while decoding, which is so under any tokenization
-    alone.
+    alone. ``is_soon``: a regular grammar's network is there for first canonical masks.
     """
 
     semantics: str
@@ -83,6 +84,7 @@ class EngineChoice:
     written_from: int | None = None
     most_states: int | None = None
     is_lazy: bool = False
+    is_soon: bool = False
 
 
 def semantics_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]:
@@ -217,6 +219,29 @@ def counted_instead(choice: EngineChoice, copies: int) -> EngineChoice:
         return choice
     reason = f"a repetition of {copies:,} states is counted"
     return replace(choice, engine=NETWORK, reason=reason, others=choice.others[1:])
+
+
+def soon_instead(
+    choice: EngineChoice, options: CompileOptions, grammar: Grammar
+) -> EngineChoice | None:
+    """The network of a regular grammar instead of its DFA, where the engine was left open and
+    canonical masks are wanted soon; else None."""
+    is_soon = options.prewarm == 0 and options.tokenization != ANY and options.method == AUTO
+    if not is_soon or choice.others[:1] != (NETWORK,) or grammar.tokens:
+        return None
+    found = replace(choice, engine=NETWORK, reason=SOON, others=(), most_states=None)
+    return replace(found, is_soon=True)
+
+
+def copying(
+    choice: EngineChoice, grammar: Grammar, options: CompileOptions, *, may_count: bool
+) -> EngineChoice:
+    """What writes out the orders of permutations, and repetitions where these may not be counted,
+    of a grammar for which something else was chosen."""
+    found = replace(engine_of(grammar, options), written_from=None)
+    # What has masks soon is regular.
+    found = replace(found, others=()) if choice.is_soon else found
+    return found if may_count else replace(found, counted_from=None)
 
 
 def may_count_sooner(choice: EngineChoice, copies: int) -> bool:

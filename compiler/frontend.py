@@ -38,6 +38,7 @@ from .choose import (
     next_engine,
     over_lexemes,
     permuted,
+    soon_instead,
     with_lazy_terminals,
 )
 from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError
@@ -276,6 +277,7 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
     rules, nests = None, choice.engine == DFA and recurses(resolved)
     if choice.others and nests:
         rules = numbered(resolved, limits)
+    as_dfa, soon = choice, soon_instead(choice, options, grammar)
     while True:
         try:
             if choice.engine == DFA:
@@ -283,6 +285,9 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
                     from .network.nesting import check_nesting
 
                     check_nesting(rules)
+                if soon is not None:
+                    choice = soon
+                    continue
                 if choice.counted_from and choice.others:
                     choice = counted_instead(choice, copied_states(resolved, rules, limits))
                     if choice.engine != DFA:
@@ -296,6 +301,9 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
                 return Automaton(grammar, choice, found)
             return parser_of(resolved, choice, limits, rules)
         except (NotRegularError, LimitError) as error:
+            if choice is soon:
+                choice, soon = as_dfa, None
+                continue
             if isinstance(error, LimitError) and not error.is_measured:
                 if may_be_lazy(choice, options):
                     from .lazy_dfa.operation import any_operation_in

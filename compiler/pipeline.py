@@ -24,6 +24,7 @@ from .choose import (
     AS_ASKED,
     EngineChoice,
     TokenizationChoice,
+    copying,
     engine_of,
     tokenization_of,
     without_canonical,
@@ -73,7 +74,6 @@ if TYPE_CHECKING:
     from .maximal_munch.precompute import Precomputed
     from .merge.direct_merge import CanonicalDfa
     from .merge.merged import Merged
-    from .token_ids import TokenColumns
     from .tokenizers import Tokenizer
     from .tokenizers.vocabulary_tables import VocabularyTables
     from .wordpiece import WordPieceTokenizer
@@ -146,7 +146,7 @@ def build_artifact(
     from .tokenizers import Tokenizer
 
     wanted = with_changes(options, changes)
-    if not isinstance(tokenizer, Tokenizer) and counts(recogniser):
+    if not isinstance(tokenizer, Tokenizer) and (recogniser.choice.is_soon or counts(recogniser)):
         recogniser = copied(recogniser, wanted)
     choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
     shared = shared or SharedTables(tokenizer, cache, tables)
@@ -170,10 +170,8 @@ def build_artifact(
 
 
 def copied(found: Recogniser, options: CompileOptions, *, may_count: bool = False) -> Recogniser:
-    """What recognises the same texts, all orders of permutations being written out, and so all
-    repetitions but where these may be counted. Raises ``LimitError``."""
-    choice = replace(engine_of(found.grammar, options), written_from=None)
-    choice = choice if may_count else replace(choice, counted_from=None)
+    """What recognises the same texts, all orders and copies written out. Raises ``LimitError``."""
+    choice = copying(found.choice, found.grammar, options, may_count=may_count)
     return compile_texts(found.grammar, choice, options)
 
 
@@ -205,7 +203,17 @@ def _by_engine(
     if isinstance(recogniser, MaximalMunchGrammar):
         return _over_lexemes(recogniser, request, choice, progress)
     if isinstance(recogniser, Parser):
-        return _of_nesting(recogniser, request, choice, tables, progress)
+        is_soon = recogniser.choice.is_soon and choice.is_canonical
+        try:
+            built = _of_nesting(recogniser, request, choice, tables, progress)
+            if not is_soon or built.artifact.manifest.tokenization == CANONICAL:
+                return built
+        except TokenizerError:
+            if not is_soon:
+                raise
+        # A DFA has canonical masks beside any tokenizer.
+        recogniser = copied(recogniser, wanted, may_count=True)
+        assert isinstance(recogniser, Automaton)
     if recogniser.operation is not None:
         parser = of_operation(recogniser, recogniser.operation, request.limits)
         built = _of_nesting(parser, request, choice, tables, progress)
@@ -231,8 +239,9 @@ def _of_any_tokens(
     """A regular grammar and all token sequences that spell a member: a byte DFA and its rows."""
     from .assemble.dfa import assemble, encode, size_of
     from .dfa.precompute import precompute
+    from .token_ids import columns_of
 
-    columns = _columns_of(automaton, request)
+    columns = columns_of(automaton, request)
     if columns.classes:
         from .dfa.token_overlaps import read_in_one_way
 
@@ -256,8 +265,9 @@ def _of_canonical_tokens(
     from .assemble.dfa import assemble_merged, encode_merged, size_of
     from .dfa.precompute import precompute_tokens
     from .merge.merged import merge
+    from .token_ids import columns_of
 
-    columns, grammar = _columns_of(automaton, request), automaton.grammar
+    columns, grammar = columns_of(automaton, request), automaton.grammar
     merged = merge(grammar, columns, automaton.rules, request, tables, progress)
     choice, found = merged.choice, merged.automaton
     notes = (*columns.notes, *merged.notes)
@@ -305,15 +315,6 @@ def _of_byte_dfa(
     counts = counts_of(rows)
     artifact = assemble(automaton, columns, sections | rows.arrays, counts, request, CANONICAL)
     return artifact, () if rows.is_complete else (PARTLY,)
-
-
-def _columns_of(automaton: Automaton, request: ArtifactRequest["Tokenizer"]) -> "TokenColumns":
-    """The byte DFA over classes of the tokens that the grammar names."""
-    from .token_ids import TokenColumns, name_tokens
-
-    if not automaton.grammar.tokens:
-        return TokenColumns(automaton.dfa)
-    return name_tokens(automaton, request)
 
 
 def _of_nesting(

@@ -59,9 +59,8 @@ class ReturnTables:
         sets, set_of = returns[:1], np.zeros(len(returns), dtype=np.int32)
         if len(return_states):
             packed = np.packbits(returns, axis=1)
-            different, inverse = np.unique(packed, axis=0, return_inverse=True)
+            different, set_of = _different(packed)
             sets = np.unpackbits(different, axis=1, count=len(return_states)).view(np.bool_)
-            set_of = inverse.reshape(-1).astype(np.int32)
         starting = found.starting.astype(np.int32)
         return cls(found.states, found.pre_states, return_states, sets, set_of, starting)
 
@@ -95,6 +94,20 @@ class ReturnTables:
         require_range(arrays, prefix + "returns", 0, len(sets))
         require_range(arrays, prefix + "starting", 0, len(states))
         return cls(states, pre_states, return_states, sets, set_of, starting)
+
+
+def _different(rows: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    """The different rows, ascending, and which of them each is."""
+    order, begins = np.arange(len(rows)), np.ones(len(rows), dtype=np.bool_)
+    # Several columns are compared as one number.
+    wide = np.pad(rows, ((0, 0), (0, -rows.shape[1] % 8))).view(">u8").astype(np.uint64)
+    for column in reversed(wide.T):
+        order = order[np.argsort(column[order], kind="stable")]
+    ordered = wide[order]
+    begins[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    numbers = np.empty(len(rows), dtype=np.int32)
+    numbers[order] = np.cumsum(begins) - 1
+    return rows[order[begins]], numbers
 
 
 # Sections: dtype and number of axes.
