@@ -56,6 +56,8 @@ def with_rows(
     with suppress(AmbiguousPartsError, Exhausted, WalkLimitError):
         _read(found, machine, most, memory, effort)
     effort.end()
+    if not found.count:
+        return artifact
     sections = found.sections()
     counts = {**artifact.manifest.counts, "rows": len(sections["memo.rows"])}
     return replace(
@@ -77,8 +79,14 @@ def _read(found: "_Rows", machine: MetMasks, most: int, memory: int, effort: Eff
         if fruitless > _FRUITLESS or found.count > most or found.nbytes > memory:
             return
         effort.spend(1 + found.row_bytes * (found.count - before))
-        read = {state for state, _ in network.unfolded(network.threads[configuration])} - {DEAD}
-        columns = zip(*(rows[state][:FIRST_TERMINAL] for state in sorted(read)), strict=True)
+        read = {state: None for state, _ in network.unfolded(network.threads[configuration])}
+        for state in (reading := [*read]):
+            # With the row come the calls.
+            if rows[state]:
+                new = {start: None for start, _ in rows.calls[state] if start not in read}
+                read |= new
+                reading += new
+        columns = zip(*(rows[state][:FIRST_TERMINAL] for state in read), strict=True)
         for octet in {column: octet for octet, column in enumerate(columns)}.values():
             target = network.read(configuration, [octet])
             if target != REFUSED and (key := found.key(target)) not in seen:
@@ -95,6 +103,7 @@ class _Rows:
         self._names: dict[Name, int] = {(): DEAD}
         self._found: dict[tuple[int, int], tuple[int, int]] = {}
         self._nodes, self._stacks = dict[tuple[int, int], int](), dict[object, int]()
+        self._of_node: dict[int, int] = {}
         self.row_bytes = self._rows.row_bytes
 
     @property
@@ -113,11 +122,14 @@ class _Rows:
         return frozenset((self._alike(state), self._stack(node)) for state, node in threads)
 
     def _stack(self, node: int) -> int:
-        entries = self._machine.network.stacks.entries[node]
-        below = frozenset(
-            (self._alike(frame), self._stack(rest) if frame else 0) for frame, rest in entries
-        )
-        return self._stacks.setdefault(below, len(self._stacks))
+        # What stacks are on was asked before, as texts push one frame after the other.
+        if node not in self._of_node:
+            entries = self._machine.network.stacks.entries[node]
+            below = frozenset(
+                (self._alike(frame), self._stack(rest) if frame else 0) for frame, rest in entries
+            )
+            self._of_node[node] = self._stacks.setdefault(below, len(self._stacks))
+        return self._of_node[node]
 
     def _alike(self, state: int) -> int:
         return self._machine.states.within(state, self._longest)

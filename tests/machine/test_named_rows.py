@@ -21,6 +21,7 @@ GRAMMARS = {
     "counts that nest": 'root ::= "(" ( root | "a" | "ab" ){1,5000} ")" ","?',
     "counts in calls": 'root ::= "a" x "b" | "(" x ")"\nx ::= [a-c]{0,4000} | "(" x ")"',
     "ends that cannot be told": 'root ::= ( "a" | "aa" | "b" ){3,7000} "a"? "(" root? ")"',
+    "called at once": 'root ::= ( "(" root ")" | [a-c]{0,4000} "," ){0,3000}',
     "two": 'root ::= "(" [ab]{5,} "c" [a-c]{2,6000} ")" | "a" root',
 }
 
