@@ -28,10 +28,11 @@ def shared(make: Callable[..., T], *arrays: NDArray[np.generic]) -> T:
 
 
 def recent(make: Callable[..., T], *arrays: NDArray[np.generic]) -> T:
-    """The same; and the last few are kept though nobody uses them."""
+    """As ``shared``; and the last few objects are kept though nobody uses them."""
     key = make, *map(id, arrays)
     found = _RECENT.pop(key, None) or shared(make, *arrays)
     _RECENT[key] = found
     if len(_RECENT) > _MOST_RECENT:
-        _RECENT.pop(next(iter(_RECENT)), None)
+        # subtle: other threads add to it; a list of its keys is made in one step.
+        _RECENT.pop([*_RECENT][0], None)
     return cast(T, found)
