@@ -34,5 +34,6 @@ def recent(make: Callable[..., T], *arrays: NDArray[np.generic]) -> T:
     _RECENT[key] = found
     if len(_RECENT) > _MOST_RECENT:
         # subtle: other threads add to it; a list of its keys is made in one step.
-        _RECENT.pop([*_RECENT][0], None)
+        oldest, *_ = tuple(_RECENT)
+        _RECENT.pop(oldest, None)
     return cast(T, found)
