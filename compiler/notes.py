@@ -12,7 +12,6 @@ from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import (
     BYTE_DFA,
     GREEDY,
-    LAZY_GREEDY,
     MAXIMAL_MUNCH,
     NETWORK,
     WORD_DFA,
@@ -111,7 +110,7 @@ def without_effect(
     is_dfa = isinstance(recogniser, Automaton)
     yield from depth_without_effect(recogniser, options)
     lazily = options.prewarm == 0
-    about_it = (NETWORK, GREEDY, LAZY_GREEDY, *[BYTE_DFA] * (lazily or method == CARTESIAN))
+    about_it = (NETWORK, GREEDY, *[BYTE_DFA] * (lazily or method == CARTESIAN))
     if options.prewarm is not None and kind not in about_it:
         name = "--lazy (--prewarm 0)" if lazily else f"--prewarm {options.prewarm}"
         about = "networks and byte DFAs" if lazily else "networks"

@@ -14,7 +14,7 @@ MEANINGS = (EXACT, MAXIMAL_MUNCH)
 # Kinds of artifacts that callers distinguish: of regular grammars, and of those that may nest, read
 # over bytes or over lexemes. ``kinds.table`` has all.
 BYTE_DFA, WORD_DFA = "byte-dfa", "word-dfa"
-NETWORK, EARLEY, GREEDY, LAZY_GREEDY = "network", "earley", "greedy", "lazy-greedy"
+NETWORK, EARLEY, GREEDY = "network", "earley", "greedy"
 
 
 @dataclass(frozen=True, slots=True)

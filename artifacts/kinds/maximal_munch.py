@@ -1,14 +1,13 @@
-"""Artifacts of the kinds ``greedy`` and ``lazy-greedy``: a grammar read by maximal munch, as a
-network over lexemes behind a lexer, some of whose states may be made while decoding."""
+"""Artifacts of the kind ``greedy``: a grammar read by maximal munch, as a network over lexemes
+behind a lexer, some of whose lexemes may be too large for a complete DFA."""
 
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..container.manifest import LAZY_GREEDY, Manifest
+from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..maximal_munch.check import check_greedy
 from .check_tokenizer import check_vocabulary
@@ -24,11 +23,16 @@ if TYPE_CHECKING:
 def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
     check_vocabulary(manifest, arrays)
-    if manifest.kind == LAZY_GREEDY:
+    if has_lazy_lexemes(arrays):
         from ..lazy_lexer.check import check_lazy_lexemes
 
         check_lazy_lexemes(arrays)
     check_greedy(manifest, arrays)
+
+
+def has_lazy_lexemes(arrays: Arrays) -> bool:
+    """Whether states of some lexemes are made while decoding, as their DFAs are too large."""
+    return "lazy.lexemes" in arrays
 
 
 def ranks_of(arrays: Arrays) -> tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.uint8]]:
@@ -73,8 +77,13 @@ class MaximalMunchRuntime(SharedMachine["MaximalMunchMasks"]):
         from ..maximal_munch.tables import MaximalMunchTables
 
         a, names = self.contents.arrays, names_of(self.contents.manifest)
-        dfas = StackedDfas.from_sections(a)
-        lexer = LexerTables(dfas, *ranks_of(a), names.texts)
+        given = StackedDfas.from_sections(a), *ranks_of(a), names.texts
+        if has_lazy_lexemes(a):
+            from ..lazy_lexer.lexer import LazyLexerTables, conjunctions_of
+
+            lexer: LexerTables = LazyLexerTables(*given, conjunctions_of(a))
+        else:
+            lexer = LexerTables(*given)
         return MaximalMunchTables(network_of(self.contents), lexer)
 
     def _following(self, full: "MaximalMunchMasks | None") -> "MaximalMunchMasks":
@@ -100,41 +109,15 @@ class MaximalMunchRuntime(SharedMachine["MaximalMunchMasks"]):
 
     @property
     def _machine_type(self) -> "type[MaximalMunchMasks]":
+        if has_lazy_lexemes(self.contents.arrays):
+            from ..lazy_lexer.machine import LazyLexerMasks
+
+            return LazyLexerMasks
         from ..maximal_munch.machine import MaximalMunchMasks
 
         return MaximalMunchMasks
 
 
-class LazyLexerRuntime(MaximalMunchRuntime):
-    """As its base, whose machine also interns the states of lazy DFAs that it meets."""
-
-    @cached_property
-    def tables(self) -> "MaximalMunchTables":
-        """The network over lexemes, and the lexer."""
-        from ..dfa.stacked_dfas import StackedDfas
-        from ..lazy_dfa.tables import from_sections
-        from ..lazy_lexer.check import LEXEMES, TERMINALS
-        from ..lazy_lexer.lexer import LazyLexerTables
-        from ..maximal_munch.tables import MaximalMunchTables
-
-        a, names = self.contents.arrays, names_of(self.contents.manifest)
-        dfas, conjunctions = StackedDfas.from_sections(a), from_sections(a)
-        spans = pairwise(a[TERMINALS].tolist())
-        lazily = {
-            lexeme: conjunctions[low:high]
-            for lexeme, (low, high) in zip(a[LEXEMES].tolist(), spans, strict=True)
-        }
-        lexer = LazyLexerTables(dfas, *ranks_of(a), names.texts, lazily)
-        return MaximalMunchTables(network_of(self.contents), lexer)
-
-    @property
-    def _machine_type(self) -> "type[MaximalMunchMasks]":
-        from ..lazy_lexer.machine import LazyLexerMasks
-
-        return LazyLexerMasks
-
-
 def runtime(contents: Contents) -> MaximalMunchRuntime:
     """What runs the artifact."""
-    is_lazy = contents.manifest.kind == LAZY_GREEDY
-    return LazyLexerRuntime(contents) if is_lazy else MaximalMunchRuntime(contents)
+    return MaximalMunchRuntime(contents)

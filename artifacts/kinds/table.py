@@ -75,7 +75,7 @@ def kind_of(manifest: Manifest) -> Kind:
             from . import earley
 
             return earley
-        case "greedy" | "lazy-greedy":
+        case "greedy":
             from . import maximal_munch
 
             return maximal_munch

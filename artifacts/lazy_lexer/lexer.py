@@ -7,15 +7,18 @@ A state in which no lazy DFA is left is one of that lexer itself.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..container.sections import Arrays
 from ..dfa.stacked_dfas import DEAD
 from ..lazy_dfa.reader import Reader, Threads
-from ..lazy_dfa.tables import Conjunction
+from ..lazy_dfa.tables import Conjunction, from_sections
 from ..maximal_munch.lexer import NO_ACCEPT, Lexer, LexerTables
+from .check import LEXEMES, TERMINALS
 
 # Bytes of a state, its threads and its steps so far, roughly.
 _STATE_BYTES = 1500
@@ -48,6 +51,13 @@ class LazyLexerTables(LexerTables):
     ) -> "LazyLexer":
         """A lexer of them."""
         return LazyLexer(self, sets, table)
+
+
+def conjunctions_of(arrays: Arrays) -> dict[int, Sequence[Conjunction]]:
+    """The conjunctions of the lexemes that have lazy DFAs, of a file's sections."""
+    conjunctions, spans = from_sections(arrays), pairwise(arrays[TERMINALS].tolist())
+    lexemes = zip(arrays[LEXEMES].tolist(), spans, strict=True)
+    return {lexeme: conjunctions[low:high] for lexeme, (low, high) in lexemes}
 
 
 class _Steps(dict[int, int]):

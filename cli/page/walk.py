@@ -20,19 +20,17 @@ _MOST_CELLS = 1 << 20
 
 def walk_of(artifact: "Artifact") -> "NetworkTables | str":
     """The tables, or why texts cannot be read in a page."""
-    from constrain.artifacts.container.manifest import (
-        EARLEY,
-        LAZY_GREEDY,
-    )
+    from constrain.artifacts.container.manifest import EARLEY
+    from constrain.artifacts.kinds.maximal_munch import has_lazy_lexemes
     from constrain.artifacts.kinds.met_states import MetStatesRuntime
     from constrain.compiler.limits import Limits
     from constrain.compiler.machine.whole_tables import network_in
 
-    kind = artifact.manifest.kind
-    because = {
-        EARLEY: "Earley's recogniser, whose items are no table of states",
-        LAZY_GREEDY: "maximal munch, the states of whose lexer are made while decoding",
-    }.get(kind)
+    kind, because = artifact.manifest.kind, None
+    if kind == EARLEY:
+        because = "Earley's recogniser, whose items are no table of states"
+    if has_lazy_lexemes(artifact.arrays):
+        because = "maximal munch, the states of whose lexer are made while decoding"
     if isinstance(artifact.runtime, MetStatesRuntime) and artifact.runtime.grows:
         because = "a network with lazy DFAs, whose states are made while decoding"
     if because is not None:

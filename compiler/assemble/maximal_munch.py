@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import (
     GREEDY,
-    LAZY_GREEDY,
     MAXIMAL_MUNCH,
     ParserNames,
 )
@@ -52,7 +51,7 @@ def assemble(
     manifest = manifest_of(
         parser.grammar,
         request,
-        kind=LAZY_GREEDY if lazily else GREEDY,
+        kind=GREEDY,
         tokenization=ANY,
         splits_applied=False,
         byte_start=tables.network.start,

@@ -11,7 +11,6 @@ from constrain.artifacts.container.manifest import (
     BYTE_DFA,
     EARLEY,
     GREEDY,
-    LAZY_GREEDY,
     NETWORK,
 )
 
@@ -37,7 +36,6 @@ _ENGINES = {
     NETWORK: NETWORK,
     EARLEY: EARLEY,
     GREEDY: GREEDY,
-    LAZY_GREEDY: GREEDY,
 }
 _METHODS = {BYTE_DFA: CARTESIAN, "token-dfa": DIRECT}
 

@@ -49,6 +49,7 @@ from constrain.compiler.pipeline import build_artifact, build_engine
 DATE = "[12][0-9]{3}-(0[1-9]|1[0-2])-([0-2][0-9]|3[01])"
 NESTED = 'start ::= "[" (start ("," " "? start)*)? "]" | #"[a-z]{1,4}";'
 MUNCH = 'start: "[" (start ("," start)*)? "]" | WORD\nWORD: /[a-z]+/\n%ignore " "\n'
+LARGE_LEXEME = MUNCH.replace("]+/", "]{1,3000}/")
 COUNTED = 'start ::= "(" start ")" | #"[a-z]{3,9000}";'
 LAZY = "~(.*a.{20})"
 
@@ -73,7 +74,7 @@ KINDS = {
     "earley": (NESTED, "kbnf", {"tokenization": "any", "engine": "earley"}, "none"),
     "greedy": (MUNCH, "lark", {"tokenization": "any"}, "all"),
     "greedy lazily": (MUNCH, "lark", {"tokenization": "any", "prewarm": 0}, "none"),
-    "lazy-greedy": (MUNCH.replace("]+/", "]{1,3000}/"), "lark", {"tokenization": "any"}, "none"),
+    "greedy of lazy lexemes": (LARGE_LEXEME, "lark", {"tokenization": "any"}, "none"),
     "word-dfa": ("", "", {}, "none"),
 }
 

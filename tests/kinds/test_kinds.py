@@ -38,7 +38,7 @@ ROOMS = {
     | {"normalizer", "pretokenizer", "summaries", "walk"},
     "earley": {"dfa", "earley"},
     "greedy": {"dfa", "maximal_munch", "network", "summaries", "walk"},
-    "lazy-greedy": {"dfa", "lazy_dfa", "lazy_lexer", "maximal_munch", "network"}
+    "greedy of lazy lexemes": {"dfa", "lazy_dfa", "lazy_lexer", "maximal_munch", "network"}
     | {"summaries", "walk"},
 }
 MACHINES = {
@@ -53,11 +53,12 @@ MACHINES = {
     "canonical network": "CanonicalMasks",
     "earley": "EarleyMasks",
     "greedy": "MaximalMunchMasks",
-    "lazy-greedy": "LazyLexerMasks",
+    "greedy of lazy lexemes": "LazyLexerMasks",
 }
 DATE = "[12][0-9]{3}-(0[1-9]|1[0-2])-([0-2][0-9]|3[01])"
 NESTED = 'start ::= "[" (start ("," " "? start)*)? "]" | #"[a-z]{1,4}";'
 MUNCH = 'start: "[" (start ("," start)*)? "]" | WORD\nWORD: /[a-z]+/\n%ignore " "\n'
+LARGE_LEXEME = MUNCH.replace("]+/", "]{1,3000}/")
 
 # Prints the modules of the package loaded by reading a file, and those by making its matcher.
 PROGRAM = """
@@ -95,7 +96,7 @@ def files(default_tokenizer: Tokenizer) -> dict[str, bytes]:
         "canonical network": of(NESTED, engine="network", tokenization="canonical"),
         "earley": of(NESTED, engine="earley", tokenization="any"),
         "greedy": of(MUNCH, "lark", tokenization="any"),
-        "lazy-greedy": of(MUNCH.replace("]+/", "]{1,3000}/"), "lark", tokenization="any"),
+        "greedy of lazy lexemes": of(LARGE_LEXEME, "lark", tokenization="any"),
     }
 
 

@@ -89,7 +89,7 @@ CASES = {
     "greedy": Case(MUNCH, "lark", ANY),
     "greedy, nothing known": Case(MUNCH, "lark", {**ANY, "prewarm": 0}),
     "greedy, counters": Case(COUNTED_LEXEMES, "lark", {**ANY, "prewarm": 0}),
-    "lazy-greedy": Case(MUNCH.replace("]+/", "]{1,3000}/"), "lark", ANY),
+    "lazy lexemes": Case(MUNCH.replace("]+/", "]{1,3000}/"), "lark", ANY),
     "lazy terminal": Case(LAZY, "regex-extended", {**ANY, "prewarm": 0}),
     "lazy terminals": Case(QUOTED, "w3c", {**ANY, "prewarm": 0}),
     "counters": Case(COUNTED, "gbnf", {**ANY, "engine": "network"}),
@@ -192,7 +192,7 @@ def samples(folder: Path, *, large: bool = False) -> dict[str, Artifact]:
         with pytest.MonkeyPatch.context() as patch:
             if name.startswith("lazy"):
                 patch.setattr(thresholds, "LARGE_STATES", 0)
-            if name == "lazy-greedy":
+            if name == "lazy lexemes":
                 patch.setattr(thresholds, "LARGE_STATES", 2)
                 patch.setattr(conjunctions, "_FEW_STATES", 0)
                 patch.setattr(conjunctions, "_TIMES_NFA", 0)
