@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..network.sets import NO_SEPARATOR
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.byte_sets import ByteSets
-from ..pretokenizer.dfa import PretokenizerDfa, begins_character
+from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.distinct import distinct
 from ..tokens.sharing import recent
 from ..tokens.trie import ranges
@@ -92,7 +92,8 @@ def text_begins(
     """The pairs in which texts begin, p · Q + q, also behind a prompt."""
     width = len(pretokenizer.table)
     # A prompt ends between characters.
-    ends = np.flatnonzero(begins_character(pretokenizer.table, pretokenizer.classes) | final)
+    between = recent(ByteSets, pretokenizer.table).between(pretokenizer.classes)
+    ends = np.flatnonzero(between | final)
     begins = continued * width + ends[ends != DEAD]
     return np.union1d(begins, [tables.start * width + pretokenizer.start])
 
@@ -147,8 +148,10 @@ def reached_pairs(
                 todo.append(state)
             new[state] |= found
 
-    for state, at in zip(*(each.tolist() for each in np.divmod(begins, width)), strict=True):
-        reach(state, {at})
+    begun, at = np.divmod(np.sort(begins), width)
+    firsts = np.flatnonzero(np.diff(begun, prepend=-1)).tolist()
+    for first, last in pairwise([*firsts, len(begun)] if firsts else ()):
+        reach(int(begun[first]), {*at[first:last].tolist()})
     while todo:
         state = todo.popleft()
         fresh, new[state] = frozenset(new[state]), set()

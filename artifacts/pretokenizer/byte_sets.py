@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tokens.distinct import distinct
+from .dfa import begins_character
 
 _Led = NDArray[np.int32]
 
@@ -25,6 +26,7 @@ class ByteSets:
         self._rows: dict[int, list[list[int]]] = {}
         self._after: dict[tuple[bytes, frozenset[int]], set[int]] = {}
         self._edges: dict[tuple[bytes, bytes], tuple[NDArray[np.int64], ...]] = {}
+        self._between: dict[bytes, NDArray[np.bool_]] = {}
 
     def after(self, columns: bytes, states: frozenset[int]) -> set[int]:
         """The states that some of the bytes lead to."""
@@ -39,6 +41,14 @@ class ByteSets:
                 (column,) = read.tolist()
                 found = {row[column] for state in states for row in self._row(state)} - {DEAD}
             self._after[columns, states] = found
+        return found
+
+    def between(self, classes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """In which states a character may begin, bool (S,). ``classes``: byte to column."""
+        key = classes.tobytes()
+        found = self._between.get(key)
+        if found is None:
+            found = self._between[key] = begins_character(self.table, classes)
         return found
 
     def _row(self, state: int) -> list[list[int]]:

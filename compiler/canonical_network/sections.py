@@ -166,7 +166,7 @@ def merge(
     if tables.pretokenizer.changes:
         notes.append("members of which the tokenizer would replace or remove a part are left out")
     if normal_form is not None:
-        read = np.unique(normal_form.characters.classes[read_at_all])
+        read = normal_form.characters.classes_of(read_at_all)
         others = read[~normal_form.characters.is_inert[read]]
         if len(others):
             notes.append("members that the tokenizer's normalizers change are left out")

@@ -26,7 +26,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,7 @@ _ASSIGNED = 0x30000
 _FIRST_SURROGATE, _LAST_SURROGATE = 0xD800, 0xDFFF
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class CharacterProperties:
     """``classes``: uint16 (0x110000,), the class of each code point. For each of K classes,
     int32 (K,): ``combining``, the combining class; ``second``, its place among the characters
@@ -72,6 +72,16 @@ class CharacterProperties:
         found: NDArray[np.bool_] = (self.combining == 0) & (self.second < 0)
         found[CHANGED] = False
         return found
+
+    def classes_of(self, read: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The classes of the code points ``read``, bool (0x110000,), ascending."""
+        met = self.classes[self._runs[np.logical_or.reduceat(read, self._runs)]]
+        return np.flatnonzero(np.bincount(met))
+
+    @cached_property
+    def _runs(self) -> NDArray[np.int64]:
+        """Where runs of code points of one class begin."""
+        return np.append(0, np.flatnonzero(np.diff(self.classes)) + 1)
 
     @property
     def each_alone(self) -> "CharacterProperties":
@@ -182,7 +192,7 @@ _LEADING_BYTES = ((0xC0, 0xE0), (0xE0, 0xF0), (0xF0, 0xF5))
 def readable_characters(dfa: Dfa) -> NDArray[np.bool_]:
     """The code points that some state of a trimmed automaton reads, bool (0x110000,)."""
     by_byte = dfa.table[:, dfa.classes]
-    found = np.zeros(0x40 * _TAIL**3, dtype=np.bool_)
+    found = np.zeros(_LEADING_BYTES[-1][1] % 0xF0 * _TAIL**3, dtype=np.bool_)
     found[:0x80] = (by_byte[:, :0x80] != DEAD).any(axis=0)
     # Kind 0 reads nothing; of each kind what it reads, (K, 64**d).
     kind = (np.arange(dfa.states) != DEAD).astype(np.int64)
@@ -194,7 +204,7 @@ def readable_characters(dfa: Dfa) -> NDArray[np.bool_]:
         held = np.frombuffer(b"".join(numbers), dtype=np.int64).reshape(-1, _TAIL)
         for lead in range(low, high):
             begin = (lead - low) * _TAIL**depth
-            for number in np.unique(kind[by_byte[:, lead]]).tolist():
+            for number in {*kind[by_byte[:, lead]].tolist()} - {0}:
                 found[begin : begin + _TAIL**depth] |= reads[held[number]].reshape(-1)
         if depth < len(_LEADING_BYTES):
             reads = reads[held].reshape(len(held), -1)

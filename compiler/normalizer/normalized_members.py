@@ -139,14 +139,14 @@ def normalized_members(
     """
     limits = (limits or Limits()).started()
     characters = tables.characters
-    present = np.unique(characters.classes[readable_characters(dfa)])
+    present = characters.classes_of(readable_characters(dfa))
     if characters.is_inert[present].all():
         return NormalizedMembers(dfa, None)
     final = np.arange(len(tables.table)) < tables.between
     final[DEAD] = False
     lost = shortest_outside(dfa, tables.table, tables.classes, final, tables.start, limits=limits)
     # The last character of a prompt may compose with what members begin with.
-    begins = characters.classes[readable_characters(first_characters(dfa))]
+    begins = characters.classes_of(readable_characters(first_characters(dfa)))
     prompts = None if characters.is_inert[begins].all() else tables
     if lost is None:
         return NormalizedMembers(dfa, None, prompts)
