@@ -17,8 +17,8 @@ tokens that they concern are encoded one by one (``forbidden_pairs``).
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,26 +27,53 @@ from constrain.artifacts.errors import visible
 
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer, byte_alphabet
+from .last_merges import last_merges
 
-Ranks: TypeAlias = Mapping[tuple[int, int], tuple[int, int]]
 
-# Rank, left part and right part of the merge that makes a token.
-_Made: TypeAlias = tuple[int, int, int]
+@dataclass(frozen=True, eq=False)
+class MergeList:
+    """``merges``: int32 (n, 3), left, right and result, in rank order."""
+
+    merges: NDArray[np.int32]
+
+    @cached_property
+    def ranks(self) -> Mapping[tuple[int, int], tuple[int, int]]:
+        """From a pair of ids its rank and result."""
+        return {(a, b): (k, t) for k, (a, b, t) in enumerate(self.merges.tolist())}
+
+    def encode(self, letters: Sequence[int]) -> tuple[list[int], int]:
+        """Merge the leftmost pair of lowest rank until no pair has one: the tokens, and the rank of
+        the last merge made, -1 for none.
+
+        Quadratic in the number of letters: tokens are short.
+        """
+        ids, last = list(letters), -1
+        find = self.ranks.get
+        while True:
+            lowest, result, place = -1, -1, -1
+            for i, pair in enumerate(pairwise(ids)):
+                found = find(pair)
+                if found is not None and (place < 0 or found[0] < lowest):
+                    (lowest, result), place = found, i
+            if place < 0:
+                return ids, last
+            last = lowest
+            ids[place : place + 2] = [result]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derivations:
     """The tokens that merging can produce, and how it makes each of them.
 
-    ``spelled``: the letters of each token's text. ``ranks``: the merge list, from a pair of ids to
-    its rank and result. ``letters``: ids of the tokens that merging begins with. ``merges``: int32
-    (n, 3), left, right and result of the effective merges, parts before results, each result once.
+    ``spelled``: the letters of each token's text. ``listed``: the tokenizer's own merges.
+    ``letters``: ids of the tokens that merging begins with. ``merges``: int32 (n, 3), left, right
+    and result of the effective merges, parts before results, each result once.
     ``tied``: ranges of ``merges`` with one tau that no order is exact for. ``unreachable``: tokens
     that merging produces from no text, each with the ids that it gives for the token's text.
     """
 
     spelled: Mapping[int, Sequence[int]]
-    ranks: Ranks
+    listed: MergeList
     letters: tuple[int, ...]
     merges: NDArray[np.int32]
     tied: tuple[tuple[int, int], ...]
@@ -54,83 +81,65 @@ class Derivations:
 
     def encode(self, tokens: Iterable[int]) -> list[int]:
         """The encoding of the text of ``tokens``, as one pre-token."""
-        return _encode([letter for t in tokens for letter in self.spelled[t]], self.ranks)[0]
+        return self.listed.encode([letter for t in tokens for letter in self.spelled[t]])[0]
 
 
 def derive(spelled: Mapping[int, Sequence[int]], merges: NDArray[np.int32]) -> Derivations:
-    """Encode every token's own text and take the last merge made as its derivation.
+    """The last merge that is made of every token's own text is its derivation.
 
     ``spelled``: the letters of each token. ``merges``: int32 (n, 3), left, right and result, in
-    rank order. Quadratic in the length of a token.
+    rank order.
     """
-    ranks = {(a, b): (k, t) for k, (a, b, t) in enumerate(merges.tolist())}
-    letters: list[int] = []
-    made: dict[int, _Made] = {}
-    unreachable: dict[int, tuple[int, ...]] = {}
-    for token, text in spelled.items():
-        if len(text) == 1 and text[0] == token:
-            letters.append(token)
-            continue
-        ids, last = _encode(text, ranks)
-        if ids == [token]:
-            made[token] = last
-        else:
-            unreachable[token] = tuple(ids)
-    ordered, tied = _in_proper_order(made)
-    rows = [(made[t][1], made[t][2], t) for t in ordered]
-    effective = np.array(rows, dtype=np.int32).reshape(-1, 3)
-    return Derivations(spelled, ranks, tuple(letters), effective, tied, unreachable)
+    listed = MergeList(merges)
 
+    def one_by_one(token: int) -> int:
+        ids, last = listed.encode(spelled[token])
+        return last if ids == [token] else -1
 
-def _encode(letters: Sequence[int], ranks: Ranks) -> tuple[list[int], _Made]:
-    """Merge the leftmost pair of lowest rank until no pair has one; and the last merge made.
-
-    Quadratic in the number of letters: tokens are short.
-    """
-    ids, last = list(letters), (-1, -1, -1)
-    find = ranks.get
-    while True:
-        lowest, result, place = -1, -1, -1
-        for i, pair in enumerate(pairwise(ids)):
-            found = find(pair)
-            if found is not None and (place < 0 or found[0] < lowest):
-                (lowest, result), place = found, i
-        if place < 0:
-            return ids, last
-        last = (lowest, ids[place], ids[place + 1])
-        ids[place : place + 2] = [result]
+    lengths = np.zeros(max(merges.max(initial=-1), max(spelled, default=-1)) + 1, dtype=np.int64)
+    lengths[[*spelled]] = [len(text) for text in spelled.values()]
+    letters = [token for token, text in spelled.items() if len(text) == 1 and text[0] == token]
+    last = last_merges(lengths, np.array(letters, dtype=np.int64), merges, one_by_one)
+    is_made = last >= 0
+    ordered, tied = _in_proper_order(np.sort(last[is_made]), merges, last)
+    effective = merges[ordered].astype(np.int32).reshape(-1, 3)
+    others = spelled.keys() - {*letters, *np.flatnonzero(is_made).tolist()}
+    unreachable = {token: tuple(listed.encode(spelled[token])[0]) for token in sorted(others)}
+    return Derivations(spelled, listed, tuple(letters), effective, tied, unreachable)
 
 
 def _in_proper_order(
-    made: Mapping[int, _Made],
-) -> tuple[list[int], tuple[tuple[int, int], ...]]:
-    """The made tokens, parts before results, and the ranges whose order is left open.
+    made: NDArray[np.int64], merges: NDArray[np.int32], last: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], tuple[tuple[int, int], ...]]:
+    """The merges that are made last, ``made``, parts before results, and the ranges whose order is
+    left open. ``last``: by token the one that makes it, -1 for none.
 
     The order by rank if parts come before results in it; else the order by tau. The latter is
     exact wherever, for each improper token, (i) its right part is not the left part of another
     token of its tau, and (ii) its parts do not both have its tau; all tokens of a tau for which
     that fails are tied (``README.md`` has counterexamples).
     """
-    ordered = sorted(made, key=lambda t: made[t][0])
-    place = {t: i for i, t in enumerate(ordered)}
-    if all(place.get(part, -1) < place[t] for t in ordered for part in made[t][1:]):
-        return ordered, ()
-    tau, depth = _taus(made)
+    if (last[merges[made, :2]] < made[:, None]).all():
+        return made, ()
+    parts = {
+        t: (k, a, b) for k, (a, b, t) in zip(made.tolist(), merges[made].tolist(), strict=True)
+    }
+    tau, depth = _taus(parts)
     # Not only those with a part of higher rank: also what is made of them out of turn.
-    improper = [t for t in ordered if tau[t] > made[t][0]]
-    ordered.sort(key=lambda t: (tau[t], depth[t], made[t][0]))
-    lefts = {(tau[t], made[t][1]) for t in ordered}
+    improper = [t for t, (k, _, _) in parts.items() if tau[t] > k]
+    ordered = sorted(parts, key=lambda t: (tau[t], depth[t], parts[t][0]))
+    lefts = {(tau[t], left) for t, (_, left, _) in parts.items()}
     tied_taus = set()
     for t in improper:
-        _, left, right = made[t]
+        _, left, right = parts[t]
         if (tau[t], right) in lefts or tau.get(left, -1) == tau.get(right, -1) == tau[t]:
             tied_taus.add(tau[t])
     taus = [tau[t] for t in ordered]
     tied = tuple((bisect_left(taus, k), bisect_right(taus, k)) for k in sorted(tied_taus))
-    return ordered, tied
+    return last[ordered], tied
 
 
-def _taus(made: Mapping[int, _Made]) -> tuple[dict[int, int], dict[int, int]]:
+def _taus(made: Mapping[int, tuple[int, int, int]]) -> tuple[dict[int, int], dict[int, int]]:
     """tau of each made token, and its depth among its own parts with the same tau."""
     tau: dict[int, int] = {}
     depth: dict[int, int] = {}

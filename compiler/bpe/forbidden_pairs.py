@@ -13,7 +13,6 @@ proves it; ``tests/support/oracles/merge.py`` is Algorithm 3 as printed; tests c
 """
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +27,6 @@ from .derivations import Derivations, derive, spelled
 
 # At most so many pairs are encoded one by one where no order of the merges is exact.
 MAX_TIED_PAIRS = 200_000
-
-_Interval: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,27 +78,21 @@ def build_forbidden_pairs(derivations: Derivations, size: int) -> ForbiddenPairT
     tokens = np.concatenate([np.array(derivations.letters, np.int32), merges[:, 2]])
     right = _Forest(tokens, merges[:, 1], size)
     left = _Forest(tokens, merges[:, 0], size)
-    first: list[_Interval] = []
-    second: list[_Interval] = []
-    for number, (a, b, _) in enumerate(merges.tolist()):
-        # Children are placed from the end of their parent's interval, so that what is left of it
-        # belongs to later merges. Index > k: the token of merge k is placed before the interval is
-        # read; index ≥ k: afterwards.
-        right.place_child(number)
-        first.append(right.unplaced(a))
-        second.append(left.unplaced(b))
-        left.place_child(number)
+    numbers = np.arange(len(merges))
+    first = right.from_merge(merges[:, 0], numbers + 1)
+    second = left.from_merge(merges[:, 1], numbers)
     in_rows, in_columns = left.order(tokens), right.order(tokens)
     pairs = _tied_pairs(derivations, right, left, in_columns, in_rows)
     for low, high in derivations.tied:
-        first[low:high] = second[low:high] = [(0, 0)] * (high - low)
+        first[low:high] = second[low:high] = 0
     if pairs:
         # Some of them lie in the rectangle of another merge.
         others = _table(merges, second, [], in_rows, size, 0)
         pairs = [(t, u) for t, u in pairs if not others.forbids(t, u)]
-    rows = _table(merges, second, [(t, left.place(u)) for t, u in pairs], in_rows, size, 0)
-    swapped = merges[:, [1, 0, 2]]
-    columns = _table(swapped, first, [(u, right.place(t)) for t, u in pairs], in_columns, size, 1)
+    by_first = [(t, int(left.begin[u])) for t, u in pairs]
+    by_second = [(u, int(right.begin[t])) for t, u in pairs]
+    rows = _table(merges, second, by_first, in_rows, size, 0)
+    columns = _table(merges[:, [1, 0, 2]], first, by_second, in_columns, size, 1)
     return ForbiddenPairTables(rows, columns)
 
 
@@ -162,10 +153,10 @@ def _tied_pairs(
     """
     found: set[tuple[int, int]] = set()
     for low, high in derivations.tied:
-        for a, b, _ in derivations.merges[low:high].tolist():
-            begin, end = right.later(a, low)
+        tied, lows = derivations.merges[low:high], np.full(high - low, low)
+        befores, behinds = right.from_merge(tied[:, 0], lows), left.from_merge(tied[:, 1], lows)
+        for (begin, end), (begin_row, end_row) in zip(befores, behinds, strict=True):
             for t in in_columns[begin:end].tolist():
-                begin_row, end_row = left.later(b, low)
                 found.update((t, u) for u in in_rows[begin_row:end_row].tolist())
                 if len(found) > MAX_TIED_PAIRS:
                     raise TokenizerError(
@@ -178,53 +169,65 @@ def _tied_pairs(
 class _Forest:
     """Tokens numbered depth first; the parent of a token is one of its parts, letters are roots.
 
-    A token's interval is its own place and those of all below it. Children are placed one by one,
-    in the order of their merges, each at the end of what is unplaced of its parent's interval.
+    Of the children of a token those of earlier merges come last: so it stands with those of merge k
+    and later ones, and all that is below them, in one interval. ``begin``: int64 (V,), the place of
+    each token, -1 for none.
     """
 
     def __init__(self, tokens: NDArray[np.int32], parents: NDArray[np.int32], size: int) -> None:
+        """``tokens``: letters, and what each merge makes. ``parents``: of the latter."""
         count = len(parents)
-        self._made = tokens[len(tokens) - count :].tolist()
-        self._parents = parents.tolist()
-        self._sizes = [1] * size
-        for token, parent in zip(reversed(self._made), reversed(self._parents), strict=True):
-            self._sizes[parent] += self._sizes[token]
-        self._begin, self._end = [-1] * size, [-1] * size
-        start = 0
-        for letter in tokens[: len(tokens) - count].tolist():
-            self._begin[letter], self._end[letter] = start, start + self._sizes[letter]
-            start = self._end[letter]
+        letters, made = tokens[: len(tokens) - count], tokens[len(tokens) - count :]
+        levels = _levels(made, parents, size)
+        self._sizes = np.ones(size, dtype=np.int64)
+        for numbers in reversed(levels):
+            np.add.at(self._sizes, parents[numbers], self._sizes[made[numbers]])
+        self._count = count
+        keys = parents.astype(np.int64) * count + np.arange(count)
+        order = np.argsort(keys)
+        self._keys = keys[order]
+        self._before = np.append(0, np.cumsum(self._sizes[made[order]]))
+        self.begin = np.full(size, -1, dtype=np.int64)
+        self.begin[letters] = np.cumsum(self._sizes[letters]) - self._sizes[letters]
+        for numbers in levels:
+            # A token stands where the later children of its parent end.
+            self.begin[made[numbers]] = self.from_merge(parents[numbers], numbers + 1)[:, 1]
 
-    def place_child(self, number: int) -> None:
-        """Place the token of merge ``number``; those of all earlier merges are placed."""
-        token, parent = self._made[number], self._parents[number]
-        end = self._end[parent]
-        self._end[token], self._begin[token] = end, end - self._sizes[token]
-        self._end[parent] = self._begin[token]
-
-    def unplaced(self, token: int) -> _Interval:
-        """The interval of a token and its children that are not placed yet, with all below."""
-        return self._begin[token], self._end[token]
-
-    def place(self, token: int) -> int:
-        """The place of a token in depth-first order."""
-        return self._begin[token]
-
-    def later(self, token: int, number: int) -> _Interval:
-        """The interval of a token and its children of merge ``number`` on, once all are placed."""
-        made = zip(self._made[number:], self._parents[number:], strict=True)
-        size = sum(self._sizes[child] for child, parent in made if parent == token)
-        return self._begin[token], self._begin[token] + 1 + size
+    def from_merge(
+        self, tokens: NDArray[np.integer], numbers: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """The intervals, int64 (n, 2), of tokens with all below them but their children of merges
+        before ``numbers``, one for each."""
+        first = tokens.astype(np.int64) * self._count
+        earlier = self._before[np.searchsorted(self._keys, first + numbers)]
+        earlier -= self._before[np.searchsorted(self._keys, first)]
+        begin = self.begin[tokens]
+        return np.stack((begin, begin + self._sizes[tokens] - earlier), axis=1)
 
     def order(self, tokens: NDArray[np.int32]) -> NDArray[np.int32]:
-        """All tokens by place, once every one is placed."""
-        begin = np.array(self._begin, dtype=np.int64)
-        return tokens[np.argsort(begin[tokens], kind="stable")]
+        """All tokens by place."""
+        return tokens[np.argsort(self.begin[tokens], kind="stable")]
+
+
+def _levels(
+    made: NDArray[np.int32], parents: NDArray[np.int32], size: int
+) -> list[NDArray[np.int64]]:
+    """The merges by how far their tokens are from a letter, by the parents."""
+    up = np.full(size, -1, dtype=np.int64)
+    up[made] = parents
+    depths, at = np.zeros(len(made), dtype=np.int64), parents.astype(np.int64)
+    numbers = np.arange(len(made))
+    while len(numbers):
+        at = up[at]
+        numbers, at = numbers[at >= 0], at[at >= 0]
+        depths[numbers] += 1
+    order = np.argsort(depths, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(depths[order])) + 1) if len(order) else []
 
 
 def _table(
     merges: NDArray[np.int32],
-    intervals: list[_Interval],
+    intervals: NDArray[np.int64],
     singles: list[tuple[int, int]],
     order: NDArray[np.int32],
     size: int,
@@ -232,15 +235,16 @@ def _table(
 ) -> ForbiddenPairs:
     """The table of the intervals of merges (x, y, result), by x; spines go from result to y.
 
-    ``intervals``: of ``order``, one for each merge. ``singles``: (token, place) pairs that are
-    forbidden for that token alone, not for those that have it on their spine. ``reach``: a token's
-    bound is the index of the merge that makes it plus ``reach`` (0 for rows, 1 for columns).
+    ``intervals``: of ``order``, (n, 2), one for each merge. ``singles``: (token, place) pairs that
+    are forbidden for that token alone, not for those that have it on their spine. ``reach``: a
+    token's bound is the index of the merge that makes it plus ``reach``: 0 for rows, 1 for columns.
     """
     # No bound exceeds this index, so entries that have it count for their own token alone.
     own = len(merges) + reach
     owners = np.concatenate([merges[:, 0], np.array([t for t, _ in singles], np.int32)])
     index = np.concatenate([np.arange(len(merges)), np.full(len(singles), own)])
-    bounds = np.array([*intervals, *((p, p + 1) for _, p in singles)], np.int32).reshape(-1, 2)
+    alone = np.array([(p, p + 1) for _, p in singles], np.int64).reshape(-1, 2)
+    bounds = np.concatenate((intervals, alone)).astype(np.int32)
     kept = np.flatnonzero(bounds[:, 0] < bounds[:, 1])
     kept = kept[np.argsort(owners[kept], kind="stable")]
     offsets = np.zeros(size + 1, dtype=np.int64)
@@ -268,27 +272,25 @@ def _row_classes(table: ForbiddenPairs, merges: NDArray[np.int32]) -> NDArray[np
     The row of t = (x, y) consists of the slice of t itself, the slice of y below the bound of t,
     and the slices below y: the number of the first and one for the other two identify it.
     """
-    below: list[int] = [0] * len(table.part)
-    classes: list[int] = [0] * len(table.part)
-    tail_numbers: dict[tuple[int, int, int], int] = {}
-    numbers: dict[tuple[int, int], int] = {(-1, 0): 0}
-    offsets = table.offsets
-    own = np.where(np.diff(offsets) > 0, np.arange(len(table.part)), -1).tolist()
-    used = _slice_lengths(table, merges)
-    parts = dict(merges[:, [2, 1]].tolist())
-    for token in (*set(table.order.tolist()).difference(parts), *merges[:, 2].tolist()):
-        part = parts.get(token)
-        if part is not None:
-            tail = below[part]
-            if used[token]:
-                key = (part, used[token], tail)
-                tail = tail_numbers.setdefault(key, len(tail_numbers) + 1)
-            below[token] = tail
-        classes[token] = numbers.setdefault((own[token], below[token]), len(numbers))
-    return np.array(classes, dtype=np.int32)
+    size = len(table.part)
+    used, below = _slice_lengths(table, merges), np.zeros(size, dtype=np.int64)
+    most, tails = int(used.max(initial=0)) + 1, 1
+    made, parts = merges[:, 2], merges[:, 1].astype(np.int64)
+    for numbers in _levels(made, merges[:, 1], size):
+        tokens, of = made[numbers], parts[numbers]
+        # A part has one tail, and its tokens are all of this level.
+        found, tail = np.unique(of * most + used[tokens], return_inverse=True)
+        below[tokens] = np.where(used[tokens] > 0, tails + tail, below[of])
+        tails += len(found)
+    own = np.where(np.diff(table.offsets) > 0, np.arange(1, size + 1), 0)
+    # The empty row is the first, whether a token has it or not.
+    classes = np.zeros(size, dtype=np.int32)
+    keys = np.append(0, own[table.order] * tails + below[table.order])
+    classes[table.order] = np.unique(keys, return_inverse=True)[1].reshape(-1)[1:]
+    return classes
 
 
-def _slice_lengths(table: ForbiddenPairs, merges: NDArray[np.int32]) -> list[int]:
+def _slice_lengths(table: ForbiddenPairs, merges: NDArray[np.int32]) -> NDArray[np.int64]:
     """For each token (x, y): how many merges with left part y lie below its bound."""
     scale = len(merges) + 2
     keys = np.repeat(np.arange(len(table.part)), np.diff(table.offsets)) * scale + table.index
@@ -296,5 +298,4 @@ def _slice_lengths(table: ForbiddenPairs, merges: NDArray[np.int32]) -> list[int
     tokens, parts = merges[:, 2], merges[:, 1].astype(np.int64)
     found[tokens] = np.searchsorted(keys, parts * scale + table.bound[tokens])
     found[tokens] -= table.offsets[parts]
-    lengths: list[int] = found.tolist()
-    return lengths
+    return found

@@ -1,5 +1,6 @@
 """Tokens by the characters that they hold: inert ones, and those that end inside a character.
 
+    not_plain          tokens that hold more than whole characters that are in normal form alone
     is_inert           behind the end of a character that it may begin with, a token holds inert
                        characters alone, which are in normal form behind any text
     split_characters   of a token that ends inside a character, which tokens may end it
@@ -34,6 +35,23 @@ def is_plain(octets: bytes, plain: NDArray[np.bool_]) -> bool:
     except UnicodeDecodeError:
         return False
     return bool(plain[codes].all())
+
+
+def not_plain(octets: Mapping[int, bytes], plain: NDArray[np.bool_]) -> list[int]:
+    """The tokens, ascending, that are not whole characters of ``plain``, bool (0x110000,)."""
+    found, tokens, texts = list[int](), list[int](), list[str]()
+    ascii_is_plain = bool(plain[:0x80].all())
+    for token, data in octets.items():
+        if ascii_is_plain and data.isascii():
+            continue
+        try:
+            texts.append(data.decode("utf-8"))
+            tokens.append(token)
+        except UnicodeDecodeError:
+            found.append(token)
+    codes = np.frombuffer("".join(texts).encode("utf-32-le"), dtype="<u4")
+    of = np.repeat(tokens, [len(text) for text in texts])
+    return sorted({*found, *of[~plain[codes]].tolist()})
 
 
 def ends_inside(octets: bytes) -> bool:

@@ -37,7 +37,7 @@ from .character_properties import (
     readable_characters,
     text_normalizers,
 )
-from .inert_tokens import is_inert, is_plain, split_characters
+from .inert_tokens import is_inert, not_plain, split_characters
 
 # A normal-form automaton of so many states over characters becomes part of the grammar's automaton
 # if that grows by no more than this factor.
@@ -97,21 +97,21 @@ def build_normal_form_tables(tokenizer: Tokenizer) -> NormalFormTables:
     free = np.flatnonzero(characters.is_inert)
     inert = _over_byte_classes(normal_form_automaton(characters.each_alone, free), characters)
     plain = characters.is_inert[characters.classes]
-    ordered = sorted(tokenizer.tokens.items())
-    others = [(i, octets) for i, octets in ordered if not is_plain(octets, plain)]
+    tokens = tokenizer.tokens
+    others = [(i, tokens[i]) for i in not_plain(tokens, plain)]
     may_begin = plain | (characters.classes == CHANGED)
     bound = [i for i, octets in others if not is_inert(octets, plain, may_begin)]
     none = np.zeros(0, dtype=np.int32)
     wide = {i: octets for i, octets in others if not octets.isascii()}
     dfa = NormalFormDfa(table, classes, start, none, none)
-    tokens, split = split_characters(dfa, whole.states, wide)
+    boundary, split = split_characters(dfa, whole.states, wide)
     return NormalFormTables(
         characters,
         table,
         classes,
         start,
         whole.states,
-        tokens,
+        boundary,
         split,
         *inert,
         np.array(bound, dtype=np.int32),

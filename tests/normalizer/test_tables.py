@@ -14,7 +14,7 @@ from constrain.artifacts.tokens.trie import Trie, walk
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.normalizer import normalized_members as stable_text
 from constrain.compiler.normalizer.character_properties import character_properties
-from constrain.compiler.normalizer.inert_tokens import is_inert
+from constrain.compiler.normalizer.inert_tokens import is_inert, is_plain, not_plain
 from constrain.compiler.normalizer.normalized_members import normal_form_automaton
 from constrain.compiler.tokenizers.definition import Form, Normalize
 
@@ -86,6 +86,20 @@ def test_inert_tokens() -> None:
         assert expected == is_inert(octets, plain, may_begin), octets
         both[expected] += 1
     assert min(both) > 300
+
+
+@pytest.mark.quick
+def test_plain_tokens_are_told_together() -> None:
+    """As each by itself, with bytes that are no character, and where some of ASCII is not plain."""
+    rng = random.Random(6)
+    texts = {i: bytes(rng.choice(b"aB\x80\xc3\xa9\xe4") for _ in range(i % 5)) for i in range(900)}
+    texts |= {i: "".join(rng.sample("abcéß漢字", i % 4)).encode() for i in range(900, 1800)}
+    for odd in ("é漢", "aé"):
+        plain = np.ones(0x110000, dtype=np.bool_)
+        plain[[*map(ord, odd)]] = False
+        expected = [i for i, octets in texts.items() if not is_plain(octets, plain)]
+        assert 300 < len(expected) < 1500
+        assert not_plain(texts, plain) == expected
 
 
 def test_tokens_run_at_once_lead_where_a_walk_leads() -> None:
