@@ -23,7 +23,7 @@ from ..network.tables import NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..summaries.node_sets import Nodes, NodeSets
 from ..tokens.memo import ENTRY_BYTES, solve_recursive
-from ..tokens.trie import Trie, grouped, ranges, trie_arrays, trie_of
+from ..tokens.trie import Trie, grouped, ranges
 from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
 from ..tokens.watch import Watch, unwatched
 from ..walk.forms import kernel
@@ -266,14 +266,24 @@ def token_tries(
 _MADE: WeakKeyDictionary[Vocabulary, dict[bytes, Trie]] = WeakKeyDictionary()
 
 
+def share_trie(trie: Trie, vocabulary: Vocabulary) -> None:
+    """This is the trie of some tokens of a vocabulary, so that it is not made again."""
+    _MADE.setdefault(vocabulary, {})[_key(trie.ids, vocabulary)] = trie
+
+
 def _trie_of(ids: NDArray[np.int32], vocabulary: Vocabulary) -> Trie:
-    kinds = np.full(vocabulary.size, HOLE, dtype=np.uint8)
-    kinds[ids] = TEXT
-    made, key = _MADE.setdefault(vocabulary, {}), np.packbits(kinds == TEXT).tobytes()
+    made, key = _MADE.setdefault(vocabulary, {}), _key(ids, vocabulary)
     if key not in made:
-        trie = Trie.from_vocabulary(replace(vocabulary, kinds=kinds))
-        made[key] = trie_of(trie_arrays(trie, ""), "")
+        kinds = np.full(vocabulary.size, HOLE, dtype=np.uint8)
+        kinds[ids] = TEXT
+        made[key] = Trie.from_vocabulary(replace(vocabulary, kinds=kinds))
     return made[key]
+
+
+def _key(ids: NDArray[np.int32], vocabulary: Vocabulary) -> bytes:
+    named = np.zeros(vocabulary.size, dtype=np.bool_)
+    named[ids] = True
+    return np.packbits(named).tobytes()
 
 
 def _without_root(

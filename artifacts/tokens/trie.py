@@ -141,6 +141,26 @@ class Trie:
         held = np.concatenate(([0], np.cumsum(ending))).astype(np.int32)
         return cls(np.concatenate(octets), first, ids[order], held)
 
+    def restricted(self, ids: NDArray[np.integer]) -> "Trie":
+        """The trie of some of its tokens, each named once; itself if they are all."""
+        if len(ids) == len(self.ids):
+            return self
+        kept = np.isin(self.ids, ids)
+        nodes = np.arange(len(self.octets)).repeat(np.diff(self.held))[kept]
+        is_kept = np.zeros(len(self.octets), dtype=np.bool_)
+        is_kept[0] = True
+        above = nodes
+        while len(above):
+            is_kept[above] = True
+            above = self.above[above]
+            above = above[~is_kept[above]]
+        number, count = np.cumsum(is_kept) - 1, int(is_kept.sum())
+        children = np.bincount(number[self.above[is_kept][1:]], minlength=count)
+        first = np.concatenate(([1], 1 + np.cumsum(children))).astype(np.int32)
+        ending = np.bincount(number[nodes], minlength=count)
+        held = np.concatenate(([0], np.cumsum(ending))).astype(np.int32)
+        return Trie(self.octets[is_kept], first, self.ids[kept], held)
+
 
 def _long_ends(
     data: NDArray[np.uint8],

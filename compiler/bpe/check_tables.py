@@ -8,8 +8,6 @@ import numpy as np
 from constrain.artifacts.bpe.forbidden_pairs import SECTIONS
 from constrain.artifacts.container.sections import (
     Arrays,
-    check_trie,
-    check_trie_types,
     check_types,
     require,
     require_offsets,
@@ -87,7 +85,7 @@ def check_pretokenizer_tables(arrays: Arrays, vocab_size: int) -> None:
 
 
 def check_pair_tables(arrays: Arrays, vocab_size: int, merges: int) -> None:
-    """``PairTables`` of so many merges."""
+    """``ForbiddenPairTables`` of so many merges."""
     for prefix in ("rows.", "columns."):
         missing = [name for name in SECTIONS if prefix + name not in arrays]
         require(not missing, prefix + "order")
@@ -97,8 +95,6 @@ def check_pair_tables(arrays: Arrays, vocab_size: int, merges: int) -> None:
     rows, columns = (np.sort(arrays[f"{prefix}order"]) for prefix in ("rows.", "columns."))
     require(np.array_equal(rows, columns), "columns.order")
     require_range(arrays, "rows.bound", -1, max(merges, 1))
-    check_trie_types(arrays, "trie.")
-    check_trie(arrays, "trie.", vocab_size)
 
 
 def check_normal_form_tables(arrays: Arrays, vocab_size: int) -> None:

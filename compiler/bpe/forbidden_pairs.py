@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.tokens.trie import Trie
-from constrain.artifacts.tokens.vocabulary import Vocabulary
 
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer
@@ -43,29 +42,30 @@ class ForbiddenPairTables:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairTables:
-    """``forbidden``: the forbidden pairs. ``trie``: of the tokens that merging can produce."""
+    """``forbidden``: the forbidden pairs. ``trie``: of the tokens of text that merging can
+    produce."""
 
     forbidden: ForbiddenPairTables
     trie: Trie
 
 
-def build_pairs(tokenizer: Tokenizer) -> PairTables:
-    """The tables of a tokenizer. Raises ``TokenizerError`` as ``build_forbidden_pairs`` does."""
+def build_pairs(tokenizer: Tokenizer) -> ForbiddenPairTables:
+    """The forbidden pairs of a tokenizer's tokens of text.
+
+    Raises ``TokenizerError`` as ``build_forbidden_pairs`` does.
+    """
     derivations = derive(spelled(tokenizer), tokenizer.merges)
     size = tokenizer.vocab_size
-    produced = {*derivations.letters, *derivations.merges[:, 2].tolist()}
-    # Special tokens are parts of others, but masks hold none.
-    tokens = {i: octets for i, octets in tokenizer.tokens.items() if i in produced}
-    trie = Trie.from_vocabulary(Vocabulary.from_tokens(tokens, (), size))
     forbidden = build_forbidden_pairs(derivations, size)
-    if len(tokens) < len(produced):
-        used = np.isin(np.arange(size), list(tokens))
+    # Special tokens are parts of others, but masks hold none.
+    used = np.isin(np.arange(size), [*tokenizer.tokens])
+    if not used[forbidden.rows.order].all():
         forbidden = ForbiddenPairTables(
             only_followed_by(forbidden.rows, used), only_followed_by(forbidden.columns, used)
         )
     if tokenizer.ignore_merges:
         forbidden = without_followers(forbidden, sorted(derivations.unreachable))
-    return PairTables(forbidden, trie)
+    return forbidden
 
 
 def build_forbidden_pairs(derivations: Derivations, size: int) -> ForbiddenPairTables:

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.normalizer.split_characters import SplitCharacters
-from constrain.artifacts.tokens.trie import trie_arrays, trie_of
 
 from ..cache import Cache, Tables
 from ..limits import making_tables
@@ -99,13 +98,14 @@ class TokenizerTables:
     def pairs(self) -> PairTables:
         """Which tokens cannot be adjacent inside a pre-token."""
         tokenizer = self.tokenizer
-        return self._cache.made(
+        forbidden = self._cache.made(
             "pairs",
             self._key,
             lambda: _pair_arrays(build_pairs(tokenizer)),
             _pairs_of,
             lambda found: check_pair_tables(found, tokenizer.vocab_size, len(tokenizer.merges)),
         )
+        return PairTables(forbidden, self.tokens.trie.restricted(forbidden.rows.order))
 
     @cached_property
     @making_tables()
@@ -194,18 +194,14 @@ def _dfa_of(prefix: str, arrays: Tables) -> MarkedDfa:
     return MarkedDfa(arrays[f"{prefix}table"], final, int(arrays[f"{prefix}start"][0]))
 
 
-def _pair_arrays(tables: PairTables) -> dict[str, NDArray[Any]]:
-    return {
-        **tables.forbidden.rows.arrays("rows."),
-        **tables.forbidden.columns.arrays("columns."),
-        **trie_arrays(tables.trie, "trie."),
-    }
+def _pair_arrays(tables: ForbiddenPairTables) -> dict[str, NDArray[Any]]:
+    return {**tables.rows.arrays("rows."), **tables.columns.arrays("columns.")}
 
 
-def _pairs_of(arrays: Tables) -> PairTables:
+def _pairs_of(arrays: Tables) -> ForbiddenPairTables:
     rows = ForbiddenPairs.from_arrays(arrays, "rows.")
     columns = ForbiddenPairs.from_arrays(arrays, "columns.")
-    return PairTables(ForbiddenPairTables(rows, columns), trie_of(arrays, "trie."))
+    return ForbiddenPairTables(rows, columns)
 
 
 def _normal_form_arrays(tables: NormalFormTables) -> dict[str, NDArray[Any]]:

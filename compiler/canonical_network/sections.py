@@ -25,6 +25,7 @@ from constrain.artifacts.canonical_network.closure.token_liveness import Livenes
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.machine import CanonicalMachine, machine_of
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
+from constrain.artifacts.canonical_network.trie_walk import share_trie
 from constrain.artifacts.errors import ArtifactError, visible
 from constrain.artifacts.kinds.check_tokenizer import FIRST_ROW
 from constrain.artifacts.network.configurations import REFUSED
@@ -174,6 +175,7 @@ def merge(
         if (others != CHANGED).any():
             sections |= normal_form_sections(tables.pretokenizer, normal_form)
     vocabulary = request.vocabulary
+    share_trie(tables.pairs.trie, vocabulary)
     effort = Effort(request.limits, network.names[:1], progress)
     effort.begin("the network beside the pre-tokenizer")
     pretokenized = PretokenizedNetwork.from_arrays(

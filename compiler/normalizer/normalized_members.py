@@ -267,14 +267,14 @@ def normal_form_bytes(
 
 
 def _distinct_rows(rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The different rows, and the place of each among them."""
-    if rows.shape[1] == 1:
-        values, places = np.unique(rows[:, 0], return_inverse=True)
-        return values[:, None], places.reshape(-1)
-    numbers: dict[bytes, int] = {}
-    kind = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows])
-    values = np.frombuffer(b"".join(numbers), dtype=np.int32).reshape(len(numbers), -1)
-    return values, kind
+    """The different rows as they are first met, and the place of each among them."""
+    codes = rows[:, 0].astype(np.int64)
+    size = int(rows.max(initial=0)) + 1
+    for column in rows.T[1:]:
+        codes = np.unique(codes, return_inverse=True)[1].reshape(-1) * size + column
+    _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return rows[first[order]], np.argsort(order)[codes.reshape(-1)]
 
 
 def _product(

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.token_terminals.sentinels import begin_of, first_sentinel, twinned
-from constrain.artifacts.tokens.trie import Trie, ranges
-from constrain.artifacts.tokens.vocabulary import HOLE, TEXT, Vocabulary
+from constrain.artifacts.tokens.trie import ranges
 
 from ..bpe.forbidden_pairs import ForbiddenPairTables, PairTables
 from ..bpe.tokenizer_tables import TokenizerTables
@@ -60,14 +59,15 @@ class SentinelTables(TokenizerTables):
     @cached_property
     def pairs(self) -> PairTables:
         """Which tokens cannot be adjacent inside a pre-token."""
-        vocabulary = self.tokens.vocabulary(0)
         own, twins = self._first + len(self._sentinels), self._twinned
         found = self._without.pairs.forbidden
         rows, columns = (
             _with_tokens(pairs, self._first, own, twins) for pairs in (found.rows, found.columns)
         )
         rows = _with_rows(rows, own, twins)
-        return PairTables(ForbiddenPairTables(rows, columns), _trie_of(rows.order, vocabulary))
+        return PairTables(
+            ForbiddenPairTables(rows, columns), self.tokens.trie.restricted(rows.order)
+        )
 
     @property
     def _twinned(self) -> NDArray[np.int32]:
@@ -132,12 +132,6 @@ def _with_rows(pairs: ForbiddenPairs, own: int, twins: NDArray[np.int32]) -> For
         begin=begin,
         end=end,
     )
-
-
-def _trie_of(ids: NDArray[np.integer], vocabulary: Vocabulary) -> Trie:
-    kinds = np.full(vocabulary.size, HOLE, dtype=np.uint8)
-    kinds[ids] = TEXT
-    return Trie.from_vocabulary(replace(vocabulary, kinds=kinds))
 
 
 def _with_restarting_forms(

@@ -16,17 +16,21 @@ def characters() -> tuple[str, ...]:
     return tuple(chr(moved.get(octet, octet)) for octet in range(256))
 
 
+# What Latin-1 has no byte for.
+_OUTSIDE = 0x10FFFF
+
+
 @cache
-def _octets() -> dict[str, int]:
-    return {char: octet for octet, char in enumerate(characters())}
+def _octets() -> dict[int, int]:
+    outside = dict.fromkeys(range(256), _OUTSIDE)
+    return outside | {ord(char): octet for octet, char in enumerate(characters())}
 
 
 def decode(token: str) -> bytes | None:
     """The bytes of a token's text; None if it holds a character outside the alphabet."""
-    octets = _octets()
     try:
-        return bytes(octets[char] for char in token)
-    except KeyError:
+        return token.translate(_octets()).encode("latin-1")
+    except UnicodeEncodeError:
         return None
 
 

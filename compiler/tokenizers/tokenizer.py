@@ -4,7 +4,7 @@
 is read from the cache without building as many objects.
 """
 
-from collections.abc import ItemsView, Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -104,6 +104,10 @@ class TokenTable(Mapping[int, bytes]):
         """All ids with their bytes, read in one pass."""
         data, bounds = self._bytes, self.offsets.tolist()
         return {i: data[bounds[i] : bounds[i + 1]] for i in self}.items()
+
+    def values(self) -> ValuesView[bytes]:
+        """The bytes of all tokens, read in one pass."""
+        return dict(self.items()).values()
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self.present))

@@ -52,6 +52,26 @@ def test_the_trie_is_that_of_the_beginnings(few: int, monkeypatch: pytest.Monkey
             assert getattr(expected, name).tolist() == getattr(found, name).tolist(), tokens
 
 
+def test_a_restricted_trie_is_that_of_the_tokens_left() -> None:
+    """Random tokens, some of which spell the same."""
+    rng = random.Random(8)
+    for _ in range(200):
+        tokens = [bytes(rng.choices(b"ab", k=rng.randrange(5))) for _ in range(rng.randrange(12))]
+        whole = by_beginnings(tokens)
+        left = [i for i in range(len(tokens)) if rng.random() < 0.6]
+        rng.shuffle(left)
+        found = whole.restricted(np.array(left, dtype=np.int32))
+        if len(left) == len(tokens):
+            assert found is whole
+            continue
+        kept = sorted(left)
+        expected = by_beginnings([tokens[i] for i in kept])
+        assert found.ids.tolist() == [kept[i] for i in expected.ids]
+        for name in ("octets", "first", "held"):
+            assert getattr(found, name).dtype == getattr(expected, name).dtype
+            assert getattr(found, name).tolist() == getattr(expected, name).tolist(), (tokens, left)
+
+
 def test_the_trie_of_a_very_long_token_takes_no_step_for_each_byte() -> None:
     """Numpy does what there is to do for each."""
     tokens = {0: b"a" * 1_000_000, 1: b"a" * 999_999 + b"b", 2: b"b"}
