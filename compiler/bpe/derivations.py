@@ -15,7 +15,7 @@ tokens that they concern are encoded one by one (``forbidden_pairs``).
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -159,7 +159,7 @@ def _taus(made: Mapping[int, tuple[int, int, int]]) -> tuple[dict[int, int], dic
     return tau, depth
 
 
-def spelled(tokenizer: Tokenizer) -> dict[int, list[int]]:
+def spelled(tokenizer: Tokenizer) -> dict[int, Sequence[int]]:
     """The letters of each token that merging could produce, also of the special ones that it makes:
     others are made of these.
 
@@ -173,19 +173,20 @@ def spelled(tokenizer: Tokenizer) -> dict[int, list[int]]:
             "<0x41>, which canonical masks do not follow; use --tokenization any"
         )
     found = special_spelled(tokenizer)
+    letters_of = _speller(tokenizer)
     for token, octets in tokenizer.tokens.items():
-        letters = _letters(tokenizer, octets)
+        letters = letters_of(octets)
         if letters and token not in byte_tokens:
             found[token] = letters
     return found
 
 
-def special_spelled(tokenizer: Tokenizer) -> dict[int, list[int]]:
+def special_spelled(tokenizer: Tokenizer) -> dict[int, Sequence[int]]:
     """The letters of each special token that is a letter or the result of a merge."""
     made = {*tokenizer.base, *tokenizer.characters.values(), *tokenizer.merges[:, 2].tolist()}
-    found = {}
+    found, letters_of = {}, _speller(tokenizer)
     for token in sorted(made & tokenizer.special):
-        letters = _letters(tokenizer, special_text(tokenizer, token))
+        letters = letters_of(special_text(tokenizer, token))
         if letters:
             found[token] = letters
     return found
@@ -203,17 +204,27 @@ def special_text(tokenizer: Tokenizer, token: int) -> bytes:
     ).encode()
 
 
-def _letters(tokenizer: Tokenizer, octets: bytes) -> list[int]:
-    """The letters of a token's text; empty where a part of it is none."""
+def _speller(tokenizer: Tokenizer) -> Callable[[bytes], Sequence[int]]:
+    """What gives the letters of a token's text; empty where a part of it is none."""
+    base = tokenizer.base
     if tokenizer.byte_level:
-        letters = [tokenizer.base[octet] for octet in octets]
-    else:
-        space, known = tokenizer.base[ord(" ")], tokenizer.characters
+        if 0 <= min(base) <= max(base) < len(base):
+            # The ids of letters are bytes themselves.
+            table = bytes(base)
+            return lambda octets: octets.translate(table)
+        return lambda octets: _known([base[octet] for octet in octets])
+    known = {**tokenizer.characters, " ": base[ord(" ")]}
+
+    def letters_of(octets: bytes) -> list[int]:
         try:
-            text = octets.decode("utf-8")
+            return _known([known.get(char, -1) for char in octets.decode("utf-8")])
         except UnicodeDecodeError:
             return []
-        letters = [space if char == " " else known.get(char, -1) for char in text]
+
+    return letters_of
+
+
+def _known(letters: list[int]) -> list[int]:
     return [] if -1 in letters else letters
 
 

@@ -27,6 +27,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from operator import ne
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ from constrain.artifacts.network.tables import NetworkTables
 from ..automata.dfa import DEAD, Dfa
 from ..pretokenizer.character_classes import CODE_POINTS
 from ..tokenizers.definition import Form, Lowercase, Normalize, Normalizer
-from ..tokenizers.patterns import combining_class, normalized
+from ..tokenizers.patterns import combining_classes, each_normalized, is_normalized
 
 # The class of what is no character, or is changed wherever it stands.
 CHANGED = 0
@@ -115,12 +116,12 @@ def character_properties(steps: tuple[Normalizer, ...]) -> CharacterProperties:
     combining = np.zeros(CODE_POINTS, dtype=np.int32)
     rows: dict[str, frozenset[str]] = {}
     if forms:
-        combining[:_ASSIGNED] = [combining_class(chr(code)) for code in range(_ASSIGNED)]
+        combining[:_ASSIGNED] = combining_classes(_characters())
         composing = _compositions()
         for form in forms:
             for char, wanted in composing.items():
                 if not changed[ord(char)] and not combining[ord(char)]:
-                    found = {m for m in wanted if normalized(form.value, char + m) != char + m}
+                    found = {m for m in wanted if not is_normalized(form.value, char + m)}
                     rows[char] = rows.get(char, frozenset()) | found
     seconds = sorted(frozenset().union(*rows.values()))
     place = {char: i for i, char in enumerate(seconds)}
@@ -142,22 +143,24 @@ def character_properties(steps: tuple[Normalizer, ...]) -> CharacterProperties:
         second[first].astype(np.int32),
         row[first].astype(np.int32),
         changes,
-        np.array([combining_class(char) for char in seconds], dtype=np.int32),
+        np.array(combining_classes("".join(seconds)), dtype=np.int32),
     )
+
+
+def _characters() -> str:
+    """What may be changed, by code point, with a line end in place of each surrogate."""
+    count = _LAST_SURROGATE + 1 - _FIRST_SURROGATE
+    before, behind = range(_FIRST_SURROGATE), range(_LAST_SURROGATE + 1, _ASSIGNED)
+    return "".join(map(chr, before)) + "\n" * count + "".join(map(chr, behind))
 
 
 def _changed(step: Normalizer) -> NDArray[np.bool_]:
     """Which code points a step changes where they stand alone."""
-    codes = [c for c in range(_ASSIGNED) if not _FIRST_SURROGATE <= c <= _LAST_SURROGATE]
-    found = np.zeros(CODE_POINTS, dtype=np.bool_)
+    characters, found = _characters(), np.zeros(CODE_POINTS, dtype=np.bool_)
     if isinstance(step, Normalize):
-        # A line end is inert, so that between two of them each character is by itself.
-        results = normalized(step.form.value, "\n".join(map(chr, codes))).split("\n")
-        codes.remove(ord("\n"))
-        results = [*results[:10], *results[12:]]
+        found[:_ASSIGNED] = [not each for each in each_normalized(step.form.value, characters)]
     else:
-        results = [chr(code).lower() for code in codes]
-    found[codes] = [chr(code) != result for code, result in zip(codes, results, strict=True)]
+        found[:_ASSIGNED] = list(map(ne, characters, map(str.lower, characters)))
     return found
 
 
@@ -165,8 +168,10 @@ def _compositions() -> dict[str, set[str]]:
     """Each starter with the characters that could compose with a part of it, or with itself."""
     after: defaultdict[str, set[str]] = defaultdict(set)
     begins: dict[str, str] = {}
-    for char in map(chr, range(_ASSIGNED)):
-        parts = unicodedata.decomposition(char).split()
+    characters = _characters()
+    decomposed = zip(characters, map(unicodedata.decomposition, characters), strict=True)
+    for char, text in decomposed:
+        parts = text.split() if text else ()
         if len(parts) == 2 and not parts[0].startswith("<"):
             first, last = (chr(int(part, 16)) for part in parts)
             after[first].add(last)

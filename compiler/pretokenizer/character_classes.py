@@ -21,16 +21,13 @@ from numpy.typing import NDArray
 
 from ..diagnostics import TokenizerError
 from ..limits import check_in_force
-from ..tokenizers.patterns import as_cut, compile_pattern
+from ..tokenizers.patterns import compile_pattern, substitutes
 from .marked_dfa import DEAD, STAGE, MarkedDfa
 
 CODE_POINTS = 0x110000
 
 # Surrogates, which are no characters: the first, and the first code point after them.
 _SURROGATES_BEGIN, _SURROGATES_END = 0xD800, 0xE000
-
-# Code points that are translated at once; a divisor of the surrogates' bounds.
-_BLOCK = 256
 
 # A code point's code is a uint64: a leading 1, then a bit for each set.
 _MAX_SETS = 60
@@ -155,13 +152,11 @@ def flags_of(characters: str) -> NDArray[np.bool_]:
 @cache
 def _characters() -> str:
     """All characters in order, as patterns are to see them (``tokenizers.patterns``)."""
-    # Most blocks have no character that is substituted; they are checked by a set operation.
-    blocks = range(0, CODE_POINTS, _BLOCK)
-    return "".join(
-        as_cut("".join(map(chr, range(first, first + _BLOCK))))
-        for first in blocks
-        if not _SURROGATES_BEGIN <= first < _SURROGATES_END
-    )
+    codes = np.arange(CODE_POINTS, dtype="<u4")
+    changed = substitutes()
+    codes[[*map(ord, changed)]] = [*map(ord, changed.values())]
+    whole = np.delete(codes, slice(_SURROGATES_BEGIN, _SURROGATES_END))
+    return whole.tobytes().decode("utf-32-le")
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -17,7 +17,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from enum import Enum, auto
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Never
 
 from ..diagnostics import TokenizerError
@@ -79,7 +79,7 @@ def as_cut(text: str) -> str:
     """
     if text.isascii():
         return text
-    changed = _substitutes()
+    changed = substitutes()
     if changed.keys().isdisjoint(set(text)):
         return text
     return "".join(changed.get(char, char) for char in text)
@@ -90,7 +90,7 @@ def normalized(form: str, text: str) -> str:
     if text.isascii():
         return text
     inert = _inert()
-    if inert.isdisjoint(set(text)):
+    if inert.isdisjoint(text):
         return unicodedata.normalize(form, text)  # type: ignore[arg-type]
     parts, start = [], 0
     for place, char in enumerate(text):
@@ -100,13 +100,31 @@ def normalized(form: str, text: str) -> str:
     return "".join([*parts, unicodedata.normalize(form, text[start:])])  # type: ignore[arg-type]
 
 
-def combining_class(char: str) -> int:
-    """``unicodedata.combining`` as of Unicode 9.0."""
-    return 0 if char in _inert() else unicodedata.combining(char)
+def is_normalized(form: str, text: str) -> bool:
+    """Whether ``normalized`` leaves a text as it is."""
+    if _inert().isdisjoint(text):
+        return unicodedata.is_normalized(form, text)  # type: ignore[arg-type]
+    return normalized(form, text) == text
+
+
+def each_normalized(form: str, characters: str) -> list[bool]:
+    """``is_normalized`` of each character alone."""
+    inert = _inert()
+    of_form = partial(unicodedata.is_normalized, form)  # type: ignore[arg-type]
+    found = list(map(of_form, characters))
+    return [is_so or char in inert for is_so, char in zip(found, characters, strict=True)]
+
+
+def combining_classes(characters: str) -> list[int]:
+    """``unicodedata.combining`` of each character as of Unicode 9.0."""
+    inert = _inert()
+    found = list(map(unicodedata.combining, characters))
+    return [0 if c and char in inert else c for c, char in zip(found, characters, strict=True)]
 
 
 @cache
-def _substitutes() -> dict[str, str]:
+def substitutes() -> dict[str, str]:
+    """By character what ``as_cut`` has in place of it, of those that it changes."""
     # U+0295 has been a letter without case since Unicode 17.0.
     return {**dict.fromkeys(_characters(_AFTER_16), _UNASSIGNED), "\u0295": _LOWER_CASE}
 
