@@ -95,13 +95,15 @@ def test_what_compares_or_copies_refuses_by_name(cli: Cli, path: str) -> None:
     assert "1000000}" in done.err
 
 
-def test_prompts_rollback_and_forced_tokens_of_a_million(tmp_path: Path) -> None:
-    """The end of an exact count leaves no choice; behind a prompt, from a file, and taken back."""
+def test_prompts_rollback_and_forced_tokens_of_many_copies(tmp_path: Path, full: bool) -> None:
+    """The end of an exact count leaves no choice; behind a prompt, from a file, and taken back.
+    ``--full`` counts to a million."""
     merges = ["b b", "bb bb", "bbbb bbbb", "bbbbbbbb bbbbbbbb"]
     tokenizer = tokenizer_of(tmp_path, "abcde", merges, added=[(9, "<eos>", True)])
     a, b, c, d, e, sixteen = 0, 1, 2, 3, 4, 8
+    count = 1_000_000 if full else 100_000
     artifact = compile_grammar(
-        'root ::= "a" "b"{1000000} "cde"',
+        f'root ::= "a" "b"{{{count}}} "cde"',
         dialect="gbnf",
         tokenizer=tokenizer,
         tokenization="any",
@@ -110,7 +112,7 @@ def test_prompts_rollback_and_forced_tokens_of_a_million(tmp_path: Path) -> None
     matcher = load_bytes(artifact.to_bytes(), verify=True).matcher(after=[c, d])
     assert [a] == matcher.forced_tokens(4)
     matcher.advance(a)
-    for _ in range(1_000_000 // 16 - 1):
+    for _ in range(count // 16 - 1):
         matcher.advance(sixteen)
     assert [b, 5, 6, 7, sixteen] == tokenset.to_ids(matcher.mask()).tolist()
     matcher.advance(b)
@@ -125,5 +127,5 @@ def test_prompts_rollback_and_forced_tokens_of_a_million(tmp_path: Path) -> None
     matcher.rollback(15)
     matcher.advance(sixteen)
     assert [c, d, e] == matcher.forced_tokens()
-    matcher.rollback(1_000_000 // 16)
+    matcher.rollback(count // 16)
     assert [b, 5, 6, 7, sixteen] == tokenset.to_ids(matcher.mask()).tolist()
