@@ -8,10 +8,11 @@ of one merge are neighbours, so the tokens that may not follow t are a few inter
     row(t) = the intervals of the merges (a, ·) with index below the bound of a,
              for each a on the right spine of t
 
-where the bound of t itself is infinite and that of the right part of x is the index of the merge
-that makes x. For example, with the merges 0: (b, c) and 1: (a, b), the right spine of ab is
-ab, b; b has the bound 1 and is the left part of merge 0, so c may not follow ab (abc is encoded as
-a bc). ``compiler/bpe/README.md`` has the lemma and its proof.
+where the bound of t itself is infinite. Indices are ranks, and the bound of the right part of x is
+the rank of the merge that makes x, where all parts are made by earlier merges than what they are
+parts of; else it is the moment at which they are made. For example, with the merges 0: (b, c) and
+1: (a, b), the right spine of ab is ab, b; b has the bound 1 and is the left part of merge 0, so c
+may not follow ab (abc is encoded as a bc). ``compiler/bpe/README.md`` has the theorem and its proof.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +48,7 @@ class ForbiddenPairs:
     """The pairs of adjacent tokens that no encoding holds, by first token.
 
     ``part``: int32 (V,), the right part of each token, -1 for single letters and for tokens that
-    no merge makes. ``bound``: int32 (V,), the index of the merge that makes it, else -1.
+    no merge makes. ``bound``: int32 (V,), that of its right part, -1 where it has none.
     ``row_class``: int32 (V,), tokens of one class have equal rows. ``offsets``: int64 (V + 1,),
     the merges with left part a are ``offsets[a]`` to ``offsets[a + 1] - 1`` of ``index`` (int32,
     ascending for each a), ``begin`` and ``end`` (int32, half-open intervals of ``order``).

@@ -1,20 +1,14 @@
-"""How byte-pair encoding makes each token: the effective merges in an order that is proper.
+"""How byte-pair encoding makes each token, and an order of merges that Algorithm 1 can follow.
 
 A real tokenizer applies the possible merge of lowest rank, leftmost first, until there is none
-left. Tran-Thien's definition applies each merge of the list to the whole text in turn. Both give
-the same tokens if the list is *proper*: each token is made by one merge only, and its parts are
-letters or made by earlier merges. Real lists need not be: many name every decomposition of each
-token, of which one is ever used. So each token's own text is encoded, the last merge made is the
-token's derivation, and only derivations count:
+left. Tran-Thien's definition applies each merge of the list to the whole text in turn. Real lists
+name many decompositions of each token, of which one is ever used. So each token's own text is
+encoded, the last merge made is the token's derivation, and only derivations count:
 
-    letters of each token  ->  derive: its last merge  ->  order by rank, else by tau  ->  merges
-
-where tau(t) = max(rank of t's merge, tau(left part), tau(right part)) is the moment at which rank
-order can first make t. Where even tau leaves the order open the merges are *tied*, and the pairs of
-tokens that they concern are encoded one by one (``forbidden_pairs``).
+    letters of each token  ->  derive: its last merge  ->  forbidden_pairs.py: what follows it
+                                                       ->  proper_merges: the list for DirectMerge
 """
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +21,7 @@ from constrain.artifacts.errors import visible
 
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer, byte_alphabet
-from .last_merges import last_merges
+from .last_merges import LastMerges, last_merges
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,17 +60,17 @@ class Derivations:
     """The tokens that merging can produce, and how it makes each of them.
 
     ``spelled``: the letters of each token's text. ``listed``: the tokenizer's own merges.
-    ``letters``: ids of the tokens that merging begins with. ``merges``: int32 (n, 3), left, right
-    and result of the effective merges, parts before results, each result once.
-    ``tied``: ranges of ``merges`` with one tau that no order is exact for. ``unreachable``: tokens
-    that merging produces from no text, each with the ids that it gives for the token's text.
+    ``letters``: ids of the tokens that merging begins with. ``last``: the last merge of each token.
+    ``merges``: int32 (n, 3), left, right and result of these merges, by rank, each result once.
+    ``unreachable``: tokens that merging produces from no text, each with the ids that it gives for
+    the token's text.
     """
 
     spelled: Mapping[int, Sequence[int]]
     listed: MergeList
     letters: tuple[int, ...]
+    last: LastMerges
     merges: NDArray[np.int32]
-    tied: tuple[tuple[int, int], ...]
     unreachable: Mapping[int, tuple[int, ...]]
 
     def encode(self, tokens: Iterable[int]) -> list[int]:
@@ -100,63 +94,11 @@ def derive(spelled: Mapping[int, Sequence[int]], merges: NDArray[np.int32]) -> D
     lengths[[*spelled]] = [len(text) for text in spelled.values()]
     letters = [token for token, text in spelled.items() if len(text) == 1 and text[0] == token]
     last = last_merges(lengths, np.array(letters, dtype=np.int64), merges, one_by_one)
-    is_made = last >= 0
-    ordered, tied = _in_proper_order(np.sort(last[is_made]), merges, last)
-    effective = merges[ordered].astype(np.int32).reshape(-1, 3)
+    is_made = last.merge >= 0
+    effective = merges[np.sort(last.merge[is_made])].astype(np.int32).reshape(-1, 3)
     others = spelled.keys() - {*letters, *np.flatnonzero(is_made).tolist()}
     unreachable = {token: tuple(listed.encode(spelled[token])[0]) for token in sorted(others)}
-    return Derivations(spelled, listed, tuple(letters), effective, tied, unreachable)
-
-
-def _in_proper_order(
-    made: NDArray[np.int64], merges: NDArray[np.int32], last: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], tuple[tuple[int, int], ...]]:
-    """The merges that are made last, ``made``, parts before results, and the ranges whose order is
-    left open. ``last``: by token the one that makes it, -1 for none.
-
-    The order by rank if parts come before results in it; else the order by tau. The latter is
-    exact wherever, for each improper token, (i) its right part is not the left part of another
-    token of its tau, and (ii) its parts do not both have its tau; all tokens of a tau for which
-    that fails are tied (``README.md`` has counterexamples).
-    """
-    if (last[merges[made, :2]] < made[:, None]).all():
-        return made, ()
-    parts = {
-        t: (k, a, b) for k, (a, b, t) in zip(made.tolist(), merges[made].tolist(), strict=True)
-    }
-    tau, depth = _taus(parts)
-    # Not only those with a part of higher rank: also what is made of them out of turn.
-    improper = [t for t, (k, _, _) in parts.items() if tau[t] > k]
-    ordered = sorted(parts, key=lambda t: (tau[t], depth[t], parts[t][0]))
-    lefts = {(tau[t], left) for t, (_, left, _) in parts.items()}
-    tied_taus = set()
-    for t in improper:
-        _, left, right = parts[t]
-        if (tau[t], right) in lefts or tau.get(left, -1) == tau.get(right, -1) == tau[t]:
-            tied_taus.add(tau[t])
-    taus = [tau[t] for t in ordered]
-    tied = tuple((bisect_left(taus, k), bisect_right(taus, k)) for k in sorted(tied_taus))
-    return last[ordered], tied
-
-
-def _taus(made: Mapping[int, tuple[int, int, int]]) -> tuple[dict[int, int], dict[int, int]]:
-    """tau of each made token, and its depth among its own parts with the same tau."""
-    tau: dict[int, int] = {}
-    depth: dict[int, int] = {}
-    for token in made:
-        pending = [token]
-        while pending:
-            t = pending[-1]
-            k, left, right = made[t]
-            missing = [part for part in (left, right) if part in made and part not in tau]
-            if missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            tau[t] = max(k, tau.get(left, -1), tau.get(right, -1))
-            below = [depth[p] + 1 for p in (left, right) if tau.get(p, -1) == tau[t]]
-            depth[t] = max(below, default=0)
-    return tau, depth
+    return Derivations(spelled, listed, tuple(letters), last, effective, unreachable)
 
 
 def spelled(tokenizer: Tokenizer) -> dict[int, Sequence[int]]:
@@ -231,7 +173,7 @@ def _known(letters: list[int]) -> list[int]:
 def proper_merges(tokenizer: Tokenizer) -> NDArray[np.int32]:
     """The merges in an order in which DirectMerge can apply each to the whole text in turn.
 
-    int32 (n, 3): the tokenizer's list itself if it is proper, else its effective merges by tau.
+    int32 (n, 3): the tokenizer's list itself if it is proper, else its effective merges by moments.
     Raises ``TokenizerError`` if the tokenizer merges characters, gives tokens for whole pre-tokens
     only (``ignore_merges``), or has merges that no order is exact for.
     """
@@ -245,9 +187,40 @@ def proper_merges(tokenizer: Tokenizer) -> NDArray[np.int32]:
         raise TokenizerError(
             f"{visible(tokenizer.name)}: it gives some tokens for whole pre-tokens only"
         )
-    if derivations.tied:
+    merges = by_moments(derivations)
+    if merges is None:
         raise TokenizerError(f"{visible(tokenizer.name)}: {problem}, and no other order is exact")
-    return derivations.merges
+    return merges
+
+
+def by_moments(derivations: Derivations) -> NDArray[np.int32] | None:
+    """The merges by the moments tau at which they are made, parts before results; None where that
+    order is not exact.
+
+    It is exact if, for each token t with tau(t) above the rank of its merge, (i) its right part is
+    not the left part of another token of its tau, and (ii) its parts do not both have its tau
+    (``README.md`` has a counterexample).
+    """
+    merges, tau = derivations.merges, derivations.last.tau
+    ranks = derivations.last.merge[merges[:, 2]]
+    left, right, made = tau[merges.T]
+    depth = np.zeros(len(tau), dtype=np.int64)
+    while True:
+        # Parts that are made in the same moment come first.
+        below = np.maximum(
+            np.where(left == made, depth[merges[:, 0]] + 1, 0),
+            np.where(right == made, depth[merges[:, 1]] + 1, 0),
+        )
+        if (below == depth[merges[:, 2]]).all():
+            break
+        depth[merges[:, 2]] = below
+    is_late = made > ranks
+    size = np.int64(len(tau))
+    begins = np.isin(made * size + merges[:, 1], made * size + merges[:, 0])
+    if (is_late & (begins | ((left == made) & (right == made)))).any():
+        return None
+    ordered: NDArray[np.int32] = merges[np.lexsort((ranks, below, made))]
+    return ordered
 
 
 def whole_pieces(tokenizer: Tokenizer) -> dict[int, bytes]:

@@ -3,13 +3,15 @@
 Algorithm 3 of the source (Tran-Thien, "Technical Appendix", 2024, section 4) computes the DFA of
 tokenize(Σ*) with a set of disallowed tokens for each state. These sets are rectangles. Number the
 tokens depth first along their left spines and along their right spines, children by descending
-merge index. Then merge k = (a, b) forbids the pairs A_k × B_k, where both are intervals:
+limit (``LastMerges``). Then the merge (a, b) of rank k forbids the pairs A × B, where both are
+intervals:
 
-    A_k = a and, with all below them, the tokens (·, a) of index > k, in right-spine order
-    B_k = b and, with all below them, the tokens (b, ·) of index ≥ k, in left-spine order
+    A = a and, with all below them, the tokens (·, a) of a limit above k, in right-spine order
+    B = b and, with all below them, the tokens (b, ·) of a limit of k or more, in left-spine order
 
-and the forbidden pairs are the disjoint union of the rectangles, one for each merge. ``README.md``
-proves it; ``tests/support/oracles/merge.py`` is Algorithm 3 as printed; tests compare both.
+Where the other part is made later than k, the limits are compared with that moment. The forbidden
+pairs are the disjoint union of the rectangles, one for each merge. ``README.md`` proves it for any
+list of merges; ``tests/support/oracles/merge.py`` is Algorithm 3 as printed; tests compare both.
 """
 
 from dataclasses import dataclass, replace
@@ -20,12 +22,8 @@ from numpy.typing import NDArray
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.tokens.trie import Trie
 
-from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer
 from .derivations import Derivations, derive, spelled
-
-# At most so many pairs are encoded one by one where no order of the merges is exact.
-MAX_TIED_PAIRS = 200_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +50,7 @@ class PairTables:
 def build_pairs(tokenizer: Tokenizer) -> ForbiddenPairTables:
     """The forbidden pairs of a tokenizer's tokens of text.
 
-    Raises ``TokenizerError`` as ``build_forbidden_pairs`` does.
+    Raises ``TokenizerError`` as ``spelled`` does.
     """
     derivations = derive(spelled(tokenizer), tokenizer.merges)
     size = tokenizer.vocab_size
@@ -69,30 +67,22 @@ def build_pairs(tokenizer: Tokenizer) -> ForbiddenPairTables:
 
 
 def build_forbidden_pairs(derivations: Derivations, size: int) -> ForbiddenPairTables:
-    """The forbidden pairs of ids below ``size``. Linear in the merges but for sorting.
-
-    Pairs that a tied merge might forbid are encoded instead, one by one (Algorithm 4). Raises
-    ``TokenizerError`` if they are more than ``MAX_TIED_PAIRS``.
-    """
-    merges = derivations.merges
-    tokens = np.concatenate([np.array(derivations.letters, np.int32), merges[:, 2]])
-    right = _Forest(tokens, merges[:, 1], size)
-    left = _Forest(tokens, merges[:, 0], size)
-    numbers = np.arange(len(merges))
-    first = right.from_merge(merges[:, 0], numbers + 1)
-    second = left.from_merge(merges[:, 1], numbers)
-    in_rows, in_columns = left.order(tokens), right.order(tokens)
-    pairs = _tied_pairs(derivations, right, left, in_columns, in_rows)
-    for low, high in derivations.tied:
-        first[low:high] = second[low:high] = 0
-    if pairs:
-        # Some of them lie in the rectangle of another merge.
-        others = _table(merges, second, [], in_rows, size, 0)
-        pairs = [(t, u) for t, u in pairs if not others.forbids(t, u)]
-    by_first = [(t, int(left.begin[u])) for t, u in pairs]
-    by_second = [(u, int(right.begin[t])) for t, u in pairs]
-    rows = _table(merges, second, by_first, in_rows, size, 0)
-    columns = _table(merges[:, [1, 0, 2]], first, by_second, in_columns, size, 1)
+    """The forbidden pairs of ids below ``size``. Linear in the merges but for sorting."""
+    merges, last = derivations.merges, derivations.last
+    left, right, made = merges.T
+    ranks, letters = last.merge[made], np.array(derivations.letters, np.int32)
+    first_tau, second_tau = last.tau[left], last.tau[right]
+    # From which limit on: what is made later finds the other standing. Of one moment, the left
+    # part is made first.
+    first_from = np.where(first_tau <= second_tau, np.maximum(ranks, second_tau), ranks) + 1
+    second_from = np.where(second_tau < first_tau, np.maximum(ranks, first_tau), ranks)
+    by_right = _Forest(letters, made, right, last.right_limit[made], size)
+    by_left = _Forest(letters, made, left, last.left_limit[made], size)
+    first = by_right.from_limit(left, first_from)
+    second = by_left.from_limit(right, second_from)
+    rows = _table(merges, second, first_from - 1, last.right_limit[made], by_left.order, size)
+    mirrored = merges[:, [1, 0, 2]]
+    columns = _table(mirrored, first, second_from, last.left_limit[made] + 1, by_right.order, size)
     return ForbiddenPairTables(rows, columns)
 
 
@@ -139,74 +129,58 @@ def only_followed_by(pairs: ForbiddenPairs, used: NDArray[np.bool_]) -> Forbidde
     )
 
 
-def _tied_pairs(
-    derivations: Derivations,
-    right: "_Forest",
-    left: "_Forest",
-    in_columns: NDArray[np.int32],
-    in_rows: NDArray[np.int32],
-) -> list[tuple[int, int]]:
-    """The forbidden pairs among those whose boundary a tied merge may cross, ascending.
-
-    These are the pairs of a token with right edge a and a token with left edge b before the first
-    merge of the tied range, for each merge (a, b) of the range.
-    """
-    found: set[tuple[int, int]] = set()
-    for low, high in derivations.tied:
-        tied, lows = derivations.merges[low:high], np.full(high - low, low)
-        befores, behinds = right.from_merge(tied[:, 0], lows), left.from_merge(tied[:, 1], lows)
-        for (begin, end), (begin_row, end_row) in zip(befores, behinds, strict=True):
-            for t in in_columns[begin:end].tolist():
-                found.update((t, u) for u in in_rows[begin_row:end_row].tolist())
-                if len(found) > MAX_TIED_PAIRS:
-                    raise TokenizerError(
-                        "the merges make tokens from parts that later merges make, in more ways "
-                        f"than can be tried ({MAX_TIED_PAIRS:,} pairs); use --tokenization any"
-                    )
-    return sorted((t, u) for t, u in found if derivations.encode((t, u)) != [t, u])
-
-
 class _Forest:
     """Tokens numbered depth first; the parent of a token is one of its parts, letters are roots.
 
-    Of the children of a token those of earlier merges come last: so it stands with those of merge k
-    and later ones, and all that is below them, in one interval. ``begin``: int64 (V,), the place of
-    each token, -1 for none.
+    Children stand by descending limit: so a token stands with those of limit k and above, and all
+    that is below them, in one interval. ``order``: int32, the tokens by place.
     """
 
-    def __init__(self, tokens: NDArray[np.int32], parents: NDArray[np.int32], size: int) -> None:
-        """``tokens``: letters, and what each merge makes. ``parents``: of the latter."""
-        count = len(parents)
-        letters, made = tokens[: len(tokens) - count], tokens[len(tokens) - count :]
+    order: NDArray[np.int32]
+
+    def __init__(
+        self,
+        letters: NDArray[np.int32],
+        made: NDArray[np.int32],
+        parents: NDArray[np.int32],
+        limits: NDArray[np.int64],
+        size: int,
+    ) -> None:
+        """``made``: the other tokens, with their ``parents`` and ``limits``."""
         levels = _levels(made, parents, size)
         self._sizes = np.ones(size, dtype=np.int64)
         for numbers in reversed(levels):
             np.add.at(self._sizes, parents[numbers], self._sizes[made[numbers]])
-        self._count = count
-        keys = parents.astype(np.int64) * count + np.arange(count)
-        order = np.argsort(keys)
+        self._scale = int(limits.max(initial=0)) + 2
+        keys = parents.astype(np.int64) * self._scale + limits
+        order = np.argsort(keys, kind="stable")
         self._keys = keys[order]
         self._before = np.append(0, np.cumsum(self._sizes[made[order]]))
-        self.begin = np.full(size, -1, dtype=np.int64)
-        self.begin[letters] = np.cumsum(self._sizes[letters]) - self._sizes[letters]
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        self._begin = np.full(size, -1, dtype=np.int64)
+        self._begin[letters] = np.cumsum(self._sizes[letters]) - self._sizes[letters]
         for numbers in levels:
-            # A token stands where the later children of its parent end.
-            self.begin[made[numbers]] = self.from_merge(parents[numbers], numbers + 1)[:, 1]
+            # A token stands where the children of its parent that come later in ``order`` end.
+            begin = self._interval(parents[numbers], places[numbers] + 1)[:, 1]
+            self._begin[made[numbers]] = begin
+        tokens = np.concatenate((letters, made))
+        self.order = tokens[np.argsort(self._begin[tokens], kind="stable")]
 
-    def from_merge(
-        self, tokens: NDArray[np.integer], numbers: NDArray[np.int64]
+    def from_limit(
+        self, tokens: NDArray[np.integer], limits: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """The intervals, int64 (n, 2), of tokens with all below them but their children of merges
-        before ``numbers``, one for each."""
-        first = tokens.astype(np.int64) * self._count
-        earlier = self._before[np.searchsorted(self._keys, first + numbers)]
-        earlier -= self._before[np.searchsorted(self._keys, first)]
-        begin = self.begin[tokens]
-        return np.stack((begin, begin + self._sizes[tokens] - earlier), axis=1)
+        """The intervals, int64 (n, 2), of tokens with all below them but their children of smaller
+        limits, one for each."""
+        keys = tokens.astype(np.int64) * self._scale + np.minimum(limits, self._scale - 1)
+        return self._interval(tokens, np.searchsorted(self._keys, keys))
 
-    def order(self, tokens: NDArray[np.int32]) -> NDArray[np.int32]:
-        """All tokens by place."""
-        return tokens[np.argsort(self.begin[tokens], kind="stable")]
+    def _interval(self, tokens: NDArray[np.integer], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The same but for their children that stand before ``ends`` among the sorted keys."""
+        firsts = np.searchsorted(self._keys, tokens.astype(np.int64) * self._scale)
+        begin = self._begin[tokens]
+        left_out = self._before[ends] - self._before[firsts]
+        return np.stack((begin, begin + self._sizes[tokens] - left_out), axis=1)
 
 
 def _levels(
@@ -228,39 +202,32 @@ def _levels(
 def _table(
     merges: NDArray[np.int32],
     intervals: NDArray[np.int64],
-    singles: list[tuple[int, int]],
+    index: NDArray[np.int64],
+    bounds: NDArray[np.int64],
     order: NDArray[np.int32],
     size: int,
-    reach: int,
 ) -> ForbiddenPairs:
     """The table of the intervals of merges (x, y, result), by x; spines go from result to y.
 
-    ``intervals``: of ``order``, (n, 2), one for each merge. ``singles``: (token, place) pairs that
-    are forbidden for that token alone, not for those that have it on their spine. ``reach``: a
-    token's bound is the index of the merge that makes it plus ``reach``: 0 for rows, 1 for columns.
+    ``intervals``: of ``order``, int64 (n, 2). ``index``: the merge counts behind tokens with x on
+    their spine where the bound of what is above x is higher. ``bounds``: of the results.
     """
-    # No bound exceeds this index, so entries that have it count for their own token alone.
-    own = len(merges) + reach
-    owners = np.concatenate([merges[:, 0], np.array([t for t, _ in singles], np.int32)])
-    index = np.concatenate([np.arange(len(merges)), np.full(len(singles), own)])
-    alone = np.array([(p, p + 1) for _, p in singles], np.int64).reshape(-1, 2)
-    bounds = np.concatenate((intervals, alone)).astype(np.int32)
-    kept = np.flatnonzero(bounds[:, 0] < bounds[:, 1])
-    kept = kept[np.argsort(owners[kept], kind="stable")]
+    kept = np.flatnonzero(intervals[:, 0] < intervals[:, 1])
+    kept = kept[np.lexsort((index[kept], merges[kept, 0]))]
     offsets = np.zeros(size + 1, dtype=np.int64)
-    np.cumsum(np.bincount(owners[kept], minlength=size), out=offsets[1:])
-    part = np.full(size, -1, dtype=np.int32)
+    np.cumsum(np.bincount(merges[kept, 0], minlength=size), out=offsets[1:])
+    part, bound = np.full((2, size), -1, dtype=np.int32)
     part[merges[:, 2]] = merges[:, 1]
-    bound = np.full(size, -1, dtype=np.int32)
-    bound[merges[:, 2]] = np.arange(len(merges)) + reach
+    bound[merges[:, 2]] = bounds
+    begin, end = np.ascontiguousarray(intervals[kept].T.astype(np.int32))
     table = ForbiddenPairs(
         part=part,
         bound=bound,
         row_class=np.zeros(size, dtype=np.int32),
         offsets=offsets,
         index=index[kept].astype(np.int32),
-        begin=np.ascontiguousarray(bounds[kept, 0]),
-        end=np.ascontiguousarray(bounds[kept, 1]),
+        begin=begin,
+        end=end,
         order=order,
     )
     return replace(table, row_class=_row_classes(table, merges))
@@ -292,7 +259,7 @@ def _row_classes(table: ForbiddenPairs, merges: NDArray[np.int32]) -> NDArray[np
 
 def _slice_lengths(table: ForbiddenPairs, merges: NDArray[np.int32]) -> NDArray[np.int64]:
     """For each token (x, y): how many merges with left part y lie below its bound."""
-    scale = len(merges) + 2
+    scale = int(max(table.index.max(initial=0), table.bound.max(initial=0))) + 1
     keys = np.repeat(np.arange(len(table.part)), np.diff(table.offsets)) * scale + table.index
     found = np.zeros(len(table.part), dtype=np.int64)
     tokens, parts = merges[:, 2], merges[:, 1].astype(np.int64)

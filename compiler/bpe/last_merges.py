@@ -9,8 +9,9 @@ moment is a rank: tau(t) = max(rank of t's merge, tau(a), tau(b)).
     (b, c) of rank 2                           is merged before "cd" is made: t is made otherwise
     (b, c) of rank 5                           is not: "c" is gone by then
 
-Where two things happen in one moment the lower rank goes first, and of one rule the left one. What
-that leaves open is encoded, token by token.
+Where two things happen in one moment, the left one goes first. A pair that stands at the boundary
+is merged if its rank is below the *limits* of what its tokens become parts of. ``README.md`` proves
+it.
 """
 
 from collections.abc import Callable
@@ -20,10 +21,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 # tau of a token that no merge has to make, and of what never happens.
-_LETTER, _NEVER = -1, np.iinfo(np.int64).max
+LETTER, _NEVER = -1, np.iinfo(np.int64).max
 
 _Numbers = NDArray[np.int64]
 _Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LastMerges:
+    """How merging makes each token; all fields are int64 (V,), by token.
+
+    ``merge``: the rank of its last merge, -1 for letters and for tokens that their own text does
+    not give. ``tau``: the moment at which it is made, -1 for letters. ``right_limit``: a merge of
+    its right part with what follows comes first if its rank is below. ``left_limit``: a merge of
+    its left part with what comes before is first if its rank is at most this.
+    """
+
+    merge: _Numbers
+    tau: _Numbers
+    right_limit: _Numbers
+    left_limit: _Numbers
 
 
 def last_merges(
@@ -31,14 +48,13 @@ def last_merges(
     letters: _Numbers,
     merges: NDArray[np.int32],
     one_by_one: Callable[[int], int],
-) -> _Numbers:
-    """By token, int64 (V,), the number of the merge that makes it last; -1 for letters and for
-    tokens that their own text does not give.
+) -> LastMerges:
+    """The last merge of each token's own text.
 
     ``lengths``: int64 (V,), of how many letters each token's text is, 0 where it is of none.
     ``letters``: ids. ``merges``: int32 (n, 3), left, right and result, in rank order.
-    ``one_by_one``: the same of one token. Linear in the merges times the length of spines, but for
-    the tokens that are encoded one by one.
+    ``one_by_one``: the last merge of one token, asked for where the list has merges that do not
+    make the token's text. Linear in the merges times the length of spines.
     """
     made = _Made.of(lengths, letters, merges)
     left, right, result = made.left, made.right, made.result
@@ -56,26 +72,26 @@ def last_merges(
         odd = is_odd[result[level]]
         reached = (made.tau[left[level]] < _NEVER) & (made.tau[right[level]] < _NEVER)
         tried = level[reached & ~odd]
-        crossed, is_open = made.crossed(left[tried], right[tried])
-        made.add(tried[~crossed & ~is_open])
-        unknown = np.unique(result[np.concatenate((tried[is_open], level[odd]))])
-        for token in unknown[made.merge[unknown] < 0].tolist():
+        made.add(tried[~made.crossed(left[tried], right[tried])])
+        for token in np.unique(result[level[odd]]).tolist():
             number = one_by_one(token)
             if number >= 0:
                 made.add(np.array([number]))
-    return made.merge
+    return LastMerges(made.merge, made.tau, made.right_limit, made.left_limit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Made:
     """What is known of tokens so far. ``left``, ``right``, ``result``: int64 (n,), of the merges.
-    ``merge``: int64 (V,), the last one of each token, else -1; ``tau``: int64 (V,)."""
+    The others are those of ``LastMerges``."""
 
     left: _Numbers
     right: _Numbers
     result: _Numbers
     merge: _Numbers
     tau: _Numbers
+    right_limit: _Numbers
+    left_limit: _Numbers
     _keys: _Numbers
     _ranks: _Numbers
 
@@ -88,9 +104,10 @@ class _Made:
         order = np.argsort(keys, kind="stable")
         last = np.flatnonzero(np.diff(keys[order], append=-1))
         tau = np.full(size, _NEVER, dtype=np.int64)
-        tau[letters] = _LETTER
-        merge = np.full(size, -1, dtype=np.int64)
-        return cls(left, right, result, merge, tau, keys[order][last], order[last])
+        tau[letters] = LETTER
+        merge, right_limit, left_limit = np.full((3, size), -1, dtype=np.int64)
+        pairs = keys[order][last], order[last]
+        return cls(left, right, result, merge, tau, right_limit, left_limit, *pairs)
 
     def rank_of(self, left: _Numbers, right: _Numbers) -> _Numbers:
         """The rank of each pair, -1 for none."""
@@ -101,48 +118,39 @@ class _Made:
     def add(self, numbers: _Numbers) -> None:
         """These merges are the last ones of what they result in."""
         results = self.result[numbers]
-        parts = np.maximum(self.tau[self.left[numbers]], self.tau[self.right[numbers]])
-        self.merge[results], self.tau[results] = numbers, np.maximum(numbers, parts)
+        left, right = self.tau[self.left[numbers]], self.tau[self.right[numbers]]
+        tau = np.maximum(numbers, np.maximum(left, right))
+        self.merge[results], self.tau[results] = numbers, tau
+        # A part that is made in the last moment itself waits for this merge alone; but where both
+        # are, the left part waits for the right one.
+        self.right_limit[results] = np.where(right < tau, tau, numbers)
+        self.left_limit[results] = np.where((left < tau) | (right == tau), tau, numbers)
 
-    def crossed(self, a: _Numbers, b: _Numbers) -> tuple[_Flags, _Flags]:
+    def crossed(self, a: _Numbers, b: _Numbers) -> _Flags:
         """Whether something is merged across the boundary of two texts before they give a and b,
-        bool (n,); and where that is open, bool (n,)."""
-        crossed, is_open = np.zeros((2, len(a)), dtype=np.bool_)
+        bool (n,)."""
+        crossed = np.zeros(len(a), dtype=np.bool_)
         never = np.full(len(a), _NEVER)
-        places, x, y, x_end, y_end = np.arange(len(a)), a, b, never, never
-        # Whether all four, made and ending, were made by a rule of the moment's own rank.
-        is_plain = np.ones(len(a), dtype=np.bool_)
+        places, x, y, x_limit, y_limit = np.arange(len(a)), a, b, never, never
         # Time runs backwards, to the letters at the boundary.
         while True:
-            moves = np.flatnonzero(np.maximum(self.tau[x], self.tau[y]) > _LETTER)
-            if not len(moves):
-                return crossed, is_open
-            places, x, y, is_plain = places[moves], x[moves], y[moves], is_plain[moves]
             x_made, y_made = self.tau[x], self.tau[y]
-            is_plain &= self._is_plain(x) & self._is_plain(y)
-            # Of two that one rule makes in one moment, the left one is made first.
+            # Of two that are made in one moment, the left one is made first.
             is_right = y_made >= x_made
-            undecided = (x_made == y_made) & ~is_plain
-            x_end = np.where(is_right, x_end[moves], x_made)
-            y_end = np.where(is_right, y_made, y_end[moves])
+            x_limit = np.where(is_right, x_limit, self.right_limit[x])
+            y_limit = np.where(is_right, self.left_limit[y], y_limit)
+            moves = np.flatnonzero(np.maximum(x_made, y_made) > LETTER)
+            if not len(moves):
+                return crossed
+            places, is_right = places[moves], is_right[moves]
+            x, y, x_limit, y_limit = x[moves], y[moves], x_limit[moves], y_limit[moves]
             x, y = (
                 np.where(is_right, x, self.right[self.merge[x]]),
                 np.where(is_right, self.left[self.merge[y]], y),
             )
             found = self.rank_of(x, y)
-            moment = np.maximum(found, np.maximum(self.tau[x], self.tau[y]))
-            meets = (found >= 0) & (moment <= x_end) & (moment <= y_end)
-            at_once = meets & ((moment == x_end) | (moment == y_end))
-            is_plain_now = is_plain & self._is_plain(x) & self._is_plain(y)
-            undecided |= at_once & ~is_plain_now
-            meets &= moment < x_end
-            is_open[places[undecided]] = True
-            crossed[places[meets & ~undecided]] = True
-            kept = np.flatnonzero(~meets & ~undecided)
-            places, x, y, is_plain = places[kept], x[kept], y[kept], is_plain[kept]
-            x_end, y_end = x_end[kept], y_end[kept]
-
-    def _is_plain(self, tokens: _Numbers) -> _Flags:
-        """Whether tokens are letters or made in the moment of their merge's own rank."""
-        found: _Flags = self.tau[tokens] == self.merge[tokens]
-        return found
+            meets = (found >= 0) & (found < x_limit) & (found <= y_limit)
+            crossed[places[meets]] = True
+            kept = np.flatnonzero(~meets)
+            places, x, y = places[kept], x[kept], y[kept]
+            x_limit, y_limit = x_limit[kept], y_limit[kept]
