@@ -12,7 +12,7 @@ where the bound of t itself is infinite. Indices are ranks, and the bound of the
 the rank of the merge that makes x, where all parts are made by earlier merges than what they are
 parts of; else it is the moment at which they are made. For example, with the merges 0: (b, c) and
 1: (a, b), the right spine of ab is ab, b; b has the bound 1 and is the left part of merge 0, so c
-may not follow ab (abc is encoded as a bc). ``compiler/bpe/README.md`` has the theorem and its proof.
+may not follow ab (abc is encoded as a bc). ``compiler/bpe/README.md`` has a proof.
 """
 
 from collections.abc import Mapping, Sequence
