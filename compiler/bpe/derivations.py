@@ -9,10 +9,10 @@ encoded, the last merge made is the token's derivation, and only derivations cou
                                                        ->  proper_merges: the list for DirectMerge
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from constrain.artifacts.errors import visible
 
 from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer, byte_alphabet
+from ..tokenizers.tokenizer import TokenTable
 from .last_merges import LastMerges, last_merges
 
 
@@ -56,6 +57,50 @@ class MergeList:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Spelled(Mapping[int, Sequence[int]]):
+    """The letters of tokens: those of token t are ``data[begin[t]:end[t]]``; ``end`` is 0 for a
+    token that is not spelled. ``data``: int32; the others int64 (V,)."""
+
+    data: NDArray[np.int32]
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, letters: Mapping[int, Sequence[int]]) -> "Spelled":
+        """Those of a mapping; none is empty."""
+        nothing = np.zeros(max(letters, default=-1) + 1, dtype=np.int64)
+        return cls(np.zeros(0, dtype=np.int32), nothing, nothing).with_others(letters)
+
+    def with_others(self, letters: Mapping[int, Sequence[int]]) -> "Spelled":
+        """The same with the letters of more tokens."""
+        if not letters:
+            return self
+        more = max(max(letters) + 1 - len(self.end), 0)
+        begin, end = np.pad(self.begin, (0, more)), np.pad(self.end, (0, more))
+        tokens, ends = [*letters], np.cumsum([0, *map(len, letters.values())]) + len(self.data)
+        begin[tokens], end[tokens] = ends[:-1], ends[1:]
+        joined = np.fromiter(chain.from_iterable(letters.values()), dtype=np.int32)
+        return Spelled(np.concatenate((self.data, joined)), begin, end)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Of how many letters each token is, 0 for one that is not spelled; int64 (V,)."""
+        return self.end - self.begin
+
+    def __getitem__(self, token: int) -> list[int]:
+        if not (0 <= token < len(self.end) and self.end[token]):
+            raise KeyError(token)
+        letters: list[int] = self.data[self.begin[token] : self.end[token]].tolist()
+        return letters
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(np.flatnonzero(self.end).tolist())
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.end))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Derivations:
     """The tokens that merging can produce, and how it makes each of them.
 
@@ -66,7 +111,7 @@ class Derivations:
     the token's text.
     """
 
-    spelled: Mapping[int, Sequence[int]]
+    spelled: Spelled
     listed: MergeList
     letters: tuple[int, ...]
     last: LastMerges
@@ -78,30 +123,34 @@ class Derivations:
         return self.listed.encode([letter for t in tokens for letter in self.spelled[t]])[0]
 
 
-def derive(spelled: Mapping[int, Sequence[int]], merges: NDArray[np.int32]) -> Derivations:
+def derive(letters: Mapping[int, Sequence[int]], merges: NDArray[np.int32]) -> Derivations:
     """The last merge that is made of every token's own text is its derivation.
 
-    ``spelled``: the letters of each token. ``merges``: int32 (n, 3), left, right and result, in
+    ``letters``: of each token, at least one. ``merges``: int32 (n, 3), left, right and result, in
     rank order.
     """
+    spelled = letters if isinstance(letters, Spelled) else Spelled.of(letters)
     listed = MergeList(merges)
 
     def one_by_one(token: int) -> int:
         ids, last = listed.encode(spelled[token])
         return last if ids == [token] else -1
 
-    lengths = np.zeros(max(merges.max(initial=-1), max(spelled, default=-1)) + 1, dtype=np.int64)
-    lengths[[*spelled]] = [len(text) for text in spelled.values()]
-    letters = [token for token, text in spelled.items() if len(text) == 1 and text[0] == token]
-    last = last_merges(lengths, np.array(letters, dtype=np.int64), merges, one_by_one)
+    size = max(int(merges.max(initial=-1)) + 1, len(spelled.end))
+    lengths = np.pad(spelled.lengths, (0, size - len(spelled.end)))
+    single = np.flatnonzero(lengths == 1)
+    first = single[spelled.data[spelled.begin[single]] == single]
+    last = last_merges(lengths, first, merges, one_by_one)
     is_made = last.merge >= 0
     effective = merges[np.sort(last.merge[is_made])].astype(np.int32).reshape(-1, 3)
-    others = spelled.keys() - {*letters, *np.flatnonzero(is_made).tolist()}
-    unreachable = {token: tuple(listed.encode(spelled[token])[0]) for token in sorted(others)}
-    return Derivations(spelled, listed, tuple(letters), last, effective, unreachable)
+    is_other = (lengths > 0) & ~is_made
+    is_other[first] = False
+    others = np.flatnonzero(is_other).tolist()
+    unreachable = {token: tuple(listed.encode(spelled[token])[0]) for token in others}
+    return Derivations(spelled, listed, tuple(first.tolist()), last, effective, unreachable)
 
 
-def spelled(tokenizer: Tokenizer) -> dict[int, Sequence[int]]:
+def spelled(tokenizer: Tokenizer) -> Spelled:
     """The letters of each token that merging could produce, also of the special ones that it makes:
     others are made of these.
 
@@ -114,16 +163,29 @@ def spelled(tokenizer: Tokenizer) -> dict[int, Sequence[int]]:
             f"{visible(tokenizer.name)}: its merges make or join tokens of single bytes, such as "
             "<0x41>, which canonical masks do not follow; use --tokenization any"
         )
-    found = special_spelled(tokenizer)
-    letters_of = _speller(tokenizer)
+    if tokenizer.byte_level:
+        return _of_bytes(tokenizer).with_others(special_spelled(tokenizer))
+    found, letters_of = special_spelled(tokenizer), _speller(tokenizer)
     for token, octets in tokenizer.tokens.items():
         letters = letters_of(octets)
         if letters and token not in byte_tokens:
             found[token] = letters
-    return found
+    return Spelled.of(found)
 
 
-def special_spelled(tokenizer: Tokenizer) -> dict[int, Sequence[int]]:
+def _of_bytes(tokenizer: Tokenizer) -> Spelled:
+    """The letters of tokens of text, each of which is a byte."""
+    tokens = tokenizer.tokens
+    table = tokens if isinstance(tokens, TokenTable) else TokenTable.of(tokens)
+    letters = np.array(tokenizer.base, dtype=np.int32)[table.data]
+    begin, end = table.offsets[:-1].copy(), table.offsets[1:].copy()
+    without = np.append(0, np.cumsum(letters < 0))
+    is_left_out = (begin == end) | (without[begin] < without[end])
+    begin[is_left_out] = end[is_left_out] = 0
+    return Spelled(letters, begin, end)
+
+
+def special_spelled(tokenizer: Tokenizer) -> dict[int, list[int]]:
     """The letters of each special token that is a letter or the result of a merge."""
     made = {*tokenizer.base, *tokenizer.characters.values(), *tokenizer.merges[:, 2].tolist()}
     found, letters_of = {}, _speller(tokenizer)
@@ -146,14 +208,10 @@ def special_text(tokenizer: Tokenizer, token: int) -> bytes:
     ).encode()
 
 
-def _speller(tokenizer: Tokenizer) -> Callable[[bytes], Sequence[int]]:
+def _speller(tokenizer: Tokenizer) -> Callable[[bytes], list[int]]:
     """What gives the letters of a token's text; empty where a part of it is none."""
     base = tokenizer.base
     if tokenizer.byte_level:
-        if 0 <= min(base) <= max(base) < len(base):
-            # The ids of letters are bytes themselves.
-            table = bytes(base)
-            return lambda octets: octets.translate(table)
         return lambda octets: _known([base[octet] for octet in octets])
     known = {**tokenizer.characters, " ": base[ord(" ")]}
 
@@ -223,24 +281,21 @@ def by_moments(derivations: Derivations) -> NDArray[np.int32] | None:
     return ordered
 
 
-def whole_pieces(tokenizer: Tokenizer) -> dict[int, bytes]:
+def whole_pieces(tokenizer: Tokenizer, derivations: Callable[[], Derivations]) -> dict[int, bytes]:
     """The tokens that are given for whole pre-tokens only, and by no merge, with their bytes.
 
-    There are such tokens with ``ignore_merges`` alone. Raises ``TokenizerError`` where another byte
-    than theirs has no token.
+    ``derivations``: gives those of the tokenizer, where they are needed. There are such tokens with
+    ``ignore_merges`` alone. Raises ``TokenizerError`` where another byte than theirs has no token.
     """
     if not (tokenizer.ignore_merges and tokenizer.byte_level):
         return {}
-    found = spelled(tokenizer)
-    unspelled = [token for token, octets in tokenizer.tokens.items() if octets]
-    if not found.keys() >= set(unspelled):
+    found, tokens = derivations(), tokenizer.tokens
+    if any(octets and token not in found.spelled for token, octets in tokens.items()):
         raise TokenizerError(
             f"{visible(tokenizer.name)}: with 'ignore_merges' canonical masks need a token for "
             "each byte; use --tokenization any"
         )
-    derivations = derive(found, tokenizer.merges)
-    tokens = tokenizer.tokens
-    return {token: tokens[token] for token in derivations.unreachable if token in tokens}
+    return {token: tokens[token] for token in found.unreachable if token in tokens}
 
 
 def _disorder(tokenizer: Tokenizer) -> str | None:

@@ -23,7 +23,7 @@ from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.tokens.trie import Trie
 
 from ..tokenizers import Tokenizer
-from .derivations import Derivations, derive, spelled
+from .derivations import Derivations
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,12 +47,8 @@ class PairTables:
     trie: Trie
 
 
-def build_pairs(tokenizer: Tokenizer) -> ForbiddenPairTables:
-    """The forbidden pairs of a tokenizer's tokens of text.
-
-    Raises ``TokenizerError`` as ``spelled`` does.
-    """
-    derivations = derive(spelled(tokenizer), tokenizer.merges)
+def build_pairs(tokenizer: Tokenizer, derivations: Derivations) -> ForbiddenPairTables:
+    """The forbidden pairs of a tokenizer's tokens of text, with its derivations."""
     size = tokenizer.vocab_size
     forbidden = build_forbidden_pairs(derivations, size)
     # Special tokens are parts of others, but masks hold none.

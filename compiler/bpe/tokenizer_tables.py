@@ -39,7 +39,7 @@ from .check_tables import (
     check_pair_tables,
     check_pretokenizer_tables,
 )
-from .derivations import whole_pieces
+from .derivations import Derivations, derive, spelled, whole_pieces
 from .forbidden_pairs import ForbiddenPairTables, PairTables, build_pairs
 from .special_in_merges import without_special_tokens
 
@@ -90,8 +90,13 @@ class TokenizerTables:
         # Grammars that nest learn here of characters that are changed by themselves.
         steps = text_normalizers(self.tokenizer.normalizers)
         changed = character_properties(steps).classes == CHANGED if steps else None
-        found = build_pretokenizer_tables(self.tokenizer, changed, whole_pieces(self.tokenizer))
+        whole = whole_pieces(self.tokenizer, lambda: self._derivations)
+        found = build_pretokenizer_tables(self.tokenizer, changed, whole)
         return without_special_tokens(found, self.tokenizer, lambda: self.pairs)
+
+    @cached_property
+    def _derivations(self) -> Derivations:
+        return derive(spelled(self.tokenizer), self.tokenizer.merges)
 
     @cached_property
     @making_tables()
@@ -101,10 +106,12 @@ class TokenizerTables:
         forbidden = self._cache.made(
             "pairs",
             self._key,
-            lambda: _pair_arrays(build_pairs(tokenizer)),
+            lambda: _pair_arrays(build_pairs(tokenizer, self._derivations)),
             _pairs_of,
             lambda found: check_pair_tables(found, tokenizer.vocab_size, len(tokenizer.merges)),
         )
+        # Nothing asks for them again.
+        vars(self).pop("_derivations", None)
         return PairTables(forbidden, self.tokens.trie.restricted(forbidden.rows.order))
 
     @cached_property

@@ -121,7 +121,7 @@ def test_masks_are_those_of_all_encodings(tmp_path: Path, full: bool) -> None:
         library = tokenizers.Tokenizer.from_file(str(path))
         tokenizer = load_tokenizer(path)
         texts = [octets.decode() for octets in tokenizer.tokens.values() if octets.isascii()]
-        known = [text for text in texts if text.isprintable() or text.isspace()]
+        known = [text for text in texts if text.strip("\n\t").isprintable()]
         first = sorted({*rng.sample(known[:60], 8), "<", "</", " ", "\n", "  "})
         second = sorted({*rng.sample(known, 12), "", " ", "   ", "\n\n\n", ">", "able>"})
         choices = [" | ".join(map(json.dumps, chosen)) for chosen in (first, second)]
