@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from constrain.artifacts.errors import visible
 
 from ..diagnostics import TokenizerError
-from ..tokenizers import Tokenizer
-from ..tokenizers.definition import AddedToken, Behaviour
+from ..tokenizers import Tokenizer, byte_alphabet
+from ..tokenizers.definition import AddedToken, Behaviour, Split
 from ..tokenizers.encoding.added_tokens import searched_tokens
 from .boundary_automaton import boundary_automaton, compile_program, sets_of
 from .character_classes import (
@@ -34,7 +34,10 @@ from .character_classes import (
 from .fixed_points import unchanged, without_texts, without_tokens
 from .ignore_merges import whole_automaton, with_whole_marks
 from .marked_dfa import DEAD, MarkedDfa, composed, intersected, unmarked, unsplit
-from .prefix_and_replacement import TextRewriting, text_rewriting, texts_behind
+from .prefix_and_replacement import TextRewriting, splits_of, text_rewriting, texts_behind
+
+# The most states over bytes where steps behind ``ByteLevel`` split; Falcon has 1,766.
+_MAX_BYTE_STATES = 50_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +88,7 @@ def build_pretokenizer_tables(
     rewriting = text_rewriting(tokenizer)
     prefix, space = rewriting.prefix.encode("utf-8"), rewriting.space
     fallback = np.array(tokenizer.byte_fallback or [-1] * 256, dtype=np.int32)
-    splits = [s for step in tokenizer.pre_tokenizers if (s := step.split) is not None]
+    splits, in_alphabet = splits_of(tokenizer)
     programs = [compile_program(split.pattern) for split in splits]
     spelled_by = _spelled_by(tokenizer, space, changed)
     alphabet = alphabet_of(
@@ -101,6 +104,8 @@ def build_pretokenizer_tables(
     ]
     whole = reduce(composed, steps) if steps else unsplit(alphabet.count)
     dfa = over_bytes(whole, alphabet, by_atom)
+    for split in in_alphabet:
+        dfa = composed(dfa, _of_the_alphabet(split), _MAX_BYTE_STATES)
     dfa = _encodable(dfa, tokenizer, rewriting, prefixed=True)
     if whole_pieces:
         dfa = intersected(with_whole_marks(dfa), whole_automaton(whole_pieces.values()))
@@ -124,6 +129,19 @@ def build_pretokenizer_tables(
         rewriting.unless_begun,
         changes,
     )
+
+
+def _of_the_alphabet(split: Split) -> MarkedDfa:
+    """The automaton over bytes of a step that sees each as its character of ``ByteLevel``.
+
+    A pre-token may begin inside a character there, since some bytes are written as numbers or
+    symbols.
+    """
+    program = compile_program(split.pattern)
+    alphabet = alphabet_of(sets_of(program))
+    atoms = alphabet.atoms[[ord(char) for char in byte_alphabet.characters()]]
+    dfa = boundary_automaton(split, program, alphabet)
+    return MarkedDfa(np.ascontiguousarray(dfa.table[:, :, atoms]), dfa.final, dfa.start)
 
 
 def _is_whole(texts: MarkedDfa) -> bool:

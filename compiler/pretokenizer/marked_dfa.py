@@ -15,7 +15,7 @@ there are two marks; over bytes there may be four, which say how the token of th
     minimal, reaching   minimization (Moore), and co-accessible states
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -88,12 +88,15 @@ def subset_automaton(
             row.append(targets)
         rows.append(row)
         if len(numbers) > _MAX_STATES:
-            raise TokenizerError(
-                f"the tokenizer's patterns need more than {_MAX_STATES:,} states; use "
-                f"--tokenization any"
-            )
+            raise _too_many(_MAX_STATES)
     final = np.array([any(map(may_end, subset)) for subset in numbers])
     return minimal(MarkedDfa(np.array(rows, dtype=np.int32), final, 1))
+
+
+def _too_many(most: int) -> TokenizerError:
+    return TokenizerError(
+        f"the tokenizer's patterns need more than {most:,} states; use --tokenization any"
+    )
 
 
 def unsplit(atoms: int) -> MarkedDfa:
@@ -103,29 +106,22 @@ def unsplit(atoms: int) -> MarkedDfa:
     return MarkedDfa(table, np.array([False, True, True]), 1)
 
 
-def composed(first: MarkedDfa, second: MarkedDfa) -> MarkedDfa:
+def composed(first: MarkedDfa, second: MarkedDfa, most: int = _MAX_STATES) -> MarkedDfa:
     """Split by ``first``, then each pre-token by ``second``: boundaries are those of either.
 
-    ``second`` restarts in each pre-token of ``first``, which must end where it may end.
+    ``second`` restarts in each pre-token of ``first``, which must end where it may end. ``most``:
+    so many states at most; raises ``TokenizerError`` for more.
     """
-
-    def successors(pair: tuple[int, int], mark: int, atom: int) -> Iterator[tuple[int, int]]:
-        a, b = pair
-        after = int(first.table[a, 1, atom])
-        if mark and after and second.final[b]:
-            yield after, int(second.table[second.start, 1, atom])
-        if int(first.table[a, 0, atom]):
-            yield int(first.table[a, 0, atom]), int(second.table[b, mark, atom])
-
-    def live(pair: tuple[int, int], mark: int, atom: int) -> Iterator[tuple[int, int]]:
-        return (found for found in successors(pair, mark, atom) if found[1])
-
-    return subset_automaton(
-        (first.start, second.start),
-        live,
-        lambda pair: bool(first.final[pair[0]] and second.final[pair[1]]),
-        first.table.shape[2],
+    # As if the marks said whose boundary it is: nobody's, that of ``second``, that of ``first``.
+    restarted = np.where(second.final[:, None], second.table[second.start, 1], DEAD)
+    inner = np.stack([second.table[:, 0], second.table[:, 1], restarted], axis=1)
+    width = np.int64(second.states)
+    pairs, table = synchronous_product(
+        first.table[:, [0, 0, 1]], inner, np.array([first.start * width + second.start])
     )
+    a, b = np.divmod(pairs, width)
+    final = first.final[a] & second.final[b]
+    return _determinized(table, final, 1, ((0,), (1, 2)), most)
 
 
 def unmarked(dfa: MarkedDfa, optional: int | None = None) -> MarkedDfa:
@@ -145,6 +141,52 @@ def unmarked(dfa: MarkedDfa, optional: int | None = None) -> MarkedDfa:
 
     count = dfa.table.shape[2]
     return subset_automaton(dfa.start, successors, lambda state: bool(dfa.final[state]), count)
+
+
+def _determinized(
+    table: NDArray[np.int32],
+    final: NDArray[np.bool_],
+    start: int,
+    letters: Sequence[Sequence[int]],
+    most: int,
+) -> MarkedDfa:
+    """Read some letters as the same mark: the subset construction, then minimized.
+
+    ``table``: int32 (S, L, A). ``letters``: for each mark those that are read as it. Raises
+    ``TokenizerError`` for more than ``most`` states.
+    """
+    symbols = np.ascontiguousarray(table.reshape(-1, table.shape[2]).T)
+    # Most symbols have the column of another.
+    _, kept, places = np.unique(
+        [column.tobytes() for column in symbols], return_index=True, return_inverse=True
+    )
+    table = table[:, :, kept]
+    numbers = Numbered[bytes](np.array([start], dtype=np.int32).tobytes(), b"")
+    rows = [np.zeros((len(letters), len(kept)), dtype=np.int32)]
+    ends = [False]
+    for packed in numbers.order:
+        check_in_force(STAGE)
+        subset = np.frombuffer(packed, dtype=np.int32)
+        ends.append(bool(final[subset].any()))
+        row = []
+        for some in letters:
+            targets = np.sort(table[np.ix_(subset, some)].reshape(-1, len(kept)), axis=0)
+            targets[1:][targets[1:] == targets[:-1]] = DEAD
+            columns = np.sort(targets, axis=0).T.astype(np.int32)
+            found, width = columns.tobytes(), columns.itemsize * columns.shape[1]
+            each = [found[low : low + width] for low in range(0, len(found), width)]
+            # Few columns differ. Their dead targets, which are sorted first, are left out.
+            of = {column: numbers[_without_dead(column)] for column in dict.fromkeys(each)}
+            row.append([of[column] for column in each])
+        rows.append(np.array(row, dtype=np.int32))
+        if len(numbers) > most:
+            raise _too_many(most)
+    return minimal(MarkedDfa(np.stack(rows)[:, :, places], np.array(ends), 1))
+
+
+def _without_dead(packed: bytes) -> bytes:
+    targets = np.frombuffer(packed, dtype=np.int32)
+    return targets[targets != DEAD].tobytes()
 
 
 def intersected(first: MarkedDfa, second: MarkedDfa) -> MarkedDfa:

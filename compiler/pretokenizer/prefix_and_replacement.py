@@ -15,7 +15,6 @@ encoding, which spells " a". ``members_behind`` puts the prefix before the membe
 ``texts_behind`` before the texts of an automaton with marks.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,14 +27,15 @@ from ..diagnostics import TokenizerError
 from ..limits import Limits
 from ..tokenizers import Tokenizer
 from ..tokenizers.definition import (
+    Behaviour,
     ByteLevel,
     Lowercase,
     Metaspace,
     Normalize,
     Prepend,
     PrependScheme,
-    PreTokenizer,
     Replace,
+    Split,
     Strip,
 )
 from ..tokenizers.patterns import WHITE_SPACE
@@ -267,10 +267,9 @@ def text_rewriting(tokenizer: Tokenizer) -> TextRewriting:
 def _of_pretokenizers(tokenizer: Tokenizer, space: str) -> tuple[str, str]:
     """What the first pre-tokenizer puts before a text, and what it writes for a space."""
     steps = tokenizer.pre_tokenizers
-    for place, step in enumerate(steps[1:], start=1):
+    for step in steps[1:]:
         if isinstance(step, Metaspace) or (isinstance(step, ByteLevel) and step.add_prefix_space):
             raise unsupported(tokenizer, step)
-        _check_alphabet(tokenizer, steps[place - 1 :])
     if not steps:
         return "", space
     match steps[0]:
@@ -288,10 +287,25 @@ def _finds_in_normalized(tokenizer: Tokenizer) -> bool:
     return any(token.normalized for token in tokenizer.added_tokens)
 
 
-def _check_alphabet(tokenizer: Tokenizer, steps: Sequence[PreTokenizer]) -> None:
-    """No step behind ``ByteLevel`` may split: it would see the characters that stand for bytes."""
-    if isinstance(steps[0], ByteLevel) and any(step.split is not None for step in steps[1:]):
-        raise unsupported(tokenizer, steps[0])
+def splits_of(tokenizer: Tokenizer) -> tuple[list[Split], list[Split]]:
+    """How its steps split: those that see the text, then those behind ``ByteLevel``, which see the
+    characters that stand for bytes.
+
+    Raises ``TokenizerError`` if one of the latter removes what it matches, or writes bytes again.
+    """
+    seeing: tuple[list[Split], list[Split]] = [], []
+    is_written = False
+    for step in tokenizer.pre_tokenizers:
+        split = step.split
+        if is_written and (
+            isinstance(step, ByteLevel)
+            or (split is not None and split.behaviour is Behaviour.REMOVED)
+        ):
+            raise unsupported(tokenizer, step)
+        if split is not None:
+            seeing[is_written].append(split)
+        is_written |= isinstance(step, ByteLevel)
+    return seeing
 
 
 def _never_written(tokenizer: Tokenizer, pattern: str) -> bool:

@@ -22,7 +22,7 @@ class Symbols:
         self._of_byte = tuple(tokenizer.base).__getitem__
         # Steps behind ``ByteLevel`` split text that is written in its alphabet.
         levels = [isinstance(step, ByteLevel) for step in tokenizer.pre_tokenizers]
-        self._in_alphabet = any(levels[:-1])
+        self._in_alphabet = any(levels) and not levels[-1]
 
     def octets(self, piece: str) -> bytes:
         """The bytes of a pre-token."""
