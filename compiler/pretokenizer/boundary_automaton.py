@@ -1,19 +1,10 @@
-"""From a pre-tokenizer's pattern to the automaton of its boundaries: which marking is its own.
+"""From a pre-tokenizer's program to the automaton of its boundaries: which marking is its own.
 
-    pattern  ->  compile_program: an ordered program  ->  boundary_automaton: a DFA over marks
-
-A pattern is an ordered regex: the first alternative that matches is taken, and repetitions take as
-much as they can. The program is that of a Thompson or Pike machine, whose threads are ordered: the
-first that reaches ``MATCH`` is the match that a backtracking matcher finds.
-
-    ``ab?``  ->  0: CHAR a   1: FORK 2, 3   2: CHAR b   3: MATCH
-
-Supported is what pre-tokenizers use: sets of characters, groups, ``(?i:…)``, greedy counts, and a
-look at one character ahead, ``(?!\\S)`` or ``(?=…)``.
+    pattern  ->  pattern_program.py: an ordered program  ->  boundary_automaton: a DFA over marks
 
 Whether a match ends at a place depends on the text behind it, so the automaton over marked
 characters guesses and verifies. A state is (ordered threads of the current match, threads that must
-fail). Where the symbol says that
+fail, and what the program's looks behind see). Where the symbol says that
 
     a pre-token starts (mark 1) and the match ends:  the threads before MATCH would have been
         preferred, so they must fail from now on; those behind it are dropped
@@ -25,241 +16,20 @@ Text between two matches is a *gap*: at each of its characters all threads must 
 construction of all guesses gives a DFA that accepts exactly one marking of each text.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import TypeAlias
 
 from ..diagnostics import TokenizerError
 from ..tokenizers.definition import Behaviour, Split
-from ..tokenizers.patterns import check_pattern
-from .character_classes import Alphabet, CharSet
+from .character_classes import Alphabet
 from .marked_dfa import MarkedDfa, subset_automaton
+from .pattern_program import Op, Program
 
 CONTINUE, MATCH, GAP = range(3)
 
 _Threads: TypeAlias = tuple[int, ...]
-
-# The largest count of a repetition: larger ones make programs too long.
-_MAX_COPIES = 1000
-
-
-class Op(Enum):
-    """What an instruction does.
-
-    CHAR: read a character of the set. FORK: go on at both targets, the first one preferred.
-    AHEAD, NOT_AHEAD: go on if a character of the set follows, or does not. MATCH: done.
-    """
-
-    CHAR = "char"
-    FORK = "fork"
-    AHEAD = "ahead"
-    NOT_AHEAD = "not ahead"
-    MATCH = "match"
-
-
-@dataclass(frozen=True, slots=True)
-class Instruction:
-    """One step. ``targets``: of a FORK two, of others that go on one."""
-
-    op: Op
-    chars: CharSet | None = None
-    targets: tuple[int, ...] = ()
-
-
-Program = tuple[Instruction, ...]
-
-
-@dataclass(slots=True)
-class _Node:
-    """A parsed subpattern: a set, or ``kind`` applied to ``parts``."""
-
-    kind: str
-    chars: CharSet | None = None
-    parts: "list[_Node]" = field(default_factory=list)
-    least: int = 0
-    most: int | None = None
-
-
-def compile_program(pattern: str) -> Program:
-    """The program of a pattern. Raises ``TokenizerError`` naming what is not supported."""
-    check_pattern(pattern)
-    parser = _Parser(pattern)
-    tree = parser.alternatives(False)
-    if parser.place < len(parser.pattern):
-        raise parser.error("an unmatched ')'")
-    code: list[Instruction] = []
-    _emit(tree, code)
-    code.append(Instruction(Op.MATCH))
-    return tuple(code)
-
-
-class _Parser:
-    """Recursive descent over a pattern that ``check_pattern`` has accepted."""
-
-    def __init__(self, pattern: str) -> None:
-        self.pattern, self.place = pattern, 0
-
-    def error(self, what: str) -> TokenizerError:
-        return TokenizerError(
-            f"the tokenizer's pattern {self.pattern!r} has {what} at character {self.place}, "
-            f"which canonical masks do not support; use --tokenization any"
-        )
-
-    def peek(self, text: str) -> bool:
-        return self.pattern.startswith(text, self.place)
-
-    def take(self, text: str) -> bool:
-        found = self.peek(text)
-        if found:
-            self.place += len(text)
-        return found
-
-    def alternatives(self, ignore_case: bool) -> _Node:
-        parts = [self.sequence(ignore_case)]
-        while self.take("|"):
-            parts.append(self.sequence(ignore_case))
-        return parts[0] if len(parts) == 1 else _Node("either", parts=parts)
-
-    def sequence(self, ignore_case: bool) -> _Node:
-        parts = []
-        while self.place < len(self.pattern) and not self.peek("|") and not self.peek(")"):
-            parts.append(self.counted(self.atom(ignore_case)))
-        return _Node("sequence", parts=parts)
-
-    def counted(self, node: _Node) -> _Node:
-        least: int
-        most: int | None
-        if self.take("?"):
-            least, most = 0, 1
-        elif self.take("*"):
-            least, most = 0, None
-        elif self.take("+"):
-            least, most = 1, None
-        elif not self.take("{"):
-            return node
-        else:
-            end = self.pattern.find("}", self.place)
-            low, comma, high = self.pattern[self.place : end].partition(",")
-            if end < 0 or not low.isdecimal() or not (high or "0").isdecimal():
-                raise self.error("a '{' that is no count")
-            least, most = int(low), int(high) if high else None if comma else int(low)
-            if max(least, most or 0) > _MAX_COPIES:
-                raise self.error(f"a count above {_MAX_COPIES}")
-            self.place = end + 1
-        if self.peek("?") or self.peek("+") or self.peek("*") or node.kind == "look":
-            raise self.error("a lazy, possessive or doubled repetition")
-        return _Node("repeat", parts=[node], least=least, most=most)
-
-    def atom(self, ignore_case: bool) -> _Node:
-        if self.take("(?:"):
-            return self.group(ignore_case)
-        if self.take("(?i:"):
-            return self.group(True)
-        for sign, kind in (("(?!", Op.NOT_AHEAD), ("(?=", Op.AHEAD)):
-            if self.take(sign):
-                inner = self.group(ignore_case)
-                while inner.kind == "sequence" and len(inner.parts) == 1:
-                    inner = inner.parts[0]
-                if inner.kind != "set":
-                    raise self.error("a look ahead at more than one character")
-                return _Node("look", inner.chars, [inner] if kind is Op.AHEAD else [])
-        if self.peek("(?") or any(self.peek(sign) for sign in "^$*+?{"):
-            raise self.error(repr(self.pattern[self.place : self.place + 3]))
-        if self.take("("):
-            return self.group(ignore_case)
-        return _Node("set", CharSet(self.one_set(), ignore_case))
-
-    def group(self, ignore_case: bool) -> _Node:
-        inner = self.alternatives(ignore_case)
-        if not self.take(")"):
-            raise self.error("a group without its end")
-        return inner
-
-    def one_set(self) -> str:
-        """The text of a class, an escape, a dot or a literal, as it stands."""
-        start = self.place
-        if self.take("["):
-            self.take("^")
-            self.take("]")
-            while not self.take("]"):
-                if self.place >= len(self.pattern) or self.peek("[") or self.peek("&&"):
-                    raise self.error("a class that is not closed, or is nested")
-                self.escape() if self.peek("\\") else self.skip()
-            return self.pattern[start : self.place]
-        if self.peek("\\"):
-            return self.escape()
-        self.skip()
-        char = self.pattern[start]
-        return r"[^\n]" if char == "." else f"\\{char}" if not char.isalnum() else char
-
-    def skip(self) -> None:
-        self.place += 1
-
-    def escape(self) -> str:
-        start = self.place
-        self.skip()
-        letter = self.pattern[self.place : self.place + 1]
-        self.skip()
-        if (letter in "pP" and letter and self.peek("{")) or (letter == "x" and self.peek("{")):
-            self.place = self.pattern.find("}", self.place) + 1 or len(self.pattern)
-        elif letter and letter in "xu":
-            self.place += 2 if letter == "x" else 4
-        elif not letter or (letter not in "nrtfvsSdDwW" and letter.isalnum()):
-            self.place = start
-            raise self.error(f"the escape {self.pattern[start : start + 2]!r}")
-        return self.pattern[start : self.place]
-
-
-def _emit(node: _Node, code: list[Instruction]) -> None:
-    """Append the code of ``node``; it goes on behind its last instruction.
-
-    ``check_pattern`` bounds the brackets, and with them the recursion, and the copies.
-    """
-    match node.kind:
-        case "set":
-            code.append(Instruction(Op.CHAR, node.chars, (len(code) + 1,)))
-        case "look":
-            op = Op.AHEAD if node.parts else Op.NOT_AHEAD
-            code.append(Instruction(op, node.chars, (len(code) + 1,)))
-        case "sequence":
-            for part in node.parts:
-                _emit(part, code)
-        case "either":
-            jumps = []
-            for part in node.parts[:-1]:
-                fork = len(code)
-                code.append(Instruction(Op.FORK))
-                _emit(part, code)
-                jumps.append(len(code))
-                code.append(Instruction(Op.FORK))
-                code[fork] = Instruction(Op.FORK, None, (fork + 1, len(code)))
-            _emit(node.parts[-1], code)
-            for jump in jumps:
-                code[jump] = Instruction(Op.FORK, None, (len(code),))
-        case _:
-            _emit_repeat(node, code)
-
-
-def _emit_repeat(node: _Node, code: list[Instruction]) -> None:
-    for _ in range(node.least):
-        _emit(node.parts[0], code)
-    forks = []
-    for _ in range((node.most or node.least) - node.least) if node.most is not None else (0,):
-        forks.append(len(code))
-        code.append(Instruction(Op.FORK))
-        _emit(node.parts[0], code)
-    if node.most is None:
-        code.append(Instruction(Op.FORK, None, (forks[0],)))
-    for fork in forks:
-        code[fork] = Instruction(Op.FORK, None, (fork + 1, len(code)))
-
-
-def sets_of(program: Program) -> Iterator[CharSet]:
-    """The sets of characters that a program's instructions look at."""
-    for instruction in program:
-        if instruction.chars is not None:
-            yield instruction.chars
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,12 +38,13 @@ class State:
 
     ``threads``: of the current match, in order; None inside a gap and at the start. ``failing``:
     threads that must not reach MATCH. ``last``: the kind of the current segment, MATCH or GAP, -1
-    at the start.
+    at the start. ``behind``: the instructions that look behind and find their set there.
     """
 
     threads: _Threads | None
     failing: frozenset[int]
     last: int
+    behind: frozenset[int] = frozenset()
 
 
 def boundary_automaton(split: Split, program: Program, alphabet: Alphabet) -> MarkedDfa:
@@ -324,7 +95,13 @@ class Machine:
     def __init__(self, program: Program, alphabet: Alphabet) -> None:
         self.program, self.alphabet = program, alphabet
         self.entry = self.closure([0])
-        if any(program[pc].op is Op.MATCH for pc in self.resolved(self.entry, None)):
+        looks = [pc for pc, found in enumerate(program) if found.op in (Op.BEHIND, Op.NOT_BEHIND)]
+        # By atom the looks behind that find it.
+        self.behind = [
+            frozenset(pc for pc in looks if self.holds(pc, atom)) for atom in range(alphabet.count)
+        ]
+        around = product({frozenset[int](), *self.behind}, (None, *range(1, alphabet.count)))
+        if any(self.match_at(self.resolved(self.entry, *each)) is not None for each in around):
             raise TokenizerError(
                 "a pattern of the tokenizer matches the empty text, which canonical masks do not "
                 "support; use --tokenization any"
@@ -346,17 +123,24 @@ class Machine:
                 found[pc] = None
         return tuple(found)
 
-    def resolved(self, threads: Iterable[int], atom: int | None) -> _Threads:
-        """The threads behind all looks ahead, given what follows: an atom, or the end (None)."""
+    def resolved(
+        self, threads: Iterable[int], behind: frozenset[int], atom: int | None
+    ) -> _Threads:
+        """The threads behind all looks, given those that find what they look for before, and what
+        follows: an atom, or the end (None)."""
         pending = list(threads)
         while True:
             for i, pc in enumerate(pending):
-                instruction = self.program[pc]
-                if instruction.op in (Op.AHEAD, Op.NOT_AHEAD):
-                    passes = self.holds(pc, atom) == (instruction.op is Op.AHEAD)
-                    after = self.closure(instruction.targets) if passes else ()
-                    pending[i : i + 1] = after
-                    break
+                match self.program[pc].op:
+                    case Op.AHEAD | Op.NOT_AHEAD as op:
+                        passes = self.holds(pc, atom) == (op is Op.AHEAD)
+                    case Op.BEHIND | Op.NOT_BEHIND as op:
+                        passes = (pc in behind) == (op is Op.BEHIND)
+                    case _:
+                        continue
+                after = self.closure(self.program[pc].targets) if passes else ()
+                pending[i : i + 1] = after
+                break
             else:
                 return tuple(dict.fromkeys(pending))
 
@@ -385,11 +169,12 @@ class Machine:
         ``label``: CONTINUE, the character goes on with the current segment; MATCH or GAP, it
         starts a segment of that kind.
         """
-        failing = set(self.resolved(state.failing, atom))
+        failing = set(self.resolved(state.failing, state.behind, atom))
+        entry = self.resolved(self.entry, state.behind, atom)
         threads: _Threads | None = None
         ends = None
         if state.threads is not None:
-            threads = self.resolved(state.threads, atom)
+            threads = self.resolved(state.threads, state.behind, atom)
             ends = self.match_at(threads)
         if label == CONTINUE:
             if state.last < 0:
@@ -407,9 +192,9 @@ class Machine:
             elif label == GAP and state.last == GAP:
                 return None
             kind = label
-            threads = self.resolved(self.entry, atom) if label == MATCH else None
+            threads = entry if label == MATCH else None
         if kind == GAP:
-            failing.update(self.resolved(self.entry, atom))
+            failing.update(entry)
         if self.match_at(tuple(failing)) is not None:
             return None
         after = None
@@ -418,12 +203,12 @@ class Machine:
             if not after:
                 return None
         still = frozenset(self.read(failing, atom))
-        return State(after, still, kind)
+        return State(after, still, kind, self.behind[atom])
 
     def may_end(self, state: State) -> bool:
         """Whether the guesses hold if the text ends here."""
-        if self.match_at(self.resolved(state.failing, None)) is not None:
+        if self.match_at(self.resolved(state.failing, state.behind, None)) is not None:
             return False
         return state.threads is None or (
-            self.match_at(self.resolved(state.threads, None)) is not None
+            self.match_at(self.resolved(state.threads, state.behind, None)) is not None
         )

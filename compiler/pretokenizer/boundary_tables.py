@@ -23,7 +23,7 @@ from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer, byte_alphabet
 from ..tokenizers.definition import AddedToken, Behaviour, Split
 from ..tokenizers.encoding.added_tokens import searched_tokens
-from .boundary_automaton import boundary_automaton, compile_program, sets_of
+from .boundary_automaton import boundary_automaton
 from .character_classes import (
     CODE_POINTS,
     NO_CHARACTER,
@@ -34,6 +34,7 @@ from .character_classes import (
 from .fixed_points import unchanged, without_texts, without_tokens
 from .ignore_merges import whole_automaton, with_whole_marks
 from .marked_dfa import DEAD, MarkedDfa, composed, intersected, unmarked, unsplit
+from .pattern_program import compile_program, sets_of
 from .prefix_and_replacement import TextRewriting, splits_of, text_rewriting, texts_behind
 
 # The most states over bytes where steps behind ``ByteLevel`` split; Falcon has 1,766.

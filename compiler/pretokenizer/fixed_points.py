@@ -25,7 +25,7 @@ from ..diagnostics import TokenizerError
 from ..limits import check_in_force
 from ..tokenizers.definition import WORD, AddedToken, Replace, Strip
 from ..tokenizers.patterns import WHITE_SPACE
-from .boundary_automaton import CONTINUE, GAP, MATCH, Machine, State, compile_program, sets_of
+from .boundary_automaton import CONTINUE, GAP, MATCH, Machine, State
 from .character_classes import (
     Alphabet,
     CharSet,
@@ -36,6 +36,7 @@ from .character_classes import (
     plain_alphabet,
 )
 from .marked_dfa import DEAD, STAGE, MarkedDfa, minimal, subset_automaton
+from .pattern_program import compile_program, sets_of
 from .prefix_and_replacement import RewritingStep
 
 # Atoms of added tokens: other characters, those of words, and then each character of a token.

@@ -170,7 +170,7 @@ def _determinized(
         ends.append(bool(final[subset].any()))
         row = []
         for some in letters:
-            targets = np.sort(table[np.ix_(subset, some)].reshape(-1, len(kept)), axis=0)
+            targets = np.sort(table[subset][:, list(some)].reshape(-1, len(kept)), axis=0)
             targets[1:][targets[1:] == targets[:-1]] = DEAD
             columns = np.sort(targets, axis=0).T.astype(np.int32)
             found, width = columns.tobytes(), columns.itemsize * columns.shape[1]
@@ -186,7 +186,8 @@ def _determinized(
 
 def _without_dead(packed: bytes) -> bytes:
     targets = np.frombuffer(packed, dtype=np.int32)
-    return targets[targets != DEAD].tobytes()
+    left: NDArray[np.int32] = targets[targets != DEAD]
+    return left.tobytes()
 
 
 def intersected(first: MarkedDfa, second: MarkedDfa) -> MarkedDfa:

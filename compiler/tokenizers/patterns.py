@@ -14,6 +14,7 @@ classes and normalization leave them alone anyway.
 """
 
 import re
+import sys
 import unicodedata
 from collections.abc import Iterator
 from enum import Enum, auto
@@ -152,7 +153,7 @@ _CLASSES = re.compile(
 # Oniguruma's word characters; outside a class in brackets it adds the numbers of Latin-1.
 _WORD = (
     r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\u24B6-\u24E9"
-    r"\U0001F130-\U0001F149\U0001F150-\U0001F169\U0001F170-\U0001F189"
+    "\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189"
 )
 _LATIN_NUMBERS = r"\xB2\xB3\xB9\xBC-\xBE"
 
@@ -183,6 +184,7 @@ _ITEM = re.compile(
   | (?P<shorthand> \\[sSdDwW] )
   | (?P<control> \\[rntfv] )
   | (?P<escaped> \\[^\w] )
+  | (?P<anchor> \\[bBAz] | [$^] )
   | (?P<group> \(\?(?: : | i: | = | ! | <= | <! | > ) )
   | (?P<unknown_group> \(\? [^)]{0,3} )
   | (?P<quantifier> [*+?][?+]? | \{\d{1,4}(?:,\d{0,4})?\}(?![+?]) )
@@ -190,6 +192,19 @@ _ITEM = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+
+# Any character.
+_ANY = r"[\s\S]"
+
+# What anchors look at, at one character before or behind a place. A line begins behind its end.
+_ANCHORS = {
+    "$": rf"(?:(?=\n)|(?!{_ANY}))",
+    "^": rf"(?:(?<=\n)|(?<!{_ANY}))",
+    r"\z": rf"(?!{_ANY})",
+    r"\A": rf"(?<!{_ANY})",
+    r"\b": r"(?:(?<=\w)(?!\w)|(?<!\w)(?=\w))",
+    r"\B": r"(?:(?<=\w)(?=\w)|(?<!\w)(?!\w))",
+}
 
 # Texts of several characters that one character matches when case is ignored, such as "ß" or "ﬁ":
 # Oniguruma does that, the ``regex`` module does not.
@@ -264,7 +279,8 @@ def translated(pattern: str) -> str:
 
 
 def items(pattern: str) -> Iterator[tuple[Item, str]]:
-    """The pattern's items in order, translated; a class in brackets is one item.
+    """The pattern's items in order, translated; a class in brackets is one item, an anchor a look
+    at one character.
 
     Raises ``TokenizerError`` for what is not understood.
     """
@@ -278,28 +294,56 @@ def items(pattern: str) -> Iterator[tuple[Item, str]]:
         if found is None or found["unknown_group"]:
             _refuse(pattern, position)
         position = found.end()
-        yield _kind(found), _translated(found, pattern, in_class=False)
+        if found["anchor"]:
+            yield from items(_ANCHORS[found.group()])
+        else:
+            yield _kind(found), _translated(found, pattern, in_class=False)
 
 
-def _class(pattern: str, start: int) -> tuple[str, int]:
-    """A class in brackets, translated, and where it ends."""
+def _class(pattern: str, start: int, depth: int = 1) -> tuple[str, int]:
+    """A class in brackets, translated, and where it ends.
+
+    ``[a-d&&[^b]]  ->  (?:(?=[a-d])[^b])``, ``[a[^b]]  ->  (?:[a]|[^b])``
+    """
     opening = "[^" if pattern.startswith("[^", start) else "["
-    parts, position = [opening], start + len(opening)
-    while not pattern.startswith("]", position):
+    parts, classes, sets = list[str](), list[str](), list[str]()
+    position = start + len(opening)
+    while True:
+        is_over = pattern.startswith("]", position)
+        if is_over or pattern.startswith("&&", position):
+            if not (parts or classes):
+                _refuse(pattern, position)
+            sets.append(_either([f"[{''.join(parts)}]"] * bool(parts) + classes))
+            parts, classes = [], []
+            position += 1 if is_over else 2
+            if is_over:
+                break
+            continue
         found = _ITEM.match(pattern, position) if pattern.startswith("\\", position) else None
-        if found is not None:
+        if found is not None and not found["anchor"]:
             parts.append(_translated(found, pattern, in_class=True))
             position = found.end()
-        elif (
-            position == len(pattern)
-            or pattern[position] in "[\\"
-            or pattern.startswith("&&", position)
-        ):
+        elif position == len(pattern) or pattern[position] == "\\":
             _refuse(pattern, position)
+        elif pattern[position] == "[":
+            if depth > _MAX_DEPTH or parts[1:][-1:] == ["-"] or pattern.startswith("[:", position):
+                _refuse(pattern, position)
+            inner, position = _class(pattern, position, depth + 1)
+            classes.append(inner)
         else:
             parts.append("\\^" if pattern[position] == "^" else pattern[position])
             position += 1
-    return "".join([*parts, "]"]), position + 1
+    whole = sets[-1]
+    if len(sets) > 1:
+        whole = f"(?:{''.join(f'(?={each})' for each in sets[:-1])}{whole})"
+    if opening == "[^":
+        is_plain = whole.startswith("[") and whole[1] != "^"
+        whole = f"[^{whole[1:]}" if is_plain else f"(?:(?!{whole}){_ANY})"
+    return whole, position
+
+
+def _either(classes: list[str]) -> str:
+    return classes[0] if len(classes) == 1 else f"(?:{'|'.join(classes)})"
 
 
 def _kind(found: "re.Match[str]") -> Item:
@@ -322,7 +366,10 @@ def _translated(found: "re.Match[str]", pattern: str, *, in_class: bool) -> str:
         return rf"\{'P' if negated else 'p'}{{{found['name']}}}"
     if found["code"]:
         digits = found["long"] or found["two"] or found["four"]
-        return rf"\U{int(digits, 16):08X}"
+        if int(digits, 16) > sys.maxunicode:
+            _refuse(pattern, found.start())
+        char = chr(int(digits, 16))
+        return char if char.isalnum() or char == "_" else f"\\{char}"
     if found["shorthand"] and text in (r"\w", r"\W"):
         if in_class and text == r"\W":
             _refuse(pattern, found.start())

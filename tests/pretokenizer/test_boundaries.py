@@ -13,18 +13,22 @@ from tokenizers import Regex, pre_tokenizers
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import compile_grammar, load_tokenizer
 from constrain.compiler.diagnostics import TokenizerError
-from constrain.compiler.pretokenizer.boundary_automaton import (
-    boundary_automaton,
-    compile_program,
-    sets_of,
-)
+from constrain.compiler.pretokenizer.boundary_automaton import boundary_automaton
 from constrain.compiler.pretokenizer.character_classes import alphabet_of, over_bytes
 from constrain.compiler.pretokenizer.fixed_points import without_texts
 from constrain.compiler.pretokenizer.marked_dfa import MarkedDfa, composed
+from constrain.compiler.pretokenizer.pattern_program import compile_program, sets_of
 from constrain.compiler.tokenizers.definition import BYTE_LEVEL_PATTERN, Behaviour, Digits, Split
 
 # Letters, digits, marks, spaces and line ends that the patterns treat each in its own way.
 LETTERS = "'sStTrReEvVmMlLdD ab1²  \n\r\t.,-/éñ漢字ก็ิ\u0301ſ\u00a0\u2028😀_"
+
+# Anchors at the ends of texts, lines and words, possessive and lazy counts, sets of sets.
+FORMS = [
+    *(r"\p{N}", "ab+|a", "-", "a(?!b)|b{2,3}", r"\n+$|a$", r"-+\z|\A.", "^[ab]", r"\ba|b\b|\B1"),
+    *("a++b|b?+a|-", "(?>a{1,2})b|b+", "(?>-*)a|(?>b?)a", "a+?b|[1-]*?a|b??1", "(?<=a)b+|(?<!-)1"),
+    *("[ab1&&[^b]]+", "[^a-b&&[^b]]", r"[-[^\n1a]]+", "[a-b&&b1&&[1b-]]", "[^a[^b]]", "[^[a-]b]+$"),
+]
 
 NAMES = {
     Behaviour.ISOLATED: "isolated",
@@ -91,12 +95,12 @@ def test_real_patterns(data: Callable[[str], Path], name: str, full: bool) -> No
 
 @pytest.mark.parametrize("behaviour", Behaviour)
 @pytest.mark.parametrize("invert", [False, True])
-@pytest.mark.parametrize("pattern", [r"\p{N}", "ab+|a", "-", "a(?!b)|b{2,3}"])
-def test_behaviours(pattern: str, behaviour: Behaviour, invert: bool) -> None:
+@pytest.mark.parametrize("pattern", FORMS)
+def test_behaviours(pattern: str, behaviour: Behaviour, invert: bool, full: bool) -> None:
     """What becomes of matches and of the text between them."""
     library = pre_tokenizers.Split(Regex(pattern), NAMES[behaviour], invert=invert)
 
-    compared(automaton(Split(pattern, behaviour, invert)), library, "ab1-", 80)
+    compared(automaton(Split(pattern, behaviour, invert)), library, "aab1-\n", 500 if full else 80)
 
 
 def test_example_of_the_readme() -> None:
@@ -123,9 +127,11 @@ def test_steps_after_each_other() -> None:
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("pattern", ["a*?", "a++", "(?<=a)b", "(?!ab)c", "^a", "a{2000}", "a*"])
+@pytest.mark.parametrize(
+    "pattern", ["a*?", "(?:ab)++", "(?<=ab)b", "(?!ab)c", "(?=b)", "a{2000}", "a*", r"a|\b", "^"]
+)
 def test_what_is_not_followed_is_refused(pattern: str) -> None:
-    """Lazy and possessive counts, long looks, anchors, empty matches."""
+    """Possessive groups, long looks, empty matches, also those that only some place has."""
     with pytest.raises(TokenizerError):
         automaton(Split(pattern))
 
