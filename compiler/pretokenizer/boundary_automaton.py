@@ -18,6 +18,7 @@ construction of all guesses gives a DFA that accepts exactly one marking of each
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import TypeAlias
 
@@ -55,12 +56,13 @@ def boundary_automaton(split: Split, program: Program, alphabet: Alphabet) -> Ma
     """
     machine = Machine(program, alphabet)
     start = State(None, frozenset(), -1)
+    step = cache(machine.step)
 
     def successors(state: State, mark: int, atom: int) -> Iterable[State]:
         for label in (CONTINUE, MATCH, GAP):
             boundary = _is_boundary(split, state.last, label)
             if boundary == bool(mark):
-                target = machine.step(state, label, atom)
+                target = step(state, label, atom)
                 if target is not None:
                     yield target
 
@@ -128,21 +130,25 @@ class Machine:
     ) -> _Threads:
         """The threads behind all looks, given those that find what they look for before, and what
         follows: an atom, or the end (None)."""
-        pending = list(threads)
-        while True:
-            for i, pc in enumerate(pending):
-                match self.program[pc].op:
-                    case Op.AHEAD | Op.NOT_AHEAD as op:
-                        passes = self.holds(pc, atom) == (op is Op.AHEAD)
-                    case Op.BEHIND | Op.NOT_BEHIND as op:
-                        passes = (pc in behind) == (op is Op.BEHIND)
-                    case _:
-                        continue
-                after = self.closure(self.program[pc].targets) if passes else ()
-                pending[i : i + 1] = after
-                break
-            else:
-                return tuple(dict.fromkeys(pending))
+        found: dict[int, None] = {}
+        pending = list(threads)[::-1]
+        seen = set()
+        while pending:
+            pc = pending.pop()
+            if pc in seen:
+                continue
+            seen.add(pc)
+            match self.program[pc].op:
+                case Op.AHEAD | Op.NOT_AHEAD as op:
+                    passes = self.holds(pc, atom) == (op is Op.AHEAD)
+                case Op.BEHIND | Op.NOT_BEHIND as op:
+                    passes = (pc in behind) == (op is Op.BEHIND)
+                case _:
+                    found[pc] = None
+                    continue
+            if passes:
+                pending.extend(reversed(self.closure(self.program[pc].targets)))
+        return tuple(found)
 
     def holds(self, pc: int, atom: int | None) -> bool:
         """Whether the set of an instruction holds an atom; no set holds the end (None)."""

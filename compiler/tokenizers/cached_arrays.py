@@ -26,7 +26,7 @@ from .tokenizer import Tokenizer, TokenTable
 from .vocabulary import LARGEST_ID
 
 # Goes up with every change of a reader or of this layout: older entries are then not found.
-VERSION = 5
+VERSION = 6
 
 _STEPS: dict[str, Callable[..., Any]] = {
     kind.__name__: kind

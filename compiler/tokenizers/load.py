@@ -10,6 +10,7 @@
 | ``tiktoken:NAME`` | that encoding, with tiktoken |
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -103,7 +104,7 @@ def _checked(found: Tokenizer) -> Tokenizer:
 def _source(name: str) -> _Source:
     """What a name stands for. Files come first: a file may be called like a hub's name."""
     file = Path(name)
-    if not file.exists():
+    if not os.path.exists(name):  # noqa: PTH110 - of any name, also a long pattern
         if name.startswith(hub.HUGGING_FACE):
             return _tokenizer_json(name, hub.hugging_face_file(name))
         if name.startswith(hub.TIKTOKEN):

@@ -13,7 +13,6 @@ from typing import Any
 
 from ..diagnostics import TokenizerError
 from ..files.bounded import bounded_json
-from .patterns import check_pattern
 from .sizes import MOST_ADDED
 from .tiktoken_ranks import Encoding, tokenizer_of_ranks
 from .tokenizer import Tokenizer
@@ -50,7 +49,6 @@ def read_tekken(name: str, raw: bytes) -> Tokenizer:
     ranks = {b64decode(token["token_bytes"], validate=True): token["rank"] for token in listed}
     if set(ranks.values()) != set(range(len(listed))):
         raise TokenizerError(f"the ranks are not the numbers from 0 to {len(listed) - 1:,}")
-    check_pattern(str(config["pattern"]))
     encoding = Encoding(
         str(config["pattern"]), _controls(data, controls), end=_END, special_in_text=False
     )

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..diagnostics import TokenizerError
 from .definition import BYTE_LEVEL_PATTERN, AddedToken, ByteLevel, Split
 from .patterns import check_pattern
+from .rust_patterns import in_oniguruma
 from .sizes import check_lengths, check_lines
 from .tokenizer import Tokenizer, TokenTable
 from .vocabulary import check_ids, eos_ids
@@ -37,7 +38,8 @@ _O200K = (
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """What a rank file lacks: the pattern that splits text, and the special tokens.
+    """What a rank file lacks: the pattern that splits text, in Rust's syntax, and the special
+    tokens.
 
     ``end``: the special token that ends a text, None for the conventional ones.
     ``special_in_text``: whether special tokens are found in a text by their names.
@@ -82,7 +84,6 @@ def encoding_of(stem: str, given: str | None) -> Encoding:
         )
     if given in NAMED:
         return NAMED[given]
-    check_pattern(given)
     return Encoding(given)
 
 
@@ -95,7 +96,12 @@ def read_ranks(name: str, raw: bytes, encoding: Encoding) -> Tokenizer:
 def tokenizer_of_ranks(
     name: str, digest: str, ranks: Mapping[bytes, int], encoding: Encoding
 ) -> Tokenizer:
-    """The tokenizer with these ranks, token to id. ``digest``: the SHA-256 of its source."""
+    """The tokenizer with these ranks, token to id. ``digest``: the SHA-256 of its source.
+
+    Raises ``TokenizerError`` for a pattern that is not understood.
+    """
+    pattern = in_oniguruma(encoding.pattern)
+    check_pattern(pattern)
     taken = set(ranks.values())
     special = {text: i for text, i in encoding.special.items() if i not in taken}
     check_ids([*((repr(octets), i) for octets, i in ranks.items()), *special.items()])
@@ -113,7 +119,7 @@ def tokenizer_of_ranks(
         base=[ranks.get(bytes([octet]), -1) for octet in range(256)],
         eos=eos_ids(special, encoding.end),
         vocab_size=max([*taken, *special.values()], default=-1) + 1,
-        pre_tokenizers=(Split(encoding.pattern), ByteLevel(use_regex=False)),
+        pre_tokenizers=(Split(pattern), ByteLevel(use_regex=False)),
         ignore_merges=is_whole,
     )
 

@@ -19,7 +19,10 @@ Count = Callable[[str, object], None]
 
 LETTERS = "aab12.  é▁"
 WORDS = ["", "a", "b", "1", "12", ".", "é", " ", "  ", "ab", "a1", " a", "aa", "b.", "a b", "▁"]
-PATTERNS = [r"\s", r"a+|\p{N}", r" ?\w+| ?[^\s\w]+|\s+(?!\S)|\s+", r"[ab]1?", r"\s+(?!\S)|b", "."]
+PATTERNS = [
+    *(r"\s", r"a+|\p{N}", r" ?\w+| ?[^\s\w]+|\s+(?!\S)|\s+", r"[ab]1?", r"\s+(?!\S)|b", "."),
+    *(r"\s+$", r" ?[^\s1]++|\s++\z|\s", r"\b[ab ]|[\w&&[^a]]+", r"^.|(?<=a) ", "a+?b|(?>1?)2"),
+]
 
 
 def cut(rng: random.Random, behaviour: str, invert: bool) -> Any:

@@ -187,3 +187,39 @@ NORMALIZERS = {
     "strip": normalizers.Strip(left=True, right=False),
     "all": normalizers.Sequence([normalizers.NFKC(), normalizers.Strip(), *SENTENCE_PIECE]),
 }
+
+
+# Steps of published tokenizers; of DeepSeek's letters some ranges.
+DEEPSEEK = [
+    "[\r\n]",
+    r"\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅḀ-ἕﬀ-ﬆＡ-Ｚａ-ｚ𐐀-𐑏𞤀-𞥃]+",
+    r"\s?[!-/:-~！-／：-～‘-‟　-。]+",
+    r"\s+$",
+    "[一-龥ࠀ-一가-퟿]+",
+]
+
+
+KIMI = (
+    r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*"
+    r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
+    r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+    r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+PUBLISHED = {
+    "falcon": pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Punctuation("contiguous"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+            pre_tokenizers.Digits(individual_digits=False),
+            pre_tokenizers.Split(Regex("[0-9][0-9][0-9]"), "isolated"),
+        ]
+    ),
+    "deepseek": behind(
+        *(pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in DEEPSEEK),
+        pre_tokenizers.Digits(individual_digits=True),
+    ),
+    "kimi": split(KIMI, "isolated"),
+}
