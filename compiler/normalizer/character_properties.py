@@ -36,8 +36,19 @@ from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata.dfa import DEAD, Dfa
 from ..pretokenizer.character_classes import CODE_POINTS
-from ..tokenizers.definition import Form, Lowercase, Normalize, Normalizer
+from ..tokenizers.definition import (
+    Form,
+    Nmt,
+    Normalize,
+    Normalizer,
+    Prepend,
+    Replace,
+    Strip,
+    StripAccents,
+)
+from ..tokenizers.encoding.character_maps import images
 from ..tokenizers.patterns import combining_classes, each_normalized, is_normalized
+from ..wordpiece.normalizer import BertNormalizer
 
 # The class of what is no character, or is changed wherever it stands.
 CHANGED = 0
@@ -100,7 +111,7 @@ def text_normalizers(steps: Sequence[Normalizer]) -> tuple[Normalizer, ...]:
             # What decomposes by compatibility stays so; composed is what the last one composes.
             folds = "K" in step.form.value + found[-1].form.value
             found[-1] = Normalize(Form(f"NF{'K' if folds else ''}{step.form.value[-1]}"))
-        elif isinstance(step, Normalize | Lowercase):
+        elif not isinstance(step, Prepend | Replace | Strip):
             found.append(step)
     return tuple(dict.fromkeys(found))
 
@@ -113,6 +124,9 @@ def character_properties(steps: tuple[Normalizer, ...]) -> CharacterProperties:
     for step in steps:
         changed |= _changed(step)
     forms = [step.form for step in steps if isinstance(step, Normalize)]
+    if any(isinstance(step, BertNormalizer) and step.strip_accents for step in steps):
+        # The marks that it leaves are sorted.
+        forms.append(Form.NFD)
     combining = np.zeros(CODE_POINTS, dtype=np.int32)
     rows: dict[str, frozenset[str]] = {}
     if forms:
@@ -159,6 +173,10 @@ def _changed(step: Normalizer) -> NDArray[np.bool_]:
     characters, found = _characters(), np.zeros(CODE_POINTS, dtype=np.bool_)
     if isinstance(step, Normalize):
         found[:_ASSIGNED] = [not each for each in each_normalized(step.form.value, characters)]
+    elif isinstance(step, Nmt | StripAccents):
+        found[[*images(step)]] = True
+    elif isinstance(step, BertNormalizer):
+        found[[*step.changed()]] = True
     else:
         found[:_ASSIGNED] = list(map(ne, characters, map(str.lower, characters)))
     return found

@@ -29,15 +29,14 @@ from ..tokenizers import Tokenizer
 from ..tokenizers.definition import (
     Behaviour,
     ByteLevel,
-    Lowercase,
     Metaspace,
-    Normalize,
     Prepend,
     PrependScheme,
     Replace,
     Split,
     Strip,
 )
+from ..tokenizers.encoding.steps import normalize
 from ..tokenizers.patterns import WHITE_SPACE
 from .marked_dfa import DEAD, MarkedDfa
 
@@ -206,6 +205,16 @@ class TextRewriting:
 
 def text_rewriting(tokenizer: Tokenizer) -> TextRewriting:
     """What the steps write. Raises ``TokenizerError`` for steps that tables cannot express."""
+    if affix := tokenizer.continuing_prefix or tokenizer.end_suffix:
+        raise TokenizerError(
+            f"{visible(tokenizer.name)}: its symbols depend on where in a pre-token they are "
+            f"({visible(affix)}), which canonical masks do not follow; use --tokenization any"
+        )
+    if tokenizer.ignore_merges and not tokenizer.byte_level:
+        raise TokenizerError(
+            f"{visible(tokenizer.name)}: 'ignore_merges' without 'ByteLevel' gives tokens by their "
+            f"names, which canonical masks do not follow; use --tokenization any"
+        )
     prefix, space = "", " "
     left_out = set()
     found: list[tuple[Strip | Replace, str, str]] = []
@@ -216,9 +225,11 @@ def text_rewriting(tokenizer: Tokenizer) -> TextRewriting:
                 prefix = text + prefix
             case Replace(" ", content, False) if len(content) == 1 and not tokenizer.byte_level:
                 space, prefix = content, prefix.replace(" ", content)
-            case Normalize() | Lowercase():
+            case _ if not isinstance(step, Prepend | Replace | Strip):
                 # ``normalizer.normalized_members`` leaves out what these change; ASCII is inert.
-                if not prefix.replace(space, " ").isascii():
+                written = prefix + space
+                is_inert = prefix.replace(space, " ").isascii()
+                if not (is_inert and normalize(written, (step,)) == written):
                     raise unsupported(tokenizer, step)
             case Replace(pattern, _, False) if pattern and _never_written(tokenizer, pattern):
                 left_out.add(pattern)

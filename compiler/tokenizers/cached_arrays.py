@@ -19,6 +19,7 @@ from constrain.artifacts.container.sections import (
     require_range,
 )
 
+from ..wordpiece.normalizer import BertNormalizer
 from . import definition as steps
 from .definition import AddedToken
 from .patterns import check_pattern
@@ -43,6 +44,9 @@ _STEPS: dict[str, Callable[..., Any]] = {
         steps.Prepend,
         steps.Lowercase,
         steps.Strip,
+        steps.Nmt,
+        steps.StripAccents,
+        BertNormalizer,
     )
 }
 _ENUMS = {"behaviour": steps.Behaviour, "prepend": steps.PrependScheme, "form": steps.Form}
@@ -62,6 +66,9 @@ def to_arrays(tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
         "fuse_unk": tokenizer.fuse_unk,
         "ignore_merges": tokenizer.ignore_merges,
         "eos_is_guessed": tokenizer.eos_is_guessed,
+        "continuing_prefix": tokenizer.continuing_prefix,
+        "end_suffix": tokenizer.end_suffix,
+        "affixed": dict(tokenizer.affixed),
     }
     tokens = tokenizer.tokens
     table = tokens if isinstance(tokens, TokenTable) else TokenTable.of(tokens)
@@ -111,6 +118,9 @@ def from_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Tokenizer:
         fuse_unk=about["fuse_unk"],
         ignore_merges=about["ignore_merges"],
         eos_is_guessed=about["eos_is_guessed"],
+        continuing_prefix=about["continuing_prefix"],
+        end_suffix=about["end_suffix"],
+        affixed=about["affixed"],
     )
 
 
@@ -142,7 +152,7 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]]) -> None:
     require_range(arrays, "base", -1, size)
     require_range(arrays, "characters", 0, 0x110000)
     require_range(arrays, "character_ids", 0, size)
-    ids = [*about["eos"], *(fields[0] for fields in added)]
+    ids = [*about["eos"], *(fields[0] for fields in added), *about["affixed"].values()]
     ids += [] if about["unk"] is None else [about["unk"]]
     fallback = about["byte_fallback"]
     require(len(fallback) in (0, 256), "about")
@@ -153,7 +163,9 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]]) -> None:
         require(type(content) is str and len(rest) == _FLAGS, "about")
         flags += rest
     require(all(type(flag) is bool for flag in flags), "about")
-    names = "".join([about["sha256"], *(fields[1] for fields in added)])
+    texts = [about["continuing_prefix"], about["end_suffix"], *about["affixed"]]
+    require(all(type(text) is str for text in texts), "about")
+    names = "".join([about["sha256"], *texts, *(fields[1] for fields in added)])
     names.encode("utf-8")  # Lone surrogates are no text.
     require(len(about["sha256"]) == 64, "about")
 

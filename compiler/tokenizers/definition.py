@@ -12,13 +12,15 @@ There is one frozen class for each kind of step. Every pre-tokenizer that splits
 ``Split`` would, which its property ``split`` gives. ``encoding`` runs the steps.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..wordpiece.normalizer import BertNormalizer
 
 # GPT-2's pattern: contractions, words, numbers and symbols with a space before them, and white
 # space, whose last character belongs to the word that follows.
@@ -218,7 +220,25 @@ class Strip:
     right: bool = True
 
 
-Normalizer = Normalize | Replace | Prepend | Lowercase | Strip
+@dataclass(frozen=True, slots=True)
+class Nmt:
+    """Drop control characters, and write a space for other white space."""
+
+
+@dataclass(frozen=True, slots=True)
+class StripAccents:
+    """Drop marks; a letter with an accent of its own keeps it."""
+
+
+Normalizer = Normalize | Replace | Prepend | Lowercase | Strip | Nmt | StripAccents | BertNormalizer
+
+
+def written_space(normalizers: Iterable[Normalizer], steps: Iterable[PreTokenizer]) -> str | None:
+    """The character that stands for a space in tokens of characters, None for the space itself."""
+    for step in normalizers:
+        if isinstance(step, Replace) and step.pattern == " " and not step.is_regex:
+            return step.content
+    return next((step.replacement for step in steps if isinstance(step, Metaspace)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +279,9 @@ class Definition:
     character by itself), empty without that rule.
     ``unk``: what stands for a character without any token, None to drop it; ``fuse_unk``: one for
     a run of these. ``ignore_merges``: a whole pre-token that is a token is that token.
+
+    ``continuing_prefix``, ``end_suffix``: what is written before each symbol of a pre-token but the
+    first, and behind the last. ``affixed``: id of each symbol with either or both, as written.
     """
 
     name: str
@@ -277,6 +300,9 @@ class Definition:
     fuse_unk: bool = False
     ignore_merges: bool = False
     eos_is_guessed: bool = False
+    continuing_prefix: str = ""
+    end_suffix: str = ""
+    affixed: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def byte_level(self) -> bool:

@@ -10,6 +10,7 @@ change an encoding is checked. Fields that act after the encoding (``post_proces
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..diagnostics import TokenizerError
 from ..files.bounded import bounded_json
+from ..wordpiece.normalizer import BertNormalizer
 from . import byte_alphabet
 from .definition import (
     AddedToken,
@@ -27,6 +29,7 @@ from .definition import (
     Form,
     Lowercase,
     Metaspace,
+    Nmt,
     Normalize,
     Normalizer,
     Prepend,
@@ -36,8 +39,10 @@ from .definition import (
     Replace,
     Split,
     Strip,
+    StripAccents,
     Whitespace,
     WhitespaceSplit,
+    written_space,
 )
 from .patterns import check_pattern
 from .sizes import MOST_STEPS, brief, check_added, check_steps
@@ -148,6 +153,9 @@ _NORMALIZERS: dict[str, Callable[[_Json], Normalizer]] = {
     "NFKD": _form,
     "Replace": _replace,
     "Prepend": lambda step: Prepend(str(step["prepend"])),
+    "Nmt": lambda step: Nmt(),
+    "StripAccents": lambda step: StripAccents(),
+    "BertNormalizer": BertNormalizer.of,
     "Lowercase": lambda step: Lowercase(),
     "Strip": lambda step: Strip(
         bool(step.get("strip_left", True)), bool(step.get("strip_right", True))
@@ -189,9 +197,9 @@ def read_tokenizer_json(name: str, raw: bytes, eos: str | None) -> Tokenizer:
 
 def _read_bpe(name: str, raw: bytes, data: Mapping[str, Any], eos: str | None) -> Tokenizer:
     model: Mapping[str, Any] = data["model"]
-    for option in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
-        if model.get(option):
-            raise TokenizerError(f"the BPE option {option!r} is not supported")
+    if model.get("dropout"):
+        raise TokenizerError("the BPE option 'dropout' is not supported")
+    affixes = _Affixes.of(model)
     vocab: dict[str, int] = model["vocab"]
     normalizers = read_normalizers(data.get("normalizer"))
     steps = read_pre_tokenizers(data.get("pre_tokenizer"))
@@ -201,7 +209,13 @@ def _read_bpe(name: str, raw: bytes, data: Mapping[str, Any], eos: str | None) -
     byte_level = any(isinstance(step, ByteLevel) for step in steps)
     fallback = _byte_fallback(model)
     symbols = byte_alphabet.characters() if byte_level else _ascii_symbols(normalizers, steps)
-    tokens = _tokens(vocab, byte_level, _space(normalizers, steps), fallback)
+    space = written_space(normalizers, steps)
+    tokens = _tokens(
+        {i: affixes.removed_from(token) for token, i in vocab.items()},
+        byte_level,
+        space,
+        fallback,
+    )
     unk = model.get("unk_token")
     if unk is not None and unk not in vocab:
         raise TokenizerError(
@@ -212,14 +226,19 @@ def _read_bpe(name: str, raw: bytes, data: Mapping[str, Any], eos: str | None) -
         raise TokenizerError(
             "it merges characters (it has no pre-tokenizer 'ByteLevel'), but has no token of one"
         )
-    if model.get("ignore_merges") and not byte_level:
-        raise TokenizerError("the BPE option 'ignore_merges' is supported with 'ByteLevel' alone")
+    if model.get("ignore_merges") and space and any(" " in t[:-1] or " " in t[1:] for t in vocab):
+        raise TokenizerError(
+            f"the BPE option 'ignore_merges' is not supported for a vocabulary with spaces beside "
+            f"{brief(space)}, which is written for them"
+        )
+    merges = _merges(model.get("merges") or (), vocab, len(affixes.prefix))
+    affixes.check(merges, tokens)
     return Tokenizer(
         name=name,
         sha256=sha256(raw).hexdigest(),
         tokens=TokenTable.of({i: octets for i, octets in tokens.items() if i not in special}),
         added_tokens=added,
-        merges=_merges(model.get("merges") or (), vocab),
+        merges=merges,
         base=[vocab.get(char, -1) for char in symbols],
         eos=eos_ids({**vocab, **{token.content: token.id for token in added}}, eos),
         eos_is_guessed=eos is None,
@@ -231,6 +250,9 @@ def _read_bpe(name: str, raw: bytes, data: Mapping[str, Any], eos: str | None) -
         unk=None if unk is None else vocab[unk],
         fuse_unk=bool(model.get("fuse_unk")),
         ignore_merges=bool(model.get("ignore_merges")),
+        continuing_prefix=affixes.prefix,
+        end_suffix=affixes.suffix,
+        affixed={t: i for t, i in vocab.items() if len(affixes.removed_from(t)) == 1 < len(t)},
     )
 
 
@@ -259,19 +281,60 @@ def _added_tokens(data: Mapping[str, Any]) -> Iterable[AddedToken]:
         yield AddedToken(token_id, content, **{flag: bool(token.get(flag)) for flag in _FLAGS})
 
 
-def _merges(merges: Iterable[Any], vocab: Mapping[str, int]) -> NDArray[np.int32]:
-    """Left, right and result ids, int32 (n, 3), of merges like ``"a b"`` or ``["a", "b"]``."""
+def _merges(merges: Iterable[Any], vocab: Mapping[str, int], prefix: int = 0) -> NDArray[np.int32]:
+    """Left, right and result ids, int32 (n, 3), of merges like ``"a b"`` or ``["a", "b"]``.
+
+    ``prefix``: so many characters of a right part are not in the result.
+    """
     rows = []
     for number, merge in enumerate(merges):
         parts = merge.split(" ") if isinstance(merge, str) else merge
         try:
             left, right = parts
-            rows.append((vocab[left], vocab[right], vocab[left + right]))
+            rows.append((vocab[left], vocab[right], vocab[left + right[prefix:]]))
         except (ValueError, KeyError, TypeError):
             raise TokenizerError(
                 f"merge {number} ({brief(merge)}) uses a token that the vocabulary lacks"
             ) from None
     return np.array(rows, dtype=np.int32).reshape(-1, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class _Affixes:
+    """What a BPE model writes before each symbol of a pre-token but the first, ``prefix``, and
+    behind the last, ``suffix``."""
+
+    prefix: str
+    suffix: str
+
+    @classmethod
+    def of(cls, model: Mapping[str, Any]) -> "_Affixes":
+        names = "continuing_subword_prefix", "end_of_word_suffix"
+        found = [str(model.get(name) or "") for name in names]
+        if any(found) and (model.get("byte_fallback") or model.get("ignore_merges")):
+            raise TokenizerError(
+                f"the BPE options {' and '.join(map(repr, names))} are not supported together with "
+                f"'byte_fallback' or 'ignore_merges'"
+            )
+        if not found[0].isascii():
+            raise TokenizerError(f"the BPE option {names[0]!r} is supported for ASCII alone")
+        return cls(*found)
+
+    def removed_from(self, token: str) -> str:
+        """What a token spells: itself, where nothing would be left."""
+        return token.removeprefix(self.prefix).removesuffix(self.suffix) or token
+
+    def check(self, merges: NDArray[np.int32], tokens: Mapping[int, bytes]) -> None:
+        """Raise ``TokenizerError`` if the text of a token is not that of its parts."""
+        if not (self.prefix or self.suffix):
+            return
+        for left, right, result in merges.tolist():
+            parts = [tokens.get(part) for part in (left, right)]
+            if None not in parts and b"".join(filter(None, parts)) != tokens.get(result):
+                raise TokenizerError(
+                    f"{brief(self.prefix or self.suffix)}, which marks where pre-tokens begin or "
+                    f"end, is a part of a merge's text ({brief(tokens.get(result))})"
+                )
 
 
 def _byte_fallback(model: Mapping[str, Any]) -> tuple[int, ...]:
@@ -293,30 +356,22 @@ def _byte_fallback(model: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _tokens(
-    vocab: Mapping[str, int], byte_level: bool, space: str | None, fallback: tuple[int, ...]
+    names: Mapping[int, str], byte_level: bool, space: str | None, fallback: tuple[int, ...]
 ) -> dict[int, bytes]:
     """The bytes of each token. Tokens outside the byte-level alphabet are left out: merging never
     produces them."""
     if byte_level:
-        found = ((i, byte_alphabet.decode(token)) for token, i in vocab.items())
+        found = ((i, byte_alphabet.decode(token)) for i, token in names.items())
         return {i: octets for i, octets in found if octets is not None}
     tokens = {
         i: (token.replace(space, " ") if space else token).encode("utf-8")
-        for token, i in vocab.items()
+        for i, token in names.items()
     }
     return {**tokens, **{i: bytes([octet]) for octet, i in enumerate(fallback) if i >= 0}}
-
-
-def _space(normalizers: Iterable[Normalizer], steps: Iterable[PreTokenizer]) -> str | None:
-    """The character that stands for a space in tokens of characters, None for the space itself."""
-    for step in normalizers:
-        if isinstance(step, Replace) and step.pattern == " " and not step.is_regex:
-            return step.content
-    return next((step.replacement for step in steps if isinstance(step, Metaspace)), None)
 
 
 def _ascii_symbols(normalizers: Iterable[Normalizer], steps: Iterable[PreTokenizer]) -> list[str]:
     """The symbol of each byte that is an ASCII character by itself, "" for the others."""
     symbols = [chr(octet) if octet < 128 else "" for octet in range(256)]
-    symbols[ord(" ")] = _space(normalizers, steps) or " "
+    symbols[ord(" ")] = written_space(normalizers, steps) or " "
     return symbols

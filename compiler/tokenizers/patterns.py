@@ -127,15 +127,15 @@ def combining_classes(characters: str) -> list[int]:
 def substitutes() -> dict[str, str]:
     """By character what ``as_cut`` has in place of it, of those that it changes."""
     # U+0295 has been a letter without case since Unicode 17.0.
-    return {**dict.fromkeys(_characters(_AFTER_16), _UNASSIGNED), "\u0295": _LOWER_CASE}
+    return {**dict.fromkeys(characters_of(_AFTER_16), _UNASSIGNED), "\u0295": _LOWER_CASE}
 
 
 @cache
 def _inert() -> frozenset[str]:
-    return frozenset(_characters(_INERT))
+    return frozenset(characters_of(_INERT))
 
 
-def _characters(table: str) -> list[str]:
+def characters_of(table: str) -> list[str]:
     """All characters of a table of hexadecimal ranges."""
     found: list[str] = []
     for entry in table.split():

@@ -92,7 +92,7 @@ def _from_vocabulary(name: str, raw: bytes, config: Mapping[str, Any]) -> WordPi
     }
     added = {vocabulary[special]: special for special in _SPECIAL if special in vocabulary}
     model = {"vocab": vocabulary, "unk_token": _UNKNOWN}
-    return _assembled(name, raw, model, _bert_normalizer(options), added, frozenset(added), config)
+    return _assembled(name, raw, model, BertNormalizer.of(options), added, frozenset(added), config)
 
 
 def _from_json(name: str, raw: bytes, config: Mapping[str, Any]) -> WordPieceTokenizer:
@@ -113,7 +113,7 @@ def _from_json(name: str, raw: bytes, config: Mapping[str, Any]) -> WordPieceTok
             f"the normalizer {normalizer.get('type')!r} is not supported; 'BertNormalizer' is"
         )
     added, special = _added_tokens(data.get("added_tokens") or ())
-    parsed = None if normalizer is None else _bert_normalizer(normalizer)
+    parsed = None if normalizer is None else BertNormalizer.of(normalizer)
     return _assembled(name, raw, model, parsed, added, special, config)
 
 
@@ -152,17 +152,6 @@ def _assembled(
         special=special,
         eos=(by_name[end],) if end in by_name else (),
         vocab_size=max(ids) + 1,
-    )
-
-
-def _bert_normalizer(options: Mapping[str, Any]) -> BertNormalizer:
-    """Accents are stripped where the file does not say so if the text is lower-cased."""
-    lowercase, strip = options.get("lowercase", True), options.get("strip_accents")
-    return BertNormalizer(
-        clean_text=bool(options.get("clean_text", True)),
-        handle_chinese_chars=bool(options.get("handle_chinese_chars", True)),
-        strip_accents=bool(lowercase if strip is None else strip),
-        lowercase=bool(lowercase),
     )
 
 

@@ -79,6 +79,33 @@ class BertNormalizer:
     strip_accents: bool = True
     lowercase: bool = True
 
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> "BertNormalizer":
+        """That of a file's options. Accents are stripped where it does not say so if the text is
+        lower-cased."""
+        lowercase, strip = options.get("lowercase", True), options.get("strip_accents")
+        return cls(
+            clean_text=bool(options.get("clean_text", True)),
+            handle_chinese_chars=bool(options.get("handle_chinese_chars", True)),
+            strip_accents=bool(lowercase if strip is None else strip),
+            lowercase=bool(lowercase),
+        )
+
+    def changed(self) -> Iterable[int]:
+        """The code points that it does not write as they are."""
+        tables = character_tables()
+        if self.clean_text:
+            yield from tables.removed.codes()
+            yield from (code for code in tables.spaces.codes() if chr(code) != SPACE)
+        if self.handle_chinese_chars:
+            yield from tables.spaced.codes()
+        if self.strip_accents:
+            yield from tables.marks.codes()
+            yield from map(ord, tables.decomposed)
+            yield from range(_HANGUL, _HANGUL + _HANGUL_COUNT)
+        if self.lowercase:
+            yield from map(ord, tables.lower)
+
     def image(self, char: str) -> str:
         """What a character becomes, the order of marks apart; white space becomes a space.
 

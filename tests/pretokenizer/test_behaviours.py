@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from support.corpus.own_encodings import OwnEncodings, compare_random
 from support.corpus.tokenizer_case import Case
-from support.library_steps import BEHAVIOURS, bpe
-from tokenizers import Regex, Tokenizer, pre_tokenizers
+from support.library_steps import AFFIXES, BEHAVIOURS, bpe
+from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
 
 from constrain.compiler.tokenizers import byte_alphabet
 
@@ -19,6 +19,8 @@ Count = Callable[[str, object], None]
 
 LETTERS = "aab12.  é▁"
 WORDS = ["", "a", "b", "1", "12", ".", "é", " ", "  ", "ab", "a1", " a", "aa", "b.", "a b", "▁"]
+# Characters that a normalizer changes, of which a vocabulary may have some.
+CHANGED = ["A", "e\u0301", "\u200b", "日"]
 PATTERNS = [
     *(r"\s", r"a+|\p{N}", r" ?\w+| ?[^\s\w]+|\s+(?!\S)|\s+", r"[ab]1?", r"\s+(?!\S)|b", "."),
     *(r"\s+$", r" ?[^\s1]++|\s++\z|\s", r"\b[ab ]|[\w&&[^a]]+", r"^.|(?<=a) ", "a+?b|(?>1?)2"),
@@ -44,6 +46,20 @@ def cut(rng: random.Random, behaviour: str, invert: bool) -> Any:
     return pre_tokenizers.Whitespace()
 
 
+def normalizer(rng: random.Random) -> Any:
+    """One that changes single characters, most often none."""
+    flags = [rng.random() < 0.5 for _ in range(4)]
+    some = normalizers.Nmt(), normalizers.StripAccents(), normalizers.BertNormalizer(*flags)
+    return rng.choice([None, None, None, *some])
+
+
+def options(rng: random.Random) -> dict[str, Any]:
+    """What a model has that canonical masks do not follow, seldom."""
+    if rng.random() < 0.9:
+        return {}
+    return rng.choice([{"ignore_merges": True}, *AFFIXES.values()])
+
+
 def merges_of(rng: random.Random, letters: list[str]) -> list[tuple[str, str]]:
     """Up to twelve pairs of letters and of earlier results."""
     known, pairs = list(letters), dict[tuple[str, str], None]()
@@ -59,7 +75,8 @@ def compared(library: Tokenizer, folder: Path, rng: random.Random, languages: in
     library.add_special_tokens(["</s>"])
     library.save(str(folder / "tokenizer.json"))
     own = OwnEncodings(Case(folder / "tokenizer.json"))
-    return sum((compare_random(own, WORDS, rng) for _ in range(languages)), Counter[str]())
+    words = WORDS if library.normalizer is None else WORDS + CHANGED
+    return sum((compare_random(own, words, rng) for _ in range(languages)), Counter[str]())
 
 
 @pytest.mark.parametrize("invert", [False, True])
@@ -73,11 +90,13 @@ def test_every_way_to_cut(
     alphabet = byte_alphabet.characters()
     for number in range(40 if full else 1):
         bytewise = number % 3 < 2
-        letters = [alphabet[o] for o in LETTERS.encode()] if bytewise else list(LETTERS)
+        text = LETTERS + "A\u0301"
+        letters = [alphabet[o] for o in text.encode()] if bytewise else list(text)
         base = {char: i for i, char in enumerate(dict.fromkeys(letters)) if rng.random() < 0.95}
         pairs = merges_of(rng, [char for char in letters if char in base])
         vocab = {char: i for i, char in enumerate(base)}
         library = Tokenizer(bpe(vocab, pairs))
+        library.normalizer = normalizer(rng)
         steps = [cut(rng, behaviour, invert) for _ in range(rng.randrange(1, 3))]
         if bytewise:
             # Steps behind it see the characters that stand for bytes.
@@ -106,8 +125,10 @@ def test_spaces_of_sentencepiece(tmp_path: Path, full: bool, record_property: Co
         for name in names:
             vocab.setdefault(name, len(vocab))
         pairs = merges_of(rng, ["a", *letters])
-        model = bpe(vocab, pairs, byte_fallback=fallback, unk_token="<unk>" if unknown else None)
-        library = Tokenizer(model)
+        more = {} if fallback else options(rng)
+        unk = "<unk>" if unknown else None
+        library = Tokenizer(bpe(vocab, pairs, byte_fallback=fallback, unk_token=unk, **more))
+        library.normalizer = normalizer(rng)
         library.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=cuts)
         counts += compared(library, tmp_path, rng, 3 if full else 1)
     for kind, count in counts.items():

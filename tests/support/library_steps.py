@@ -3,7 +3,7 @@
 import random
 from typing import Any
 
-from tokenizers import Regex, models, normalizers, pre_tokenizers
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from constrain.compiler.tokenizers import byte_alphabet
 
@@ -184,6 +184,13 @@ NORMALIZERS = {
         }.items()
     },
     "lower case": normalizers.Lowercase(),
+    "nmt": normalizers.Nmt(),
+    "strip accents": normalizers.StripAccents(),
+    "bert": normalizers.BertNormalizer(),
+    "bert cased": normalizers.BertNormalizer(lowercase=False, handle_chinese_chars=False),
+    "bert accents": normalizers.BertNormalizer(
+        clean_text=False, lowercase=False, strip_accents=True
+    ),
     "strip": normalizers.Strip(left=True, right=False),
     "all": normalizers.Sequence([normalizers.NFKC(), normalizers.Strip(), *SENTENCE_PIECE]),
 }
@@ -223,3 +230,27 @@ PUBLISHED = {
     ),
     "kimi": split(KIMI, "isolated"),
 }
+
+
+# CLIP's steps: words with "</w>" behind their last symbol, without white space between them.
+CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+
+
+AFFIXES = {
+    "suffix": {"end_of_word_suffix": "</w>"},
+    "prefix": {"continuing_subword_prefix": "##"},
+    "both": {"continuing_subword_prefix": "@@", "end_of_word_suffix": "⁂"},
+}
+
+
+def clip(rng: random.Random, affixes: dict[str, str], **options: Any) -> Any:
+    """Merges trained on random text behind CLIP's steps."""
+    library = Tokenizer(models.BPE(unk_token="<unk>", **affixes, **options))
+    spaces = normalizers.Replace(Regex(r"\s+"), " ")
+    library.normalizer = normalizers.Sequence([normalizers.NFC(), spaces, normalizers.Lowercase()])
+    library.pre_tokenizer = split(CLIP, "removed", invert=True)
+    trainer = trainers.BpeTrainer(
+        vocab_size=500, special_tokens=["<unk>"], show_progress=False, **affixes
+    )
+    library.train_from_iterator([random_text(rng) for _ in range(500)], trainer)
+    return library

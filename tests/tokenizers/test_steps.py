@@ -9,19 +9,29 @@ from typing import Any
 import pytest
 import tokenizers
 from support.library_steps import (
+    AFFIXES,
     CUTS,
     METASPACES,
     NORMALIZERS,
     byte_model,
     character_model,
+    clip,
     random_text,
 )
-from tokenizers import AddedToken, Regex, normalizers, pre_tokenizers
+from tokenizers import AddedToken, Regex, models, normalizers, pre_tokenizers
 
 from constrain.compiler import load_tokenizer
-from constrain.compiler.tokenizers.definition import Punctuation, Whitespace, WhitespaceSplit
-from constrain.compiler.tokenizers.encoding.steps import split_text
+from constrain.compiler.diagnostics import TokenizerError
+from constrain.compiler.tokenizers.definition import (
+    Nmt,
+    Punctuation,
+    StripAccents,
+    Whitespace,
+    WhitespaceSplit,
+)
+from constrain.compiler.tokenizers.encoding.steps import normalize, split_text
 from constrain.compiler.tokenizers.patterns import as_cut, compile_pattern, normalized
+from constrain.compiler.wordpiece.normalizer import BertNormalizer
 
 
 def check(folder: Path, reference: Any, full: bool, seed: int) -> None:
@@ -90,6 +100,42 @@ def test_whole_pieces(tmp_path: Path, full: bool, options: dict[str, Any]) -> No
     check(tmp_path, reference, full, seed=24)
 
 
+@pytest.mark.parametrize("fallback", [False, True])
+@pytest.mark.parametrize("name", [*METASPACES, "none"])
+def test_whole_pieces_of_characters(tmp_path: Path, full: bool, name: str, fallback: bool) -> None:
+    """The same without the byte-level alphabet, also by the names of byte tokens."""
+    reference = tokenizers.Tokenizer(character_model(byte_fallback=fallback, ignore_merges=True))
+    data = json.loads(reference.to_str())
+    data["model"]["vocab"] |= {"▁ab▁a": 900, "foo▁": 901, "▁<x>": 902}
+    reference = tokenizers.Tokenizer.from_str(json.dumps(data))
+    if name in METASPACES:
+        reference.pre_tokenizer = METASPACES[name]
+    else:
+        reference.normalizer = NORMALIZERS["SentencePiece"]
+    check(tmp_path, reference, full, seed=28)
+
+
+@pytest.mark.parametrize("fuse", [False, True])
+@pytest.mark.parametrize("name", AFFIXES)
+def test_affixes(tmp_path: Path, full: bool, name: str, fuse: bool) -> None:
+    """Symbols that say whether they begin or end a pre-token, as CLIP's do, over bytes and
+    over characters."""
+    reference = clip(random.Random(name), AFFIXES[name], fuse_unk=fuse)
+    check(tmp_path, reference, full, seed=26)
+    reference.pre_tokenizer = pre_tokenizers.Whitespace()
+    check(tmp_path, reference, full, seed=27)
+
+
+def test_affixes_that_cannot_be_told_are_refused(tmp_path: Path) -> None:
+    """Where merging makes the affix of a text's own characters, and beside byte tokens."""
+    vocab = {"a": 0, "b": 1, "ab": 2}
+    for options in ({}, {"byte_fallback": True}):
+        model = models.BPE(vocab=vocab, merges=[("a", "b")], end_of_word_suffix="b", **options)
+        tokenizers.Tokenizer(model).save(str(tmp_path / "tokenizer.json"))
+        with pytest.raises(TokenizerError, match=r"'b', which|'byte_fallback'"):
+            load_tokenizer(tmp_path)
+
+
 @pytest.mark.parametrize("flags", range(16))
 def test_added_tokens(tmp_path: Path, full: bool, flags: int) -> None:
     """All options of added tokens; the longest of those that begin first."""
@@ -145,3 +191,12 @@ def test_normalization_is_that_of_the_library(form: str, full: bool) -> None:
             char = chr(code)
             for text in (char, f"a{char}\u0301", f"a\u0301{char}\u0323\u0f39"):
                 assert reference.normalize_str(text) == normalized(form, text), hex(code)
+
+
+@pytest.mark.parametrize("step", [Nmt(), StripAccents(), BertNormalizer()], ids=repr)
+def test_single_characters_become_those_of_the_library(step: Any, full: bool) -> None:
+    """Every character between two letters, by the normalizers with tables of their own."""
+    reference = getattr(normalizers, type(step).__name__)()
+    for characters in all_characters(full):
+        text = "".join(f"a{char}" for char in characters)
+        assert reference.normalize_str(text) == normalize(text, (step,))

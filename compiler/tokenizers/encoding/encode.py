@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import chain, compress, filterfalse
 
-from ..definition import AddedToken, Definition
+from ..definition import AddedToken, Definition, written_space
 from .added_tokens import searched_tokens
 from .allowance import Allowance
 from .bpe import WIDEST, Bpe, RowMerges
@@ -85,7 +85,7 @@ class Encoder:
                     continued=follows and begin == 0,
                     allowance=allowance,
                 )
-                if not tokenizer.byte_level and not tokenizer.splits:
+                if not (tokenizer.byte_level or tokenizer.splits or tokenizer.ignore_merges):
                     pieces = [part for piece in pieces for part in self._seams.pieces(piece)]
                 if pieces:
                     yield pieces
@@ -107,7 +107,9 @@ class Encoder:
 
     def is_seam(self, left: str, right: str) -> bool:
         """Whether no merge can cross the boundary between two adjacent characters."""
-        return not self.tokenizer.byte_level and len(self._seams.pieces(left + right)) == 2
+        if self.tokenizer.byte_level or self.tokenizer.ignore_merges:
+            return False
+        return len(self._seams.pieces(left + right)) == 2
 
     @cached_property
     def _bpe(self) -> Bpe:
@@ -127,25 +129,41 @@ class Encoder:
 
     @cached_property
     def _whole(self) -> dict[bytes, int]:
-        """The tokens that whole pre-tokens may be, by their bytes."""
-        return {octets: i for i, octets in self.tokenizer.tokens.items()}
+        """The tokens that whole pre-tokens may be, by the bytes of their names."""
+        tokenizer = self.tokenizer
+        found = {octets: i for i, octets in tokenizer.tokens.items()}
+        if not tokenizer.byte_level:
+            space = written_space(tokenizer.normalizers, tokenizer.pre_tokenizers) or " "
+            bytewise = {i: b"<0x%02X>" % octet for octet, i in enumerate(tokenizer.byte_fallback)}
+            plain = {i: char.encode() for char, i in tokenizer.characters.items()}
+            written = {i: o.replace(b" ", space.encode()) for o, i in found.items()}
+            names = {**written, **bytewise, **plain}
+            found = {name: i for i, name in names.items() if i >= 0}
+        return found
+
+    def _whole_token(self, piece: str) -> int | None:
+        """The token that a pre-token is by ``ignore_merges``, None for none."""
+        if not self.tokenizer.ignore_merges:
+            return None
+        return self._whole.get(self._symbols.octets(piece))
 
     def encode_piece(self, piece: str) -> list[int]:
         """The ids of one pre-token, not cached."""
         symbols = self._symbols
+        whole = self._whole_token(piece)
+        if whole is not None:
+            return [whole]
         if not self.tokenizer.byte_level:
             return self._bpe.merge(symbols.of_characters(piece))
-        octets = symbols.octets(piece)
-        if self.tokenizer.ignore_merges:
-            whole = self._whole.get(octets)
-            if whole is not None:
-                return [whole]
-        return self._bpe.merge(symbols.of_bytes(octets))
+        return self._bpe.merge(symbols.of_bytes(symbols.octets(piece)))
 
     def encode_pieces(self, pieces: list[str]) -> Iterator[tuple[str, list[int]]]:
         """Pre-tokens and their ids as of ``encode_piece``, in any order, merged together."""
-        if self.tokenizer.byte_level and self.tokenizer.ignore_merges:
-            whole = list(map(self._whole.get, map(self._symbols.octets, pieces)))
+        if self._symbols.has_affixes:
+            yield from zip(pieces, map(self.encode_piece, pieces), strict=True)
+            return
+        if self.tokenizer.ignore_merges:
+            whole = list(map(self._whole_token, pieces))
             for piece, token in zip(pieces, whole, strict=True):
                 if token is not None:
                     yield piece, [token]

@@ -9,12 +9,14 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from ...wordpiece.normalizer import BertNormalizer
 from .. import byte_alphabet
 from ..definition import (
     Behaviour,
     ByteLevel,
     Lowercase,
     Metaspace,
+    Nmt,
     Normalize,
     Normalizer,
     Prepend,
@@ -23,9 +25,11 @@ from ..definition import (
     Replace,
     Split,
     Strip,
+    StripAccents,
 )
 from ..patterns import WHITE_SPACE, as_cut, compile_pattern, matches, normalized
 from .allowance import Allowance, is_linear
+from .character_maps import images
 
 # A segment of a text: (start, end, whether the pattern matched it).
 _Segment = tuple[int, int, bool]
@@ -68,6 +72,10 @@ def normalize(
             case Lowercase():
                 # Character by character: str.lower gives a final sigma another form.
                 text = text.lower() if text.isascii() else "".join(map(str.lower, text))
+            case Nmt() | StripAccents():
+                text = text.translate(images(step))
+            case BertNormalizer():
+                text = step.normalize(text)
             case Strip(left, right):
                 text = text.lstrip(WHITE_SPACE) if left else text
                 text = text.rstrip(WHITE_SPACE) if right else text

@@ -18,7 +18,18 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
-from ..definition import AddedToken, Behaviour, Lowercase, Metaspace, Normalize, Prepend, Replace
+from ...wordpiece.normalizer import BertNormalizer
+from ..definition import (
+    AddedToken,
+    Behaviour,
+    Lowercase,
+    Metaspace,
+    Nmt,
+    Normalize,
+    Prepend,
+    Replace,
+    StripAccents,
+)
 from ..patterns import Item, as_cut, items
 from ..tokenizer import Tokenizer
 from .encode import Encoder
@@ -33,6 +44,9 @@ _BREAKS = "\n。，、！？"
 
 # Positions of a pattern that are followed; those of real tokenizers have some dozens.
 _MOST_POSITIONS = 100
+
+# Normalizers that write each character, or a run of marks, by itself.
+_OF_CHARACTERS = Normalize | Prepend | Lowercase | Nmt | StripAccents | BertNormalizer
 
 Part = AddedToken | list[str]
 
@@ -63,7 +77,7 @@ class _SafePlaces:
     def __init__(self, tokenizer: Tokenizer, encoder: Encoder) -> None:
         self._tokenizer, self._encoder = tokenizer, encoder
         supported = all(
-            isinstance(step, Normalize | Prepend | Lowercase)
+            isinstance(step, _OF_CHARACTERS)
             or (isinstance(step, Replace) and len(step.pattern) == 1 and not step.is_regex)
             for step in tokenizer.normalizers
         )

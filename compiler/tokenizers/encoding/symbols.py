@@ -14,11 +14,13 @@ class Symbols:
     """Maps pre-tokens to the ids of single symbols, and to bytes.
 
     A character without a symbol is spelled by byte tokens (``byte_fallback``), else by ``unk``,
-    else it is dropped.
+    else it is dropped. ``has_affixes``: what is written for a symbol depends on where in its
+    pre-token it is.
     """
 
     def __init__(self, tokenizer: Definition) -> None:
         self._tokenizer = tokenizer
+        self.has_affixes = bool(tokenizer.continuing_prefix or tokenizer.end_suffix)
         self._of_byte = tuple(tokenizer.base).__getitem__
         # Steps behind ``ByteLevel`` split text that is written in its alphabet.
         levels = [isinstance(step, ByteLevel) for step in tokenizer.pre_tokenizers]
@@ -34,6 +36,10 @@ class Symbols:
 
     def of_bytes(self, octets: bytes) -> list[int]:
         """The symbols of some bytes; those that the vocabulary lacks are ``unk`` or dropped."""
+        if self.has_affixes:
+            alphabet = byte_alphabet.characters()
+            base = self._tokenizer.base
+            return self._with_affixes([(alphabet[octet], base[octet]) for octet in octets])
         ids = list(map(self._of_byte, octets))
         if -1 not in ids:
             return ids
@@ -42,6 +48,8 @@ class Symbols:
     def of_characters(self, piece: str) -> list[int]:
         """The symbols of a pre-token in characters, with fallbacks."""
         symbol_of, fallback = self._tokenizer.characters, self._tokenizer.byte_fallback
+        if self.has_affixes:
+            return self._with_affixes([(char, symbol_of.get(char, -1)) for char in piece])
         try:
             return [symbol_of[char] for char in piece]
         except KeyError:
@@ -54,6 +62,17 @@ class Symbols:
                 found.append([fallback[octet] for octet in char.encode("utf-8")])
             else:
                 found.append(None)
+        return self._with_unknown(found)
+
+    def _with_affixes(self, plain: Sequence[tuple[str, int]]) -> list[int]:
+        """The symbols of a pre-token's characters, given the ids of these without affixes."""
+        prefix, suffix = self._tokenizer.continuing_prefix, self._tokenizer.end_suffix
+        found = list[list[int] | None]()
+        for place, (char, symbol) in enumerate(plain):
+            written = f"{prefix * (place > 0)}{char}{suffix * (place == len(plain) - 1)}"
+            if written != char:
+                symbol = self._tokenizer.affixed.get(written, -1)
+            found.append([symbol] if symbol >= 0 else None)
         return self._with_unknown(found)
 
     def of_pieces(

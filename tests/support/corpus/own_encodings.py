@@ -29,7 +29,7 @@ BY_ENGINE = ("DirectMerge", "CartesianMerge", "canonical network", "canonical ne
 # What kinds of artifacts are refused for, by name: nothing else may be.
 REFUSED = (
     "it merges characters|no other order is exact|puts (a space )?before (a )?text|"
-    "do not support the step"
+    "do not support the step|canonical masks do not follow"
 )
 
 
