@@ -9,7 +9,7 @@ a test compares them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from ..options import PREWARM, ROWS_BYTES, ArtifactRequest
 from ..progress import Step
 from .byte_rows import byte_rows
 from .row_table import DistinctRows, RowTable
+from .unspelled_members import shortest_unspelled
 
 if TYPE_CHECKING:
     from ..merge.direct_merge import CanonicalDfa
@@ -68,14 +69,30 @@ def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], t
             f"{visible(request.tokenizer.name)}: the tokenizer can spell no member: it has no "
             f"token for {', '.join(lost[:8])}"
         )
+    notes = _unspelled(columns, request)
     most: int | None = request.options.rows_bytes(request.options.max_artifact_bytes - taken)
     if not np.delete(live, DEAD).all():
         most = None
     elif request.options.prewarm == 0:
-        return Masks(for_lazy_masks(taken, request))
+        return Masks(for_lazy_masks(taken, request), notes=notes)
     subtrees = subtrees_of(request.trie)
     table = byte_rows(tables, trie, live, request.eos, size, request.limits, most, subtrees)
-    return Masks({}, notes=(_left_out(request, taken),)) if table is None else _stored(table)
+    if table is None:
+        return Masks({}, notes=(*notes, _left_out(request, taken)))
+    return replace(_stored(table), notes=notes)
+
+
+def _unspelled(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"]) -> tuple[str, ...]:
+    """A note that names the shortest member that no tokens spell, if there is one."""
+    lost = columns.dfa.used_bytes() & ~request.vocabulary.spelled_bytes
+    text = shortest_unspelled(columns.dfa, request.trie) if lost.any() else None
+    if text is None:
+        return ()
+    name = repr(visible(text.decode("utf-8", "backslashreplace")))
+    return (
+        f"members that no tokens spell are left out, the shortest is {name}: the tokenizer has no "
+        f"token for a part of it",
+    )
 
 
 def for_lazy_masks(taken: int, request: ArtifactRequest["Tokenizer"]) -> dict[str, NDArray[Any]]:
