@@ -66,7 +66,10 @@ def read_pre_tokenizers(found: object) -> tuple[PreTokenizer, ...]:
 
 
 def _flat(found: object, what: str, plural: str) -> Iterator[_Json]:
-    """The steps of a field in order; ``plural``: the key of a sequence's steps."""
+    """The steps of a field in order; ``plural``: the key of a sequence's steps.
+
+    BERT's pre-tokenizer is two of them.
+    """
     waiting = [] if found is None else [found]
     count = 0
     while waiting:
@@ -78,6 +81,8 @@ def _flat(found: object, what: str, plural: str) -> Iterator[_Json]:
             raise TokenizerError(f"a {what} is no object with a type")
         if step.get("type") == "Sequence":
             waiting += reversed(step[plural])
+        elif step.get("type") == "BertPreTokenizer":
+            waiting += ({"type": "Punctuation"}, {"type": "WhitespaceSplit"})
         else:
             yield step
 

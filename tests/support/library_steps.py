@@ -137,6 +137,7 @@ CUTS = {
     "punctuation": behind(pre_tokenizers.Punctuation("contiguous")),
     "white space": behind(pre_tokenizers.WhitespaceSplit()),
     "symbols": behind(pre_tokenizers.Whitespace()),
+    "bert": behind(pre_tokenizers.BertPreTokenizer()),
     "delimiter": behind(pre_tokenizers.CharDelimiterSplit("a")),
     "in the alphabet": pre_tokenizers.Sequence(
         [

@@ -24,7 +24,7 @@ PARTS = [
 # How text is cut: not at all, before spaces, behind letters with their marks, each by itself.
 PATTERNS = [None, r" ?[^\s]+|\s+", r"\p{L}\p{M}*", r"\p{M}", r"\p{L}|\p{M}+"]
 
-FORMS = ["NFC", "NFD", "NFKC", "NFKD", "Lowercase"]
+FORMS = ["NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "BertNormalizer"]
 
 
 def random_normalizing(rng: random.Random, form: str, folder: Path) -> Path:
