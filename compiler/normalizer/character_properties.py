@@ -37,6 +37,7 @@ from constrain.artifacts.network.tables import NetworkTables
 from ..automata.dfa import DEAD, Dfa
 from ..pretokenizer.character_classes import CODE_POINTS
 from ..tokenizers.definition import (
+    BertNormalizer,
     Form,
     Nmt,
     Normalize,
@@ -48,7 +49,6 @@ from ..tokenizers.definition import (
 )
 from ..tokenizers.encoding.character_maps import images
 from ..tokenizers.patterns import combining_classes, each_normalized, is_normalized
-from ..wordpiece.normalizer import BertNormalizer
 
 # The class of what is no character, or is changed wherever it stands.
 CHANGED = 0

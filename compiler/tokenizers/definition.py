@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..wordpiece.normalizer import BertNormalizer
+from ..wordpiece.normalizer import BertNormalizer as BertNormalizer
 
 # GPT-2's pattern: contractions, words, numbers and symbols with a space before them, and white
 # space, whose last character belongs to the word that follows.
