@@ -139,7 +139,11 @@ def added_tokens_as_text(
         from .grammar.added_text import added_text
 
         is_any = artifact.manifest.tokenization == ANY
-        # By any sequences an added token that is a text spells it, too.
-        added = {i: n for i, n in tokenizer.added.items() if not is_any or i in tokenizer.special}
+        # By any sequences an added token that is a text spells it, too; by its own those do that
+        # merging makes.
+        allowed = set(tokenizer.added_by_merging)
+        if is_any:
+            allowed |= {n for i, n in tokenizer.added.items() if i not in tokenizer.special}
+        added = {i: name for i, name in tokenizer.added.items() if name not in allowed}
         for _, found in added_text(grammar, added):
             yield found

@@ -90,6 +90,7 @@ def build_pretokenizer_tables(
     prefix, space = rewriting.prefix.encode("utf-8"), rewriting.space
     fallback = np.array(tokenizer.byte_fallback or [-1] * 256, dtype=np.int32)
     splits, in_alphabet = splits_of(tokenizer)
+    splits = [*_around_added(tokenizer), *splits]
     programs = [compile_program(split.pattern) for split in splits]
     spelled_by = _spelled_by(tokenizer, space, changed)
     alphabet = alphabet_of(
@@ -143,6 +144,18 @@ def _of_the_alphabet(split: Split) -> MarkedDfa:
     atoms = alphabet.atoms[[ord(char) for char in byte_alphabet.characters()]]
     dfa = boundary_automaton(split, program, alphabet)
     return MarkedDfa(np.ascontiguousarray(dfa.table[:, :, atoms]), dfa.final, dfa.start)
+
+
+def _around_added(tokenizer: Tokenizer) -> Iterator[Split]:
+    """The step before all others: it splits around the names of added tokens, the longest first,
+    that merging makes, too. Texts with other names are left out."""
+    names = sorted(tokenizer.added_by_merging, key=lambda name: (-len(name), name))
+    if names:
+        yield Split("|".join("".join(map(_escaped, name)) for name in names))
+
+
+def _escaped(char: str) -> str:
+    return f"\\x{ord(char):02x}" if char.isascii() else char
 
 
 def _is_whole(texts: MarkedDfa) -> bool:
@@ -207,7 +220,7 @@ def _conditions(
         texts = over_bytes_ignoring_marks(*without_tokens(verbatim.tokens), marks)
         yield texts, rewriting.prefix
     else:
-        left_out.update(verbatim.texts)
+        left_out.update(verbatim.tokens.keys() - tokenizer.added_by_merging)
     if left_out or rewriting.prefix:
         yield without_texts((text.encode() for text in left_out), marks), rewriting.prefix
     if _of_single_words(rewritten):

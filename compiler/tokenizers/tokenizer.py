@@ -5,7 +5,7 @@ is read from the cache without building as many objects.
 """
 
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 
-from .definition import Definition
+from .definition import ByteLevel, Definition, Metaspace, Normalizer, Replace
+from .encoding.added_tokens import searched_tokens
 from .encoding.encode import Encoder
 
 
@@ -30,6 +31,26 @@ class Tokenizer(Definition):
     def encode(self, text: str) -> list[int]:
         """The token ids that the tokenizer gives, without special tokens added around them."""
         return self.encoder.encode(text)
+
+    @cached_property
+    def added_by_merging(self) -> frozenset[str]:
+        """The names of added tokens that merging makes of the same text (Gemma's runs of line
+        breaks): to find such a name is to split the text around it.
+
+        None where a step before merging sees what stands around the name.
+        """
+        searched = searched_tokens(self)[0].tokens
+        flags = [token.single_word for token in searched.values()]
+        spaced = [isinstance(step, Metaspace | ByteLevel) for step in self.pre_tokenizers]
+        if any(flags) or any(spaced) or not all(map(_is_of_characters, self.normalizers)):
+            return frozenset()
+        plain = replace(self, added_tokens=())
+        return frozenset(
+            name
+            for name, token in searched.items()
+            if not (token.special or token.lstrip or token.rstrip)
+            and plain.encode(name) == [token.id]
+        )
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes of some tokens, special ones as their names. Raises ``KeyError`` for others."""
@@ -54,6 +75,11 @@ class Tokenizer(Definition):
         tokens = {i: name.encode("utf-8") for i, name in self.added.items()}
         tokens |= self.tokens.items()
         return Vocabulary.from_tokens(tokens, self.special, size)
+
+
+def _is_of_characters(step: Normalizer) -> bool:
+    """Whether a step replaces characters one by one."""
+    return isinstance(step, Replace) and not step.is_regex and len(step.pattern) == 1
 
 
 class TokenTable(Mapping[int, bytes]):

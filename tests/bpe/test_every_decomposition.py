@@ -56,15 +56,17 @@ def decomposed_model(rng: random.Random, size: int) -> dict[str, Any]:
         known = [split for split in splits if split[0] in vocab and split[1] in vocab]
         merges += sorted(known, key=lambda split: (vocab[split[0]], vocab[split[1]]))
     model = {"type": "BPE", "vocab": vocab, "merges": merges, "byte_fallback": True}
-    eos = {"id": 0, "content": "<eos>", "special": True, "single_word": False}
-    eos |= {"lstrip": False, "rstrip": False, "normalized": False}
+    flags = dict.fromkeys(("special", "single_word", "lstrip", "rstrip", "normalized"), False)
+    added = [{"id": 0, "content": "<eos>", **flags, "special": True}]
+    # The text is split around them before anything else.
+    added += [{"id": vocab[run], "content": run, **flags} for run in runs[:7] if "\n" in run]
     space = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
     behind = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious"}
     decoder = [{"type": "Replace", "pattern": {"String": "▁"}, "content": " "}]
     decoder += [{"type": "ByteFallback"}, {"type": "Fuse"}]
     return {
         "version": "1.0",
-        "added_tokens": [eos],
+        "added_tokens": added,
         "normalizer": space,
         "pre_tokenizer": behind | {"invert": False},
         "post_processor": None,
