@@ -215,12 +215,8 @@ def _read_bpe(name: str, raw: bytes, data: Mapping[str, Any], eos: str | None) -
     fallback = _byte_fallback(model)
     symbols = byte_alphabet.characters() if byte_level else _ascii_symbols(normalizers, steps)
     space = written_space(normalizers, steps)
-    tokens = _tokens(
-        {i: affixes.removed_from(token) for token, i in vocab.items()},
-        byte_level,
-        space,
-        fallback,
-    )
+    plain = affixes.removed_from(vocab)
+    tokens = _tokens(plain, byte_level, space, fallback)
     unk = model.get("unk_token")
     if unk is not None and unk not in vocab:
         raise TokenizerError(
@@ -231,7 +227,8 @@ def _read_bpe(name: str, raw: bytes, data: Mapping[str, Any], eos: str | None) -
         raise TokenizerError(
             "it merges characters (it has no pre-tokenizer 'ByteLevel'), but has no token of one"
         )
-    if model.get("ignore_merges") and space and any(" " in t[:-1] or " " in t[1:] for t in vocab):
+    by_name = model.get("ignore_merges") and not byte_level
+    if by_name and space and any(" " in token[1:] or " " in token[:-1] for token in vocab):
         raise TokenizerError(
             f"the BPE option 'ignore_merges' is not supported for a vocabulary with spaces beside "
             f"{brief(space)}, which is written for them"
@@ -257,7 +254,7 @@ def _read_bpe(name: str, raw: bytes, data: Mapping[str, Any], eos: str | None) -
         ignore_merges=bool(model.get("ignore_merges")),
         continuing_prefix=affixes.prefix,
         end_suffix=affixes.suffix,
-        affixed={t: i for t, i in vocab.items() if len(affixes.removed_from(t)) == 1 < len(t)},
+        affixed={t: i for t, i in vocab.items() if len(t) > 1 == len(plain[i])},
     )
 
 
@@ -325,9 +322,10 @@ class _Affixes:
             raise TokenizerError(f"the BPE option {names[0]!r} is supported for ASCII alone")
         return cls(*found)
 
-    def removed_from(self, token: str) -> str:
-        """What a token spells: itself, where nothing would be left."""
-        return token.removeprefix(self.prefix).removesuffix(self.suffix) or token
+    def removed_from(self, vocab: Mapping[str, int]) -> dict[int, str]:
+        """What each token spells: itself, where nothing would be left."""
+        prefix, suffix = self.prefix, self.suffix
+        return {i: t.removeprefix(prefix).removesuffix(suffix) or t for t, i in vocab.items()}
 
     def check(self, merges: NDArray[np.int32], tokens: Mapping[int, bytes]) -> None:
         """Raise ``TokenizerError`` if the text of a token is not that of its parts."""

@@ -91,6 +91,7 @@ def byte_model(**options: Any) -> Any:
     vocab = {char: i for i, char in enumerate(known)}
     pairs = [("a", "b"), ("b", "c"), ("Ġ", "a"), ("Ġ", "Ġ"), ("Ã", "©"), ("a", "a"), ("ab", "c")]
     pairs += [("Ġ", "ab"), ("f", "o"), ("fo", "o"), ("'", "s"), ("1", "2"), ("ĠĠ", "foo")]
+    pairs += [("a", "Ġ"), ("aĠ", "a")]
     return bpe(vocab, pairs, **options)
 
 
@@ -127,6 +128,10 @@ CUTS = {
     "cl100k": split(CL100K, "isolated"),
     "removed inverted": split(CL100K, "removed", True),
     "words": split(r"\w+", "isolated"),
+    "looks alone": split(r"\s+(?!\S)|\s(?=b)", "isolated"),
+    "end of text": split(r"\s+$", "isolated"),
+    "anchors": split(r"^[\w ]|\b\p{N}+?|\B\s|(?<=a)b++|\A.|\w\z", "isolated"),
+    "sets of sets": split(r"[\w&&[^ab]]+|[^\s[\p{P}a]&&[^c]]", "merged_with_next"),
     "not words": split(r"[^\w\s]+|\W", "contiguous"),
     "literal": behind(pre_tokenizers.Split("a", "merged_with_next")),
     "byte level": pre_tokenizers.ByteLevel(add_prefix_space=False),

@@ -11,12 +11,14 @@ until there is one.
 Whether a pattern's match can hold two characters side by side is decided by ``Adjacency``: the
 positions of the pattern's characters and which may follow which, as in Glushkov's automaton (V. M.
 Glushkov, The abstract theory of automata, Russian Mathematical Surveys 16(5), 1961). Look-ahead is
-taken for the empty text, so the result may be true once too often, never too seldom.
+taken for the empty text, so the result may be true once too often, never too seldom. Where a look
+might find nothing behind the second character, a match must begin there without any look.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from ...wordpiece.normalizer import BertNormalizer
 from ..definition import (
@@ -34,6 +36,9 @@ from ..patterns import Item, as_cut, items
 from ..tokenizer import Tokenizer
 from .encode import Encoder
 from .steps import normalize
+
+if TYPE_CHECKING:
+    import regex
 
 # Characters that are buffered before a place to split is looked for.
 CHUNK = 1 << 18
@@ -112,7 +117,10 @@ class _SafePlaces:
                 if split.behaviour is not Behaviour.ISOLATED or split.invert:
                     return False
                 left_end, right_begin = as_cut(left_end), as_cut(right_begin)
-                return not adjacency_of(split.pattern).may_hold(left_end, right_begin)
+                pattern = split.pattern
+                return begins_match(pattern, right_begin) and not adjacency_of(pattern).may_hold(
+                    left_end, right_begin
+                )
         return self._encoder.is_seam(left_end, right_begin)
 
 
@@ -229,3 +237,25 @@ def _matcher(classes: list[str]) -> Callable[[int, str], bool]:
 def adjacency_of(pattern: str) -> Adjacency:
     """The adjacency of a pattern, cached."""
     return Adjacency(pattern)
+
+
+def begins_match(pattern: str, char: str) -> bool:
+    """Whether a match begins at a character whatever is behind it, or that depends on no look."""
+    matcher = _without_looks(pattern)
+    return matcher is None or matcher.match(char) is not None
+
+
+@lru_cache(maxsize=64)
+def _without_looks(pattern: str) -> "regex.Pattern[str] | None":
+    """The pattern with looks that never hold, None if it has none."""
+    import regex
+
+    parts, depth = list[str](), 0
+    for kind, text in items(pattern):
+        if depth or (kind is Item.OPEN and text[2:] in ("=", "!", "<=", "<!")):
+            if not depth:
+                parts.append("(?!)")
+            depth += (kind is Item.OPEN) - (kind is Item.CLOSE)
+        else:
+            parts.append(text)
+    return regex.compile("".join(parts), regex.VERSION0) if "(?!)" in parts else None
