@@ -123,7 +123,7 @@ def language_of(path: str, given: Given, limits: "Limits") -> "Dfa":
         and (source := found.manifest.source) is not None
     ):
         m = found.manifest
-        named = replace(given, dialect=m.dialect, start=m.start, extended=False)
+        named = replace(given.as_in(m), extended=False)
         dfa = automaton_of(source, path, named.compile_options(path, limits)).dfa
     else:
         if not found.is_regular:
@@ -156,6 +156,7 @@ def compilation_of(
     """The steps that need a tokenizer, for the one that the command line names; notes go to
     stderr."""
     from constrain.compiler.cache import cache_of
+    from constrain.compiler.diagnostics import DEFINE, READ_AS
     from constrain.compiler.pipeline import build_artifact
 
     tokenizer = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
@@ -164,6 +165,8 @@ def compilation_of(
     for message in compilation.notes:
         note(message)
     for found in compilation.findings:
+        if found.message.startswith((READ_AS, DEFINE)):
+            continue  # Noted when the grammar was read.
         if found.span is None:
             note(found.in_a_line(recogniser.grammar.source))
         else:

@@ -4,8 +4,8 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -149,6 +149,22 @@ _LONGEST = 4_000
 def note(message: str) -> None:
     """Something the user should know; the work goes on."""
     status(f"note: {message}", in_colour=True)
+
+
+@contextmanager
+def noting() -> Iterator[None]:
+    """Note what the library says it has chosen in this block, each thing once."""
+    from constrain.compiler.progress import hearing
+
+    noted = set[str]()
+
+    def hear(message: str) -> None:
+        if message not in noted:
+            noted.add(message)
+            note(message)
+
+    with hearing(hear):
+        yield
 
 
 def error(message: str) -> None:

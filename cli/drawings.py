@@ -136,7 +136,7 @@ def draw_artifact(
         if m.source is None:
             what = f"its {stage.value.upper() if stage is Stage.NFA else stage.value} cannot be"
             raise UsageError(f"{visible(path)}: the grammar's text was stripped, so {what} drawn")
-        named = Given(dialect=m.dialect, start=m.start, meaning=Meaning(m.meaning))
+        named = Given(meaning=Meaning(m.meaning)).as_in(m)
         return draw_grammar(m.source, path, stage, named, limits, shown)
     return _draw_automaton(stage, None, artifact, shown)
 

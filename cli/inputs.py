@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 STDIN = "-"
 
 # Grammars of many dialects have this suffix.
-_GENERIC = ".ebnf"
+GENERIC = ".ebnf"
 
 # What is read of a file at a time.
 _PART_BYTES = 1 << 18
@@ -169,7 +169,7 @@ def _dialect_for(path: str, given: str | None) -> str:
     if given is not None:
         if given not in DIALECTS:
             raise UsageError(f"there is no dialect {given!r}; known are: {known}")
-        usual = None if path == STDIN or path.endswith(_GENERIC) else dialect_of(path)
+        usual = None if path == STDIN or path.endswith(GENERIC) else dialect_of(path)
         if usual not in (None, given.removesuffix("-extended")):
             note(f"{visible(path)} is read as {given}, as --dialect says; its suffix means {usual}")
         return given

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from constrain.artifacts.errors import visible
+
 from .configuration.current import choice
-from .console import UsageError
+from .console import UsageError, noting
 from .everywhere import panels
-from .inputs import beside, dialect_for
+from .inputs import GENERIC, beside, dialect_for
 from .limit_options import ALL_THERE_IS, OfLimits
 from .schema_options import SCHEMA, OfSchemas, plain
 from .watch import Watch
@@ -28,6 +30,7 @@ from .watch import Watch
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from constrain.artifacts.container.manifest import Manifest
     from constrain.compiler.limits import Limits
     from constrain.compiler.options import CompileOptions
 
@@ -156,11 +159,11 @@ class Given(OfLimits, OfSchemas):
             metavar="NAME",
             autocompletion=dialect_names,
             rich_help_panel=panels.GRAMMAR,
-            help="kbnf, gbnf, w3c, lark, iso14977, regex, regex-extended, json-schema, tools or "
-            "structural-tag.  "
+            help="kbnf, gbnf, w3c, lark, iso14977, ebnf, regex, regex-extended, json-schema, tools "
+            "or structural-tag.  "
             "[default: by suffix; .ebnf, .kbnf and - are kbnf; .gbnf, .w3c, .lark, .regex; "
-            ".isoebnf and .iso are iso14977; .schema.json is json-schema, .tools.json tools, "
-            ".structural-tag.json structural-tag]",
+            ".isoebnf and .iso are iso14977; .bnf is ebnf, and so is .ebnf that is none of these; "
+            ".schema.json is json-schema, .tools.json tools, .structural-tag.json structural-tag]",
         ),
     ] = None
     extended: Annotated[
@@ -180,6 +183,16 @@ class Given(OfLimits, OfSchemas):
             rich_help_panel=panels.GRAMMAR,
             help="The start rule, in a schema a pointer such as '#/$defs/item'.  [default: "
             "'start', else the first rule; in gbnf 'root']",
+        ),
+    ] = None
+    define: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--define",
+            metavar="NAME=REGEX",
+            rich_help_panel=panels.GRAMMAR,
+            help="What a name stands for that the grammar uses and does not define, as "
+            "'IDENT=[a-z]+'; also '? … ?' of ISO 14977 and '<…>' of ABNF; may be repeated.",
         ),
     ] = None
     tokenization: Annotated[
@@ -323,6 +336,24 @@ class Given(OfLimits, OfSchemas):
             values["tokenizer"] = found.tokenizer(self.tokenizer)
         return replace(self, **values)
 
+    def guesses(self, path: str) -> bool:
+        """Whether the suffix of ``path`` alone tells the dialect, and others have it as well."""
+        return self.dialect is None and path.endswith(GENERIC)
+
+    def definitions(self) -> tuple[tuple[str, str], ...]:
+        """The names that are defined here. Raises ``UsageError``."""
+        from constrain.compiler.dialects.ebnf.definitions import read_definitions
+
+        try:
+            return read_definitions(self.define or ())
+        except ValueError as error:
+            raise UsageError(f"--define: {visible(str(error))}") from None
+
+    def as_in(self, manifest: "Manifest") -> "Given":
+        """For the text of an artifact's grammar, which is read as it was."""
+        define = [f"{name}={regex}" for name, regex in manifest.define.items()]
+        return replace(self, dialect=manifest.dialect, start=manifest.start, define=define)
+
     def limits(self) -> "Limits":
         """The limits; the clock runs since the command began."""
         limits = self.bounds()
@@ -345,6 +376,7 @@ class Given(OfLimits, OfSchemas):
         said |= {"prewarm": 0} if self.lazy else {}
         said |= {"max_artifact_bytes": min(self.max_artifact_bytes, ALL_THERE_IS)}
         said |= {"dialect": dialect_for(path, self.dialect, self.extended)}
+        said |= {"is_guessed": self.guesses(path), "define": self.definitions()}
         said |= {"schema": self.schema_options(said["dialect"], path)}
         said |= {"imports": beside(path)} if said["dialect"] == "lark" else {}
         chosen = {name: value for name, value in said.items() if name in named}
@@ -358,7 +390,7 @@ class Given(OfLimits, OfSchemas):
 # The options of ``Given``: all, and those that go together.
 _NO_OPTIONS = ("watch", "takes", "said")
 ALL = tuple(field.name for field in fields(Given) if field.name not in _NO_OPTIONS)
-SOURCE = ("dialect", "extended", "start", *SCHEMA)
+SOURCE = ("dialect", "extended", "start", "define", *SCHEMA)
 TOKENIZER = ("tokenizer", "no_cache")
 # What an artifact has inside.
 OF_A_GRAMMAR = tuple(
@@ -424,7 +456,7 @@ def compile_options(
         def run(context: typer.Context | None = None, **values: Any) -> R:
             said = frozenset(filter(partial(_is_said, context), names))
             given = Given(**{name: values.pop(name) for name in names}, said=said, takes=takes)
-            with Watch() as watch:
+            with Watch() as watch, noting():
                 given = replace(given, watch=watch)
                 if not takes_several:
                     given = given.of(next((values[n] for n in _SUBJECTS if n in values), None))

@@ -134,7 +134,7 @@ def source_of(path: str, given: Given, limits: "Limits") -> Source:
             f"{visible(path)}: members of an artifact of the kind {m.kind} are drawn by its "
             "grammar, which was left out"
         )
-    named = replace(given, dialect=m.dialect, start=m.start, meaning=Meaning(m.meaning))
+    named = replace(given.as_in(m), meaning=Meaning(m.meaning))
     return _of_grammar(m.source, path, named.compile_options(path, limits))
 
 

@@ -70,6 +70,9 @@ class Source:
         return f"{before}{shown}{behind}", len(before) + offset - begin
 
 
+# How notes begin that say what a grammar's text was taken for, and which definitions nothing uses.
+READ_AS, DEFINE = "read as", "--define"
+
 # Characters of a line that is shown as a whole, and what is shown of longer ones.
 _LONGEST_LINE, _SHOWN_BEFORE, _SHOWN_BEHIND = 240, 80, 120
 

@@ -239,9 +239,9 @@ def read(text: str, options: CompileOptions, name: str) -> Grammar:
     ``CheckError`` where there is no rule to start from, ``TypeError`` without a dialect."""
     if options.dialect is None:
         raise TypeError("the option 'dialect' is needed to read a grammar")
-    schema, imports = options.of_schemas, options.imports
-    how = partial(read_grammar, start=options.start, schema=schema, imports=imports)
-    return how(text, options.dialect, name=name, limits=options.limits)
+    given = {each: getattr(options, each) for each in ("start", "imports", "is_guessed", "define")}
+    schema, limits = options.of_schemas, options.limits
+    return read_grammar(text, options.dialect, name=name, limits=limits, schema=schema, **given)
 
 
 def read_checked(text: str, options: CompileOptions, name: str) -> Grammar:

@@ -59,9 +59,12 @@ class CompileOptions:
     Of the grammar:
 
     - ``dialect``: a name in ``dialects.DIALECTS``; needed where a text is read.
+    - ``is_guessed``: a suffix alone told that the dialect is ``kbnf``, so that a text which is not
+      of just one other is read as EBNF by its own conventions, with a note.
     - ``start``: the start rule; by default ``start``, else the first rule (in gbnf ``root``).
     - ``schema``: how a JSON Schema is read; None has the defaults of that class.
     - ``imports``: the folder from which a Lark grammar's relative imports go; None refuses them.
+    - ``define``: names that the grammar leaves open, each with the regex that it stands for.
     - ``meaning``: its match semantics. ``exact``: each way to cut a text into terminals counts;
       ``maximal-munch``: a lexer cuts it, each lexeme as long as possible. By default
       ``choose.semantics_of`` decides.
@@ -103,9 +106,11 @@ class CompileOptions:
     """
 
     dialect: str | None = None
+    is_guessed: bool = False
     start: str | None = None
     schema: SchemaOptions | None = None
     imports: str | None = None
+    define: tuple[tuple[str, str], ...] = ()
     meaning: str | None = None
     engine: str = AUTO
     parser: str = AUTO
@@ -209,6 +214,7 @@ def options_of(manifest: Manifest) -> CompileOptions:
         return CompileOptions(
             dialect=manifest.dialect,
             start=manifest.start,
+            define=tuple(manifest.define.items()),
             schema=SchemaOptions.from_said(manifest.schema) if manifest.schema else None,
             meaning=manifest.meaning,
             tokenization=manifest.tokenization,

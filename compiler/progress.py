@@ -1,11 +1,13 @@
-"""The interfaces by which steps report: how far one is, and which begins and ends.
+"""The interfaces by which steps report: how far one is, which begins and ends, what they chose.
 
 progress(stage, done, total)              a parameter of what takes over a second
 @Step("merge")  or  with Step("merge"):   a step, as ``pipeline.py`` names them
 with listening(listener): ...             who hears of the steps of this thread
+say(message)                              what was chosen that nobody had said
+with hearing(hear): ...                   who hears of that
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator, contextmanager
 from contextvars import ContextVar
 from typing import Protocol
@@ -60,3 +62,23 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+_hear: ContextVar[Callable[[str], None] | None] = ContextVar("_hear", default=None)
+
+
+def say(message: str) -> None:
+    """Tell whoever hears it in this thread."""
+    hear = _hear.get()
+    if hear is not None:
+        hear(message)
+
+
+@contextmanager
+def hearing(hear: Callable[[str], None]) -> Iterator[None]:
+    """Tell ``hear`` what steps of this block say, in this thread."""
+    token = _hear.set(hear)
+    try:
+        yield
+    finally:
+        _hear.reset(token)

@@ -56,7 +56,8 @@ class Manifest:
     rows. ``parser`` is there in ``network``, ``earley`` and ``greedy`` alone. ``meaning``: how
     the grammar reads a text, ``exact`` or ``maximal-munch``. ``notes``: what the compiler said of
     the grammar, its tokenizer and its options, for people. ``schema``: the options that a JSON
-    Schema was read with, as the command line has them; empty where there is none. ``key``: what a
+    Schema was read with, as the command line has them; empty where there is none. ``define``: names
+    that the grammar left open, and the regexes that stood for them. ``key``: what a
     store calls it, a digest of all that its bytes depend on; empty elsewhere.
     """
 
@@ -79,6 +80,7 @@ class Manifest:
     meaning: str = EXACT
     notes: tuple[str, ...] = ()
     schema: dict[str, str] = field(default_factory=dict)
+    define: dict[str, str] = field(default_factory=dict)
     key: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -88,7 +90,7 @@ class Manifest:
         value["origins"] = [{"rule": each.rule, "spans": each.spans} for each in self.origins]
         if self.parser is not None:
             value["parser"] = asdict(self.parser)
-        for name in ("parser", "notes", "schema", "key"):
+        for name in ("parser", "notes", "schema", "define", "key"):
             if not value[name]:
                 del value[name]
         return value
@@ -125,8 +127,8 @@ class Manifest:
         return cls(**read)
 
 
-# Fields with a default: the exact meaning, no notes, no schema, no key.
-_OPTIONAL = frozenset({"meaning", "notes", "schema", "key"})
+# Fields with a default: the exact meaning, no notes, no schema, no definitions, no key.
+_OPTIONAL = frozenset({"meaning", "notes", "schema", "define", "key"})
 
 
 def _parser(value: object) -> ParserNames | None:

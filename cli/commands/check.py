@@ -72,6 +72,7 @@ def check(
     if given.dialect is not None:
         # A name that does not exist is no file's fault.
         dialect_for(STDIN, given.dialect, given.extended)
+    given.definitions()
     paths = files or listed_grammars(options.project())
     added = _AddedTokens()
     found, code = list[report.Item](), 0
@@ -131,7 +132,13 @@ def _findings(
     path: str, given: options.Given, limits: "Limits", added: Mapping[int, str] | None
 ) -> list[report.Item]:
     """The errors of a file, and what the lints find in it if it can be read."""
-    from constrain.compiler.diagnostics import CheckError, GrammarError, LimitError
+    from constrain.compiler.diagnostics import (
+        DEFINE,
+        READ_AS,
+        CheckError,
+        GrammarError,
+        LimitError,
+    )
     from constrain.compiler.dialects import read_grammar
     from constrain.compiler.frontend import normal_form
     from constrain.compiler.grammar.check import check as check_tree
@@ -151,6 +158,8 @@ def _findings(
             limits=limits,
             schema=given.schema_options(read_as, path),
             imports=beside(path),
+            define=given.definitions(),
+            is_guessed=given.guesses(path),
         )
     except GrammarError as error:
         return _errors(error)
@@ -188,6 +197,8 @@ def _findings(
         if any(of_notes([note])) or note.message.startswith(SPELLINGS):
             # A finding, if it is not silenced; or about no place.
             continue
+        if note.message.startswith((READ_AS, DEFINE)):
+            continue  # Noted when the grammar was read.
         message = note.message.removesuffix(" [narrowed]")
         name = "ignored-keyword" if message == note.message else "narrowed"
         listed.append(

@@ -67,7 +67,7 @@ def _read(artifact: "Artifact", name: str) -> "tuple[Grammar, list[dict[str, Any
     assert m.source is not None
     # A list of tools has no rules to start from.
     start = None if m.dialect == TOOLS else m.start or None
-    options = CompileOptions(dialect=m.dialect, start=start)
+    options = CompileOptions(dialect=m.dialect, start=start, define=tuple(m.define.items()))
     grammar = read_checked(m.source, options, name)
     findings: list[dict[str, Any]] = []
     for each in lint(grammar):

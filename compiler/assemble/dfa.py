@@ -132,6 +132,7 @@ def manifest_of(
         parser=parser,
         meaning=meaning,
         schema=request.options.of_schemas.said if grammar.has_schema else {},
+        define=dict(request.options.define),
     )
 
 

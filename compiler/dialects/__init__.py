@@ -10,6 +10,7 @@ is inside quotes, brackets and slashes.
 
 from .table import (
     DIALECTS,
+    EBNF,
     EXTENDED,
     JSON_SCHEMA,
     STRUCTURAL_TAG,
@@ -21,6 +22,7 @@ from .table import (
 
 __all__ = [
     "DIALECTS",
+    "EBNF",
     "EXTENDED",
     "JSON_SCHEMA",
     "STRUCTURAL_TAG",

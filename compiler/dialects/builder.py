@@ -215,6 +215,8 @@ class Builder:
         self.partial = False
         # What may stand before each terminal, in dialects that have such a thing.
         self.ignored: list[Expr] = []
+        # Names that the grammar leaves open and that are defined from outside.
+        self.given: frozenset[str] = frozenset()
         # Whether a lexer would follow a string and a regex of one length both.
         self.follows_all = False
         # Parts in other languages, what is to be known of them, and how schemas are read.
@@ -227,6 +229,15 @@ class Builder:
         self.import_root: Path | None = None
         # Groups leave no node behind, so a rule that nothing ends asks where the last one ended.
         self.last_group_end = 0
+
+    @property
+    def has_terminals(self) -> bool:
+        """Whether some rules are terminals and others are not."""
+        return bool(self.ignored)
+
+    def is_called(self, use: str, name: str) -> bool:
+        """Whether a definition of ``name`` from outside is meant for what rules use as ``use``."""
+        return use == name
 
     @property
     def extents(self) -> Mapping[str, Callable[[int, int], int]]:
@@ -332,6 +343,18 @@ def count_of(digits: str) -> int:
     """The number of a count. It may have any number of digits: limits refuse what is too much."""
     digits = digits.lstrip("0")
     return min(int(digits or "0"), HIGHEST_COUNT) if len(digits) < 20 else HIGHEST_COUNT
+
+
+def special_or_name(use: str, name: str) -> bool:
+    """Whether a name is that of a use: ``letter``, ``? letter ?`` and ``<letter>`` are."""
+    if name[:1] in ("?", "<"):
+        name = name[1:-1].strip()
+    return use in (name, special(name))
+
+
+def special(text: str) -> str:
+    """What rules call a special sequence."""
+    return f"? {' '.join(text.split())} ?"
 
 
 class EbnfBuilder(Builder):

@@ -3,8 +3,8 @@
 ``,`` stands between items, so names may contain spaces; ``{x}-`` is ``x`` once or more, also
 where ``x`` may be empty, and ``3 * x`` a count; strings have no escapes; nothing at all is the
 empty text. Stricter than the standard: strings end on the line they begin on, a comma has an
-item on each side, comments nest four deep at most, and of the special sequences, whose meaning
-the standard leaves open, ``? any character ?`` alone is known.
+item on each side, and comments nest four deep at most. The standard leaves open what a special
+sequence means: ``? any character ?`` is known, and others are names that nothing defines.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,11 @@ from .builder import (
     nothing_at,
     pattern_of,
     span_over,
+    special,
+    special_or_name,
 )
 
-_ANY_CHARACTER = "any character"
+_ANY_CHARACTER = "? any character ?"
 
 _COMMA = "',' stands between two items"
 _NO_NAME = f"{_COMMA}, and a rule begins with its name"
@@ -134,12 +136,15 @@ class Iso14977Builder(EbnfBuilder):
         return literal_of(text, span)
 
     def special(self, items: list[Token]) -> Expr:
-        """? any character ?"""
-        text, span = " ".join(items[0][1:-1].split()), items[0].span
-        if text != _ANY_CHARACTER:
-            hint = f"what ? … ? means is not defined; only ? {_ANY_CHARACTER} ? is known"
-            self.report(f"the special sequence ? {text} ? is not supported", span, hint)
-        return pattern_of(ANY_CHARACTER, str(items[0]), span)
+        """? any character ?, and others, which are defined from outside"""
+        text, span = special(items[0][1:-1]), items[0].span
+        if text == _ANY_CHARACTER:
+            return pattern_of(ANY_CHARACTER, str(items[0]), span)
+        return Reference(text, span)
+
+    def is_called(self, use: str, name: str) -> bool:
+        """Special sequences also by the text between their marks."""
+        return special_or_name(use, name)
 
     def _report_names_side_by_side(self, rules: Sequence[Rule]) -> None:
         """Note every use of two or more rules without a comma, which reads as one name."""

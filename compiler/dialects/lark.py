@@ -46,6 +46,7 @@ class LarkBuilder(AttributesBuilder):
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})
     closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"})
     rule_ends: ClassVar[frozenset[str]] = frozenset({"NEWLINE"})
+    has_terminals = True
     next_rule: ClassVar[str | None] = (
         r"^[ \t]*(?P<rule>[?!]*_*[A-Za-z][\w-]*[ \t]*(\.[+-]?\d+)?[ \t]*:|%(ignore|import)\b)"
     )

@@ -300,14 +300,17 @@ class StatementsBuilder(JsonBuilder):
 
     def report_undefined(self, rules: list[Rule]) -> None:
         """Names that nothing here defines, but something elsewhere would."""
-        defined = {rule.name for rule in rules} | self.elsewhere
+        defined = {rule.name for rule in rules} | self.elsewhere | self.given
         for body in [*(rule.body for rule in rules), *self.ignored]:
             for expr in walk(body):
                 if not isinstance(expr, Reference) or expr.name in defined:
                     continue
                 if expr.name in self.declared:
                     message = f"terminal {expr.name!r} is declared, but nothing defines it"
-                    hint = "what a lexer in Python would make cannot be followed: write a regex"
+                    hint = (
+                        "what a lexer in Python would make cannot be followed: write a regex, or "
+                    )
+                    hint += f"say what it stands for: --define '{expr.name}=REGEX'"
                 elif expr.name in COMMON:
                     message = f"terminal {expr.name!r} is not defined"
                     hint = f"write %import common.{expr.name}"

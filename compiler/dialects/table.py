@@ -1,18 +1,22 @@
 """The table of dialects, one row each, and reading a text by it."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path, PurePath
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
-from ..diagnostics import CheckError, Diagnostic, DialectError, Source, Span
+from ..diagnostics import DEFINE, READ_AS, CheckError, Diagnostic, DialectError, Source, Span
 from ..grammar.tree import Grammar, distinct_tokens
 from ..limits import Limits, blaming
+from ..progress import say
 from ..schema.options import SchemaOptions
 from ..schema.rules.deferred import Deferred
 from .builder import Builder
+from .ebnf.definitions import defined
+from .ebnf.plain import PlainEbnfBuilder
 from .gbnf import GbnfBuilder
 from .iso14977 import Iso14977Builder
 from .kbnf import KbnfBuilder
@@ -29,6 +33,12 @@ STRUCTURAL_TAG = "structural-tag"
 
 # Lists of tools, which a model may call.
 TOOLS = "tools"
+
+# EBNF and BNF whose conventions the text alone tells.
+EBNF = "ebnf"
+
+# What kbnf alone has.
+_OF_KBNF = re.compile(r"""#(?:e|ex|substrs)?["']|\b(?:any|except|permute|permute_by)!""")
 
 # Regular expressions in which `&` is intersection and `~` complement.
 EXTENDED = "regex-extended"
@@ -61,6 +71,8 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect("lark", (".lark",), LarkBuilder, "start", first_is_start=False),
         # Whatever the rules are called, the first one starts. Plain texts are kbnf as well.
         Dialect("iso14977", (".isoebnf", ".iso"), Iso14977Builder, "", True),
+        # Whatever stands in quotes and between rules, some convention has it.
+        Dialect(EBNF, (".bnf",), PlainEbnfBuilder, "start", True, suggested=False),
         Dialect(JSON_SCHEMA, (".schema.json",), None, "#", first_is_start=False),
         Dialect(STRUCTURAL_TAG, (".structural-tag.json",), None, "#", first_is_start=False),
         # Most objects are schemas as well.
@@ -86,10 +98,14 @@ def read_grammar(
     limits: Limits | None = None,
     schema: SchemaOptions | None = None,
     imports: str | PathLike[str] | None = None,
+    define: Sequence[tuple[str, str]] = (),
+    is_guessed: bool = False,
 ) -> Grammar:
     """Parse ``text`` as ``dialect``. ``name`` is what errors call it. ``schema``: how a JSON Schema
     is read. Its start, and that of a structural tag, is a JSON pointer. ``imports``: the folder
-    from which grammars import others; None where they may not.
+    from which grammars import others; None where they may not. ``define``:
+    names that the grammar leaves open, and regexes for them. ``is_guessed``: nobody named the
+    dialect: a text that is not of just one other is read as EBNF by its own conventions.
 
     Raises ``DialectError`` with all that is wrong with the syntax, or for an unknown dialect,
     ``CheckError`` if there is no rule or no rule ``start``.
@@ -98,9 +114,30 @@ def read_grammar(
     _check_encodable(source)
     limits = limits or Limits()
     try:
-        return _read(source, start, limits, schema, imports)
+        grammar = _read(source, start, limits, schema, imports, define)
     except UnexpectedError as error:
-        raise _with_suggestion(error, start, limits) from None
+        fitting = _fitting(source, start, limits)
+        if len(fitting) == 1 or not is_guessed or _OF_KBNF.search(text):
+            raise _suggesting(error, fitting) from None
+        grammar = _by_conventions(error, start, limits, define)
+    for note in grammar.notes:
+        if note.message.startswith((READ_AS, DEFINE)):
+            say(f"{visible(name)}: {note.message}")
+    return grammar
+
+
+def _by_conventions(
+    error: UnexpectedError, start: str | None, limits: Limits, define: Sequence[tuple[str, str]]
+) -> Grammar:
+    """The grammar of a text that its dialect cannot read, as EBNF. Raises the error that is found
+    further on in the text, of those in both dialects."""
+    try:
+        return _read(replace(error.source, dialect=EBNF), start, limits, define=define)
+    except DialectError as other:
+        first, last = (each.diagnostics[0].span for each in (error, other))
+        if first is not None and last is not None and last.start > first.start:
+            raise
+        raise error from None
 
 
 def read_growing(
@@ -122,7 +159,7 @@ def read_growing(
 
             return deferred_grammar(source, schema, limits)
         except UnexpectedError as error:
-            raise _with_suggestion(error, None, limits) from None
+            raise _suggesting(error, _fitting(source, None, limits)) from None
 
 
 def _read(
@@ -131,6 +168,7 @@ def _read(
     limits: Limits,
     schema: SchemaOptions | None = None,
     imports: str | PathLike[str] | None = None,
+    define: Sequence[tuple[str, str]] = (),
     *,
     recover: bool = True,
 ) -> Grammar:
@@ -141,13 +179,17 @@ def _read(
         raise DialectError(source, [Diagnostic(found)])
     if row.builder is None:
         grammar = _of_json(source, row, start, limits, schema)
+        unused = (f"{DEFINE} {name} changes nothing: {row.name} has no names" for name, _ in define)
+        grammar = replace(grammar, notes=(*grammar.notes, *map(Diagnostic, unused)))
         if limits.meter is not None:
             limits.meter.blamed = tuple(grammar.longest_rule())
         return grammar
     builder = row.builder(source, limits)
     builder.schema, builder.import_folder = schema, None if imports is None else Path(imports)
     builder.import_root = builder.import_folder
+    builder.given = frozenset(name for name, _ in define)
     rules = parse(builder, recover=recover)
+    rules += tuple(defined(rules, builder, define, limits))
     names = [rule.name for rule in rules]
     if not rules:
         raise CheckError(source, [Diagnostic(f"there is no rule in this {row.name} grammar")])
@@ -204,19 +246,24 @@ def _of_json_from(
     return tag_grammar(source, read_part, schema=schema, limits=limits, start=start)
 
 
-def _with_suggestion(error: DialectError, start: str | None, limits: Limits) -> DialectError:
-    """The error, with a help line if the text can be read as just one other dialect; then
-    what else is wrong in this one is of no interest."""
+def _fitting(source: Source, start: str | None, limits: Limits) -> list[str]:
+    """The other dialects that can read a text."""
     fitting = []
     for row in DIALECTS.values():
-        if row.suggested and row.name != error.source.dialect:
-            if row.builder is None and error.source.text.lstrip()[:1] != "{":
+        if row.suggested and row.name != source.dialect:
+            if row.builder is None and source.text.lstrip()[:1] != "{":
                 continue
             try:
-                _read(replace(error.source, dialect=row.name), start, limits, recover=False)
+                _read(replace(source, dialect=row.name), start, limits, recover=False)
             except ConstrainError:
                 continue
             fitting.append(row.name)
+    return fitting
+
+
+def _suggesting(error: DialectError, fitting: list[str]) -> DialectError:
+    """The error, with a help line if the text can be read as just one other dialect; then
+    what else is wrong in this one is of no interest."""
     first, *others = error.diagnostics
     if len(fitting) == 1:
         hint = f"the text can be read with --dialect {fitting[0]}"

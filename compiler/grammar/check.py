@@ -34,7 +34,7 @@ def check(grammar: Grammar) -> None:
     uses += (use for body in grammar.ignored for use in references(body))
     found = [
         Diagnostic(
-            f"rule {expr.name!r} is not defined",
+            _undefined(expr.name),
             expr.span,
             _help(grammar, expr, names if number < _MOST_SUGGESTIONS else ()),
         )
@@ -57,9 +57,18 @@ def _help(grammar: Grammar, expr: Reference, names: Iterable[str]) -> str:
     return _did_you_mean(expr.name, names) + meant
 
 
+def _undefined(name: str) -> str:
+    """What is said of a name, or of words in marks that only stand for something."""
+    if name[:1] in ("?", "<"):
+        return f"the grammar does not say what {name} stands for"
+    return f"rule {name!r} is not defined"
+
+
 def _did_you_mean(name: str, names: Iterable[str]) -> str:
     close = closest(name, names)
-    return f"did you mean {close!r}?" if close else "define it, or correct the name"
+    if close:
+        return f"did you mean {close!r}?"
+    return f"define it, correct the name, or say what it stands for: --define '{name}=REGEX'"
 
 
 def _wrong_in_terminals(grammar: Grammar) -> Iterator[Diagnostic]:

@@ -70,5 +70,6 @@ def options_of_json(content: Mapping[str, Any]) -> CompileOptions:
     if schema is not None:
         folders = tuple((uri, folder) for uri, folder in schema["schemas"])
         schema = SchemaOptions(**{**schema, "schemas": folders})
-    limits, eos = Limits(**content["limits"]), tuple(content["eos"])
-    return CompileOptions(**{**content, "schema": schema, "limits": limits, "eos": eos})
+    plain = {"limits": Limits(**content["limits"]), "eos": tuple(content["eos"])}
+    plain["define"] = tuple((name, regex) for name, regex in content["define"])
+    return CompileOptions(**{**content, "schema": schema, **plain})

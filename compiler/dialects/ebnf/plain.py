@@ -1,0 +1,396 @@
+"""EBNF and BNF as people write them, in which nothing but the text says what its marks mean.
+
+    conventions.py    which conventions it keeps
+    here              what could be read in two ways is refused; the tree
+
+A note says how the text was read.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ...automata import regex_ir as ir
+from ...diagnostics import READ_AS, Diagnostic, Span
+from ...grammar.tree import Difference, Expr, Literal, Pattern, Reference, Repetition, Rule
+from ..builder import (
+    USUAL_TOKENS,
+    EbnfBuilder,
+    Item,
+    Token,
+    count_of,
+    inner,
+    is_scalar,
+    literal_of,
+    pattern_of,
+    span_over,
+    special,
+    special_or_name,
+    token_of,
+    unescape,
+)
+from ..characters import class_pattern
+from .conventions import ESCAPE, Conventions, Undecided, conventions_of
+from .pieces import Piece
+
+_POINT = "#x[0-9A-Fa-f]+"
+_MEMBERS = {
+    escapes: re.compile(f"({member})(?:-({member}))?", re.DOTALL)
+    for escapes, member in ((False, f"{_POINT}|."), (True, f"{ESCAPE}|{_POINT}|."))
+}
+
+_MARKS = {
+    "|": "BAR",
+    ",": "COMMA",
+    "-": "MINUS",
+    "(": "ROUND_OPEN",
+    ")": "ROUND_CLOSE",
+    "[": "SQUARE_OPEN",
+    "]": "SQUARE_CLOSE",
+    "{": "CURLY_OPEN",
+    "}": "CURLY_CLOSE",
+}
+
+# What ends an item, so that an operator may stand behind it.
+_ITEM_ENDS = frozenset({"NAME", "STRING", "CLASS", "SPECIAL", "CODE", ")", "]", "}", "COUNT"})
+_ITEM_BEGINS = frozenset({"NAME", "STRING", "CLASS", "SPECIAL", "CODE", "(", "[", "{", "INTEGER"})
+
+# Of brackets: text to BNF, operators to EBNF.
+_BRACKETS = frozenset("()[]{}*+?")
+
+
+_NUMBER = 'text stands in quotes, as in "0".."9"; a count is written 3 * x, or {3} behind x'
+
+
+class PlainEbnfBuilder(EbnfBuilder):
+    """Builds rules from ``ebnf.lark``."""
+
+    grammar_file: ClassVar[str] = "ebnf.lark"
+    expected: ClassVar[dict[str, str]] = {
+        **USUAL_TOKENS,
+        "HEAD": "a rule (name and =, := or ::=)",
+        "END": "the end of the rule",
+        "INTEGER": "a number",
+        "STAR": "'*'",
+        "RANGE": "'..'",
+        "CODE": "a code point #xN",
+        "TEXT": "text",
+    }
+    hints: ClassVar[dict[str, str]] = {
+        "NAME": "a rule begins on a line of its own with its name and =, := or ::=",
+        "POSTFIX": "'?', '*' and '+' stand behind what they repeat",
+        "COUNT": "a count stands behind what it repeats",
+        "HEAD": "a bracket is open, or something is missing before",
+        "END": "a bracket is open, or something is missing before",
+        "INTEGER": _NUMBER,
+        "RANGE": _NUMBER,
+        "MINUS": "'-' stands between two items",
+        "COMMA": "',' stands between two items",
+    }
+    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})
+    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"})
+    rule_heads: ClassVar[frozenset[str]] = frozenset({"HEAD"})
+    rule_ends: ClassVar[frozenset[str]] = frozenset({"END"})
+
+    _found: Conventions | None = None
+
+    def tokens(self) -> Iterator[Token]:
+        """Those of the text by the conventions that it keeps; none where it keeps several."""
+        try:
+            found = self._found = conventions_of(self.source.text, self._check)
+            return iter(list(_Tokens(self, found).made()))
+        except Undecided as error:
+            self.report(error.message, error.span, error.help)
+            return iter(())
+
+    def is_called(self, use: str, name: str) -> bool:
+        """Special sequences also by the text between their marks, names also in < >."""
+        return special_or_name(use, name)
+
+    def start(self, rules: list[Rule]) -> tuple[Rule, ...]:
+        """All rules."""
+        self.report_redefinitions(rules)
+        if self._found is not None and rules:
+            self.notes.append(Diagnostic(f"{READ_AS} EBNF: {self._found.described()}"))
+        return tuple(rules)
+
+    def rule(self, items: list[Any]) -> Rule:
+        """HEAD = choice"""
+        name, defines, body, *ends = items
+        if body is None:
+            message = f"nothing stands behind '{defines}'"
+            self.report(message, defines.span, 'the empty text is written ""')
+            body = literal_of("", defines.span)
+        span = span_over([name, *(ends or [body])])
+        return Rule(
+            _name(name), name.span, body, Span(span.start, max(span.end, self.last_group_end))
+        )
+
+    def reference(self, items: list[Token]) -> Expr:
+        """A rule's name, with its < >, or what stands between two question marks."""
+        name = _name(items[0])
+        if name == "ε" and self._found and name not in self._found.names:
+            return literal_of("", items[0].span)
+        return Reference(name, items[0].span)
+
+    def difference(self, items: list[Item]) -> Expr:
+        """item - item …, from the left"""
+        left, *others = inner(items)
+        for right in others:
+            left = Difference(left, right, left.span.cover(right.span))
+        return left
+
+    def counted(self, items: list[Item]) -> Expr:
+        """INTEGER * item"""
+        number = count_of(str(items[0]))
+        return Repetition(inner(items)[0], number, number, span_over(items))
+
+    def repetition(self, items: list[Item | None]) -> Expr:
+        """{ choice }, and { choice }- for once or more"""
+        found = super().repetition(items)
+        assert isinstance(found, Repetition)
+        is_more = str(items[-1]).endswith("-")
+        return Repetition(found.item, 1, None, found.span) if is_more else found
+
+    def string(self, items: list[Token]) -> Literal:
+        """A quoted text."""
+        return literal_of(self._unquoted(items[0]), items[0].span)
+
+    def text(self, items: list[Token]) -> Literal:
+        """What stands outside of < >."""
+        return literal_of(str(items[0]), items[0].span)
+
+    def range(self, items: list[Token]) -> Expr:
+        """ "a".."z", which is one character."""
+        span = span_over(items)
+        first, last = (self._unquoted(item) for item in (items[0], items[2]))
+        if not (len(first) == len(last) == 1 and first <= last):
+            self.report("a range goes from one character to a later one", span)
+            return literal_of("", span)
+        node = ir.char_class([(ord(first), ord(last))])
+        return pattern_of(node, self.source.text[span.start : span.end], span)
+
+    def code_point(self, items: list[Token]) -> Literal:
+        """#xN"""
+        code = self._code(items[0], items[0].span.start)
+        return literal_of(chr(code) if code >= 0 else "", items[0].span)
+
+    def char_class(self, items: list[Token]) -> Pattern:
+        """[…] and [^…]"""
+        member = _MEMBERS[self._escapes]
+        return class_pattern(items[0], member, self._code, self.report, self.limits)
+
+    def _check(self) -> None:
+        self.limits.check_resources("reading the grammar")
+
+    @property
+    def _escapes(self) -> bool:
+        return bool(self._found and self._found.escapes)
+
+    def _unquoted(self, token: Token) -> str:
+        if not self._escapes or token.startswith("`"):
+            return token[1:-1]
+        begin = token.span.start + 1
+        return self._unescaped(token[1:-1], begin)
+
+    def _unescaped(self, text: str, start: int) -> str:
+        found = unescape(text, start, self.diagnostics, keep_unknown=False, long_escapes=True)
+        return found.text
+
+    def _code(self, text: str, start: int) -> int:
+        """The code point of an escape or of #xN; -1 if there is none."""
+        span = Span(start, start + len(text))
+        if text.startswith("#x"):
+            code = int(text[2:], 16) if len(text) <= 16 else -1
+            if code >= 0 and is_scalar(code):
+                return code
+            self.report(f"{text} is no code point that UTF-8 can encode", span)
+            return -1
+        if len(text) == 2 and text[1] in "[]-^":
+            return ord(text[1])
+        found = self._unescaped(text, start)
+        return ord(found) if len(found) == 1 else -1
+
+
+@dataclass(frozen=True)
+class _Tokens:
+    """The tokens of pieces: marks by what they mean where they stand."""
+
+    builder: PlainEbnfBuilder
+    found: Conventions
+
+    def made(self) -> Iterator[Token]:
+        """All tokens. Raises ``Undecided``."""
+        pieces = self.found.pieces
+        defines = next((piece.text for piece in pieces if piece.kind == "DEFINES"), "")
+        has_bar = self.found.has("|", "BAR")
+        ended = False
+        for i, piece in enumerate(pieces):
+            before = pieces[i - 1] if i else None
+            behind = pieces[i + 1] if i + 1 < len(pieces) else None
+            kind = piece.kind
+            if ended and kind != "HEAD":
+                raise Undecided(
+                    f"'{piece.text}' stands behind the end of a rule",
+                    _span(piece),
+                    f"a rule begins with its name and '{defines}'",
+                )
+            if kind == "HEAD":
+                ended = False
+                yield _token("HEAD", piece)
+            elif kind == "DEFINES":
+                if piece.text != defines:
+                    message = f"'{piece.text}' defines here, and '{defines}' above"
+                    raise Undecided(message, _span(piece), "write the same one in all rules")
+                yield _token("DEFINES", piece)
+            elif kind in (";", "."):
+                self._check_end(piece, behind)
+                ended = True
+                yield _token("END", piece)
+            else:
+                yield from self._inside(i, before, behind, has_bar=has_bar)
+
+    def _check_end(self, piece: Piece, behind: Piece | None) -> None:
+        """Whether a mark surely ends a rule."""
+        if piece.kind == "." and (self.found.has(";") or (behind and behind.kind != "HEAD")):
+            raise Undecided(
+                "'.' has two readings: the end of a rule, or any character",
+                _span(piece),
+                "write the end as ';' or leave it out, and any character as a class [^…]",
+            )
+
+    def _inside(
+        self, i: int, before: Piece | None, behind: Piece | None, *, has_bar: bool
+    ) -> Iterator[Token]:
+        """The tokens of the piece ``i``, inside of a rule."""
+        piece = self.found.pieces[i]
+        kind, text = piece.kind, piece.text
+        last, following = before.kind if before else "", behind.kind if behind else ""
+        if kind in ("|", "BAR", "/") and last == "DEFINES":
+            raise Undecided(
+                f"'{text}' behind '=' has two readings: the first alternative is empty, or this is "
+                "where alternatives begin",
+                _span(piece),
+                'write "" for the empty text, or leave the mark out',
+            )
+        if kind == "/" and has_bar:
+            raise Undecided(
+                "'/' has two readings beside '|': an alternative, or where a regex begins and ends",
+                _span(piece),
+                "write '|' between alternatives",
+            )
+        if kind in "?*+" and kind:
+            yield self._operator(piece, before, behind)
+        elif kind == "-" and last == "}" and following not in _ITEM_BEGINS:
+            return
+        elif kind == "}" and following == "-" and not self._is_item(i + 2):
+            yield token_of("CURLY_CLOSE", "}-", piece.start, piece.end)
+        elif kind == "-" and before and behind and _one(before) and _one(behind):
+            yield _token("RANGE", piece)
+        elif kind == "NAME" and "-" in text and not self.found.angled:
+            yield from self._hyphenated(piece)
+        elif kind == "TEXT":
+            yield self._text(piece)
+        elif kind == "WORD":
+            raise Undecided(
+                f"'{text}' has two readings outside of < >: text, or the name of a rule",
+                _span(piece),
+                f'write "{text}" for the text, or <{text}> for the rule',
+            )
+        elif kind == "OTHER":
+            what, hint = _UNREAD.get(
+                text, (f"'{text}'", "this is no part of EBNF as it is read here")
+            )
+            dialect = self.builder.source.dialect
+            raise Undecided(f"unexpected {what} (read as {dialect})", _span(piece), hint)
+        else:
+            yield _token("BAR" if kind == "/" else _MARKS.get(kind, _KINDS.get(kind, kind)), piece)
+
+    def _is_item(self, i: int) -> bool:
+        pieces = self.found.pieces
+        return i < len(pieces) and pieces[i].kind in _ITEM_BEGINS
+
+    def _operator(self, piece: Piece, before: Piece | None, behind: Piece | None) -> Token:
+        """? * or + behind an item, and * between a number and one."""
+        last = before.kind if before else ""
+        is_close = behind is not None and not behind.spaced and behind.kind in _ITEM_BEGINS
+        if last == "INTEGER" and piece.kind == "*":
+            if is_close:
+                raise Undecided(
+                    f"'{before.text if before else ''}*' has two readings: exactly so often, or at "
+                    "least so often",
+                    _span(piece),
+                    "write 3 * x with spaces for exactly three times; in ABNF, 3*x is at least "
+                    "three: --dialect abnf",
+                )
+            return _token("STAR", piece)
+        if last in _ITEM_ENDS and piece.spaced and is_close:
+            raise Undecided(
+                f"'{piece.text}' has two readings: it repeats what stands before or behind it",
+                _span(piece),
+                "write it right behind what it repeats",
+            )
+        if last == "}" and piece.kind == "+":
+            raise Undecided(
+                "'{ … }+' has two readings: once or more, or any number of times",
+                _span(piece),
+                "write ( … )+ for once or more, or leave the '+' out",
+            )
+        return _token("POSTFIX", piece)
+
+    def _hyphenated(self, piece: Piece) -> Iterator[Token]:
+        """A name with hyphens, or names with a difference between them."""
+        names = self.found.names
+        parts = piece.text.split("-")
+        if piece.text in names or not names.issuperset(parts):
+            yield _token("NAME", piece)
+            return
+        place = piece.start
+        for i, part in enumerate(parts):
+            if i:
+                yield token_of("MINUS", "-", place - 1, place)
+            yield token_of("NAME", part, place, place + len(part))
+            place += len(part) + 1
+
+    def _text(self, piece: Piece) -> Token:
+        """What stands outside of < >, if it is surely text."""
+        text = piece.text
+        if not _BRACKETS.isdisjoint(text) or text in (";", ".", ",") or "::=" in text:
+            raise Undecided(
+                f"'{text}' has two readings where nothing is quoted: text, or a mark",
+                _span(piece),
+                "put text in quotes, in all rules",
+            )
+        return _token("TEXT", piece)
+
+
+_KINDS = {"SPECIAL": "NAME"}
+
+# What begins something that does not end: what it is called, and how it ends.
+_STRING = "string without an end", "it ends with the same quote on the same line"
+_COMMENT = "comment without an end", "it ends with the same two marks, '*)' or '*/'"
+_UNREAD = {**dict.fromkeys("\"'`", _STRING), **dict.fromkeys(("(*", "/*"), _COMMENT)}
+
+
+def _one(piece: Piece) -> bool:
+    """Whether a piece is one character in quotes."""
+    return piece.kind == "STRING" and len(piece.text) == 3
+
+
+def _span(piece: Piece) -> Span:
+    return Span(piece.start, piece.end)
+
+
+def _token(kind: str, piece: Piece) -> Token:
+    """The token of a piece."""
+    return token_of(kind, piece.text, piece.start, piece.end)
+
+
+def _name(token: Token) -> str:
+    """A name without what stands around it, and with single spaces."""
+    if token.startswith("<"):
+        return " ".join(token[1:-1].split())
+    if token.startswith("?"):
+        return special(token[1:-1])
+    return str(token)
