@@ -164,6 +164,7 @@ def dialect_for(path: str, given: str | None, extended: bool = False) -> str:
 
 def _dialect_for(path: str, given: str | None) -> str:
     from constrain.compiler.dialects import DIALECTS, dialect_of
+    from constrain.compiler.dialects.ebnf.foreign import why_unread
 
     known = ", ".join(DIALECTS)
     if given is not None:
@@ -175,6 +176,8 @@ def _dialect_for(path: str, given: str | None) -> str:
         return given
     found = dialect_of(path)
     if found is None:
+        if (why := why_unread(path)) is not None:
+            raise UsageError(f"{visible(path)}: {why}")
         hint = (
             "; a JSON Schema is read with --dialect json-schema, a list of tools with --dialect "
             "tools, a structural tag with --dialect structural-tag"

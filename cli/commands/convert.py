@@ -16,7 +16,7 @@ def convert(
     grammar: options.Grammar,
     given: options.Given,
     to: Annotated[
-        str, typer.Option(metavar="DIALECT", help="kbnf, gbnf, w3c, lark, iso14977 or regex.")
+        str, typer.Option(metavar="DIALECT", help="kbnf, gbnf, w3c, lark, iso14977, abnf or regex.")
     ],
     loosen: Annotated[
         bool,

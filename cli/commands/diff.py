@@ -33,7 +33,7 @@ class Format(StrEnum):
     JSON = "json"
 
 
-@options.compile_options("extended", *OF_SCHEMAS, "max_depth", "meaning", *options.LIMITS)
+@options.compile_options("extended", "define", *OF_SCHEMAS, "max_depth", "meaning", *options.LIMITS)
 def diff(
     given: options.Given,
     left: Annotated[

@@ -189,6 +189,7 @@ class Builder:
     ``next_rule``: a regex (of whole lines) that finds a rule in text that cannot be read, its
     group ``rule`` at the name, but not inside a ``comment``; None where the text is one expression.
     ``only_rule``: what the one rule of a text without rules is called.
+    ``library``: regexes of the rules that each grammar has which does not define them.
     ``line_break``: the terminal of those that end rules, which mean nothing in brackets and behind
     ``no_break_behind``.
     """
@@ -206,6 +207,7 @@ class Builder:
     next_rule: ClassVar[str | None] = None
     comment: ClassVar[tuple[str, str]] = ("(*", "*)")
     only_rule: ClassVar[str] = ""
+    library: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, source: Source, limits: Limits) -> None:
         self.source = source

@@ -15,6 +15,7 @@ from ..progress import say
 from ..schema.options import SchemaOptions
 from ..schema.rules.deferred import Deferred
 from .builder import Builder
+from .ebnf.abnf import AbnfBuilder
 from .ebnf.definitions import defined
 from .ebnf.plain import PlainEbnfBuilder
 from .gbnf import GbnfBuilder
@@ -73,6 +74,8 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect("iso14977", (".isoebnf", ".iso"), Iso14977Builder, "", True),
         # Whatever stands in quotes and between rules, some convention has it.
         Dialect(EBNF, (".bnf",), PlainEbnfBuilder, "start", True, suggested=False),
+        # A ';' begins comments there, so that it reads half of what others mean.
+        Dialect("abnf", (".abnf",), AbnfBuilder, "", True, suggested=False),
         Dialect(JSON_SCHEMA, (".schema.json",), None, "#", first_is_start=False),
         Dialect(STRUCTURAL_TAG, (".structural-tag.json",), None, "#", first_is_start=False),
         # Most objects are schemas as well.

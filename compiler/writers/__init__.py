@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ..grammar.expand_permutations import expand_permutations, uses_of_parts
 from ..limits import Limits
 from ..lnf.longest_ignored import weave_longest
+from .abnf import write_abnf
 from .gbnf import write_gbnf
 from .iso14977 import write_iso14977
 from .kbnf import write_kbnf
@@ -31,6 +32,7 @@ __all__ = [
     "WRITERS",
     "losses",
     "write",
+    "write_abnf",
     "write_gbnf",
     "write_iso14977",
     "write_kbnf",
@@ -59,6 +61,7 @@ def _woven(write: "Callable[[Grammar], str]") -> "Callable[[Grammar], str]":
 
 
 WRITERS: "Mapping[str, Callable[[Grammar], str]]" = {
+    "abnf": _woven(write_abnf),
     "gbnf": _woven(write_gbnf),
     "iso14977": _woven(write_iso14977),
     "kbnf": _woven(write_kbnf),

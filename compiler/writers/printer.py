@@ -272,23 +272,27 @@ def bodies_by_name(
     for rule in grammar.rules:
         body = write_expr(rule.body, style, names, grammar.source)
         bodies.setdefault(rule.name, []).append(body)
-    return {name: " | ".join(found) for name, found in bodies.items()}
+    return {name: style.bar.join(found) for name, found in bodies.items()}
 
 
 def unique_names(
-    grammar: Grammar, valid: Callable[[str], str], fixed: Iterable[tuple[str, str]] = ()
+    grammar: Grammar,
+    valid: Callable[[str], str],
+    fixed: Iterable[tuple[str, str]] = (),
+    alike: Callable[[str], str] = str,
 ) -> dict[str, str]:
-    """New names of the rules: ``fixed`` ones first, the others made ``valid`` and different."""
+    """New names of the rules: ``fixed`` ones first, the others made ``valid`` and different.
+    ``alike``: equal for two that the dialect does not distinguish."""
     names = dict(fixed)
-    taken = set(names.values())
+    taken = set(map(alike, names.values()))
     for rule in grammar.rules:
         if rule.name in names:
             continue
         wanted = valid(rule.name)
         number = 1
-        while wanted in taken:
+        while alike(wanted) in taken:
             number += 1
             wanted = valid(f"{rule.name}{number}")
         names[rule.name] = wanted
-        taken.add(wanted)
+        taken.add(alike(wanted))
     return names

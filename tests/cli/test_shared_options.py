@@ -134,7 +134,9 @@ def test_a_command_receives_one_object() -> None:
 
 def test_defaults_are_the_library_s() -> None:
     """What the command line does not say is as the library has it."""
-    assert CompileOptions(dialect="kbnf") == without_clock(Given().compile_options("g.ebnf"))
+    assert CompileOptions(dialect="kbnf") == without_clock(Given().compile_options("g.kbnf"))
+    guessed = CompileOptions(dialect="kbnf", is_guessed=True)
+    assert guessed == without_clock(Given().compile_options("g.ebnf"))
     imports = CompileOptions(dialect="lark", imports="a")
     assert imports == without_clock(Given().compile_options("a/g.lark"))
 

@@ -86,6 +86,29 @@ def test_the_suffix_of_bnf_tells_the_dialect(path: str) -> None:
     assert "ebnf" == dialect_of(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("calc.pegjs", "ordered choices"),
+        ("CALC.PEST", "ordered choices"),
+        ("grammar.json", "grammar of tree-sitter"),
+        ("SQL.g4", "grammar of ANTLR"),
+        ("parse.y", "grammar of yacc"),
+    ],
+)
+def test_grammars_of_other_parsers_are_refused_by_what_they_are(
+    name: str, why: str, tmp_path: Path, capsysbinary: CaptureBytes
+) -> None:
+    """With what to use instead."""
+    path = tmp_path / name
+    path.write_text("a <- 'b' / 'bc'\n", encoding="utf-8")
+
+    assert 2 == run(["show", str(path)])
+    said = capsysbinary.readouterr().err.decode()
+    assert why in said
+    assert "write it" in said
+
+
 # --- the same grammar in all conventions
 
 

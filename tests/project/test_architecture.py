@@ -128,7 +128,8 @@ COMPILER: dict[str, set[str]] = {
     "machine": BASE
     | {"assemble", "automata", "choose", "dfa", "dialects", "frontend", "grammar", "lazy_dfa"}
     | {"lnf", "maximal_munch", "network", "options", "schema", "token_ids", "tokenizers"},
-    "writers": BASE | {"automata", "choose", "frontend", "grammar", "lnf", "options", "unicode"},
+    "writers": BASE
+    | {"automata", "choose", "dialects", "frontend", "grammar", "lnf", "options", "unicode"},
     "token_ids": BASE | {"automata", "frontend", "grammar", "options", "schema", "tokenizers"},
     "token_terminals": BASE
     | {"automata", "bpe", "grammar", "normalizer", "options", "pretokenizer", "tokenizers"},

@@ -23,7 +23,8 @@ _DEFINITION = re.compile(r"\s*(?P<name>\?[^?]*\?|<[^>]*>|[^=]*?)\s*=")
 def defined(
     rules: Sequence[Rule], builder: Builder, definitions: Iterable[tuple[str, str]], limits: Limits
 ) -> Iterator[Rule]:
-    """A rule for each definition of a name that rules use and do not define.
+    """A rule for each name that rules use and do not define: those of the definitions, then those
+    of the dialect's library.
 
     ``definitions``: names and their regexes. The builder notes those that change nothing. Raises
     ``DialectError`` for a regex that is none.
@@ -39,7 +40,11 @@ def defined(
             why = "the grammar defines it" if uses or name in known else "no rule uses that name"
             builder.notes.append(Diagnostic(f"{DEFINE} {name} changes nothing: {why}"))
         for use in opened:
+            known.add(use.name)
             yield _rule(use, name, regex, builder, limits)
+    for name, use in found.items():
+        if name not in known and name in builder.library:
+            yield _rule(use, name, builder.library[name], builder, limits)
 
 
 def _ignored(builder: Builder) -> Iterator[Reference]:

@@ -1,0 +1,79 @@
+"""Write grammars in ABNF."""
+
+import re
+from collections.abc import Iterator
+
+from ..dialects.ebnf.abnf import CORE
+from ..grammar.tree import Grammar, Pattern, Rule
+from .printer import (
+    ATOM,
+    CHOICE,
+    CodePoints,
+    Style,
+    Text,
+    bodies_by_name,
+    one_character,
+    unique_names,
+)
+
+# A text in either case, as Lark writes it, with escapes of backslashes alone.
+_EITHER_CASE = re.compile(r'"((?:[ !#-\[\]-~]|\\\\)*)"i')
+
+
+class AbnfStyle(Style):
+    """ABNF's syntax: strings in either case, characters as numbers, repeats before items."""
+
+    name = "ABNF"
+    bar = " / "
+
+    def literal(self, data: bytes) -> Text:
+        """A string, behind %s if it has letters; code points where one is not plain."""
+        text = data.decode("utf-8")
+        if re.fullmatch(r"[ !#-~]*", text):
+            return Text(f'{"%s" * (text.upper() != text.lower())}"{text}"', ATOM)
+        return Text("%x" + ".".join(f"{ord(char):X}" for char in text), ATOM)
+
+    def characters(self, ranges: CodePoints) -> Text:
+        """An alternative for each range."""
+        parts = [f"%x{a:X}" if a == b else f"%x{a:X}-{b:X}" for a, b in ranges]
+        return Text(self.bar.join(parts), CHOICE if len(parts) > 1 else ATOM)
+
+    def pattern(self, pattern: Pattern) -> Text | None:
+        """A text in either case is a string; regexes are spelled out."""
+        text = pattern.text
+        if pattern.kind == "string" and (found := _EITHER_CASE.fullmatch(text)):
+            return Text('"' + found[1].replace(r"\\", "\\") + '"', ATOM)
+        code = one_character(pattern)
+        return None if code is None else self.characters(((code, code),))
+
+    def repetition(self, item: Text, low: int, high: int | None) -> Text:
+        """[x], *x, 1*x, 3x or 2*4x."""
+        if (low, high) == (0, 1):
+            return Text(f"[{item.text}]", ATOM)
+        inside = item.within(ATOM)
+        if inside[0] in "*0123456789":
+            inside = f"({inside})"
+        least, most = str(low or ""), "" if high is None else str(high)
+        return Text((str(low) if low == high else f"{least}*{most}") + inside, ATOM)
+
+
+def write_abnf(grammar: Grammar) -> str:
+    """The grammar as ABNF, its start rule first; one rule for each name. Raises ``WriterError``."""
+    names = unique_names(grammar, _valid, alike=str.lower)
+    bodies = bodies_by_name(grammar, AbnfStyle(), names, [grammar.start])
+    core = set(_core_rules(grammar)) if grammar.source.dialect == "abnf" else set[str]()
+    lines = (f"{names[name]} = {body}\n" for name, body in bodies.items() if name not in core)
+    return "".join(lines)
+
+
+def _core_rules(grammar: Grammar) -> Iterator[str]:
+    """The names of the rules that every grammar has."""
+    return (rule.name for rule in grammar.rules if _is_core(rule) and rule.name != grammar.start)
+
+
+def _is_core(rule: Rule) -> bool:
+    return isinstance(rule.body, Pattern) and CORE.get(rule.name) == rule.body.text
+
+
+def _valid(name: str) -> str:
+    return re.sub(r"^(?=[^A-Za-z])", "x-", re.sub(r"[^A-Za-z0-9-]", "-", name))
