@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from ..dialects.ebnf.abnf import CORE
 from ..grammar.tree import Grammar, Pattern, Rule
+from ..unicode.utf8 import SURROGATES
 from .printer import (
     ATOM,
     CHOICE,
@@ -34,8 +35,13 @@ class AbnfStyle(Style):
         return Text("%x" + ".".join(f"{ord(char):X}" for char in text), ATOM)
 
     def characters(self, ranges: CodePoints) -> Text:
-        """An alternative for each range."""
-        parts = [f"%x{a:X}" if a == b else f"%x{a:X}-{b:X}" for a, b in ranges]
+        """An alternative for each range; one that has all around the surrogates goes over them."""
+        joined: list[tuple[int, int]] = []
+        for first, last in ranges:
+            if joined and (joined[-1][1] + 1, first - 1) == SURROGATES:
+                first, _ = joined.pop()
+            joined.append((first, last))
+        parts = [f"%x{a:X}" if a == b else f"%x{a:X}-{b:X}" for a, b in joined]
         return Text(self.bar.join(parts), CHOICE if len(parts) > 1 else ATOM)
 
     def pattern(self, pattern: Pattern) -> Text | None:
