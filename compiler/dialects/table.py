@@ -39,7 +39,9 @@ TOOLS = "tools"
 EBNF = "ebnf"
 
 # What kbnf alone has.
-_OF_KBNF = re.compile(r"""(?<![^\s=|,(\[{])#(?:e|ex|substrs)?["']|\b(?:any|except|permute|permute_by)!""")
+_OF_KBNF = re.compile(
+    r"""(?<![^\s=|,(\[{])#(?:e|ex|substrs)?["']|\b(?:any|except|permute|permute_by)!"""
+)
 
 # Regular expressions in which `&` is intersection and `~` complement.
 EXTENDED = "regex-extended"
