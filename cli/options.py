@@ -159,10 +159,10 @@ class Given(OfLimits, OfSchemas):
             metavar="NAME",
             autocompletion=dialect_names,
             rich_help_panel=panels.GRAMMAR,
-            help="kbnf, gbnf, w3c, lark, iso14977, abnf, ebnf, regex, regex-extended, json-schema, "
+            help="kbnf, gbnf, w3c, lark, iso14977, abnf, antlr, ebnf, regex, regex-extended, json-schema, "
             "tools or structural-tag.  "
             "[default: by suffix; .ebnf, .kbnf and - are kbnf; .gbnf, .w3c, .lark, .regex; "
-            ".isoebnf and .iso are iso14977; .abnf; .bnf is ebnf, and so is .ebnf that is none of "
+            ".isoebnf and .iso are iso14977; .abnf; .g4 is antlr; .bnf is ebnf, and so is .ebnf that is none of "
             "these; .schema.json is json-schema, .tools.json tools, .structural-tag.json "
             "structural-tag]",
         ),
@@ -237,8 +237,8 @@ class Given(OfLimits, OfSchemas):
         typer.Option(
             rich_help_panel=panels.GRAMMAR,
             help="exact: each way to cut a text into terminals counts; maximal-munch: a lexer cuts "
-            "it, each lexeme as long as possible.  [default: maximal-munch for Lark's grammars "
-            "with %ignore, %llguidance or lazy rules, else exact]",
+            "it, each lexeme as long as possible.  [default: maximal-munch for ANTLR's "
+            "grammars, and Lark's with %ignore, %llguidance or lazy rules, else exact]",
         ),
     ] = None
     prewarm: Annotated[

@@ -90,10 +90,10 @@ class EngineChoice:
 def semantics_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]:
     """The match semantics of a grammar, and why it has them.
 
-    Grammars of Lark that ignore text, say ``%llguidance``, or have a rule that ends as soon as it
-    may, are written for a lexer, and are read by maximal munch where nothing else is asked for; all
-    others are read exactly. So are those that name tokens, which no lexer reads, where only such a
-    rule asks for one.
+    Grammars of ANTLR, and those of Lark that ignore text, say ``%llguidance``, or have a rule that
+    ends as soon as it may, are written for a lexer, and are read by maximal munch where nothing
+    else is asked for; all others are read exactly. So are those that name tokens, which no lexer
+    reads, where only such a rule asks for one.
     """
     if wanted is not None:
         return wanted, AS_ASKED
@@ -105,6 +105,8 @@ def semantics_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]
         lazy = next((rule.name for rule in grammar.rules if rule.shortest), None)
         if lazy is not None and not grammar.tokens:
             return MAXIMAL_MUNCH, f"rule {lazy!r} is lazy, which is written for a lexer"
+    if grammar.source.dialect == "antlr":
+        return MAXIMAL_MUNCH, "grammars of ANTLR are written for a lexer"
     return EXACT, "each way to cut a text into terminals counts"
 
 

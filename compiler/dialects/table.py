@@ -16,6 +16,7 @@ from ..schema.options import SchemaOptions
 from ..schema.rules.deferred import Deferred
 from .builder import Builder
 from .ebnf.abnf import AbnfBuilder
+from .ebnf.antlr import AntlrBuilder
 from .ebnf.definitions import defined
 from .ebnf.plain import PlainEbnfBuilder
 from .gbnf import GbnfBuilder
@@ -78,6 +79,7 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect(EBNF, (".bnf",), PlainEbnfBuilder, "start", True, suggested=False),
         # A ';' begins comments there, so that it reads half of what others mean.
         Dialect("abnf", (".abnf",), AbnfBuilder, "", True, suggested=False),
+        Dialect("antlr", (".g4",), AntlrBuilder, "", True, suggested=False),
         Dialect(JSON_SCHEMA, (".schema.json",), None, "#", first_is_start=False),
         Dialect(STRUCTURAL_TAG, (".structural-tag.json",), None, "#", first_is_start=False),
         # Most objects are schemas as well.

@@ -151,7 +151,7 @@ class _LongestGaps(Gaps):
 
     def _piece(self, expr: Expr) -> Dfa:
         """What an ignored terminal takes of a text, as long as possible."""
-        if self._grammar.source.dialect == "lark" and not self._grammar.follows_all:
+        if self._grammar.source.dialect in ("lark", "antlr") and not self._grammar.follows_all:
             body = self._without_exclusions(expr)
             lazy = lazy_dfa(body, self._bodies, self._grammar.source, self._limits)
             if lazy is not None:

@@ -48,7 +48,7 @@ _MOST_USES = 500
 
 def _for_lark(grammar: "Grammar") -> str:
     """With %ignore if it is Lark's own; by others it is meant to be read without a lexer."""
-    if grammar.source.dialect != "lark":
+    if grammar.source.dialect not in ("antlr", "lark"):
         woven = weave_longest(grammar)
         # In Lark the case of a name says whether it is a terminal.
         rules = tuple(replace(rule, terminal=False) for rule in woven.rules)

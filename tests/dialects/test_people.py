@@ -29,11 +29,15 @@ IDENT, STRING, NUMBER = "[A-Za-z_][A-Za-z_0-9]*", '"[^"]*"', r"[0-9]+(\.[0-9]+)?
 MARKS = ["SEMICOLON=;", "EQUALS==", r"LPAREN=\(", r"RPAREN=\)", r"LBRACE=\{", r"RBRACE=\}"]
 MARKS += ["ARROW=->", r"DOT=\."]
 WORDS = ["RETURN=return", "NULL=null", "BOOLEAN=true|false", "TYPE=[A-Z][a-z]*"]
+JAVA = [f"Identifier={IDENT}", "IntegerLiteral=[0-9]+", r"FloatingPointLiteral=[0-9]+\.[0-9]+"]
+JAVA += ["BooleanLiteral=true|false", "CharacterLiteral='.'", "NullLiteral=null"]
+JAVA += [f"StringLiteral={STRING}"]
 
 # By the file's name: --start, --dialect and --define.
 NEEDS: Mapping[str, Mapping[str, Any]] = {
     "abnf__rfc3339.abnf": {"start": "date-time"},
     "abnf__rfc5322.abnf": {"start": "address-list"},
+    "antlr__Java8Parser.g4": {"start": "compilationUnit", "define": JAVA},
     "chessnote__docs_grammar.ebnf": {"define": ["digit=[0-9]"]},
     "cool__docs_grammar.ebnf": {
         "define": [f"ident={IDENT}", f"numeric_literal={NUMBER}", f"string_literal={STRING}"],
@@ -146,7 +150,7 @@ def test_nothing_is_said_in_vain(data: Find) -> None:
     ("name", "text", "other"),
     [
         ("abnf__rfc3339.abnf", "2024-02-29T12:00:00Z", "2024-02-29"),
-        ("chessnote__docs_grammar.ebnf", '[Event"x"]1.e4 e5*', "1.e9"),
+        ("chessnote__docs_grammar.ebnf", '[Event"x"]1.e4e5*', "1.e9"),
         ("cool__docs_grammar.ebnf", "a.b_c.d", "a..b"),
         ("wild__relop.ebnf", 'SELECT*FROMtWHEREa="x";', "SELECT*"),
         ("wild__mathic.ebnf", "dff(){returnx;}", "dff(){return}"),

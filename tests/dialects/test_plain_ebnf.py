@@ -92,7 +92,6 @@ def test_the_suffix_of_bnf_tells_the_dialect(path: str) -> None:
         ("calc.pegjs", "ordered choices"),
         ("CALC.PEST", "ordered choices"),
         ("grammar.json", "grammar of tree-sitter"),
-        ("SQL.g4", "grammar of ANTLR"),
         ("parse.y", "grammar of yacc"),
     ],
 )

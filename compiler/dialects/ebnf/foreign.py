@@ -17,11 +17,6 @@ _TREE_SITTER = (
     "precedences, conflicts, external tokens; write it as lark, with %ignore for its extras and a "
     "priority for its keywords"
 )
-_ANTLR = (
-    "a grammar of ANTLR takes the first of alternatives that fit, by predicates and code among "
-    "them; write it as lark, which has a lexer and %ignore, too: rules in lower case, terminals in "
-    "upper case, 'skip' as %ignore, each ';' a line break"
-)
 _YACC = (
     "a grammar of yacc or bison leaves its tokens to a lexer and its conflicts to precedences; "
     "write it as ebnf, and say with --define NAME=REGEX what the tokens are"
@@ -31,7 +26,6 @@ _YACC = (
 _REASONS: Mapping[str, str] = {
     **dict.fromkeys((".pest", ".pegjs", ".peggy", ".peg"), _PEG),
     **dict.fromkeys(("grammar.json", "grammar.js"), _TREE_SITTER),
-    **dict.fromkeys((".g4", ".g"), _ANTLR),
     **dict.fromkeys((".y", ".yy"), _YACC),
 }
 
