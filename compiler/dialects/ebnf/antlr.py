@@ -134,7 +134,8 @@ class AntlrBuilder(EbnfBuilder):
             if rule.name in self._skipped:
                 self.ignored.append(Reference(rule.name, rule.name_span))
         self._report_unseen(found)
-        said = "the lexer reads what the parser allows, where ANTLR's reads all tokens: 'if' ID has ifa"
+        said = "the lexer reads what the parser allows, where ANTLR's reads all tokens"
+        said += ", so that 'if' ID has ifa"
         if self._dropped:
             said += f"; left out: {', '.join(sorted(self._dropped))}"
         self.notes.append(Diagnostic(f"{READ_AS} ANTLR: {said}"))

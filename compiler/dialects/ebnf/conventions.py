@@ -84,10 +84,12 @@ def conventions_of(text: str, check: Callable[[], None]) -> Conventions:
     if angled and not any(piece.kind in _QUOTED or piece.text in "\"'`" for piece in raw):
         bare = replace(lexing, bare=True).pieces(text, check)
         return Conventions(tuple(bare), names, None, angled, bare=True)
-    escaped = replace(lexing, escapes=True)
-    escapes = _has_escapes(raw, escaped.pieces(text, check))
-    lexing = escaped if escapes else lexing
-    pieces = lexing.pieces(text, check)
+    pieces, escapes = raw, None
+    if "\\" in text:
+        escaped = replace(lexing, escapes=True)
+        others = escaped.pieces(text, check)
+        escapes = _has_escapes(raw, others)
+        lexing, pieces = (escaped, others) if escapes else (lexing, raw)
     classes = {p.start: _decided(p, pieces, names) for p in pieces if p.kind == "EITHER"}
     if classes:
         pieces = replace(lexing, classes=classes).pieces(text, check)

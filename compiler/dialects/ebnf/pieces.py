@@ -31,7 +31,11 @@ _QUOTED = {
     True: r""""(?:[^"\\\r\n]|\\[^\r\n])*"|'(?:[^'\\\r\n]|\\[^\r\n])*'|`[^`\r\n]*`""",
     False: r""""[^"\r\n]*"|'[^'\r\n]*'|`[^`\r\n]*`""",
 }
-_CLASS = {True: r"\[\^?(?:[^\]\\\r\n]|\\[^\r\n])+\]", False: r"\[\^?[^\]\r\n]+\]"}
+# A class has an end nearby, so that none is looked for behind every bracket of a long line.
+_CLASS = {
+    True: r"\[\^?(?:[^\]\\\r\n]|\\[^\r\n]){1,2000}\]",
+    False: r"\[\^?[^\]\r\n]{1,2000}\]",
+}
 
 _HEADS = re.compile(
     rf"(?:^|;)[ \t]*(?:\[[0-9][\w.]*\][ \t]*)?({_ANGLED}|{_NAME})\s*(?:{_DEFINES})", re.M
@@ -72,6 +76,7 @@ class Lexing:
             kinds = {
                 "SPACE": r"\s+",
                 "COMMENT": rf"(?m:^)[ \t]*(?:{_COMMENT})",
+                "UNENDED": r"(?m:^)[ \t]*(?:\(\*|/\*)",
                 "NAME": _ANGLED,
                 "BAR": r"\|",
                 "TEXT": rf"(?:(?!{_ANGLED})[^\s|])+",
