@@ -479,9 +479,8 @@ OF_NO_ROOM |= {"derivatives", "token_terminals"}
 
 def test_rooms_of_tests_are_rooms() -> None:
     """Tests stand in a folder of the name of what they test."""
-    rooms = {
-        file.parts[1] for file in FILES if len(file.parts) > 2 and file.parts[0] in {*INSIDE, "cli"}
-    }
+    inside = (file.parts for file in FILES if file.parts[0] in {*INSIDE, "cli"})
+    rooms = {room for _, *rooms, _ in inside for room in rooms}
     folders = {path.parent.name for path in (ROOT / "tests").rglob("test_*.py")}
 
     assert [] == sorted(folders - rooms - OF_NO_ROOM)

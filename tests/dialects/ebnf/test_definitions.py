@@ -19,6 +19,8 @@ from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.serving.artifact_key import artifact_key
 from constrain.compiler.serving.jobs import options_of_json, options_to_json
 
+pytestmark = pytest.mark.quick
+
 DEFINE = (("IDENT", "[a-z]+"), ("NUM", "[0-9]+"))
 
 # One grammar, with two names that it leaves open, in dialects with names.
