@@ -132,14 +132,13 @@ def _unknown(pieces: list[Piece]) -> Iterator[Piece]:
 def _decided(piece: Piece, pieces: list[Piece], names: frozenset[str]) -> bool:
     """Whether brackets that may be either are a class."""
     kinds = {each.kind for each in pieces}
-    inside = piece.text[1:-1].strip()
     has_options, has_classes = not kinds.isdisjoint("[{"), "CLASS" in kinds
-    is_word = re.fullmatch(r"[\w-]+", inside) is not None
-    if has_options and not has_classes and is_word:
+    inside = re.findall(r"[\w-]+", piece.text)
+    if has_options and not has_classes:
         return False
-    if has_classes and not has_options and inside not in names:
+    if has_classes and not has_options and names.isdisjoint(inside):
         return True
-    if inside in names and not has_classes and len(inside) > 1:
+    if not has_classes and names.issuperset(inside) and len("".join(inside)) > 1:
         return False
     raise Undecided(
         f"{piece.text} has two readings: an option of what is inside, or one of its characters",

@@ -147,6 +147,8 @@ class Lexing:
         quoted = re.compile(_QUOTED[self.escapes])
         if inside.startswith("^"):
             return True
+        if self.angled and re.search(_ANGLED, inside):
+            return False
         string = quoted.match(text, begin + 1 + len(inside) - len(inside.lstrip()))
         if string is not None:
             return None if "]" in string[0] and string[0][1:-1] != "]" else False

@@ -56,6 +56,8 @@ _MARKS = {
 _ITEM_ENDS = frozenset({"NAME", "STRING", "CLASS", "SPECIAL", "CODE", ")", "]", "}", "COUNT"})
 _ITEM_BEGINS = frozenset({"NAME", "STRING", "CLASS", "SPECIAL", "CODE", "(", "[", "{", "INTEGER"})
 
+_OPERATORS = frozenset("?*+")
+
 # Of brackets: text to BNF, operators to EBNF.
 _BRACKETS = frozenset("()[]{}*+?")
 
@@ -280,7 +282,7 @@ class _Tokens:
                 _span(piece),
                 "write '|' between alternatives",
             )
-        if kind in "?*+" and kind:
+        if kind in _OPERATORS:
             yield self._operator(piece, before, behind)
         elif kind == "-" and last == "}" and following not in _ITEM_BEGINS:
             return
