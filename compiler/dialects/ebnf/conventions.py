@@ -10,6 +10,7 @@ Where two answers fit, ``Undecided`` names the place and both.
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 
 from ...diagnostics import Span
@@ -46,6 +47,18 @@ class Conventions:
     def has(self, *kinds: str) -> bool:
         """Whether there is a piece of such a kind."""
         return any(piece.kind in kinds for piece in self.pieces)
+
+    @cached_property
+    def groups(self) -> bool:
+        """Whether alternatives stand in brackets that nothing quotes."""
+        depth = 0
+        for piece in self.pieces:
+            depth = 0 if piece.kind == "HEAD" else depth
+            if piece.kind == "BAR" and depth > 0:
+                return True
+            if piece.kind == "TEXT":
+                depth += piece.text.count("(") - piece.text.count(")")
+        return False
 
     def described(self) -> str:
         """What a note says of it."""

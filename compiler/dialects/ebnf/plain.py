@@ -58,9 +58,8 @@ _ITEM_BEGINS = frozenset({"NAME", "STRING", "CLASS", "SPECIAL", "CODE", "(", "["
 
 _OPERATORS = frozenset("?*+")
 
-# Of brackets: text to BNF, operators to EBNF.
-_BRACKETS = frozenset("()[]{}*+?")
-
+# Where nothing is quoted: marks of EBNF, and those that only make a difference around a choice.
+_NO_TEXT, _ROUND = frozenset("[]{}*+?"), frozenset("()")
 
 _NUMBER = 'text stands in quotes, as in "0".."9"; a count is written 3 * x, or {3} behind x'
 
@@ -293,7 +292,7 @@ class _Tokens:
         elif kind == "NAME" and "-" in text and not self.found.angled:
             yield from self._hyphenated(piece)
         elif kind == "TEXT":
-            yield self._text(piece)
+            yield self._text(piece, before, behind)
         elif kind == "WORD":
             raise Undecided(
                 f"'{text}' has two readings outside of < >: text, or the name of a rule",
@@ -355,10 +354,17 @@ class _Tokens:
             yield token_of("NAME", part, place, place + len(part))
             place += len(part) + 1
 
-    def _text(self, piece: Piece) -> Token:
-        """What stands outside of < >, if it is surely text."""
+    def _text(self, piece: Piece, before: Piece | None, behind: Piece | None) -> Token:
+        """What stands outside of < >, if it is surely text: a mark that could do nothing as one."""
         text = piece.text
-        if not _BRACKETS.isdisjoint(text) or text in (";", ".", ",") or "::=" in text:
+        if text in _OPERATORS:
+            is_first = before is not None and before.kind in ("DEFINES", "BAR")
+            has_next = behind is not None and behind.spaced and behind.kind in ("NAME", "TEXT")
+            is_text = is_first or (piece.spaced and has_next)
+        else:
+            marks = _NO_TEXT | (_ROUND if self.found.groups else frozenset())
+            is_text = marks.isdisjoint(text) and text not in (";", ".", ",") and "::=" not in text
+        if not is_text:
             raise Undecided(
                 f"'{text}' has two readings where nothing is quoted: text, or a mark",
                 _span(piece),
