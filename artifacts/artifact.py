@@ -148,7 +148,7 @@ class Artifact:
     @property
     def is_regular(self) -> bool:
         """Whether the file holds the grammar's byte DFA."""
-        return "dfa.table" in self.arrays
+        return self.manifest.is_regular
 
     @property
     def byte_dfa(self) -> "ByteDfa":

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import (
-    BYTE_DFA,
     GREEDY,
     MAXIMAL_MUNCH,
     NETWORK,
@@ -21,7 +20,7 @@ from .choose import AS_ASKED, OF_SCHEMAS, WHEN_MET
 from .diagnostics import Diagnostic
 from .frontend import Automaton, Parser, Recogniser
 from .grammar.tree import Grammar
-from .options import ANY, AUTO, CARTESIAN, AnyTokenizer, CompileOptions
+from .options import ANY, AUTO, AnyTokenizer, CompileOptions
 from .tokenizers import Tokenizer
 
 PARTLY = (
@@ -110,11 +109,9 @@ def without_effect(
     is_dfa = isinstance(recogniser, Automaton)
     yield from depth_without_effect(recogniser, options)
     lazily = options.prewarm == 0
-    about_it = (NETWORK, GREEDY, *[BYTE_DFA] * (lazily or method == CARTESIAN))
-    if options.prewarm is not None and kind not in about_it:
+    if options.prewarm is not None and kind not in (NETWORK, GREEDY):
         name = "--lazy (--prewarm 0)" if lazily else f"--prewarm {options.prewarm}"
-        about = "networks and byte DFAs" if lazily else "networks"
-        yield f"{name} changes nothing: it is about {about}, and this artifact is a {kind}"
+        yield f"{name} changes nothing: it is about networks, and this artifact is a {kind}"
     if options.prewarm and (whose := _made_when_met(recogniser)):
         why = f"the states of {whose} are made while decoding"
         yield f"--prewarm {options.prewarm} changes nothing: {why}"

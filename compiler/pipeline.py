@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import EXACT
 from constrain.artifacts.errors import visible
@@ -242,10 +240,6 @@ def _of_any_tokens(
     from .token_ids import columns_of
 
     columns = columns_of(automaton, request)
-    if columns.classes:
-        from .dfa.token_overlaps import read_in_one_way
-
-        columns = read_in_one_way(columns, request, automaton.rules)
     sections = encode(columns, request)
     masks = precompute(columns, request, size_of(sections))
     sections |= masks.sections
@@ -290,20 +284,16 @@ def _of_byte_dfa(
     progress: Progress,
 ) -> tuple[Artifact, tuple[str, ...]]:
     """The artifact whose masks are those of a network without calls, and notes."""
-    from constrain.artifacts.network.tables import network_without_calls
+    from constrain.artifacts.network.tables import network_without_calls, with_rejecting_start
 
     from .assemble.dfa import assemble, encode, size_of
     from .canonical_network.sections import counts_of, merge, precompute
 
-    columns, dfa = merged.columns, merged.columns.dfa
-    accepting = dfa.accepting.astype(np.uint8)
-    network = replace(
-        network_without_calls(dfa.table, dfa.classes, dfa.start, accepting),
-        names=(automaton.grammar.start,),
-    )
+    columns = merged.columns
+    network = network_without_calls(columns.dfa.tables(columns.classes), automaton.grammar.start)
     of_masks = merge(
         automaton.grammar,
-        network,
+        with_rejecting_start(network),
         columns.classes,
         request,
         tables,

@@ -13,7 +13,7 @@ MEANINGS = (EXACT, MAXIMAL_MUNCH)
 
 # Kinds of artifacts that callers distinguish: of regular grammars, and of those that may nest, read
 # over bytes or over lexemes. ``kinds.table`` has all.
-BYTE_DFA, WORD_DFA = "byte-dfa", "word-dfa"
+TOKEN_DFA, WORD_DFA = "token-dfa", "word-dfa"
 NETWORK, EARLEY, GREEDY = "network", "earley", "greedy"
 
 
@@ -53,7 +53,8 @@ class Manifest:
     grammar's text unless it was stripped. ``splits`` says that a pre-tokenizer splits text before
     merging, ``splits_applied`` whether the masks follow its boundaries. ``token_start`` and
     ``byte_start`` are start states. ``counts`` are for people: states, transitions, distinct
-    rows. ``parser`` is there in ``network``, ``earley`` and ``greedy`` alone. ``meaning``: how
+    rows. ``parser`` is there in ``network``, ``earley`` and ``greedy`` alone, unless a network is a
+    byte DFA. ``meaning``: how
     the grammar reads a text, ``exact`` or ``maximal-munch``. ``notes``: what the compiler said of
     the grammar, its tokenizer and its options, for people. ``schema``: the options that a JSON
     Schema was read with, as the command line has them; empty where there is none. ``define``: names
@@ -82,6 +83,12 @@ class Manifest:
     schema: dict[str, str] = field(default_factory=dict)
     define: dict[str, str] = field(default_factory=dict)
     key: str = ""
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether the file has the grammar's byte DFA."""
+        is_dfa = self.kind == NETWORK and self.parser is None
+        return is_dfa or self.kind in (TOKEN_DFA, WORD_DFA)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-serialisable object; ``from_json`` is its inverse."""

@@ -1,10 +1,9 @@
 """Regular grammars while decoding: a DFA over bytes or over tokens, and a mask for each state.
 
-    byte_dfa        the minimal DFA over bytes and the machine that steps it by whole tokens (any
-                    tokenization); several tokens run at once (``TokenRuns``)
+    byte_dfa        the minimal DFA over bytes, which is a network without calls, too; several
+                    tokens run at once (``TokenRuns``)
     token_dfa       the DFA over canonical token sequences that DirectMerge computed, in families
-    mask_rows       where a state's mask row comes from: stored, unpacked, or found by a trie walk
-    walked_rows     those walks: rows of a byte DFA whose file has none
+    mask_rows       where a state's mask row comes from: stored, or unpacked
     machine         a DFA and its rows as the one object that a matcher steps
     stacked_dfas    complete DFAs of several terminals in one table, for lexers and for Earley
 

@@ -1,7 +1,6 @@
-"""A grammar's DFA over bytes as tables, and three ways to run it.
+"""A grammar's DFA over bytes as tables, and two ways to run it.
 
     ByteDfa.run      one text, byte by byte
-    TokenwiseDfa     one token at a time, as a matcher does: every tokenization is accepted
     TokenRuns        many tokens from one state at once, vectorised over the tokens
 
 Besides byte classes the table has columns for token terminals, which are read as single tokens
@@ -16,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ArtifactError
-from ..tokens.vocabulary import TEXT, TokenClasses, Vocabulary
+from ..tokens.vocabulary import TokenClasses
 
 DEAD = 0
 
@@ -31,8 +29,8 @@ class ByteDfa:
 
     ``table``: int32 (S, C + T), next state by column, state 0 dead. ``classes``: uint8
     (256,), byte to one of C columns. ``terminals``: the T classes of tokens that the last T
-    columns stand for; such a column says where each token of the class leads, including where
-    its bytes could be read too. ``accepting``: uint8 (S,). ``start``: a state.
+    columns stand for; such a column says where each token of the class leads as a token, and
+    its bytes may lead elsewhere. ``accepting``: uint8 (S,). ``start``: a state.
     """
 
     table: NDArray[np.int32]
@@ -88,58 +86,6 @@ class ByteDfa:
             if state == DEAD:
                 return i
         return len(text)
-
-
-@dataclass(frozen=True, eq=False)
-class TokenwiseDfa:
-    """A byte DFA over whole tokens: accepts every token sequence that spells a member."""
-
-    dfa: ByteDfa
-    vocabulary: Vocabulary
-
-    def __post_init__(self) -> None:
-        # So that the first step of a text takes no longer than others.
-        self.is_accepting(self.dfa.run(self.dfa.start, b""))
-
-    @property
-    def start(self) -> int:
-        """The state before any token."""
-        return self.dfa.start
-
-    @property
-    def states(self) -> int:
-        """Number of states, the dead one included."""
-        return self.dfa.states
-
-    @cached_property
-    def _views(self) -> tuple[memoryview, ...]:
-        # subtle: a memoryview's items are Python's own integers, which numpy's are slow to become.
-        v, terminals = self.vocabulary, self.dfa.terminals
-        # Where no token is named, nothing is as long as the vocabulary.
-        classes = terminals.class_of(v.size if len(terminals) else 0)
-        arrays = (self.dfa.accepting, classes, v.data, v.offsets, v.kinds)
-        return tuple(np.ascontiguousarray(array).data for array in arrays)
-
-    def is_accepting(self, state: int) -> bool:
-        """Whether the text so far is a member."""
-        return bool(self._views[0][state])
-
-    def step(self, state: int, token_id: int) -> int:
-        """The state after a token that the mask allows.
-
-        Raises ``ArtifactError`` if a mask row allowed a token that the DFA does not read (in a
-        damaged file that was not verified).
-        """
-        _, classes, data, offsets, kinds = self._views
-        target = DEAD
-        if token_id < len(kinds):
-            if len(classes) and classes[token_id] >= 0:
-                target = int(self.dfa.token_targets(state)[classes[token_id]])
-            if target == DEAD and kinds[token_id] == TEXT:
-                target = self.dfa.run(state, data[offsets[token_id] : offsets[token_id + 1]])
-        if target == DEAD:
-            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
-        return target
 
 
 class TokenRuns:

@@ -51,8 +51,8 @@ def check_byte_dfa(manifest: Manifest, arrays: Arrays) -> int:
     require(states > 0 and classes > 0, "dfa.table")
     require_range(arrays, "dfa.table", 0, states)
     require(not arrays["dfa.table"][0].any(), "dfa.table")
-    require(len(arrays["dfa.classes"]) == 256, "dfa.classes")
-    require_range(arrays, "dfa.classes", 0, classes)
+    of_bytes = arrays["dfa.classes"]
+    require(len(of_bytes) == 256 and int(of_bytes.max()) + 1 == classes, "dfa.classes")
     require(len(arrays["dfa.accepting"]) == states, "dfa.accepting")
     require(0 <= manifest.byte_start < states, "byte_start")
     require_offsets(arrays, "origins.offsets", states, len(arrays["origins.ids"]))

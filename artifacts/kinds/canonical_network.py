@@ -1,7 +1,6 @@
-"""Artifacts of the kind ``network`` under canonical tokenization: a grammar that nests, as the
-tokenizer encodes its members. What they share with those of regular grammars is here, too."""
+"""Artifacts of the kind ``network`` under canonical tokenization: a grammar, as the tokenizer
+encodes its members."""
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -83,13 +82,8 @@ def _check_counted(manifest: Manifest, arrays: Arrays) -> None:
     check_trie_sections(arrays)
 
 
-class CanonicalRuntime(SharedMachine["AnyMachine"]):
+class CanonicalRuntime(SharedMachine["AnyMachine"], NetworkGrammar):
     """Matchers share one machine until it is full, as those of a plain network."""
-
-    @property
-    @abstractmethod
-    def over_terminals(self) -> "NetworkTables":
-        """The network of the grammar, over bytes and token terminals."""
 
     @property
     def forbidden_pairs(self) -> "ForbiddenPairs":
@@ -104,17 +98,20 @@ class CanonicalRuntime(SharedMachine["AnyMachine"]):
     @cached_property
     def _over_sentinels(self) -> "NetworkTables":
         """The network of texts and sentinels."""
-        if not self.over_terminals.terminals:
-            return self.over_terminals
+        from ..network.tables import with_rejecting_start
+
+        over_terminals = with_rejecting_start(self.network)
+        if not over_terminals.terminals:
+            return over_terminals
         from ..token_terminals.sentinels import network_with_sentinels, prefix_of
 
-        return network_with_sentinels(self.over_terminals, prefix_of(self.contents.arrays))
+        return network_with_sentinels(over_terminals, prefix_of(self.contents.arrays))
 
     def _masks(self, machine: "AnyMachine") -> "CanonicalMasks":
         found = self._beside.inner(machine)
         return found if isinstance(found, InterningMachine) else found.inner
 
-    def _network_state(self, state: int) -> int:
+    def network_state(self, state: int) -> int:
         """The state of the network that a state stands for (of several, one)."""
         machine = self.latest()
         masks, inner = self._masks(machine), self._beside.inner_state(machine, state)
@@ -143,15 +140,6 @@ class CanonicalRuntime(SharedMachine["AnyMachine"]):
         return self._beside.outer(machine)
 
 
-class CanonicalNetworkRuntime(CanonicalRuntime, NetworkGrammar):
-    """Reads texts by the network."""
-
-    @property
-    def over_terminals(self) -> "NetworkTables":
-        """The network of the file."""
-        return self.network
-
-
-def runtime(contents: Contents) -> CanonicalNetworkRuntime:
+def runtime(contents: Contents) -> CanonicalRuntime:
     """What runs the artifact."""
-    return CanonicalNetworkRuntime(contents)
+    return CanonicalRuntime(contents)

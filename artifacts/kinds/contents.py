@@ -10,7 +10,7 @@ from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
 
-from ..container.manifest import NETWORK, Manifest
+from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_trie, check_types, require
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
@@ -82,8 +82,7 @@ _INNER, _OUTER = 3, 1
 
 def terminals_of(manifest: Manifest, arrays: Arrays) -> TokenClasses:
     """The tokens of each terminal of a grammar, regular or not."""
-    # Sections of another kind are none: nobody has checked them.
-    prefix = "terminals." if manifest.kind == NETWORK else "dfa.token_"
+    prefix = "dfa.token_" if manifest.is_regular else "terminals."
     if f"{prefix}ids" not in arrays:
         return TokenClasses.of(())
     return TokenClasses(arrays[f"{prefix}ids"], arrays[f"{prefix}offsets"])

@@ -152,7 +152,7 @@ class MetStatesRuntime(MetStates):
 
     def __init__(self, contents: Contents) -> None:
         a, m, self.names = contents.arrays, contents.manifest, names_of(contents.manifest)
-        is_nullable, self.named = self.names.nullable_start, named_in(a)
+        is_nullable, self.named = self.names.nullable_start, named_in(m, a)
         terminals = _growing_in(a)
         first_call = FIRST_CALL + len(terminals or self.named)
         self.stored = StoredPositions.from_arrays(a, first_call, nullable_start=is_nullable)

@@ -22,7 +22,7 @@ from ..container.sections import (
 )
 from ..dfa.check import check_stacked_dfas
 from ..errors import ArtifactError
-from .contents import Contents
+from .contents import Contents, terminals_of
 
 if TYPE_CHECKING:
     from ..earley.recogniser import Earley
@@ -38,11 +38,15 @@ def names_of(manifest: Manifest) -> ParserNames:
 
 
 def network_of(contents: Contents) -> "NetworkTables":
-    """The recursive transition network of an artifact, over bytes or over lexemes."""
+    """The recursive transition network of an artifact, over bytes or over lexemes; that of a
+    regular grammar is its byte DFA."""
     from ..network.counts import Counters
-    from ..network.tables import NetworkTables
+    from ..network.tables import NetworkTables, network_without_calls
 
-    a, names = contents.arrays, names_of(contents.manifest)
+    a = contents.arrays
+    if contents.manifest.is_regular:
+        return network_without_calls(contents.byte_dfa)
+    names = names_of(contents.manifest)
     return NetworkTables(
         a["network.table"],
         a["network.classes"],
@@ -58,12 +62,10 @@ def network_of(contents: Contents) -> "NetworkTables":
     )
 
 
-def named_in(arrays: Arrays) -> list[NDArray[np.int32]]:
+def named_in(manifest: Manifest, arrays: Arrays) -> list[NDArray[np.int32]]:
     """The ids of each token terminal, ascending; of none where there are no such sections."""
-    if "terminals.ids" not in arrays:
-        return []
-    ids, offsets = arrays["terminals.ids"], arrays["terminals.offsets"]
-    return np.split(ids, offsets[1:-1])[: len(offsets) - 1]
+    terminals = terminals_of(manifest, arrays)
+    return [terminals.members(number) for number in range(len(terminals))]
 
 
 class NestingGrammar:
@@ -71,13 +73,12 @@ class NestingGrammar:
 
     def __init__(self, contents: Contents) -> None:
         self.contents = contents
-        self.names = names_of(contents.manifest)
 
     @cached_property
     def named(self) -> list[NDArray[np.int32]]:
         """The ids of each token terminal, ascending. One of canonical tokens with
         counters names none."""
-        return named_in(self.contents.arrays)
+        return named_in(self.contents.manifest, self.contents.arrays)
 
     @property
     def names_tokens(self) -> bool:

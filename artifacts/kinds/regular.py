@@ -1,16 +1,11 @@
-"""What the kinds of regular grammars share: the grammar's own byte DFA reads texts."""
+"""What kinds share that have tables of tokens or words beside the grammar's own byte DFA."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .contents import Contents
 
 if TYPE_CHECKING:
     from ..dfa.byte_dfa import ByteDfa
-
-
-# How the budget of a DFA's machine is divided: packed or computed rows, and steps.
-ROWS_AND_STEPS = 7, 1
 
 
 class RegularGrammar:
@@ -36,11 +31,3 @@ class RegularGrammar:
     def names_tokens(self) -> bool:
         """Whether the grammar names tokens, which no text matches."""
         return bool(len(self.byte_dfa.terminals))
-
-
-def joined_to_prompt(prompt: Sequence[int]) -> str:
-    """The message where a prompt leaves no member: each would be merged with its last token."""
-    return (
-        f"no member of the grammar continues token {prompt[-1]}: the tokenizer would join "
-        f"each first token to it"
-    )

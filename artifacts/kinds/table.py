@@ -47,14 +47,6 @@ def kind_of(manifest: Manifest) -> Kind:
     Raises ``ArtifactError`` for a kind that this release does not know.
     """
     match manifest.kind:
-        case "byte-dfa" if manifest.tokenization == "canonical":
-            from . import canonical_dfa
-
-            return canonical_dfa
-        case "byte-dfa":
-            from . import byte_dfa
-
-            return byte_dfa
         case "token-dfa":
             from . import token_dfa
 

@@ -15,12 +15,16 @@ from ..tokens import tokenset
 from .check_tokenizer import check_pairs, check_vocabulary
 from .contents import Contents
 from .generations import always
-from .regular import ROWS_AND_STEPS, RegularGrammar, joined_to_prompt
+from .regular import RegularGrammar
 
 if TYPE_CHECKING:
     from ..bpe.forbidden_pairs import ForbiddenPairs
     from ..dfa.machine import DfaMachine
     from ..dfa.mask_rows import Rows
+
+
+# How the budget of a machine is divided: packed or computed rows, and steps.
+ROWS_AND_STEPS = 7, 1
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
@@ -81,7 +85,10 @@ class TokenDfaRuntime(RegularGrammar):
         apart = {*c.manifest.eos, *self.byte_dfa.terminals.select(live)[0].tolist()}
         left = [i for i, bad in zip(ids, joined, strict=True) if not bad or i in apart]
         if not left:
-            raise ArtifactError(joined_to_prompt(prompt))
+            raise ArtifactError(
+                f"no member of the grammar continues token {prompt[-1]}: the tokenizer would join "
+                f"each first token to it"
+            )
         first_row = tokenset.from_ids(left, c.manifest.vocab_size)
         first_row.flags.writeable = False
         return always(DfaBehindPrompt(self.token_dfa, self.rows, first_row))

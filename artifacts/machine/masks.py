@@ -6,12 +6,13 @@ numbered (``artifacts/tokens/interning.py``), and the states that were made coun
 machine, when this one is full, begins with none.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from types import TracebackType
+from typing import Protocol
 
 from ..container.sections import Arrays
 from ..errors import ArtifactError
-from ..network.configurations import REFUSED, Texts
+from ..network.configurations import REFUSED, Entries, Texts
 from ..network.tables import DEAD
 from ..tokens import tokenset
 from ..tokens.interning import InterningMachine, Lock
@@ -20,7 +21,6 @@ from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
 from ..walk.rows_by_frames import RowsByFrames, Stored
-from ..walk.summary_tables import StoredRows
 from .states import States
 
 # How a budget is divided: rows; steps; masks; and what is interned, states among it.
@@ -33,6 +33,20 @@ _FEWEST = 256
 _BETWEEN_LOOKS = 256
 
 FIRST_TERMINAL = 256
+
+
+class StoredMasks(Stored, Protocol):
+    """Rows and masks of a file. ``has_named``: rows have the tokens of terminals with them."""
+
+    @property
+    def has_named(self) -> bool: ...
+
+    @property
+    def dead(self) -> Set[int]:
+        """The states from which no tokens reach the end, though bytes do."""
+
+    def of_stack(self, state: int, node: int, entries: Sequence[Entries]) -> Words | None:
+        """The mask of a state over one stack, read-only, EOS with it, if the file has it."""
 
 
 class MetMasks(InterningMachine):
@@ -53,7 +67,7 @@ class MetMasks(InterningMachine):
         caches: CacheBudget | None = None,
         lock: Lock | None = None,
         named: Sequence[Words] = (),
-        stored: StoredRows | None = None,
+        stored: StoredMasks | None = None,
         named_rows: Arrays | None = None,
     ) -> None:
         self._named, self.states, self._named_rows = named, states, named_rows
@@ -66,14 +80,16 @@ class MetMasks(InterningMachine):
         self._most_masks = max(masks.limit // ENTRY_BYTES, _FEWEST)
         self.network = Texts(self.states)
         self._begin_walks(trie, rows, stored)
-        self._stored = None if named else stored
+        # Where it has the tokens of all terminals.
+        self._stored = stored if stored is not None and (stored.has_named or not named) else None
+        self._dead: Set[int] = frozenset() if stored is None else stored.dead
         self._steps: dict[tuple[int, int], int] = {}
         self._masks: dict[int, Words] = {}
         self.begin_interning(interned, lock)
         self._making = _Making(self)
 
     def _begin_walks(
-        self, trie: Callable[[], Trie], rows: CacheBudget, stored: StoredRows | None
+        self, trie: Callable[[], Trie], rows: CacheBudget, stored: StoredMasks | None
     ) -> None:
         """What finds rows and steps."""
         stacks, size, longest = self.network.stacks, self._vocab_size, self.vocabulary.longest
@@ -140,6 +156,8 @@ class MetMasks(InterningMachine):
                 behind = network.read(state, symbols)
                 for target, node in network.threads[behind] if behind != REFUSED else ():
                     network.add(found, target, node)
+        if self._dead:
+            found = {target: node for target, node in found.items() if target not in self._dead}
         return network.configuration(found) if found else REFUSED
 
     def row(self, state: int) -> Words:
@@ -149,8 +167,9 @@ class MetMasks(InterningMachine):
             if len(self._masks) >= self._most_masks:
                 self._masks.clear()
             threads = self.network.threads[state]
-            if self._stored is not None and len(threads) == 1:
-                mask = self._stored.of_stack(*threads[0], self.network.stacks.entries)
+            stored = self._stored
+            if stored is not None and len(threads) == 1 and not stored.is_full:
+                mask = stored.of_stack(*threads[0], self.network.stacks.entries)
             if mask is None:
                 with self._making:
                     mask = self._made_row(state)
@@ -163,7 +182,7 @@ class MetMasks(InterningMachine):
             self.walks.forget()
         threads = self.network.threads[state]
         rows = [self.walks.row(each, node) for each, node in threads if each != DEAD]
-        if self._named:
+        if self._named and self._stored is None:
             rows += [self._named[each] for each in named_by(self.network, state, len(self._named))]
         if self.network.may_end(state):
             rows.append(self._eos)

@@ -14,8 +14,7 @@ from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
 from ..walk.summaries import Summaries, down_the_stacks
-from ..walk.summary_tables import StoredRows
-from .masks import MetMasks
+from .masks import MetMasks, StoredMasks
 from .position_states import PositionStates
 from .states import DEAD
 from .terminal_states import TerminalStates
@@ -47,7 +46,7 @@ class TerminalMasks(MetMasks):
         super().__init__(self._inside, trie, vocabulary, eos, vocab_size, caches, lock)
 
     def _begin_walks(
-        self, trie: Callable[[], Trie], rows: CacheBudget, stored: StoredRows | None
+        self, trie: Callable[[], Trie], rows: CacheBudget, stored: StoredMasks | None
     ) -> None:
         super()._begin_walks(trie, rows, stored)
         size = self._vocab_size

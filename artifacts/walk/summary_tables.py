@@ -1,6 +1,6 @@
 """Precomputed procedure summaries (``summaries.py``) as arrays, and the rows of stacks by them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,6 +77,10 @@ def check_summaries(arrays: Arrays, vocab_size: int, states: int) -> None:
 class StoredRows:
     """Rows of ``states`` over sets of stacks, as far as a file has them: ``tables``. Nothing is
     decoded before it is asked for. ``capacity``: bytes of unions of rows."""
+
+    has_named = False
+    # No state: the compiler left out what tokens cannot spell.
+    dead: Set[int] = frozenset()
 
     def __init__(self, tables: SummaryTables, vocab_size: int, states: int, capacity: int) -> None:
         sets, ends = tables.keys.astype(np.int64).T

@@ -90,10 +90,7 @@ def lexer_data(lexer: "LexerTables") -> dict[str, Any]:
 def _of_dfa(artifact: "Artifact") -> "NetworkTables":
     from constrain.artifacts.network.tables import network_without_calls
 
-    dfa = artifact.byte_dfa
-    tables = network_without_calls(dfa.table, dfa.classes, dfa.start)
-    # The page has the states of the DFA alone: one that accepts ε has a start that accepts.
-    return replace(tables, accepting=dfa.accepting, names=(artifact.manifest.start,))
+    return network_without_calls(artifact.byte_dfa, artifact.manifest.start)
 
 
 def walk_data(tables: "NetworkTables") -> dict[str, Any]:

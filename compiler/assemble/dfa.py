@@ -1,4 +1,5 @@
-"""Sections and manifest of artifacts of regular grammars: a byte DFA, or a DFA over tokens."""
+"""Sections and manifest of artifacts of regular grammars: a byte DFA, which is a network without
+calls, or a DFA over tokens."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.container.manifest import BYTE_DFA, EXACT, Manifest, Origin, ParserNames
+from constrain.artifacts.container.manifest import (
+    EXACT,
+    NETWORK,
+    TOKEN_DFA,
+    Manifest,
+    Origin,
+    ParserNames,
+)
 
 from ..automata.dfa import Dfa, TokenIds
 from ..frontend import Automaton
@@ -65,7 +73,7 @@ def assemble_merged(
     """The artifact of a DFA over canonical token sequences."""
     counts = {"token_states": merged.dfa.states, "token_transitions": merged.transitions, **found}
     manifest = _manifest(automaton, columns, counts, request, CANONICAL)
-    manifest = replace(manifest, kind="token-dfa", token_start=merged.dfa.start)
+    manifest = replace(manifest, kind=TOKEN_DFA, token_start=merged.dfa.start)
     return Artifact(manifest, sections)
 
 
@@ -79,7 +87,7 @@ def _manifest(
     return manifest_of(
         automaton.grammar,
         request,
-        kind=BYTE_DFA,
+        kind=NETWORK,
         tokenization=tokenization,
         splits_applied=tokenization == CANONICAL and request.tokenizer.splits,
         byte_start=columns.dfa.start,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.kinds.canonical_dfa import CanonicalDfaRuntime
+from constrain.artifacts.kinds.canonical_network import CanonicalRuntime
 from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 
 from .dot import to_dot
@@ -58,7 +58,7 @@ def draw_tokenizer(
     ``size.states`` states, S0 and the classes with the most tokens. Raises ``DrawingError`` for an
     artifact that allows any tokenization.
     """
-    if not isinstance(artifact.runtime, TokenDfaRuntime | CanonicalDfaRuntime):
+    if not isinstance(artifact.runtime, TokenDfaRuntime | CanonicalRuntime):
         raise DrawingError(
             "this artifact allows any tokenization and holds no merges to draw the tokenizer "
             "from; compile with --tokenization canonical"

@@ -1,8 +1,8 @@
 """The picture of the automaton over tokens.
 
-token DFAs                  each state with the edges that its mask row allows
-other canonical artifacts   the same, made while it is walked
-any artifacts               the byte DFA lifted to tokens: q --token--> run(q, token's bytes)
+token DFAs                        each state with the edges that its mask row allows
+canonical ones, named tokens      the same, made while it is walked
+other artifacts                   the byte DFA lifted to tokens: q --token--> run(q, its bytes)
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.kinds.byte_dfa import ByteDfaRuntime
-from constrain.artifacts.kinds.canonical_dfa import CanonicalDfaRuntime
-from constrain.artifacts.kinds.regular import RegularGrammar
+from constrain.artifacts.kinds.network import NetworkGrammar
 from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.kinds.wordpiece import WordPieceRuntime
 from constrain.artifacts.matcher import Machine
@@ -75,7 +73,7 @@ def draw_tokens(
     complete = len(known) == len(near)
     total = len(near) if complete else _states(artifact, steps)
     # The states of a machine that makes them while it walks are large numbers that say nothing.
-    is_walked = isinstance(artifact.runtime, WordPieceRuntime | CanonicalDfaRuntime)
+    is_walked = _is_walked(artifact)
     number = dict(zip(near, range(len(near)) if is_walked else near, strict=True))
     text = b"".join(artifact.vocabulary.tokens(ids or [])).decode("utf-8", "backslashreplace")
     taken = set(pairwise(way))
@@ -154,10 +152,10 @@ class _AllowedSteps:
             targets: NDArray[np.integer]
             if isinstance(a.runtime, TokenDfaRuntime):
                 tokens, targets = a.runtime.token_dfa.edges_of(state)
-            elif isinstance(a.runtime, ByteDfaRuntime):
-                tokens, targets = _lifted(a, state)
-            else:
+            elif _is_walked(a):
                 tokens, targets = _stepped(machine, state, a.manifest.eos)
+            else:
+                tokens, targets = _lifted(a, state)
             allowed = tokenset.to_flags(machine.row(state))
             if machine.is_accepting(state):
                 allowed[list(a.manifest.eos)] = False
@@ -184,15 +182,19 @@ def _stepped(
 
 def _lifted(artifact: Artifact, state: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """What the byte DFA can read token by token, whether or not tokens reach its end."""
-    dfa = artifact.byte_dfa
+    dfa, nothing = artifact.byte_dfa, np.zeros(0, dtype=np.int32)
     hits = list(walk(artifact.trie, dfa.table, dfa.classes, np.array([state])))
-    named, leads = dfa.terminals.select(dfa.token_targets(state))
-    # A column says where its tokens lead, their bytes or not.
-    spelled = [~np.isin(h.tokens, named) for h in hits]
     return (
-        np.concatenate([*(h.tokens[s] for h, s in zip(hits, spelled, strict=True)), named]),
-        np.concatenate([*(h.states[s] for h, s in zip(hits, spelled, strict=True)), leads]),
+        np.concatenate([nothing, *(hit.tokens for hit in hits)]),
+        np.concatenate([nothing, *(hit.states for hit in hits)]),
     )
+
+
+def _is_walked(artifact: Artifact) -> bool:
+    """Whether the states over tokens are made while it is walked."""
+    if isinstance(artifact.runtime, TokenDfaRuntime):
+        return False
+    return artifact.is_canonical or artifact.names_tokens
 
 
 def _states(artifact: Artifact, steps: _AllowedSteps) -> int:
@@ -200,7 +202,7 @@ def _states(artifact: Artifact, steps: _AllowedSteps) -> int:
 
     Of a machine that makes them while it walks those that were seen.
     """
-    if isinstance(artifact.runtime, WordPieceRuntime | CanonicalDfaRuntime):
+    if _is_walked(artifact):
         return steps.seen
     if isinstance(artifact.runtime, TokenDfaRuntime):
         return artifact.runtime.token_dfa.states
@@ -234,11 +236,11 @@ def _tooltip(artifact: Artifact, state: int) -> str:
     runtime = artifact.runtime
     if isinstance(runtime, WordPieceRuntime):
         return "may end here" if runtime.machine().is_accepting(state) else "goes on"
-    assert isinstance(runtime, RegularGrammar)
+    assert isinstance(runtime, TokenDfaRuntime | NetworkGrammar)
     byte_state = runtime.byte_state_of(state)
     text = (
         f"state {state}"
-        if isinstance(runtime, ByteDfaRuntime)
+        if not artifact.is_canonical
         else f"state {state}, of state {byte_state} of the DFA"
     )
     rules = sorted({origin.rule for origin in artifact.origins_of(byte_state)})

@@ -366,7 +366,7 @@ def _by_runtime(
 
     if network is not None and network.counters is not None:
         return lambda text: explain_network(network, text)
-    if isinstance(runtime, NestingGrammar):
+    if isinstance(runtime, NestingGrammar) and not artifact.is_regular:
         if artifact.manifest.dialect == JSON_SCHEMA:
             return lambda text: explain_instance(
                 runtime.recogniser(), text, alone := of_long(text), follows=alone is None

@@ -251,12 +251,13 @@ def machine_in(artifact: "Artifact") -> TextMachine:
     from constrain.artifacts.network.counted_stacks import network_over
 
     runtime = artifact.runtime
+    if artifact.is_regular:
+        return DfaMachine(artifact.byte_dfa)
     if isinstance(runtime, MaximalMunchRuntime):
         return MaximalMunchMachine(runtime.machine().configurations)
     if isinstance(runtime, MetStates):
         return NetworkMachine(runtime.texts())
     if isinstance(runtime, NetworkGrammar):
         return NetworkMachine(network_over(runtime.network))
-    if isinstance(runtime, NestingGrammar):
-        return EarleyMachine(runtime.recogniser())
-    return DfaMachine(artifact.byte_dfa)
+    assert isinstance(runtime, NestingGrammar)
+    return EarleyMachine(runtime.recogniser())

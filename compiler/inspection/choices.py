@@ -7,12 +7,7 @@ the others nothing is said.
 from dataclasses import dataclass
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.container.manifest import (
-    BYTE_DFA,
-    EARLEY,
-    GREEDY,
-    NETWORK,
-)
+from constrain.artifacts.container.manifest import NETWORK, TOKEN_DFA
 
 from ..choose import (
     ANY_ALLOWED,
@@ -31,13 +26,8 @@ TOKEN_TRANSITIONS = 200_000
 # Rows of the table of growth.
 _GROWTH_ROWS = 20
 
-# Of the kinds of artifacts: what follows the grammar. All others have DFAs.
-_ENGINES = {
-    NETWORK: NETWORK,
-    EARLEY: EARLEY,
-    GREEDY: GREEDY,
-}
-_METHODS = {BYTE_DFA: CARTESIAN, "token-dfa": DIRECT}
+# Canonical masks of regular grammars by the kind of an artifact.
+_METHODS = {NETWORK: CARTESIAN, TOKEN_DFA: DIRECT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +80,10 @@ class Effort:
 def choices_of(artifact: Artifact) -> Choices:
     """What is known of an artifact by its kind and notes."""
     m, notes = artifact.manifest, artifact.notes
-    engine = _ENGINES.get(m.kind, DFA)
+    engine = DFA if m.is_regular else m.kind
     weaker = _said(notes, ANY_ALLOWED) if m.tokenization == ANY else None
-    method = _METHODS.get(m.kind) if m.tokenization == CANONICAL else None
+    has_method = m.is_regular and m.tokenization == CANONICAL
+    method = _METHODS.get(m.kind) if has_method else None
     return Choices(
         Choice(engine, _said(notes, f"engine {engine}: ")),
         Choice(m.meaning),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.container.manifest import BYTE_DFA, WORD_DFA
+from constrain.artifacts.container.manifest import TOKEN_DFA, WORD_DFA
 from constrain.artifacts.network.counts import UNBOUNDED
 from constrain.artifacts.tokens.vocabulary import SPECIAL, TEXT
 
@@ -175,7 +175,8 @@ def inspection_of(
 
 def is_walked(artifact: Artifact) -> bool:
     """Whether it has no table of the DFA over canonical tokens, but walks it."""
-    return artifact.manifest.kind == BYTE_DFA and artifact.is_canonical
+    is_table = artifact.manifest.kind in (TOKEN_DFA, WORD_DFA)
+    return artifact.is_regular and artifact.is_canonical and not is_table
 
 
 def _tabulated(artifact: Artifact, limits: Limits) -> Artifact | None:
@@ -244,8 +245,8 @@ def _sets(artifact: Artifact) -> tuple[int, ...]:
 
 def _precomputed(artifact: Artifact) -> str:
     """How much of the masks is in the file."""
-    a, kind = artifact.arrays, artifact.manifest.kind
-    if kind in (BYTE_DFA, "token-dfa") and not is_walked(artifact):
+    a = artifact.arrays
+    if artifact.is_regular and artifact.spells_bytes and not is_walked(artifact):
         return ALL if "row_of" in a else NONE
     if "closed.all" in a:
         return ALL if bool(a["closed.all"][1]) else SOME

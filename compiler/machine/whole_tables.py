@@ -7,7 +7,6 @@ other positions               ->   a network
 from dataclasses import replace
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.container.manifest import BYTE_DFA
 from constrain.artifacts.kinds.contents import Contents
 from constrain.artifacts.kinds.met_states import MetStatesRuntime
 from constrain.artifacts.kinds.parser import network_of
@@ -44,5 +43,5 @@ def with_dfa(artifact: Artifact, limits: Limits) -> Artifact:
     dfa = minimize(dfa_of(stored.copied(), start, None, limits, nullable_start=is_nullable), limits)
     others = ("positions.", "repeats.")
     kept = {n: a for n, a in artifact.arrays.items() if not n.startswith(others)}
-    manifest = replace(artifact.manifest, kind=BYTE_DFA, byte_start=dfa.start, parser=None)
+    manifest = replace(artifact.manifest, byte_start=dfa.start, parser=None)
     return Artifact(manifest, {**kept, **byte_dfa_sections(dfa, ())})

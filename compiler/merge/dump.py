@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.errors import visible
-from constrain.artifacts.kinds.canonical_dfa import CanonicalDfaRuntime
+from constrain.artifacts.kinds.canonical_network import CanonicalRuntime
 from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.tokens import tokenset
 
@@ -69,7 +69,7 @@ def tabulated(artifact: Artifact, limits: Limits | None = None) -> Artifact:
     breadth first, each a family of its own; the masks are the same. Raises ``LimitError``, also for
     too many transitions before states are joined.
     """
-    if not isinstance(artifact.runtime, CanonicalDfaRuntime):
+    if not (artifact.is_regular and isinstance(artifact.runtime, CanonicalRuntime)):
         return artifact
     machine = artifact.runtime.machine()
     limits = (limits or Limits()).started()

@@ -34,7 +34,7 @@ def test_compile_writes_where_it_is_told(cli: Cli, tmp_path: Path) -> None:
 
     assert 0 == cli("compile", DATE, "-o", "x").code
     assert ["x"] == names(tmp_path)
-    assert "byte-dfa" == load(tmp_path / "x").manifest.kind
+    assert load(tmp_path / "x").is_regular
 
 
 def test_compile_reads_and_writes_pipes(date_file: Path, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_compile_takes_options_for_the_end_and_the_size(cli: Cli, tmp_path: Path
     assert 0 == cli("compile", grammar, *options, "--tokenization", "any").code
     manifest = load(tmp_path / "g.cst").manifest
     assert ((0, 9), 9000, "t") == (manifest.eos, manifest.vocab_size, manifest.start)
-    assert ("any", "byte-dfa") == (manifest.tokenization, manifest.kind)
+    assert ("any", True) == (manifest.tokenization, manifest.is_regular)
 
 
 def test_strip_leaves_the_text_out(cli: Cli, tmp_path: Path) -> None:

@@ -252,7 +252,7 @@ def test_an_automaton_of_another_kind_is_none_of_an_artifact(tokenizer: Tokenize
     )
     alien = {"network.table": np.array([[99]], dtype=np.int32)}
     matcher = load_bytes(encoded(made, alien)).matcher()
-    assert made.manifest.kind == "byte-dfa"
+    assert (made.manifest.kind, made.is_regular) == ("network", True)
     assert made.matcher().mask().tolist() == matcher.mask().tolist()
 
 

@@ -24,7 +24,7 @@ MUNCH = 'start: "[" (start ("," start)*)? "]" | WORD\nWORD: /[a-z]+/\n%ignore " 
 
 # Two grammars of each kind, and how they are compiled.
 PAIRS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
-    "byte-dfa": ("[a-z]{2,5}", "[0-9]+-?", "regex", {"tokenization": "any"}),
+    "byte DFA": ("[a-z]{2,5}", "[0-9]+-?", "regex", {"tokenization": "any"}),
     "token-dfa": ("[a-z]{2,5}", "[0-9]+-?", "regex", {"method": "direct"}),
     "canonical DFA": ("[a-z ]{2,9}", "[0-9]{4}(-| é)[0-9]+", "regex", {"method": "cartesian"}),
     "network": (NESTED, OTHER, "kbnf", {"tokenization": "any"}),

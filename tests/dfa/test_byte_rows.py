@@ -1,4 +1,5 @@
-"""The mask rows of all states at once, against a walk of the token trie from each state."""
+"""The mask rows of all states at once, and those of machines that have them or find them, against a
+walk of the token trie from each state."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -13,9 +14,11 @@ from support.corpus.tokenizer_case import Case
 from support.oracles.byte_rows import row_via_levels
 
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
-from constrain.artifacts.dfa.walked_rows import WalkedRows
+from constrain.artifacts.dfa.mask_rows import RowsOfStates
+from constrain.artifacts.machine.masks import MetMasks
+from constrain.artifacts.machine.table_states import TableStates
+from constrain.artifacts.network.tables import network_without_calls
 from constrain.artifacts.tokens import tokenset
-from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.tokenset import Words
 from constrain.artifacts.tokens.trie import Trie
@@ -45,18 +48,27 @@ def unpacked(table: RowTable, size: int) -> Iterator[Words]:
             yield tokenset.from_ids(table.ids[low:high], size)
 
 
-def check(dfa: ByteDfa, trie: Trie, live: NDArray[np.bool_], size: int) -> int:
-    """Compare all rows with walks of the trie, and those of walks that take subtrees whole where
-    all states are live; look whether each is stored once; the number of rows."""
+def check(dfa: ByteDfa, vocabulary: Vocabulary, live: NDArray[np.bool_]) -> int:
+    """Compare all rows with walks of the trie, those of a machine that has them, and where all
+    states are live of one that finds them; look whether each is stored once; the number of rows."""
+    size, trie = vocabulary.size, Trie.from_vocabulary(vocabulary)
     eos = [size - 1]
     found = byte_rows(dfa, trie, live, eos, size, subtrees=Subtrees.of(trie))
     assert found is not None
-    cache = CacheBudget().cache()
-    lazily = WalkedRows(dfa, lambda: trie, eos, size, cache)
+    sections = {"rows": found.rows, "row_of": found.row_of}
+    sections |= {"row_ids": found.ids, "row_offsets": found.offsets}
+    stored = RowsOfStates(sections, size, 1 << 20)
+    named = [tokenset.from_ids(dfa.terminals.members(k), size) for k in range(len(dfa.terminals))]
+    table = TableStates(network_without_calls(dfa))
+    machines = [
+        MetMasks(table, lambda: trie, vocabulary, eos, size, named=named, stored=rows)
+        for rows in ((stored, None) if live[1:].all() else (stored,))
+    ]
     for state, row in enumerate(unpacked(found, size)):
         expected = row_via_levels(dfa, trie, live, eos, size, state)
         assert np.array_equal(row, expected)
-        assert not live[1:].all() or np.array_equal(lazily.row(state), expected)
+        for machine in machines if state else ():
+            assert np.array_equal(machine.row(state), expected)
     packed = {row.tobytes() for row in found.rows}
     bounds = found.offsets.tolist()
     lists = {found.ids[a:b].tobytes() for a, b in pairwise(bounds)}
@@ -77,7 +89,7 @@ def test_rows_of_random_automata() -> None:
             i: bytes(rng.randrange(letters + 1) for _ in range(rng.randrange(1, 6)))
             for i in range(rng.randrange(1, size - 1))
         }
-        trie = Trie.from_vocabulary(Vocabulary.from_tokens(tokens, (), size))
+        vocabulary = Vocabulary.from_tokens(tokens, (), size)
         named = rng.sample(range(size), rng.randrange(3))
         states = rng.randrange(2, 12)
         table = random_table(rng, states, letters + 1 + len(named))
@@ -87,7 +99,7 @@ def test_rows_of_random_automata() -> None:
         most = rng.choice([0.8, 1])
         live = np.array([False, *(rng.random() < most for _ in range(states - 1))])
         dfa = ByteDfa(table, classes, terminals, accepting, 1)
-        shared += states - check(dfa, trie, live, size)
+        shared += states - check(dfa, vocabulary, live)
     assert shared > 100
 
 
@@ -95,11 +107,9 @@ def test_rows_of_random_automata() -> None:
 @pytest.mark.parametrize("regex", REGEXES.values(), ids=REGEXES)
 def test_rows_of_real_tokenizers(name: str, regex: str, case: Callable[[str], Case]) -> None:
     """A few regexes on real vocabularies."""
-    trie = case(name).tables.pairs.trie
     dfa = build_automaton(regex, dialect="regex").dfa.tables(())
-    size = case(name).tokenizer.vocab_size
 
-    check(dfa, trie, np.arange(dfa.states) != 0, size)
+    check(dfa, case(name).tokenizer.vocabulary(), np.arange(dfa.states) != 0)
 
 
 def test_rows_that_are_too_large_are_none() -> None:

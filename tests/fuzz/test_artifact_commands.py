@@ -31,7 +31,7 @@ def room(tmp_path: Path, originals: dict[str, Artifact]) -> Path:
     """A folder with what commands need besides."""
     for name, content in BESIDE.items():
         (tmp_path / name).write_bytes(content)
-    originals["byte-dfa"].save(tmp_path / "sound.cst")
+    originals["byte DFA"].save(tmp_path / "sound.cst")
     return tmp_path
 
 

@@ -38,7 +38,7 @@ GUARDED, FEW_GUARDED, MANY_GUARDED = 10**7, 150, 40_000
 @pytest.mark.quick
 def test_what_is_mutated_is_sound(originals: dict[str, Artifact], tmp_path: Path) -> None:
     """All kinds are there, and a walk of each ends well."""
-    kinds = {"byte-dfa", "token-dfa", "word-dfa", "network"}
+    kinds = {"token-dfa", "word-dfa", "network"}
     assert kinds | {"earley", "greedy"} == {
         artifact.manifest.kind for artifact in originals.values()
     }

@@ -25,12 +25,12 @@ from constrain.compiler import Tokenizer, compile_grammar
 # productions, too, by which texts are explained: they are checked with the rest.
 SHARED = {"container", "kinds", "tokens"}
 ROOMS = {
-    "byte-dfa": {"dfa"},
-    "byte-dfa without rows": {"dfa", "machine", "network", "summaries", "walk"},
+    "network without calls": {"dfa", "machine", "network", "summaries", "walk"},
+    "network without calls, without rows": {"dfa", "machine", "network", "summaries", "walk"},
     "token-dfa": {"bpe", "dfa"},
     "token-dfa without rows": {"bpe", "dfa"},
-    "canonical byte-dfa": {"bpe", "canonical_network", "dfa", "machine", "network", "normalizer"}
-    | {"pretokenizer", "summaries", "walk"},
+    "canonical network without calls": {"bpe", "canonical_network", "dfa", "machine", "network"}
+    | {"normalizer", "pretokenizer", "summaries", "walk"},
     "word-dfa": {"dfa", "wordpiece"},
     "network": {"dfa", "earley", "machine", "network", "summaries", "walk"},
     "network of positions": {"dfa", "machine", "network", "summaries", "walk"},
@@ -42,11 +42,11 @@ ROOMS = {
     | {"summaries", "walk"},
 }
 MACHINES = {
-    "byte-dfa": "DfaMachine",
-    "byte-dfa without rows": "DfaMachine",
+    "network without calls": "MetMasks",
+    "network without calls, without rows": "MetMasks",
     "token-dfa": "DfaMachine",
     "token-dfa without rows": "DfaMachine",
-    "canonical byte-dfa": "CanonicalMasks",
+    "canonical network without calls": "CanonicalMasks",
     "word-dfa": "WordMachine",
     "network": "MetMasks",
     "network of positions": "MetMasks",
@@ -85,11 +85,13 @@ def files(default_tokenizer: Tokenizer) -> dict[str, bytes]:
         return made.to_bytes()
 
     return {
-        "byte-dfa": of(DATE, "regex", tokenization="any"),
-        "byte-dfa without rows": of(DATE, "regex", tokenization="any", max_artifact_bytes=0),
+        "network without calls": of(DATE, "regex", tokenization="any"),
+        "network without calls, without rows": of(
+            DATE, "regex", tokenization="any", max_artifact_bytes=0
+        ),
         "token-dfa": of(DATE, "regex", method="direct"),
         "token-dfa without rows": of(DATE, "regex", method="direct", max_artifact_bytes=0),
-        "canonical byte-dfa": of(DATE, "regex", method="cartesian"),
+        "canonical network without calls": of(DATE, "regex", method="cartesian"),
         "word-dfa": compiled_by_words("[ab]{1,6}( c)?", words).to_bytes(),
         "network": of(NESTED, engine="network", tokenization="any"),
         "network of positions": of(NESTED, tokenization="any", prewarm=0),
@@ -133,7 +135,7 @@ def test_each_kind_has_its_machine(name: str, opened: Callable[..., Artifact]) -
     kind = name.split(" without")[0].split(" of ")[0].removeprefix("canonical ")
     assert kind == artifact.manifest.kind
     assert MACHINES[name] == type(artifact.machine()).__name__
-    if name.split(" ")[0] in ("byte-dfa", "token-dfa"):
+    if artifact.is_regular and kind != "word-dfa" and not name.startswith("canonical"):
         assert name.endswith("without rows") == ("rows" not in artifact.arrays)
 
 
@@ -156,8 +158,8 @@ def test_no_kind_loads_rooms_of_others(
     kinds = {module[3] for module in parts if module[2] == "kinds" and len(module) > 3}
     assert SHARED | ROOMS[name] >= rooms
     common = {"check_tokenizer", "contents", "generations", "parser", "regular", "table"}
-    others = {"canonical byte-dfa": 2, "canonical network": 1, "network of positions": 1}
-    assert len(kinds - common) <= 1 + others.get(name, 0)
+    others = name.startswith("canonical") or name == "network of positions"
+    assert len(kinds - common) <= 1 + others
     if name == "network":
         assert not [m for m in reading + making if "canonical" in m or "pretokenizer" in m]
         assert len(making) <= 14

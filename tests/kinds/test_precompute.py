@@ -7,7 +7,7 @@ import pytest
 from support.grammars import JSON
 
 from constrain.artifacts import Artifact
-from constrain.artifacts.dfa.walked_rows import WalkedRows
+from constrain.artifacts.machine.masks import MetMasks
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.notes import PARTLY
@@ -65,7 +65,7 @@ def walked(artifact: Artifact, seed: int, most: int = 60) -> list[tuple[bytes, i
     return found
 
 
-def test_rows_of_a_byte_dfa_that_has_none_are_found_once(
+def test_rows_of_a_regular_grammar_that_has_none_are_found_once(
     default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No mask that was met walks again; where ``cache_bytes`` holds but some, masks stay."""
@@ -78,5 +78,5 @@ def test_rows_of_a_byte_dfa_that_has_none_are_found_once(
 
     assert walked(artifact, 3) == expected
     assert walked(small, 3) == expected
-    monkeypatch.setattr(WalkedRows, "_walked", None)
+    monkeypatch.setattr(MetMasks, "_made_row", None)
     assert walked(artifact, 3) == expected

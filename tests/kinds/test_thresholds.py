@@ -129,7 +129,7 @@ def test_rules_that_are_named_again_and_again_are_not_copied(
     for method in ("direct", "cartesian"):
         assert "dfa" == build_engine(text, dialect="gbnf", method=method).choice.engine
     asked = Compiler(letters).compile(text, dialect="gbnf", tokenization="any", engine="network")
-    assert ("byte-dfa", "network") == (found.manifest.kind, asked.manifest.kind)
+    assert (True, False) == (found.is_regular, asked.is_regular)
     check_random_texts([found, asked], 3, 20, seed=4)
 
 

@@ -47,7 +47,7 @@ def test_masks_of_smaller_bounds_are_those_of_the_dfa(
     lazy = compiled(compiler, SMALLER[name])
     eager = compiled(compiler, SMALLER[name], engine="dfa")
     assert grows(lazy)
-    assert eager.manifest.kind == "byte-dfa"
+    assert eager.is_regular
     check_random_texts([lazy, eager], 100 if full else 4, 20, seed=3)
 
 
@@ -62,7 +62,7 @@ def test_what_begins_a_member_is_known_without_a_search(compiler: Compiler) -> N
     assert artifact.manifest.counts["dfa_states"] == 1 + 30 + 30
     assert artifact.viable_bytes(b"ab" + b"c" * 40) == 31
     few = compiled(compiler, "[ab]*a[ab]{9}", dialect="regex", prewarm=None)
-    assert few.manifest.kind == "byte-dfa"
+    assert few.is_regular
 
 
 @pytest.mark.parametrize("name", LARGE)

@@ -66,7 +66,7 @@ def test_rows_beyond_the_limits_are_left_to_decoding(tmp_path: Path) -> None:
         {"max_artifact_bytes": 9_000},
     ):
         found = compiled(**options)
-        assert found.manifest.kind == expected.manifest.kind == "byte-dfa"
+        assert (found.is_regular, expected.is_regular) == (True, True)
         first, second = found.matcher(), expected.matcher()
         for _ in range(10):
             assert np.array_equal(first.mask(), second.mask())

@@ -25,7 +25,7 @@ NESTED = 's ::= "[" (s ("," s)*)? "]" | #"[a-z]{1,9}";'
 REGULAR = 's ::= #"[a-c]{2,6}" | "the " ("cat" | "dog");'
 
 ENGINES: dict[str, tuple[str, dict[str, Any]]] = {
-    "byte-dfa": (REGULAR, {"tokenization": "any"}),
+    "byte DFA": (REGULAR, {"tokenization": "any"}),
     "token-dfa": (REGULAR, {"method": "direct"}),
     "canonical DFA": (REGULAR, {"method": "cartesian"}),
     "network": (NESTED, {"tokenization": "any", "engine": "network"}),

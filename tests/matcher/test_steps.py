@@ -59,7 +59,7 @@ def test_canonical_steps_are_found_once(
     again = after(artifact, *ids)
 
     assert (state, accepting) == (again.mask().tolist(), again.is_accepting)
-    assert ("byte-dfa", True) == (artifact.manifest.kind, artifact.is_canonical)
+    assert ("network", True) == (artifact.manifest.kind, artifact.is_regular)
 
 
 def test_a_refusal_says_why(artifacts: Compile) -> None:

@@ -30,8 +30,8 @@ _SPARE: dict[str, Any] = {"max_artifact_bytes": 0}
 
 # By kind the grammar, how it is compiled, and whether texts are JSON.
 KINDS: dict[str, tuple[str, dict[str, Any], bool]] = {
-    "byte-dfa": (DATE, _BYTES, False),
-    "byte-dfa, no rows": (DATE, _BYTES | _SPARE, False),
+    "byte DFA": (DATE, _BYTES, False),
+    "byte DFA, no rows": (DATE, _BYTES | _SPARE, False),
     "token-dfa": (DAY, _TOKENS | {"method": "direct"}, False),
     "token-dfa, no rows": (DAY, _TOKENS | {"method": "direct"} | _SPARE, False),
     "canonical DFA": (DATE, _TOKENS | {"method": "cartesian"}, False),

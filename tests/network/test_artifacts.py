@@ -59,12 +59,13 @@ def test_stripped_artifacts_hold_no_text(default_tokenizer: Tokenizer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"),
-    [("s ::= 'a' s | 'b';", "byte-dfa"), ("s ::= 'a' s 'b' | '';", "network")],
+    ("text", "is_regular"), [("s ::= 'a' s | 'b';", True), ("s ::= 'a' s 'b' | '';", False)]
 )
-def test_auto_takes_the_simplest_engine(text: str, kind: str, default_tokenizer: Tokenizer) -> None:
-    """A regular grammar is a DFA, another one a network."""
-    assert kind == made(text, default_tokenizer).manifest.kind
+def test_auto_takes_the_simplest_engine(
+    text: str, is_regular: bool, default_tokenizer: Tokenizer
+) -> None:
+    """A regular grammar is a DFA, another one a network with calls."""
+    assert is_regular == made(text, default_tokenizer).is_regular
 
 
 def test_auto_goes_on_where_a_limit_is_hit() -> None:

@@ -76,7 +76,7 @@ def test_a_hundred_optional_keys_need_no_normal_form(
 
     monkeypatch.setattr(frontend, "normalize", refused)
     artifact = compiled(keys(100), default_tokenizer)
-    assert artifact.manifest.kind == "byte-dfa"
+    assert artifact.is_regular
     assert artifact.manifest.counts["dfa_states"] < 30 * 100
     rng = random.Random(2)
     for _ in range(3):

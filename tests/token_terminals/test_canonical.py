@@ -262,7 +262,7 @@ def test_byte_dfas_with_terminals_are_drawn_and_tabulated(any_case: Callable[[st
     here = any_case("characters")
     added = min(here.tokenizer.added)
     artifact = compiled("DFA", f'root ::= "a" <[{added}]> "the" | " b"{{1,2}}', here)
-    assert (artifact.manifest.kind, artifact.is_canonical) == ("byte-dfa", True)
+    assert (artifact.manifest.kind, artifact.is_regular) == ("network", True)
     table = tabulated(artifact)
     assert table.manifest.kind == "token-dfa"
     for ids in ([], here.encode("a"), [*here.encode("a"), added], here.encode(" b")):

@@ -15,11 +15,9 @@ from support.tokens import EOS, KINDS, NAMED, TOKENIZER, allowed, built, grammar
 from constrain.artifacts.errors import ArtifactError, TokenRefusedError
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
-from constrain.artifacts.tokens.trie import Trie
 from constrain.cli.app import run
 from constrain.compiler.automata.dump import ids_text
 from constrain.compiler.automata.token_classes import over_classes
-from constrain.compiler.dfa.token_overlaps import without_overlaps
 from constrain.compiler.diagnostics import CheckError, LimitError, Span
 from constrain.compiler.drawing import draw_dfa, draw_nfa, draw_tokens
 from constrain.compiler.explain.report import Status, explain
@@ -101,12 +99,9 @@ def test_limits_name_the_rule() -> None:
     symbols = range(first, first + len(classes))
     merged = canonical_dfa(dfa, TOKENIZER.base, symbols, TOKENIZER.merges)
     rules_of = [sorted({rules[o] for o in origins}) for origins in dfa.origins]
-    trie = Trie.from_vocabulary(TOKENIZER.vocabulary())
     small = Limits(states=2)
     with pytest.raises(LimitError, match=r"DFA over tokens needs more than 2 states.*'x'"):
         with_token_edges(merged, first, classes, small, rules_of)
-    with pytest.raises(LimitError, match=r"byte DFA over tokens needs more than 2 states.*'x'"):
-        without_overlaps(dfa, classes, trie, small, rules)
     with pytest.raises(LimitError, match=r"determinisation needs more than 2 states.*'x'"):
         build_artifact(automaton, TOKENIZER, limits=small)
 

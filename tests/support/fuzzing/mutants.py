@@ -28,7 +28,7 @@ _PLAUSIBLE = 0.6
 ODD: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2, 7, 255, 2**31 - 1, 2**31, -(2**31), 2**63 - 1, 2**63, 2**64,
     10**30, 1.5, 1e308, "", "x", "\ud800", "\x1b[31m", "a" * 5000, [], [0], [-1], [[]], {},
-    {"a": 1}, "earley", "product", "network", "greedy", "byte-dfa", "canonical", "any",
+    {"a": 1}, "earley", "product", "network", "greedy", "token-dfa", "canonical", "any",
 )  # fmt: skip
 
 # Text that stands for a value of the header or the manifest.

@@ -62,9 +62,9 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "byte-dfa": Case(REGEX, "regex", ANY),
-    "byte-dfa, lists": Case(MANY, "regex", ANY, "characters"),
-    "byte-dfa without rows": Case(REGEX, "regex", {**ANY, "max_artifact_bytes": 0}),
+    "byte DFA": Case(REGEX, "regex", ANY),
+    "byte DFA, lists": Case(MANY, "regex", ANY, "characters"),
+    "byte DFA without rows": Case(REGEX, "regex", {**ANY, "max_artifact_bytes": 0}),
     "token-dfa": Case(REGEX, "regex", DIRECT),
     "token-dfa without rows": Case(REGEX, "regex", {**DIRECT, "max_artifact_bytes": 0}),
     "canonical DFA": Case(REGEX, "regex", CARTESIAN),
