@@ -10,18 +10,20 @@ The computed ones are cached.
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..container.sections import require
-from ..network.configurations import Entries
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, BoundedCache
 from ..tokens.tokenset import Words
 from .byte_dfa import DEAD
 from .token_dfa import TokenDfa
+
+if TYPE_CHECKING:
+    from ..network.configurations import Entries
 
 
 class Rows(Protocol):
@@ -144,11 +146,11 @@ class RowsOfStates:
         """Drop what was packed."""
         self._packed.clear()
 
-    def of_stack(self, state: int, node: int, entries: Sequence[Entries]) -> Words:
+    def of_stack(self, state: int, node: int, entries: "Sequence[Entries]") -> Words:
         """The row of a state."""
         return self._rows.row(state)
 
-    def row(self, state: int, node: int, entries: Sequence[Entries]) -> tuple[Words, set[int]]:
+    def row(self, state: int, node: int, entries: "Sequence[Entries]") -> tuple[Words, set[int]]:
         """The same, which depends on no set of stacks."""
         return self._rows.row(state), set()
 

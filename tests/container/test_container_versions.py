@@ -111,7 +111,7 @@ def test_what_a_later_minor_version_adds_is_ignored(
     found = load_bytes(data, verify=True)
 
     assert artifact.manifest == found.manifest
-    for state in range(len(artifact.arrays["dfa.accepting"])):
+    for state in range(1, len(artifact.arrays["dfa.accepting"])):
         if variant[0] == "any":
             assert artifact.machine().row(state).tolist() == found.machine().row(state).tolist()
     exercise(found)
