@@ -3,9 +3,8 @@
     DFA over bytes, token trie   ->   for each state the tokens that lead to a live state
     DFA over tokens              ->   for each state the tokens that it has an edge for
 
-``byte_rows`` has the rows of the first. ``constrain.artifacts.dfa.walked_rows`` computes the same
-rows one by one, where they are left out, as they are only if tokens reach the end from each state;
-a test compares them.
+``byte_rows`` has the rows of the first. A network's machine finds the same rows one by one, where
+they are left out, as they are only if tokens reach the end from each state; a test compares them.
 """
 
 from collections.abc import Mapping, Sequence
