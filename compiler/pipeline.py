@@ -284,7 +284,7 @@ def _of_byte_dfa(
     progress: Progress,
 ) -> tuple[Artifact, tuple[str, ...]]:
     """The artifact whose masks are those of a network without calls, and notes."""
-    from constrain.artifacts.network.tables import network_without_calls, with_rejecting_start
+    from constrain.artifacts.dfa.without_calls import network_without_calls, with_rejecting_start
 
     from .assemble.dfa import assemble, encode, size_of
     from .canonical_network.sections import counts_of, merge, precompute

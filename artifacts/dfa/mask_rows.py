@@ -1,16 +1,15 @@
 """The mask row of a DFA's state: stored in the file, or computed when a matcher first needs it.
 
-    StoredRows      rows of the file, equal ones once: one look-up, or a list of ids to pack
-    FamilyRows      token DFA without rows: unpacked from one bit for each edge of a state's family
-    RowsOfStates    rows of the file, of a network without calls
+    StoredRows    rows of the file, equal ones once: one look-up, or a list of ids to pack
+    FamilyRows    token DFA without rows: unpacked from one bit for each edge of the state's family
 
-The computed ones are cached.
+Both give the same rows; the computed ones are cached.
 """
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +18,7 @@ from ..container.sections import require
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, BoundedCache
 from ..tokens.tokenset import Words
-from .byte_dfa import DEAD
 from .token_dfa import TokenDfa
-
-if TYPE_CHECKING:
-    from ..network.configurations import Entries
 
 
 class Rows(Protocol):
@@ -122,37 +117,6 @@ class FamilyRows:
     def allows(self, state: int, token_id: int) -> bool:
         """By the row."""
         return tokenset.contains(self.row(state), token_id)
-
-
-class RowsOfStates:
-    """Stored rows as ``machine.masks.StoredMasks`` of a network without calls, whose states are
-    those of a byte DFA. They depend on no stack, and have EOS and token terminals with them."""
-
-    has_named = True
-
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], vocab_size: int, capacity: int) -> None:
-        """``capacity``: bytes of lists that are packed."""
-        self._packed: BoundedCache[int, Words] = BoundedCache(capacity)
-        self._rows = StoredRows(arrays, vocab_size, self._packed)
-        counts = np.append(np.ones(len(arrays["rows"])), np.diff(arrays["row_offsets"]))
-        self.dead = frozenset(np.flatnonzero(counts[arrays["row_of"]] == 0).tolist()) - {DEAD}
-
-    @property
-    def is_full(self) -> bool:
-        """Whether as much is packed as masks may hold."""
-        return 2 * self._packed.total > self._packed.capacity
-
-    def forget(self) -> None:
-        """Drop what was packed."""
-        self._packed.clear()
-
-    def of_stack(self, state: int, node: int, entries: "Sequence[Entries]") -> Words:
-        """The row of a state."""
-        return self._rows.row(state)
-
-    def row(self, state: int, node: int, entries: "Sequence[Entries]") -> tuple[Words, set[int]]:
-        """The same, which depends on no set of stacks."""
-        return self._rows.row(state), set()
 
 
 def cached(cache: BoundedCache[int, Words], key: int, row: Words) -> Words:

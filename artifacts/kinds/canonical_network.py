@@ -98,7 +98,7 @@ class CanonicalRuntime(SharedMachine["AnyMachine"], NetworkGrammar):
     @cached_property
     def _over_sentinels(self) -> "NetworkTables":
         """The network of texts and sentinels."""
-        from ..network.tables import with_rejecting_start
+        from ..dfa.without_calls import with_rejecting_start
 
         over_terminals = with_rejecting_start(self.network)
         if not over_terminals.terminals:

@@ -104,7 +104,7 @@ class NetworkRuntime(SharedMachine["MetMasks"], NetworkGrammar):
 
     def _stored(self) -> "StoredMasks | None":
         """The rows of the file."""
-        from ..dfa.mask_rows import RowsOfStates
+        from ..dfa.without_calls import RowsOfStates
         from ..walk.summary_tables import StoredRows, SummaryTables
 
         a, m = self.contents.arrays, self.contents.manifest

@@ -13,9 +13,9 @@ natural language analysis, 1970).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,6 @@ from numpy.typing import NDArray
 from ..tokens.distinct import distinct
 from .counts import Counters
 from .sets import NO_SEPARATOR
-
-if TYPE_CHECKING:
-    from ..dfa.byte_dfa import ByteDfa
 
 DEAD = 0
 
@@ -167,34 +164,6 @@ class NetworkTables:
         stops: NDArray[np.bool_] = (self.accepting != 0) | (np.diff(self.call_offsets) > 0)
         plain: list[bool] = (~stops).tolist()
         return plain
-
-
-def network_without_calls(dfa: "ByteDfa", name: str = "") -> NetworkTables:
-    """A DFA as a network, whose states keep their numbers. As nothing calls the start, it may
-    accept, which says that ε is a member. ``name``: of the start's rule."""
-    none, offsets = np.zeros(0, dtype=np.int32), np.zeros(dfa.states + 1, dtype=np.int64)
-    entries, start = np.array([dfa.start], dtype=np.int32), dfa.start
-    calls = offsets, none, none
-    return NetworkTables(
-        dfa.table, dfa.classes, dfa.accepting, *calls, start, False, (name,), entries
-    )
-
-
-def with_rejecting_start(tables: NetworkTables) -> NetworkTables:
-    """The same network, whose start does not accept: where it does, a copy of it that does not is
-    behind all states, and ``nullable_start`` says that ε is a member."""
-    start = tables.start
-    if not tables.accepting[start]:
-        return tables
-    return replace(
-        tables,
-        table=np.concatenate((tables.table, tables.table[start : start + 1])),
-        accepting=np.append(tables.accepting, np.uint8(0)),
-        call_offsets=np.append(tables.call_offsets, tables.call_offsets[-1]),
-        start=tables.states,
-        nullable_start=True,
-        entries=np.array([tables.states], dtype=np.int32),
-    )
 
 
 # What most states have; shared, and never changed.

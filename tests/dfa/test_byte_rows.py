@@ -14,10 +14,9 @@ from support.corpus.tokenizer_case import Case
 from support.oracles.byte_rows import row_via_levels
 
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
-from constrain.artifacts.dfa.mask_rows import RowsOfStates
+from constrain.artifacts.dfa.without_calls import RowsOfStates, network_without_calls
 from constrain.artifacts.machine.masks import MetMasks
 from constrain.artifacts.machine.table_states import TableStates
-from constrain.artifacts.network.tables import network_without_calls
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.tokenset import Words
