@@ -1,16 +1,21 @@
-"""A byte DFA as what runs it: a network without calls, and the rows of its states."""
+"""A byte DFA as what runs it: a network without calls, the rows of its states, and its machine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..network.configurations import Entries
+from ..machine.masks import MetMasks, StoredMasks
+from ..machine.table_states import TableStates
+from ..network.configurations import REFUSED, Entries
 from ..network.tables import NetworkTables
-from ..tokens.memo import BoundedCache
+from ..tokens.interning import Lock
+from ..tokens.memo import BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
+from ..tokens.trie import Trie
+from ..tokens.vocabulary import Vocabulary
 from .byte_dfa import DEAD, ByteDfa
 from .mask_rows import StoredRows
 
@@ -72,3 +77,31 @@ class RowsOfStates:
     def row(self, state: int, node: int, entries: Sequence[Entries]) -> tuple[Words, set[int]]:
         """The same, which depends on no set of stacks."""
         return self._rows.row(state), set()
+
+
+class DfaMasks(MetMasks):
+    """The machine of such a network where tokens are read by their bytes alone: its states are
+    those of ``dfa``, which runs a token in less time than the rows of its states are made in."""
+
+    def __init__(
+        self,
+        dfa: ByteDfa,
+        trie: Callable[[], Trie],
+        vocabulary: Vocabulary,
+        eos: Sequence[int],
+        vocab_size: int,
+        caches: CacheBudget,
+        lock: Lock,
+        stored: StoredMasks | None,
+    ) -> None:
+        tokens = trie, vocabulary, eos, vocab_size, caches, lock
+        super().__init__(TableStates(network_without_calls(dfa)), *tokens, stored=stored)
+        self._dfa = dfa
+        # So that the first step of a text takes no longer than others.
+        dfa.run(dfa.start, b"")
+
+    def _stepped(self, state: int, token_id: int) -> int:
+        target, v = DEAD, self.vocabulary
+        if 0 <= token_id < self._vocab_size and v.is_text(token_id) and (text := v.token(token_id)):
+            target = self._dfa.run(state, text)
+        return REFUSED if target == DEAD or target in self._dead else target

@@ -94,7 +94,12 @@ class NetworkRuntime(SharedMachine["MetMasks"], NetworkGrammar):
         a, m, size, stored = c.arrays, c.manifest, c.manifest.vocab_size, self._stored()
         tokens = (lambda: c.trie), c.vocabulary, m.eos, size, c.caches, c.lock
         named = [tokenset.from_ids(ids, size) for ids in self.named]
-        machine = MetMasks(TableStates(self.network), *tokens, named, stored)
+        if m.is_regular and not named:
+            from ..dfa.without_calls import DfaMasks
+
+            machine: MetMasks = DfaMasks(c.byte_dfa, *tokens, stored)
+        else:
+            machine = MetMasks(TableStates(self.network), *tokens, named, stored)
         if FIRST_ROW in a:
             machine.begin_with(a[FIRST_ROW])
         elif full is None and stored is not None:

@@ -42,8 +42,8 @@ ROOMS = {
     | {"summaries", "walk"},
 }
 MACHINES = {
-    "network without calls": "MetMasks",
-    "network without calls, without rows": "MetMasks",
+    "network without calls": "DfaMasks",
+    "network without calls, without rows": "DfaMasks",
     "token-dfa": "DfaMachine",
     "token-dfa without rows": "DfaMachine",
     "canonical network without calls": "CanonicalMasks",

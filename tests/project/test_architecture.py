@@ -50,7 +50,7 @@ ARTIFACTS: dict[str, set[str]] = {
     "container": {"errors"},
     "tokens": {"container", "errors"},
     "summaries": {"errors", "tokens"},
-    "dfa": {"container", "errors", "network", "tokens"},
+    "dfa": {"container", "errors", "machine", "network", "tokens"},
     "bpe": {"container", "errors", "tokens"},
     "pretokenizer": {"bpe", "container", "errors", "tokens"},
     "normalizer": {"container", "dfa", "errors", "tokens"},
