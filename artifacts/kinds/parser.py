@@ -40,12 +40,13 @@ def names_of(manifest: Manifest) -> ParserNames:
 def network_of(contents: Contents) -> "NetworkTables":
     """The recursive transition network of an artifact, over bytes or over lexemes; that of a
     regular grammar is its byte DFA."""
-    from ..dfa.without_calls import network_without_calls
     from ..network.counts import Counters
     from ..network.tables import NetworkTables
 
     a = contents.arrays
     if contents.manifest.is_regular:
+        from ..dfa.without_calls import network_without_calls
+
         return network_without_calls(contents.byte_dfa)
     names = names_of(contents.manifest)
     return NetworkTables(
