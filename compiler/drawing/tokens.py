@@ -74,7 +74,8 @@ def draw_tokens(
     total = len(near) if complete else _states(artifact, steps)
     # The states of a machine that makes them while it walks are large numbers that say nothing.
     is_walked = _is_walked(artifact)
-    number = dict(zip(near, range(len(near)) if is_walked else near, strict=True))
+    is_large = artifact.is_canonical or max(near) >= artifact.byte_dfa.states
+    number = dict(zip(near, range(len(near)) if is_walked and is_large else near, strict=True))
     text = b"".join(artifact.vocabulary.tokens(ids or [])).decode("utf-8", "backslashreplace")
     taken = set(pairwise(way))
 
