@@ -52,8 +52,12 @@ TOKENIZER_ERRORS = [
     ("dropout", damaged("ab", model(dropout=0.1)), "'dropout'"),
     ("byte fallback", damaged("ab", model(byte_fallback=True)), "'byte_fallback'"),
     ("unknown", damaged("ab", model(unk_token="?")), "lacks the token '?'"),
-    ("suffix", damaged("ab", model(end_of_word_suffix="</w>")), "'end_of_word_suffix'"),
-    ("normalizer", damaged("ab", part(normalizer={"type": "Nmt"})), "the normalizer 'Nmt'"),
+    (
+        "suffix",
+        damaged("ab", model(end_of_word_suffix="</w>", ignore_merges=True)),
+        "'end_of_word_suffix'",
+    ),
+    ("normalizer", damaged("ab", part(normalizer={"type": "ByteLevel"})), "normalizer 'ByteLevel'"),
     (
         "pre-tokenizer",
         damaged("ab", part(pre_tokenizer={"type": "FixedLength"})),
@@ -61,6 +65,7 @@ TOKENIZER_ERRORS = [
     ),
     ("pattern", damaged("ab", split("(?<x>a)")), "the pattern '(?<x>a)' is not understood"),
     ("deep pattern", damaged("ab", split("(?:" * 3000 + "a" + ")*" * 3000)), "more than 50 deep"),
+    ("deep class", damaged("ab", split("[" * 3000 + "a" + "]" * 3000)), "is not understood"),
     ("long pattern", damaged("ab", split("(?:(?:a{900}){900}){900}")), "more than 100,000 items"),
     ("added token", damaged("ab", part(added_tokens=[{}])), "no id or content"),
     ("merge", damaged("ab", model(merges=["a c"])), "merge 0 ('a c')"),
