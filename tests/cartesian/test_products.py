@@ -23,6 +23,7 @@ from constrain.compiler.limits import Limits
 from constrain.compiler.merge.dump import tabulated
 from constrain.compiler.pipeline import build_artifact, build_automaton
 from constrain.compiler.tokenizers.definition import (
+    Behaviour,
     ByteLevel,
     Metaspace,
     Prepend,
@@ -168,10 +169,11 @@ def test_what_cannot_be_followed_is_refused(small: Tokenizer) -> None:
         replace(small, normalizers=spaces),
         replace(small, normalizers=(Prepend(" "), Strip())),
         replace(small, normalizers=(Replace("a|", "-", is_regex=True),)),
-        replace(small, normalizers=(Replace("a+?", "-", is_regex=True),)),
+        replace(small, normalizers=(Replace("(?:ab)++", "-", is_regex=True),)),
         replace(small, normalizers=(Replace("a", "-", is_regex=True), Replace("-", "a"))),
         replace(small, pre_tokenizers=(Split("b"), ByteLevel(add_prefix_space=True))),
-        replace(small, pre_tokenizers=(ByteLevel(), Split("b"))),
+        replace(small, pre_tokenizers=(ByteLevel(), ByteLevel())),
+        replace(small, pre_tokenizers=(ByteLevel(), Split("b", Behaviour.REMOVED))),
         replace(small, pre_tokenizers=(Metaspace(),)),
     ):
         with pytest.raises(TokenizerError, match="use --tokenization any"):

@@ -120,7 +120,9 @@ def with_strip(rng: random.Random) -> Any:
 
 def with_replace(rng: random.Random) -> Any:
     """Matches of a regular expression are replaced, some of them by themselves."""
-    pattern = rng.choice([r" +", r"\s{2,}", "a+|b", "[ab]{2}", "a(?!b)", ", |a ", "▁+", "é"])
+    patterns = [r" +", r"\s{2,}", "a+|b", "[ab]{2}", "a(?!b)", ", |a ", "▁+", "é"]
+    patterns += [r"\s+$", r"^\s+", "a+?b?", r"\bb", "(?<=a)b|,", "a++", "[ab&&[^b]]"]
+    pattern = rng.choice(patterns)
     step = normalizers.Replace(Regex(pattern), rng.choice(["", " ", "a", "ab", "▁", "b,"]))
     if rng.random() < 0.5:
         found = octets(rng)
