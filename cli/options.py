@@ -138,9 +138,9 @@ class Given(OfLimits, OfSchemas):
             "-t",
             metavar="FILE",
             rich_help_panel=panels.TOKENIZER,
-            help="A Hugging Face tokenizer.json or its folder, NAME.tiktoken or "
-            "FILE.tiktoken@PATTERN, GPT-2's encoder.json, or hf:ORG/REPO or tiktoken:NAME.  "
-            "[default: the embedded one]",
+            help="A Hugging Face tokenizer.json or its folder, SentencePiece's FILE.model, a "
+            "model's FILE.gguf, NAME.tiktoken or FILE@PATTERN, GPT-2's encoder.json, or "
+            "hf:ORG/REPO or tiktoken:NAME.  [default: the embedded one]",
         ),
     ] = None
     no_cache: Annotated[

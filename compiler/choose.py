@@ -399,7 +399,7 @@ def tokenization_of(
     choice = TokenizationChoice(CANONICAL, reason)
     try:
         _check_canonical(grammar, engine, tokenizer)
-    except CheckError as error:
+    except (CheckError, TokenizerError) as error:
         return without_canonical(error, options)
     return choice
 
@@ -416,8 +416,13 @@ def without_canonical(
 
 
 def _check_canonical(grammar: Grammar, engine: EngineChoice, tokenizer: "Tokenizer") -> None:
-    """Canonical masks need a DFA or a network; beside token terminals, texts that are encoded as
-    they are elsewhere."""
+    """Canonical masks need merges, and a DFA or a network; beside token terminals, texts that are
+    encoded as they are elsewhere."""
+    if tokenizer.unigram is not None:
+        raise TokenizerError(
+            f"{visible(tokenizer.name)}: canonical masks follow merges, and its model is Unigram, "
+            "which divides each text as a whole by scores; use --tokenization any"
+        )
     if engine.engine == EARLEY:
         message = f"canonical masks need the engine dfa or network, and this is {engine.engine}"
         hint = f"{engine.reason}; say --tokenization any, or --max-depth to bound the nesting"

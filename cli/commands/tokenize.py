@@ -90,16 +90,8 @@ def tokenize(
 
 
 def _write_ids(tokenizer: "AnyTokenizer", chunks: Iterable[str]) -> None:
-    from constrain.compiler import Tokenizer
-    from constrain.compiler.tokenizers.encoding.stream import stream_parts
-
-    if not isinstance(tokenizer, Tokenizer):
-        for found in tokenizer.encode_stream(chunks):
-            write_text("".join([f"{i}\n" for i in found]))
-        return
-    for part in stream_parts(tokenizer, chunks):
-        pieces = map(tokenizer.encoder.ids_of, part) if isinstance(part, list) else [[part.id]]
-        write_text("".join([f"{i}\n" for ids in pieces for i in ids]))
+    for found in tokenizer.encode_stream(chunks):
+        write_text("".join([f"{i}\n" for i in found]))
 
 
 def _tokens(tokenizer: "AnyTokenizer", chunks: Iterable[str]) -> Iterator[_Token]:
@@ -110,7 +102,7 @@ def _tokens(tokenizer: "AnyTokenizer", chunks: Iterable[str]) -> Iterator[_Token
         yield from _word_tokens(tokenizer, chunks)
         return
     number, begins = -1, True
-    for part in stream_parts(tokenizer, chunks):
+    for part in stream_parts(tokenizer.encoder, chunks):
         if not isinstance(part, list):
             yield _Token(part.id, part.content.encode("utf-8"), None, True)
             begins = True

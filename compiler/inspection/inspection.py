@@ -55,10 +55,11 @@ class EndToken:
 
 @dataclass(frozen=True, slots=True)
 class TokenizerFacts:
-    """``name``: as it was given, None where an artifact alone was. ``model``: ``bpe`` or
-    ``wordpiece``. ``vocab_size``: bits of a mask, of which ``texts`` are tokens of text,
-    ``special`` special ones, and ``unused`` no tokens. ``splits``: it splits a text before merging,
-    and ``splits_applied``: masks follow that."""
+    """``name``: as it was given, None where an artifact alone was. ``model``: ``bpe``, ``unigram``
+    or ``wordpiece``; ``bpe or unigram`` where an artifact alone does not say. ``vocab_size``: bits
+    of a mask, of which ``texts`` are tokens of text, ``special`` special ones, and ``unused`` no
+    tokens. ``splits``: it splits a text before merging, and ``splits_applied``: masks follow
+    that."""
 
     name: str | None
     model: str
@@ -209,6 +210,12 @@ def _grammar_facts(artifact: Artifact) -> GrammarFacts:
     return GrammarFacts(m.dialect, m.start, m.grammar_sha256, size, m.schema, artifact.names_tokens)
 
 
+def _model_of(artifact: Artifact) -> str:
+    """The kind of tokenizer that an artifact was compiled for; masks of any tokens are alike."""
+    merges = "bpe" if artifact.is_canonical else "bpe or unigram"
+    return "wordpiece" if artifact.manifest.kind == WORD_DFA else merges
+
+
 def _tokenizer_facts(artifact: Artifact, tokenizer: AnyTokenizer | None) -> TokenizerFacts:
     m, vocabulary = artifact.manifest, artifact.vocabulary
     is_text, is_special = vocabulary.kinds == TEXT, vocabulary.kinds == SPECIAL
@@ -216,7 +223,7 @@ def _tokenizer_facts(artifact: Artifact, tokenizer: AnyTokenizer | None) -> Toke
     names = [vocabulary.token(i).decode("utf-8", "backslashreplace") for i in m.eos]
     return TokenizerFacts(
         name=None if tokenizer is None else tokenizer.name,
-        model="wordpiece" if m.kind == WORD_DFA else "bpe",
+        model=_model_of(artifact) if tokenizer is None else tokenizer.kind,
         sha256=m.tokenizer_sha256,
         vocab_size=m.vocab_size,
         texts=texts,

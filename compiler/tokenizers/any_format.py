@@ -16,7 +16,9 @@ from ..limits import making_tables
 from ..wordpiece import is_wordpiece, is_wordpiece_json
 from .host import HostTokenizer, host_file, host_tokenizer
 from .hub import HUGGING_FACE, hugging_face_file
-from .load import DEFAULT_NAME, default_path, host_bpe, load_bpe
+from .load import DEFAULT_NAME, default_path, gguf_bpe, host_bpe, load_bpe
+from .model_files.gguf import is_gguf, read_key_values
+from .model_files.gguf_tokenizer import bert_vocabulary, model_of
 from .sizes import check_sizes
 from .tokenizer import Tokenizer
 
@@ -31,8 +33,9 @@ def load_tokenizer(
     """Load a tokenizer from a file, a folder, by a name on a hub, or from another library's object.
 
     All that the command line reads: Hugging Face's ``tokenizer.json`` or its folder, of BPE and of
-    WordPiece; WordPiece's ``vocab.txt``; tiktoken's ``NAME.tiktoken`` or ``FILE.tiktoken@PATTERN``;
-    GPT-2's ``encoder.json`` or ``vocab.json`` beside its merges; Mistral's ``tekken.json``;
+    WordPiece and of Unigram; SentencePiece's ``.model``; a model's GGUF file; WordPiece's
+    ``vocab.txt``; tiktoken's ``NAME.tiktoken`` or ranks as ``FILE@PATTERN``; GPT-2's
+    ``encoder.json`` or ``vocab.json`` beside its merges; Mistral's ``tekken.json``;
     ``hf:ORG/REPO`` and ``tiktoken:NAME``. Besides, the object that a server has: a fast tokenizer
     of transformers, or one of the packages ``tokenizers`` or ``mistral-common``. Without a path,
     the embedded default.
@@ -48,6 +51,11 @@ def load_tokenizer(
     name = fspath(found)
     if is_stream(name):
         return _of_stream(name, cache)
+    if is_gguf(Path(name)):
+        return _of_gguf(name, cache)
+    if Path(name).name == "merges.txt":
+        said = "GPT-2's merges alone; give the vocab.json beside them"
+        raise TokenizerError(f"{visible(name)}: {said}")
     if is_wordpiece(_file(name)):
         from ..wordpiece import load_wordpiece
 
@@ -59,6 +67,21 @@ def load_tokenizer(
             raise TokenizerError(f"{visible(name)}: {visible(error)}") from None
         return words
     return load_bpe(name, cache=cache_of(cache))
+
+
+def _of_gguf(name: str, cache: CacheChoice) -> Union[Tokenizer, "WordPieceTokenizer"]:
+    try:
+        found = read_key_values(Path(name))
+        words = bert_vocabulary(found) if model_of(found) == "bert" else None
+    except OSError as error:
+        raise TokenizerError(f"{visible(name)}: {error.strerror or error}") from None
+    except TokenizerError as error:
+        raise TokenizerError(f"{visible(name)}: {visible(error)}") from None
+    if words is None:
+        return gguf_bpe(name, found, cache=cache_of(cache))
+    from ..wordpiece import wordpiece_of_vocabulary
+
+    return wordpiece_of_vocabulary(name, words)
 
 
 def _of_stream(name: str, cache: CacheChoice) -> Union[Tokenizer, "WordPieceTokenizer"]:

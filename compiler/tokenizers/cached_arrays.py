@@ -21,7 +21,8 @@ from constrain.artifacts.container.sections import (
 
 from ..wordpiece.normalizer import BertNormalizer
 from . import definition as steps
-from .definition import AddedToken
+from .definition import AddedToken, Unigram
+from .encoding.charsmap import charsmap_of
 from .patterns import check_pattern
 from .tokenizer import Tokenizer, TokenTable
 from .vocabulary import LARGEST_ID
@@ -47,6 +48,7 @@ _STEPS: dict[str, Callable[..., Any]] = {
         steps.Nmt,
         steps.StripAccents,
         BertNormalizer,
+        steps.Precompiled,
     )
 }
 _ENUMS = {"behaviour": steps.Behaviour, "prepend": steps.PrependScheme, "form": steps.Form}
@@ -69,6 +71,7 @@ def to_arrays(tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
         "continuing_prefix": tokenizer.continuing_prefix,
         "end_suffix": tokenizer.end_suffix,
         "affixed": dict(tokenizer.affixed),
+        "unigram": _about_unigram(tokenizer.unigram),
     }
     tokens = tokenizer.tokens
     table = tokens if isinstance(tokens, TokenTable) else TokenTable.of(tokens)
@@ -79,6 +82,7 @@ def to_arrays(tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
         "character_ids": np.array(list(tokenizer.characters.values()), dtype=np.int32),
         "merges": tokenizer.merges,
         **{f"tokens.{name}": array for name, array in table.arrays().items()},
+        **_unigram_arrays(tokenizer.unigram),
     }
 
 
@@ -121,7 +125,40 @@ def from_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> Tokenizer:
         continuing_prefix=about["continuing_prefix"],
         end_suffix=about["end_suffix"],
         affixed=about["affixed"],
+        unigram=_unigram(about["unigram"], arrays),
     )
+
+
+def _about_unigram(model: Unigram | None) -> list[Any] | None:
+    return None if model is None else [model.unknown, model.is_single]
+
+
+def _unigram_arrays(model: Unigram | None) -> dict[str, NDArray[Any]]:
+    """The pieces as one text, their lengths in it, ids, and the bits of their scores; empty without
+    a model."""
+    pieces = {} if model is None else model.pieces
+    text = "".join(pieces).encode("utf-8")
+    return {
+        "unigram.text": np.frombuffer(text, dtype=np.uint8),
+        "unigram.lengths": np.array([len(piece) for piece in pieces], dtype=np.int32),
+        "unigram.ids": np.array(list(pieces.values()), dtype=np.int32),
+        "unigram.scores": (np.zeros(0) if model is None else model.scores).view(np.int64),
+    }
+
+
+def _unigram(about: list[Any] | None, arrays: Mapping[str, NDArray[Any]]) -> Unigram | None:
+    if about is None:
+        return None
+    text, ends = (
+        arrays["unigram.text"].tobytes().decode("utf-8"),
+        arrays["unigram.lengths"].cumsum(),
+    )
+    ends = ends.tolist()
+    starts = [0, *ends[:-1]]
+    pieces = (text[start:end] for start, end in zip(starts, ends, strict=True))
+    ids = arrays["unigram.ids"].tolist()
+    scores = arrays["unigram.scores"].view(np.float64)
+    return Unigram(dict(zip(pieces, ids, strict=True)), scores, *about)
 
 
 # Arrays: dtype and number of axes.
@@ -134,6 +171,10 @@ _TYPES = {
     "tokens.data": ("u1", 1),
     "tokens.offsets": ("i8", 1),
     "tokens.present": ("u1", 1),
+    "unigram.ids": ("i4", 1),
+    "unigram.lengths": ("i4", 1),
+    "unigram.scores": ("i8", 1),
+    "unigram.text": ("u1", 1),
 }
 
 
@@ -152,6 +193,7 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]]) -> None:
     require_range(arrays, "base", -1, size)
     require_range(arrays, "characters", 0, 0x110000)
     require_range(arrays, "character_ids", 0, size)
+    _check_unigram(about["unigram"], arrays, size)
     ids = [*about["eos"], *(fields[0] for fields in added), *about["affixed"].values()]
     ids += [] if about["unk"] is None else [about["unk"]]
     fallback = about["byte_fallback"]
@@ -173,16 +215,36 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]]) -> None:
 _FLAGS = len(fields(AddedToken)) - 2
 
 
+def _check_unigram(about: Any, arrays: Mapping[str, NDArray[Any]], size: int) -> None:
+    """Raise some exception unless these are the pieces of a model, or none."""
+    lengths, text = arrays["unigram.lengths"], arrays["unigram.text"].tobytes().decode("utf-8")
+    scores = arrays["unigram.scores"].view(np.float64)
+    require_range(arrays, "unigram.ids", 0, size)
+    require(bool((lengths > 0).all()) and lengths.sum() == len(text), "unigram.lengths")
+    counts = {len(arrays[f"unigram.{name}"]) for name in ("ids", "lengths", "scores")}
+    require(len(counts) == 1 and bool(np.isfinite(scores).all()), "unigram.scores")
+    if about is not None:
+        unknown, is_single = about
+        require(type(unknown) is float and type(is_single) is bool, "about")
+
+
 def _step(step: Any) -> dict[str, Any]:
     return {"kind": type(step).__name__, **asdict(step)}
 
 
 def _step_of(found: dict[str, Any]) -> Any:
     values = {k: _ENUMS[k](v) if k in _ENUMS else v for k, v in found.items() if k != "kind"}
+    values = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
     step = _STEPS[found["kind"]](**values)
     for field in fields(step):
+        value = getattr(step, field.name)
+        if isinstance(value, tuple):
+            require(field.name == "kept" and all(type(v) is str and v for v in value), "about")
+            continue
         wanted = bool if field.type is bool or field.type == "bool" else str
-        require(isinstance(getattr(step, field.name), wanted), "about")
+        require(isinstance(value, wanted), "about")
+    if isinstance(step, steps.Precompiled):
+        charsmap_of(step.charsmap)
     if found["kind"] == "Split" or values.get("is_regex"):
         check_pattern(values["pattern"])
     return step

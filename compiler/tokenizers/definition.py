@@ -1,4 +1,4 @@
-"""What a BPE tokenizer's files say, as data: its vocabulary, its merges, and its steps in order.
+"""What a tokenizer's files say, as data: its vocabulary, its merges or scores, its steps in order.
 
 A whole encoding, with the fields of ``Definition`` that say how:
 
@@ -6,7 +6,8 @@ A whole encoding, with the fields of ``Definition`` that say how:
     normalizers        rewrite each part between them, one step after another
     added tokens that are ``normalized`` are found in the result
     pre_tokenizers     split each part into pre-tokens (pieces), each step those of the one before
-    merges             are applied inside each pre-token, lowest rank first
+    merges             are applied inside each pre-token, lowest rank first; or ``unigram``: it is
+                       divided into the pieces with the highest sum of scores
 
 There is one frozen class for each kind of step. Every pre-tokenizer that splits does so as a
 ``Split`` would, which its property ``split`` gives. ``encoding`` runs the steps.
@@ -230,7 +231,32 @@ class StripAccents:
     """Drop marks; a letter with an accent of its own keeps it."""
 
 
-Normalizer = Normalize | Replace | Prepend | Lowercase | Strip | Nmt | StripAccents | BertNormalizer
+@dataclass(frozen=True, slots=True)
+class Precompiled:
+    """SentencePiece's table of replacements, ``charsmap``, in base64.
+
+    As SentencePiece replaces: the longest text of the table at each place, but for the texts
+    ``kept``, which stay as they are. ``by_graphemes``: as Hugging Face's library does: a whole
+    grapheme of up to five bytes by what the table has for the shortest text that it begins with,
+    else each of its characters.
+    """
+
+    charsmap: str
+    by_graphemes: bool = False
+    kept: tuple[str, ...] = ()
+
+
+Normalizer = (
+    Normalize
+    | Replace
+    | Prepend
+    | Lowercase
+    | Strip
+    | Nmt
+    | StripAccents
+    | BertNormalizer
+    | Precompiled
+)
 
 
 def written_space(normalizers: Iterable[Normalizer], steps: Iterable[PreTokenizer]) -> str | None:
@@ -247,8 +273,9 @@ class AddedToken:
 
     ``lstrip``, ``rstrip``: it includes the white space beside it. ``single_word``: it counts only
     between characters that are not word characters. ``normalized``: it is searched in the
-    normalized text. ``special``: it stands for no text. ``searched``: it is found in texts; its
-    name is a text like any other without it.
+    normalized text, by its name as normalizers leave that; ``as_written``: there by its name as it
+    is. ``special``: it stands for no text. ``searched``: it is found in texts; its name is a text
+    like any other without it.
     """
 
     id: int
@@ -259,11 +286,29 @@ class AddedToken:
     rstrip: bool = False
     single_word: bool = False
     searched: bool = True
+    as_written: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unigram:
+    """A Unigram model: a pre-token becomes the pieces whose scores have the highest sum.
+
+    ``pieces``: the id of each text that is looked for. ``scores``: float64 (n,), theirs, in that
+    order. ``unknown``: the score of a character that is no piece by itself. ``is_single``: sums are
+    rounded to single precision, as SentencePiece has them.
+
+    Source: T. Kudo, Subword Regularization, ACL 2018, 3.2.
+    """
+
+    pieces: Mapping[str, int]
+    scores: NDArray[np.float64]
+    unknown: float
+    is_single: bool
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A BPE tokenizer, over bytes or over characters.
+    """A tokenizer that merges bytes or characters, or has a Unigram model.
 
     ``name``: the path. ``sha256``: of the file. ``tokens``: id to the bytes that it stands for
     in a text, of all tokens but the special ones. ``added_tokens``: those that are found in
@@ -282,6 +327,7 @@ class Definition:
 
     ``continuing_prefix``, ``end_suffix``: what is written before each symbol of a pre-token but the
     first, and behind the last. ``affixed``: id of each symbol with either or both, as written.
+    ``unigram``: the model instead of merges, whose ``characters`` are its pieces of one.
     """
 
     name: str
@@ -303,6 +349,7 @@ class Definition:
     continuing_prefix: str = ""
     end_suffix: str = ""
     affixed: Mapping[str, int] = field(default_factory=dict)
+    unigram: Unigram | None = None
 
     @property
     def byte_level(self) -> bool:

@@ -1,6 +1,6 @@
 """Read a Hugging Face ``tokenizer.json``; refuse by name what is not supported.
 
-    model                        vocabulary, merges and options of BPE
+    model                        vocabulary, and merges and options of BPE or scores of Unigram
     added_tokens                 tokens that are found by their names
     normalizer, pre_tokenizer    steps of ``definition``, sequences flattened
 
@@ -10,7 +10,7 @@ change an encoding is checked. Fields that act after the encoding (``post_proces
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -32,6 +32,7 @@ from .definition import (
     Nmt,
     Normalize,
     Normalizer,
+    Precompiled,
     Prepend,
     PrependScheme,
     PreTokenizer,
@@ -40,12 +41,14 @@ from .definition import (
     Split,
     Strip,
     StripAccents,
+    Unigram,
     Whitespace,
     WhitespaceSplit,
     written_space,
 )
+from .encoding.charsmap import charsmap_of
 from .patterns import check_pattern
-from .sizes import MOST_STEPS, brief, check_added, check_steps
+from .sizes import CHARSMAP, MOST_STEPS, brief, check_added, check_steps
 from .tokenizer import Tokenizer, TokenTable
 from .vocabulary import check_ids, eos_ids
 
@@ -151,6 +154,12 @@ def _form(step: _Json) -> Normalize:
     return Normalize(Form(step["type"]))
 
 
+def _precompiled(step: _Json) -> Precompiled:
+    encoded = str(step[CHARSMAP])
+    charsmap_of(encoded)
+    return Precompiled(encoded, by_graphemes=True)
+
+
 _NORMALIZERS: dict[str, Callable[[_Json], Normalizer]] = {
     "NFC": _form,
     "NFD": _form,
@@ -165,6 +174,7 @@ _NORMALIZERS: dict[str, Callable[[_Json], Normalizer]] = {
     "Strip": lambda step: Strip(
         bool(step.get("strip_left", True)), bool(step.get("strip_right", True))
     ),
+    "Precompiled": _precompiled,
 }
 
 _PRE_TOKENIZERS: dict[str, Callable[[_Json], PreTokenizer]] = {
@@ -190,54 +200,48 @@ def read_tokenizer_json(name: str, raw: bytes, eos: str | None) -> Tokenizer:
     ``eos``: the name of the token that ends a text, None for the conventional ones. Raises
     ``TokenizerError``, whose message does not name the file.
     """
-    data = _parsed(raw)
-    model: Mapping[str, Any] = data["model"]
-    kind = model.get("type", "BPE")
-    if kind not in _MODELS:
-        raise TokenizerError(f"the model {brief(kind)} is not supported; BPE and WordPiece are")
-    if not isinstance(model.get("vocab"), dict):
-        raise TokenizerError(_NO_MODEL)
-    return _MODELS[kind](name, raw, data, eos)
+    return tokenizer_of(name, sha256(raw).hexdigest(), _parsed(raw), eos)
 
 
-def _read_bpe(name: str, raw: bytes, data: Mapping[str, Any], eos: str | None) -> Tokenizer:
-    model: Mapping[str, Any] = data["model"]
-    if model.get("dropout"):
-        raise TokenizerError("the BPE option 'dropout' is not supported")
-    affixes = _Affixes.of(model)
-    vocab: dict[str, int] = model["vocab"]
+def tokenizer_of(name: str, digest: str, data: Mapping[str, Any], eos: str | None) -> Tokenizer:
+    """The same of a parsed content; ``digest``: the SHA-256 of its source."""
     normalizers = read_normalizers(data.get("normalizer"))
     steps = read_pre_tokenizers(data.get("pre_tokenizer"))
+    at_start = any(isinstance(s, Metaspace) and s.prepend is PrependScheme.FIRST for s in steps)
+    if at_start and StripAccents() in normalizers:
+        # The library puts nothing before a text whose beginning is removed, in some cases.
+        raise TokenizerError("the prepend_scheme 'first' is not supported with 'StripAccents'")
+    byte_level = any(isinstance(step, ByteLevel) for step in steps)
+    kind = data["model"].get("type", "BPE")
+    if kind not in _MODELS:
+        known = ", ".join([*_MODELS, "WordPiece"])
+        raise TokenizerError(f"the model {brief(kind)} is not supported; known are {known}")
+    model = _MODELS[kind](data["model"], byte_level)
+    vocab = model.vocab
     added = tuple(_added_tokens(data))
     special = {token.id for token in added if token.special}
     check_ids([*vocab.items(), *((token.content, token.id) for token in added)])
-    byte_level = any(isinstance(step, ByteLevel) for step in steps)
-    fallback = _byte_fallback(model)
+    fallback = _byte_fallback(data["model"], vocab)
     symbols = byte_alphabet.characters() if byte_level else _ascii_symbols(normalizers, steps)
     space = written_space(normalizers, steps)
-    plain = affixes.removed_from(vocab)
+    plain = model.affixes.removed_from(vocab)
     tokens = _tokens(plain, byte_level, space, fallback)
-    unk = model.get("unk_token")
-    if unk is not None and unk not in vocab:
-        raise TokenizerError(
-            f"the vocabulary lacks the token {brief(unk)} that stands for the unknown"
-        )
     characters = {} if byte_level else {c: i for c, i in vocab.items() if len(c) == 1}
     if not byte_level and not characters:
         raise TokenizerError(
-            "it merges characters (it has no pre-tokenizer 'ByteLevel'), but has no token of one"
+            "it reads characters (it has no pre-tokenizer 'ByteLevel'), but has no token of one"
         )
-    by_name = model.get("ignore_merges") and not byte_level
+    by_name = model.ignore_merges and not byte_level
     if by_name and space and any(" " in token[1:] or " " in token[:-1] for token in vocab):
         raise TokenizerError(
             f"the BPE option 'ignore_merges' is not supported for a vocabulary with spaces beside "
             f"{brief(space)}, which is written for them"
         )
-    merges = _merges(model.get("merges") or (), vocab, len(affixes.prefix))
-    affixes.check(merges, tokens)
+    merges = _merges(model.merges, vocab, len(model.affixes.prefix))
+    model.affixes.check(merges, tokens)
     return Tokenizer(
         name=name,
-        sha256=sha256(raw).hexdigest(),
+        sha256=digest,
         tokens=TokenTable.of({i: octets for i, octets in tokens.items() if i not in special}),
         added_tokens=added,
         merges=merges,
@@ -249,17 +253,75 @@ def _read_bpe(name: str, raw: bytes, data: Mapping[str, Any], eos: str | None) -
         pre_tokenizers=steps,
         characters=characters,
         byte_fallback=fallback,
-        unk=None if unk is None else vocab[unk],
-        fuse_unk=bool(model.get("fuse_unk")),
-        ignore_merges=bool(model.get("ignore_merges")),
-        continuing_prefix=affixes.prefix,
-        end_suffix=affixes.suffix,
+        unk=model.unk,
+        fuse_unk=model.fuse_unk,
+        ignore_merges=model.ignore_merges,
+        unigram=model.unigram,
+        continuing_prefix=model.affixes.prefix,
+        end_suffix=model.affixes.suffix,
         affixed={t: i for t, i in vocab.items() if len(t) > 1 == len(plain[i])},
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Model:
+    """What the field ``model`` says: fields as of ``Definition``, but the merges as the file has
+    them."""
+
+    vocab: Mapping[str, int]
+    merges: Iterable[Any]
+    unk: int | None
+    fuse_unk: bool
+    ignore_merges: bool = False
+    unigram: Unigram | None = None
+    affixes: "_Affixes" = field(default_factory=lambda: _Affixes("", ""))
+
+
+def _bpe(model: _Json, byte_level: bool) -> _Model:
+    vocab = model.get("vocab")
+    if not isinstance(vocab, dict):
+        raise TokenizerError(_NO_MODEL)
+    if model.get("dropout"):
+        raise TokenizerError("the BPE option 'dropout' is not supported")
+    unk = model.get("unk_token")
+    if unk is not None and unk not in vocab:
+        raise TokenizerError(
+            f"the vocabulary lacks the token {brief(unk)} that stands for the unknown"
+        )
+    return _Model(
+        vocab,
+        model.get("merges") or (),
+        None if unk is None else vocab[unk],
+        bool(model.get("fuse_unk")),
+        bool(model.get("ignore_merges")),
+        affixes=_Affixes.of(model),
+    )
+
+
+# What an unknown character costs more than the piece of the lowest score.
+UNKNOWN_PENALTY = 10.0
+
+
+def _unigram(model: _Json, byte_level: bool) -> _Model:
+    """The ids are places in the vocabulary. Of two pieces of one text the last one counts."""
+    if byte_level:
+        raise TokenizerError("the model Unigram is not supported with 'ByteLevel'")
+    listed: list[tuple[str, float]] = [(str(text), float(score)) for text, score in model["vocab"]]
+    unk = model.get("unk_id")
+    if type(unk) is not int or not 0 <= unk < len(listed):
+        raise TokenizerError("the model Unigram has no unk_id, a place in its vocabulary")
+    vocab = {text: i for i, (text, _) in enumerate(listed)}
+    scores = np.array([score for _, score in listed])
+    if not np.isfinite(scores).all():
+        raise TokenizerError("the model Unigram has scores that are no numbers")
+    pieces = {text: i for text, i in vocab.items() if text}
+    unknown = float(scores.min()) - UNKNOWN_PENALTY
+    found = Unigram(pieces, scores[[*pieces.values()]], unknown, is_single=False)
+    return _Model(vocab, (), unk, fuse_unk=True, unigram=found)
+
+
 # How each kind of model is read.
-_MODELS = {"BPE": _read_bpe}
+_MODELS = {"BPE": _bpe, "Unigram": _unigram}
 
 _NO_MODEL = "not a tokenizer.json: it has no model with a vocabulary"
 
@@ -340,7 +402,7 @@ class _Affixes:
                 )
 
 
-def _byte_fallback(model: Mapping[str, Any]) -> tuple[int, ...]:
+def _byte_fallback(model: _Json, vocab: Mapping[str, int]) -> tuple[int, ...]:
     """The tokens ``<0x00>`` to ``<0xFF>`` if ``byte_fallback`` is on, else none.
 
     -1 for a byte without such a token that is a character with a token of its own, which is never
@@ -348,9 +410,9 @@ def _byte_fallback(model: Mapping[str, Any]) -> tuple[int, ...]:
     """
     if not model.get("byte_fallback"):
         return ()
-    ids = tuple(model["vocab"].get(f"<0x{octet:02X}>", -1) for octet in range(256))
+    ids = tuple(vocab.get(f"<0x{octet:02X}>", -1) for octet in range(256))
     for octet, token_id in enumerate(ids):
-        if token_id < 0 and (octet >= 0x80 or chr(octet) not in model["vocab"]):
+        if token_id < 0 and (octet >= 0x80 or chr(octet) not in vocab):
             raise TokenizerError(
                 f"'byte_fallback' is on, but the token <0x{octet:02X}> is missing, and no other "
                 f"token spells that byte"

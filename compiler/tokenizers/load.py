@@ -1,10 +1,11 @@
-"""Load a BPE tokenizer from a file, a folder, or a hub: which format, and the cache.
+"""Load a tokenizer from a file, a folder, or a hub: which format, and the cache.
 
 | name | what is read |
 |---|---|
 | ``tokenizer.json``, or a folder with one | Hugging Face's format |
 | ``tekken.json``, or a folder with one | Mistral's ranks |
-| ``NAME.tiktoken``, ``FILE.tiktoken@PATTERN`` | ranks; split as NAME says, or by PATTERN |
+| ``NAME.tiktoken``, ``FILE@PATTERN`` | ranks; split as NAME says, or by PATTERN |
+| ``FILE.model``, or a folder with one alone | SentencePiece's model, or ranks |
 | ``encoder.json``, ``vocab.json``, or a folder with one | GPT-2's format, with its merges |
 | ``hf:ORG/REPO``, ``hf:ORG/REPO@REVISION`` | either of its two, with huggingface_hub |
 | ``tiktoken:NAME`` | that encoding, with tiktoken |
@@ -26,13 +27,14 @@ from ..diagnostics import TokenizerError
 from ..files.bounded import bounded_json, read_bounded
 from . import hub
 from .host import HostTokenizer
+from .model_files.gguf import KeyValues
 from .sizes import check_sizes
 from .tokenizer import Tokenizer
 
 # What messages call the embedded tokenizer, which is for trying things out.
 DEFAULT_NAME = "the default tokenizer"
 
-_RANKS = ".tiktoken"
+_RANKS, _MODEL = ".tiktoken", ".model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,17 @@ def load_bpe(path: str | PathLike[str], *, cache: Cache | None = None) -> Tokeni
 def host_bpe(host: HostTokenizer, *, cache: Cache | None = None) -> Tokenizer:
     """The BPE tokenizer that another library holds; as ``load_bpe``."""
     return _loaded(host.name, lambda: _content(host.name, host.raw, host.eos), cache)
+
+
+def gguf_bpe(name: str, found: KeyValues, *, cache: Cache | None = None) -> Tokenizer:
+    """The tokenizer of a GGUF file's key-values; as ``load_bpe``."""
+
+    def read() -> Tokenizer:
+        from .model_files.gguf_tokenizer import read_gguf
+
+        return read_gguf(name, found)
+
+    return _loaded(name, lambda: _Source("gguf", (found.sha256.encode(),), read), cache)
 
 
 def _loaded(name: str, source_of: Callable[[], _Source], cache: Cache | None) -> Tokenizer:
@@ -109,23 +122,38 @@ def _source(name: str) -> _Source:
             return _tokenizer_json(name, hub.hugging_face_file(name))
         if name.startswith(hub.TIKTOKEN):
             return _encoding(name)
-        before, at, pattern = name.partition(f"{_RANKS}@")
-        if at:
-            return _rank_file(name, Path(before + _RANKS), pattern)
+        if ranks := _with_pattern(name):
+            return _rank_file(name, *ranks)
     if file.is_dir():
         file = _in_folder(file)
     if file.name.endswith(_RANKS):
         return _rank_file(name, file, None)
+    if file.suffix == _MODEL:
+        return _model(name, file)
     if merges := _merges_beside(file):
         return _merge_files(name, file, merges)
     return _tokenizer_json(name, file)
+
+
+def _with_pattern(name: str) -> tuple[Path, str] | None:
+    """The file of ranks and the pattern that ``FILE@PATTERN`` names; either may have an @."""
+    parts = name.split("@")
+    for count in range(1, len(parts)):
+        before, pattern = "@".join(parts[:count]), "@".join(parts[count:])
+        if Path(before).is_file() or before.endswith(_RANKS):
+            return Path(before), pattern
+    return None
+
+
+# What folders of SentencePiece's models have.
+_MODELS = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
 
 
 def _in_folder(folder: Path) -> Path:
     """The file that a folder stands for."""
     from .gpt2_files import NAMES
 
-    names = ["tokenizer.json", "tekken.json", *(vocab for vocab, _ in NAMES)]
+    names = ["tokenizer.json", "tekken.json", *(vocab for vocab, _ in NAMES), *_MODELS]
     found = [folder / name for name in names if (folder / name).is_file()]
     if not found:
         raise TokenizerError(f"the folder has none of {', '.join(names)}")
@@ -157,13 +185,36 @@ def _tekken(name: str, file: Path) -> _Source:
     return _Source("tekken", (raw,), read)
 
 
+def _model(name: str, file: Path) -> _Source:
+    """SentencePiece's model, or a file of ranks, which Meta gives the same name."""
+    raw = read_bounded(file)
+
+    def read() -> Tokenizer:
+        if raw[:1] == b"\n":
+            from .model_files.sentencepiece import read_model
+
+            return read_model(name, raw)
+        from .model_files.foreign import seems
+
+        raise TokenizerError(f"not a SentencePiece model: it seems to be {seems(raw) or 'damaged'}")
+
+    return _Source("model", (raw,), read)
+
+
 def _content(name: str, raw: bytes, eos: str | None) -> _Source:
     """The content of a ``tokenizer.json``."""
 
     def read() -> Tokenizer:
         from .huggingface import read_tokenizer_json
 
-        return read_tokenizer_json(name, raw, eos)
+        try:
+            return read_tokenizer_json(name, raw, eos)
+        except TokenizerError:
+            from .model_files.foreign import seems
+
+            if said := seems(raw):
+                raise TokenizerError(f"not a tokenizer.json: it seems to be {said}") from None
+            raise
 
     return _Source("tokenizer.json", (raw, repr(eos).encode()), read)
 
@@ -181,6 +232,8 @@ def _rank_file(name: str, file: Path, pattern: str | None) -> _Source:
 
 def _merge_files(name: str, file: Path, beside: Path) -> _Source:
     eos = _configured_eos(file)
+    if not beside.exists():
+        raise TokenizerError(f"a vocabulary alone: {beside.name} with its merges is not beside it")
     vocab, merges = read_bounded(file), read_bounded(regular(beside))
 
     def read() -> Tokenizer:

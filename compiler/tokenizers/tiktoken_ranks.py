@@ -2,7 +2,7 @@
 
 Such a file has no merges: two adjacent tokens merge if together they are a token, the lowest rank
 first. ``recovered_merges`` finds an equivalent merge list, with one merge for most tokens. The file
-does not say either how text is split into pre-tokens; ``NAMED`` has OpenAI's encodings.
+does not say either how text is split into pre-tokens; ``NAMED`` has OpenAI's and Meta's encodings.
 """
 
 from base64 import b64decode
@@ -10,6 +10,7 @@ from binascii import Error
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +24,11 @@ from .tokenizer import Tokenizer, TokenTable
 from .vocabulary import check_ids, eos_ids
 
 _END = "<|endoftext|>"
-_CL100K = (
+CL100K = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|"
     r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-_O200K = (
+O200K = (
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
@@ -51,6 +52,15 @@ class Encoding:
     special_in_text: bool = True
 
 
+def _of_llama3(*named: str) -> Encoding:
+    """Meta's: 256 special tokens behind the ranks, with names for the first and numbers for the
+    others, where no two of one name are reserved."""
+    numbers = (f"<|reserved_special_token_{i}|>" for i in range(256))
+    free = (name for name in numbers if name not in named)
+    names = [*named, *islice(free, 256 - len(named))]
+    return Encoding(CL100K, {name: 128_000 + i for i, name in enumerate(names)})
+
+
 NAMED = {
     "gpt2": Encoding(BYTE_LEVEL_PATTERN, {_END: 50256}),
     "r50k_base": Encoding(BYTE_LEVEL_PATTERN, {_END: 50256}),
@@ -60,7 +70,7 @@ NAMED = {
         {_END: 50256, "<|fim_prefix|>": 50281, "<|fim_middle|>": 50282, "<|fim_suffix|>": 50283},
     ),
     "cl100k_base": Encoding(
-        _CL100K,
+        CL100K,
         {
             _END: 100257,
             "<|fim_prefix|>": 100258,
@@ -69,7 +79,19 @@ NAMED = {
             "<|endofprompt|>": 100276,
         },
     ),
-    "o200k_base": Encoding(_O200K, {_END: 199999, "<|endofprompt|>": 200018}),
+    "o200k_base": Encoding(O200K, {_END: 199999, "<|endofprompt|>": 200018}),
+    "llama3": _of_llama3(
+        *("<|begin_of_text|>", "<|end_of_text|>"),
+        *(f"<|reserved_special_token_{i}|>" for i in range(4)),
+        *("<|start_header_id|>", "<|end_header_id|>", "<|reserved_special_token_4|>"),
+        "<|eot_id|>",
+    ),
+    "llama3.1": _of_llama3(
+        *("<|begin_of_text|>", "<|end_of_text|>"),
+        *("<|reserved_special_token_0|>", "<|reserved_special_token_1|>"),
+        *("<|finetune_right_pad_id|>", "<|step_id|>", "<|start_header_id|>", "<|end_header_id|>"),
+        *("<|eom_id|>", "<|eot_id|>", "<|python_tag|>", "<|image|>"),
+    ),
 }
 
 

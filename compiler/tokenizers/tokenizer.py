@@ -1,4 +1,4 @@
-"""A loaded BPE tokenizer: its definition with the methods that encode and decode, and its tokens.
+"""A loaded tokenizer: its definition with the methods that encode and decode, and its tokens.
 
 ``TokenTable`` stores the bytes of all tokens as two arrays, so that a tokenizer of 150,000 tokens
 is read from the cache without building as many objects.
@@ -7,6 +7,7 @@ is read from the cache without building as many objects.
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,17 @@ from constrain.artifacts.tokens.vocabulary import Vocabulary
 from .definition import ByteLevel, Definition, Metaspace, Normalizer, Replace
 from .encoding.added_tokens import searched_tokens
 from .encoding.encode import Encoder
+from .encoding.stream import stream_parts
 
 
 @dataclass(frozen=True)
 class Tokenizer(Definition):
-    """A BPE tokenizer; ``Definition`` has its fields."""
+    """A tokenizer; ``Definition`` has its fields."""
+
+    @property
+    def kind(self) -> str:
+        """The name of its model."""
+        return "bpe" if self.unigram is None else "unigram"
 
     @cached_property
     def encoder(self) -> Encoder:
@@ -51,6 +58,12 @@ class Tokenizer(Definition):
             if not (token.special or token.lstrip or token.rstrip)
             and plain.encode(name) == [token.id]
         )
+
+    def encode_stream(self, chunks: Iterable[str]) -> Iterator[list[int]]:
+        """The ids of a text that comes in chunks of any length, some with each chunk."""
+        for part in stream_parts(self.encoder, chunks):
+            pieces = map(self.encoder.ids_of, part) if isinstance(part, list) else [[part.id]]
+            yield list(chain.from_iterable(pieces))
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes of some tokens, special ones as their names. Raises ``KeyError`` for others."""

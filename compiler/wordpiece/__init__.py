@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .detect import is_wordpiece, is_wordpiece_json
-    from .load import load_wordpiece, wordpiece_of_json
+    from .load import load_wordpiece, wordpiece_of_json, wordpiece_of_vocabulary
     from .tokenizer import TokenSpan, WordPieceTokenizer
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "is_wordpiece_json",
     "load_wordpiece",
     "wordpiece_of_json",
+    "wordpiece_of_vocabulary",
 ]
 
 _HOME = {
@@ -32,6 +33,7 @@ _HOME = {
     "is_wordpiece_json": ".detect",
     "load_wordpiece": ".load",
     "wordpiece_of_json": ".load",
+    "wordpiece_of_vocabulary": ".load",
 }
 
 

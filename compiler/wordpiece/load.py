@@ -58,6 +58,11 @@ def wordpiece_of_json(name: str, raw: bytes, eos: str | None) -> WordPieceTokeni
     return _named(name, lambda: _from_json(name, raw, {"eos_token": eos}))
 
 
+def wordpiece_of_vocabulary(name: str, raw: bytes) -> WordPieceTokenizer:
+    """The same of the content of a ``vocab.txt``."""
+    return _named(name, lambda: _from_vocabulary(name, raw, {}))
+
+
 def _named(name: str, read: Callable[[], WordPieceTokenizer]) -> WordPieceTokenizer:
     """What ``read`` gives; its errors name the tokenizer."""
     try:

@@ -56,6 +56,11 @@ class WordPieceTokenizer:
     eos: tuple[int, ...]
     vocab_size: int
 
+    @property
+    def kind(self) -> str:
+        """The name of its model."""
+        return "wordpiece"
+
     def encode(self, text: str) -> list[int]:
         """Token ids, as the tokenizer itself gives them without adding special tokens.
 

@@ -80,8 +80,8 @@ def test_many_pieces_at_once(
     texts += [random_text(rng) for _ in range(1000)] + ["x" * 31, "x" * 32, "x" * 33, "é" * 80]
     parts = [part for text in texts for part in encoder.parts(text) if isinstance(part, list)]
     pieces = sorted({piece for part in parts for piece in part})
-    found = dict(encoder.encode_pieces(pieces))
-    assert {piece: encoder.encode_piece(piece) for piece in pieces} == found
+    found = dict(encoder.model.ids_of(pieces))
+    assert {piece: encoder.model.ids(piece) for piece in pieces} == found
 
 
 def test_bytes_that_the_vocabulary_lacks() -> None:
@@ -97,8 +97,8 @@ def test_bytes_that_the_vocabulary_lacks() -> None:
         vocab_size=3,
     )
     pieces = ["".join(letters) for n in range(1, 5) for letters in product("abc", repeat=n)]
-    found = dict(tokenizer.encoder.encode_pieces(pieces))
-    assert {piece: tokenizer.encoder.encode_piece(piece) for piece in pieces} == found
+    found = dict(tokenizer.encoder.model.ids_of(pieces))
+    assert {piece: tokenizer.encoder.model.ids(piece) for piece in pieces} == found
     assert found["abab"] == [2, 2]
     assert found["acb"] == [2]
 
@@ -151,7 +151,7 @@ def in_chunks(rng: random.Random, text: str) -> Iterator[str]:
 def streamed(tokenizer: Tokenizer, chunks: Iterator[str]) -> tuple[list[int], int]:
     """Ids by way of the stream, and the characters of its longest stretch."""
     ids, longest = [], 0
-    for part in stream_parts(tokenizer, chunks):
+    for part in stream_parts(tokenizer.encoder, chunks):
         if isinstance(part, AddedToken):
             ids.append(part.id)
         else:

@@ -114,6 +114,32 @@ def test_pattern_of_a_rank_file(tmp_path: Path) -> None:
         load_tokenizer(f"{other}@(")
 
 
+def test_ranks_of_meta_have_their_own_pattern(tmp_path: Path) -> None:
+    """By name, whatever the file is called; special tokens come behind 128,000 ranks."""
+    tokens = [bytes([octet]) for octet in range(256)]
+    path = rank_file(tmp_path / "tokenizer.model", [*tokens, b"12", b"123", b"ab"])
+    older, newer = load_tokenizer(f"{path}@llama3"), load_tokenizer(f"{path}@llama3.1")
+    assert isinstance(older, Tokenizer) and isinstance(newer, Tokenizer)
+    pieces = ["ab", " ", "123", "4"]
+    assert [pieces] == list(older.encoder.parts("ab 1234")) == list(newer.encoder.parts("ab 1234"))
+    assert [128_009] == older.encode("<|eot_id|>") == newer.encode("<|eot_id|>")
+    assert 128_256 == older.vocab_size == newer.vocab_size
+    named = (128_004, 128_010, 128_011, 128_255)
+    assert [f"<|reserved_special_token_{i}|>" for i in (2, 5, 6, 250)] == [
+        older.added[i] for i in named
+    ]
+    assert [newer.added[i] for i in named[:3]] == [
+        "<|finetune_right_pad_id|>",
+        "<|python_tag|>",
+        "<|image|>",
+    ]
+    assert older.eos == (128_001,)
+    with_at = tmp_path / "a@b"
+    with_at.mkdir()
+    moved = path.rename(with_at / "ranks.txt")
+    assert load_tokenizer(f"{moved}@[a@]").encode("ab") == [97, 98]
+
+
 @pytest.mark.parametrize(
     ("content", "named"), [(b"", "no tokens"), (b"YQ== 0\nYg==\n", "line 2"), (b"? 0", "line 1")]
 )
@@ -224,9 +250,9 @@ def test_a_servers_tokenizer_object_is_read() -> None:
     )
     words.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
     assert load_tokenizer(words).encode("a b") == [1, 0]
-    unigram = tokenizers.Tokenizer(tokenizers.models.Unigram([("a", -1.0)], 0, False))
-    with pytest.raises(TokenizerError, match="the model 'Unigram' is not supported"):
-        load_tokenizer(unigram)
+    levels = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="a"))
+    with pytest.raises(TokenizerError, match="the model 'WordLevel' is not supported"):
+        load_tokenizer(levels)
     with pytest.raises(TokenizerError, match="class dict"):
         load_tokenizer({})
 
@@ -242,7 +268,7 @@ def test_merge_files_of_both_names(tmp_path: Path) -> None:
         assert tokenizer.encode(f"aba{END}") == [2, 0, 3]
         assert tokenizer.eos == (3,)
     (folder / merges).unlink()
-    with pytest.raises(TokenizerError, match="No such file"):
+    with pytest.raises(TokenizerError, match=r"a vocabulary alone: merges\.txt .* not beside it"):
         load_tokenizer(folder)
 
 

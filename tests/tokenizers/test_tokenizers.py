@@ -148,7 +148,7 @@ def test_folder_and_configured_eos(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"normalizer": {"type": "Precompiled"}}, "'Precompiled'"),
+        ({"normalizer": {"type": "Nmt"}}, "'Nmt'"),
         ({"normalizer": "NFC"}, "normalizer"),
         ({"pre_tokenizer": {"type": "UnicodeScripts"}}, "'UnicodeScripts'"),
         ({"pre_tokenizer": split("a(?#b)")}, "'(?#b)'"),
@@ -159,7 +159,7 @@ def test_folder_and_configured_eos(tmp_path: Path) -> None:
         ({"pre_tokenizer": split("(?i:ss)")}, "case"),
         ({"pre_tokenizer": {**split("a"), "behavior": "Doubled"}}, "'Doubled'"),
         ({"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "last"}}, "'last'"),
-        ({"model": {"type": "Unigram"}}, "'Unigram'"),
+        ({"model": {"type": "WordLevel"}}, "'WordLevel'"),
         ({"model": {"byte_fallback": True}}, "<0x00>"),
         ({"model": {"unk_token": "<unk>"}}, "'<unk>'"),
         ({"model": {"dropout": 0.1}}, "'dropout'"),

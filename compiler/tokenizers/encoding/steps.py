@@ -19,6 +19,7 @@ from ..definition import (
     Nmt,
     Normalize,
     Normalizer,
+    Precompiled,
     Prepend,
     PrependScheme,
     PreTokenizer,
@@ -30,6 +31,7 @@ from ..definition import (
 from ..patterns import WHITE_SPACE, as_cut, compile_pattern, matches, normalized
 from .allowance import Allowance, is_linear
 from .character_maps import images
+from .charsmap import replaced
 
 # A segment of a text: (start, end, whether the pattern matched it).
 _Segment = tuple[int, int, bool]
@@ -79,6 +81,8 @@ def normalize(
             case Strip(left, right):
                 text = text.lstrip(WHITE_SPACE) if left else text
                 text = text.rstrip(WHITE_SPACE) if right else text
+            case Precompiled():
+                text = replaced(text, step)
         allowance.check_characters(len(text))
     return text
 

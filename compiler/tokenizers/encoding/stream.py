@@ -33,7 +33,6 @@ from ..definition import (
     StripAccents,
 )
 from ..patterns import Item, as_cut, items
-from ..tokenizer import Tokenizer
 from .encode import Encoder
 from .steps import normalize
 
@@ -56,10 +55,9 @@ _OF_CHARACTERS = Normalize | Prepend | Lowercase | Nmt | StripAccents | BertNorm
 Part = AddedToken | list[str]
 
 
-def stream_parts(tokenizer: Tokenizer, chunks: Iterable[str]) -> Iterator[Part]:
+def stream_parts(encoder: Encoder, chunks: Iterable[str]) -> Iterator[Part]:
     """The parts of the concatenation of ``chunks``, as of ``Encoder.parts``."""
-    encoder = tokenizer.encoder
-    places = _SafePlaces(tokenizer, encoder)
+    places = _SafePlaces(encoder)
     buffer, continued, wanted = "", False, CHUNK
     for chunk in chunks:
         buffer += chunk
@@ -79,8 +77,9 @@ def stream_parts(tokenizer: Tokenizer, chunks: Iterable[str]) -> Iterator[Part]:
 class _SafePlaces:
     """Where a text can be split without changing its encoding."""
 
-    def __init__(self, tokenizer: Tokenizer, encoder: Encoder) -> None:
-        self._tokenizer, self._encoder = tokenizer, encoder
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder, self._tokenizer = encoder, encoder.tokenizer
+        tokenizer = self._tokenizer
         supported = all(
             isinstance(step, _OF_CHARACTERS)
             or (isinstance(step, Replace) and len(step.pattern) == 1 and not step.is_regex)
