@@ -30,6 +30,7 @@ from ..tokenizers.definition import (
     Behaviour,
     ByteLevel,
     Metaspace,
+    Precompiled,
     Prepend,
     PrependScheme,
     Replace,
@@ -225,6 +226,9 @@ def text_rewriting(tokenizer: Tokenizer) -> TextRewriting:
                 prefix = text + prefix
             case Replace(" ", content, False) if len(content) == 1 and not tokenizer.byte_level:
                 space, prefix = content, prefix.replace(" ", content)
+            case Precompiled():
+                # What it writes for a character depends on those around.
+                raise unsupported(tokenizer, step)
             case _ if not isinstance(step, Prepend | Replace | Strip):
                 # ``normalizer.normalized_members`` leaves out what these change; ASCII is inert.
                 written = prefix + space

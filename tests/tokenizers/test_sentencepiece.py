@@ -79,7 +79,9 @@ def test_masks_of_any_tokens_are_those_that_spell_members(kind: str, full: bool)
     assert sum(counts) > 3 * len(counts)
 
 
-@pytest.mark.parametrize("options", ["llama", "llama with symbols", "llama without prefix"])
+@pytest.mark.parametrize(
+    "options", ["llama", "llama with symbols", "llama without prefix", "identity"]
+)
 def test_canonical_masks_are_the_ids_of_sentencepiece(options: str, full: bool) -> None:
     """Of all members of random grammars, where merges and no table of replacements make them."""
     rng = random.Random(17)
@@ -92,7 +94,6 @@ def test_canonical_masks_are_the_ids_of_sentencepiece(options: str, full: bool) 
 @pytest.mark.parametrize(
     ("kind", "options", "named"),
     [
-        ("bpe", "identity", "the normalizer 'Replace': "),
         ("bpe", "spaces stay", "do not support the step 'Precompiled'"),
         ("unigram", "llama", "Unigram"),
     ],

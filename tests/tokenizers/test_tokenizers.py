@@ -148,7 +148,7 @@ def test_folder_and_configured_eos(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"normalizer": {"type": "Nmt"}}, "'Nmt'"),
+        ({"normalizer": {"type": "ByteLevel"}}, "'ByteLevel'"),
         ({"normalizer": "NFC"}, "normalizer"),
         ({"pre_tokenizer": {"type": "UnicodeScripts"}}, "'UnicodeScripts'"),
         ({"pre_tokenizer": split("a(?#b)")}, "'(?#b)'"),
