@@ -20,7 +20,6 @@ from support.fuzzing.walks import opened_and_walked, walk
 from constrain.artifacts import Artifact
 from constrain.artifacts.canonical_network import machine as canonical_machine
 from constrain.artifacts.canonical_network import trie_walk
-from constrain.artifacts.dfa import walked_rows
 from constrain.artifacts.kinds import token_dfa
 from constrain.artifacts.maximal_munch import lexer_walk
 from constrain.artifacts.walk import rows_by_frames, summaries
@@ -101,7 +100,7 @@ def test_walks_of_mutated_artifacts_never_leave_their_arrays(
     """Nor by an index below 0, which numpy takes for one from the end, nor by a slice that ends
     behind an array, but where that is so in the sound ones. The walk of the token trie is that in
     Python, which looks at each index."""
-    modules = rows_by_frames, summaries, canonical_machine, walked_rows, lexer_walk, trie_walk
+    modules = rows_by_frames, summaries, canonical_machine, lexer_walk, trie_walk
     for module in modules:
         monkeypatch.setattr(module, "kernel", lambda: Kernel)
     mutants, wrapped = Mutants(originals), dict[str, str]()
