@@ -15,7 +15,7 @@ from support.matcher import about_so_many, check_equal_of_short_tokens
 
 from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
-from constrain.artifacts.kinds.canonical_network import CanonicalNetworkRuntime
+from constrain.artifacts.kinds.canonical_network import CanonicalRuntime
 from constrain.artifacts.network.counts import UNBOUNDED, Levels
 from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.read import load_bytes
@@ -349,7 +349,7 @@ def test_tools_read_canonical_artifacts_with_counters(cli: Cli, tmp_path: Path) 
 def test_damaged_counters_are_refused(name: str, value: int, default_tokenizer: Tokenizer) -> None:
     """As under any tokenization."""
     made = compile_grammar("root ::= [a-z ]{0,100000}", dialect="gbnf", tokenizer=default_tokenizer)
-    assert isinstance(made.runtime, CanonicalNetworkRuntime)
+    assert isinstance(made.runtime, CanonicalRuntime)
     assert not isinstance(made.machine(), WithNormalForm)
     array = made.arrays[name].copy()
     array[-1] = value

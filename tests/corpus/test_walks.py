@@ -19,7 +19,7 @@ from support.matcher import Completions
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.canonical_network.machine import CanonicalMachine
-from constrain.artifacts.kinds.canonical_network import CanonicalNetworkRuntime
+from constrain.artifacts.kinds.canonical_network import CanonicalRuntime
 from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.tokens import tokenset
 
@@ -154,5 +154,5 @@ def test_walks_beside_a_normalization_form(engine: str, normalizing: Case, full:
 
 def machine_of(artifact: Artifact) -> CanonicalMachine:
     """What the matchers of a network's artifact step."""
-    assert isinstance(artifact.runtime, CanonicalNetworkRuntime)
+    assert isinstance(artifact.runtime, CanonicalRuntime)
     return artifact.runtime.machine()

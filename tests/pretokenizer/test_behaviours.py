@@ -129,7 +129,11 @@ def test_spaces_of_sentencepiece(tmp_path: Path, full: bool, record_property: Co
         pairs = [] if "continuing_subword_prefix" in more else merges_of(rng, ["a", *letters])
         unk = "<unk>" if unknown else None
         library = Tokenizer(bpe(vocab, pairs, byte_fallback=fallback, unk_token=unk, **more))
-        library.normalizer = normalizer(rng)
+        step = normalizer(rng)
+        if isinstance(step, normalizers.StripAccents) and scheme == "first":
+            # These two are refused together.
+            step = None
+        library.normalizer = step
         library.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=cuts)
         counts += compared(library, tmp_path, rng, 3 if full else 1)
     for kind, count in counts.items():
