@@ -107,8 +107,7 @@ class Derivations:
     ``spelled``: the letters of each token's text. ``listed``: the tokenizer's own merges.
     ``letters``: ids of the tokens that merging begins with. ``last``: the last merge of each token.
     ``merges``: int32 (n, 3), left, right and result of these merges, by rank, each result once.
-    ``unreachable``: tokens that merging produces from no text, each with the ids that it gives for
-    the token's text.
+    ``unreachable``: the tokens that merging produces from no text, ascending.
     """
 
     spelled: Spelled
@@ -116,7 +115,7 @@ class Derivations:
     letters: tuple[int, ...]
     last: LastMerges
     merges: NDArray[np.int32]
-    unreachable: Mapping[int, tuple[int, ...]]
+    unreachable: tuple[int, ...]
 
     def encode(self, tokens: Iterable[int]) -> list[int]:
         """The encoding of the text of ``tokens``, as one pre-token."""
@@ -145,8 +144,7 @@ def derive(letters: Mapping[int, Sequence[int]], merges: NDArray[np.int32]) -> D
     effective = merges[np.sort(last.merge[is_made])].astype(np.int32).reshape(-1, 3)
     is_other = (lengths > 0) & ~is_made
     is_other[first] = False
-    others = np.flatnonzero(is_other).tolist()
-    unreachable = {token: tuple(listed.encode(spelled[token])[0]) for token in others}
+    unreachable = tuple(np.flatnonzero(is_other).tolist())
     return Derivations(spelled, listed, tuple(first.tolist()), last, effective, unreachable)
 
 
@@ -163,26 +161,37 @@ def spelled(tokenizer: Tokenizer) -> Spelled:
             f"{visible(tokenizer.name)}: its merges make or join tokens of single bytes, such as "
             "<0x41>, which canonical masks do not follow; use --tokenization any"
         )
-    if tokenizer.byte_level:
-        return _of_bytes(tokenizer).with_others(special_spelled(tokenizer))
-    found, letters_of = special_spelled(tokenizer), _speller(tokenizer)
-    for token, octets in tokenizer.tokens.items():
-        letters = letters_of(octets)
-        if letters and token not in byte_tokens:
-            found[token] = letters
-    return Spelled.of(found)
-
-
-def _of_bytes(tokenizer: Tokenizer) -> Spelled:
-    """The letters of tokens of text, each of which is a byte."""
     tokens = tokenizer.tokens
     table = tokens if isinstance(tokens, TokenTable) else TokenTable.of(tokens)
-    letters = np.array(tokenizer.base, dtype=np.int32)[table.data]
-    begin, end = table.offsets[:-1].copy(), table.offsets[1:].copy()
+    if tokenizer.byte_level:
+        letters = np.array(tokenizer.base, dtype=np.int32)[table.data]
+        offsets = table.offsets
+    else:
+        letters, offsets = _of_characters(tokenizer, table)
+    begin, end = offsets[:-1].copy(), offsets[1:].copy()
     without = np.append(0, np.cumsum(letters < 0))
     is_left_out = (begin == end) | (without[begin] < without[end])
+    is_left_out[[token for token in byte_tokens if 0 <= token < len(begin)]] = True
     begin[is_left_out] = end[is_left_out] = 0
-    return Spelled(letters, begin, end)
+    return Spelled(letters, begin, end).with_others(special_spelled(tokenizer))
+
+
+def _of_characters(
+    tokenizer: Tokenizer, table: TokenTable
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The letters of all tokens of characters, -1 for none, and where each token begins. Bytes
+    outside characters are such letters by themselves."""
+    text = table.data.tobytes().decode("utf-8", "surrogateescape")
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    letter_of = np.full(0x110000, -1, dtype=np.int32)
+    known = {c: i for c, i in tokenizer.characters.items() if len(c) == 1}
+    letter_of[[ord(char) for char in known]] = [*known.values()]
+    letter_of[ord(" ")] = tokenizer.base[ord(" ")]
+    # How many bytes each takes.
+    widths = np.where(codes < 0x80, 1, np.where(codes < 0x800, 2, np.where(codes < 0x10000, 3, 4)))
+    widths[(codes >= 0xDC80) & (codes < 0xDD00)] = 1
+    begins = np.append(0, np.cumsum(widths))
+    return letter_of[codes], np.searchsorted(begins, table.offsets)
 
 
 def special_spelled(tokenizer: Tokenizer) -> dict[int, list[int]]:

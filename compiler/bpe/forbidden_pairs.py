@@ -58,7 +58,7 @@ def build_pairs(tokenizer: Tokenizer, derivations: Derivations) -> ForbiddenPair
             only_followed_by(forbidden.rows, used), only_followed_by(forbidden.columns, used)
         )
     if tokenizer.ignore_merges:
-        forbidden = without_followers(forbidden, sorted(derivations.unreachable))
+        forbidden = without_followers(forbidden, [*derivations.unreachable])
     return forbidden
 
 

@@ -44,7 +44,7 @@ from .forbidden_pairs import ForbiddenPairTables, PairTables, build_pairs
 from .special_in_merges import without_special_tokens
 
 # Goes up with every change of what the tables hold or how they are computed.
-_VERSION = 14
+_VERSION = 15
 
 _CHARACTERS = ("classes", "combining", "second", "row", "seconds")
 

@@ -10,9 +10,11 @@ For GPT-2 that is 15 states over atoms and 1,440 over bytes. "I'm ok" is accepte
 marks of I, ' and the space before ok, and with no others.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,13 +151,21 @@ def _of_the_alphabet(split: Split) -> MarkedDfa:
 def _around_added(tokenizer: Tokenizer) -> Iterator[Split]:
     """The step before all others: it splits around the names of added tokens, the longest first,
     that merging makes, too. Texts with other names are left out."""
-    names = sorted(tokenizer.added_by_merging, key=lambda name: (-len(name), name))
-    if names:
-        yield Split("|".join("".join(map(_escaped, name)) for name in names))
+    if tokenizer.added_by_merging:
+        yield Split(_longest_of(sorted(tokenizer.added_by_merging)))
 
 
-def _escaped(char: str) -> str:
-    return f"\\x{ord(char):02x}" if char.isascii() else char
+def _longest_of(names: Sequence[str]) -> str:
+    """A pattern of the longest of some sorted names that a text goes on with."""
+    found = []
+    for char, begun in groupby(names, key=itemgetter(0)):
+        rests = [name[1:] for name in begun]
+        rest = _longest_of([name for name in rests if name])
+        first = f"\\x{ord(char):02x}" if char.isascii() else char
+        found.append(
+            first + (f"(?:{rest})" if rest else "") + ("?" if rest and "" in rests else "")
+        )
+    return "|".join(found)
 
 
 def _is_whole(texts: MarkedDfa) -> bool:

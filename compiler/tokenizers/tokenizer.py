@@ -56,6 +56,7 @@ class Tokenizer(Definition):
             name
             for name, token in searched.items()
             if not (token.special or token.lstrip or token.rstrip)
+            and len(name) <= _LONGEST_SPLIT
             and plain.encode(name) == [token.id]
         )
 
@@ -88,6 +89,10 @@ class Tokenizer(Definition):
         tokens = {i: name.encode("utf-8") for i, name in self.added.items()}
         tokens |= self.tokens.items()
         return Vocabulary.from_tokens(tokens, self.special, size)
+
+
+# Names of added tokens that are longer are not split around.
+_LONGEST_SPLIT = 100
 
 
 def _is_of_characters(step: Normalizer) -> bool:

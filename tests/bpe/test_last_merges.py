@@ -79,4 +79,4 @@ def test_last_merges_of_real_tokenizers(data: Callable[[str], Path], full: bool)
             if ids == [token]:
                 assert made[token] == tuple(tokenizer.merges[last, :2].tolist())
             else:
-                assert found.unreachable[token] == tuple(ids)
+                assert token in found.unreachable
