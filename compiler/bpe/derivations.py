@@ -163,6 +163,21 @@ def spelled(tokenizer: Tokenizer) -> Spelled:
         )
     tokens = tokenizer.tokens
     table = tokens if isinstance(tokens, TokenTable) else TokenTable.of(tokens)
+    found = _letters_of(tokenizer, table)
+    bytewise = [token for token in byte_tokens if 0 <= token < len(found.end)]
+    found.begin[bytewise] = found.end[bytewise] = 0
+    return found.with_others(special_spelled(tokenizer))
+
+
+def special_spelled(tokenizer: Tokenizer) -> Spelled:
+    """The letters of each special token that is a letter or the result of a merge."""
+    made = {*tokenizer.base, *tokenizer.characters.values(), *tokenizer.merges[:, 2].tolist()}
+    texts = {token: special_text(tokenizer, token) for token in made & tokenizer.special}
+    return _letters_of(tokenizer, TokenTable.of(texts))
+
+
+def _letters_of(tokenizer: Tokenizer, table: TokenTable) -> Spelled:
+    """The letters of texts, but of empty ones and those of which a part is no letter."""
     if tokenizer.byte_level:
         letters = np.array(tokenizer.base, dtype=np.int32)[table.data]
         offsets = table.offsets
@@ -171,9 +186,8 @@ def spelled(tokenizer: Tokenizer) -> Spelled:
     begin, end = offsets[:-1].copy(), offsets[1:].copy()
     without = np.append(0, np.cumsum(letters < 0))
     is_left_out = (begin == end) | (without[begin] < without[end])
-    is_left_out[[token for token in byte_tokens if 0 <= token < len(begin)]] = True
     begin[is_left_out] = end[is_left_out] = 0
-    return Spelled(letters, begin, end).with_others(special_spelled(tokenizer))
+    return Spelled(letters, begin, end)
 
 
 def _of_characters(
@@ -194,17 +208,6 @@ def _of_characters(
     return letter_of[codes], np.searchsorted(begins, table.offsets)
 
 
-def special_spelled(tokenizer: Tokenizer) -> dict[int, list[int]]:
-    """The letters of each special token that is a letter or the result of a merge."""
-    made = {*tokenizer.base, *tokenizer.characters.values(), *tokenizer.merges[:, 2].tolist()}
-    found, letters_of = {}, _speller(tokenizer)
-    for token in sorted(made & tokenizer.special):
-        letters = letters_of(special_text(tokenizer, token))
-        if letters:
-            found[token] = letters
-    return found
-
-
 def special_text(tokenizer: Tokenizer, token: int) -> bytes:
     """What a special token would stand for if it stood for text: its name is its entry in the
     vocabulary. Empty for a name that is no text there."""
@@ -215,26 +218,6 @@ def special_text(tokenizer: Tokenizer, token: int) -> bytes:
     return "".join(
         " " if tokenizer.characters.get(char) == space else char for char in name
     ).encode()
-
-
-def _speller(tokenizer: Tokenizer) -> Callable[[bytes], list[int]]:
-    """What gives the letters of a token's text; empty where a part of it is none."""
-    base = tokenizer.base
-    if tokenizer.byte_level:
-        return lambda octets: _known([base[octet] for octet in octets])
-    known = {**tokenizer.characters, " ": base[ord(" ")]}
-
-    def letters_of(octets: bytes) -> list[int]:
-        try:
-            return _known([known.get(char, -1) for char in octets.decode("utf-8")])
-        except UnicodeDecodeError:
-            return []
-
-    return letters_of
-
-
-def _known(letters: list[int]) -> list[int]:
-    return [] if -1 in letters else letters
 
 
 def proper_merges(tokenizer: Tokenizer) -> NDArray[np.int32]:

@@ -21,9 +21,8 @@ from tokenizers import Regex, normalizers, pre_tokenizers
 from constrain.compiler import Tokenizer, WeakerMasksWarning, compile_grammar, load_tokenizer
 from constrain.compiler.cache import Cache
 from constrain.compiler.diagnostics import ConstrainError, TokenizerError
-from constrain.compiler.tokenizers.definition import Definition, StripAccents, Unigram
+from constrain.compiler.tokenizers.definition import Definition, Unigram
 from constrain.compiler.tokenizers.encoding.charsmap import CharsMap
-from constrain.compiler.tokenizers.encoding.steps import normalize
 from constrain.compiler.tokenizers.encoding.viterbi import Viterbi
 from constrain.compiler.tokenizers.model_files.sentencepiece import read_pieces
 
@@ -147,15 +146,6 @@ def test_it_comes_back_from_the_cache(tmp_path: Path) -> None:
     plain = load_tokenizer(file, cache=None)
     for text in texts(50, seed=9):
         assert plain.encode(text) == first.encode(text) == again.encode(text)
-
-
-def test_nonspacing_marks_are_those_of_the_library() -> None:
-    """Of every code point."""
-    step = normalizers.StripAccents()
-    for low in range(0, 0x110000, 64):
-        codes = [code for code in range(low, low + 64) if not 0xD800 <= code < 0xE000]
-        text = "".join(map(chr, codes))
-        assert step.normalize_str(text) == normalize(text, (StripAccents(),))
 
 
 MODEL = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0]]}
