@@ -185,8 +185,13 @@ def tell(message: str, *, in_colour: bool = False) -> None:
         if manner.hide_bar:
             manner.hide_bar(False)
         shown = on_lines(message, _LONGEST)
-        with suppress(OSError):
+        try:
             sys.stderr.write((coloured(shown, sys.stderr) if in_colour else shown) + "\n")
+            sys.stderr.flush()
+        except OSError:
+            # What is buffered would fail once more at exit, which would be the exit code then.
+            with suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def has_colour(stream: TextIO | None) -> bool:
