@@ -383,15 +383,8 @@ def tokenization_of(
     if not isinstance(tokenizer, Tokenizer):
         _check_wordpiece(grammar, engine, tokenizer, wanted)
         return TokenizationChoice(CANONICAL, OF_WORDS)
-    if engine.engine == GREEDY:
-        if wanted == ANY:
-            return TokenizationChoice(ANY, OF_LEXEMES)
-        message = f"there are no canonical masks by maximal munch where {engine.reason}"
-        hint = "say --meaning exact, or --tokenization any"
-        found = CheckError(grammar.source, [Diagnostic(message, help=hint)])
-        return without_canonical(found, options)
     if wanted == ANY:
-        return TokenizationChoice(ANY, AS_ASKED)
+        return TokenizationChoice(ANY, OF_LEXEMES if engine.engine == GREEDY else AS_ASKED)
     if engine.is_lazy:
         message = f"there are no canonical masks where {engine.reason}"
         return without_canonical(CheckError(grammar.source, [Diagnostic(message)]), options)

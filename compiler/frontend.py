@@ -46,7 +46,7 @@ from .dialects import read_grammar
 from .grammar.check import check
 from .grammar.expand_permutations import in_any_number
 from .grammar.tree import Grammar
-from .limits import Limits, blaming, of_later
+from .limits import Limits, blaming, in_force_or, of_later
 from .lnf import Lnf, normalize, normalize_without_nullable
 from .lnf.automaton import to_nfa
 from .lnf.components import components, recurses
@@ -101,7 +101,7 @@ class _Recogniser:
 
     @property
     def token_names(self) -> list[str]:
-        """The token terminals as they are written, in the order of their symbols."""
+        """The token terminals as they are written, by symbol."""
         return [token.text for token in self.grammar.tokens]
 
 
@@ -217,6 +217,13 @@ class MaximalMunchGrammar(_Recogniser):
     lexemes: "Sequence[Lexeme]"
     tables: "MaximalMunchTables"
 
+    @cached_property
+    def over_bytes(self) -> "NetworkTables | None":
+        """``exact_network``; raises what that does."""
+        from .maximal_munch.exact_network import exact_network
+
+        return exact_network(self.tables, in_force_or(Limits()).started())
+
     @property
     def reading(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
         """What reads bytes, as a parser has it."""
@@ -246,8 +253,7 @@ def read(text: str, options: CompileOptions, name: str) -> Grammar:
 
 def read_checked(text: str, options: CompileOptions, name: str) -> Grammar:
     """The tree, without errors."""
-    grammar = read(text, options, name)
-    check(grammar)
+    check(grammar := read(text, options, name))
     return grammar
 
 
@@ -482,19 +488,13 @@ def _compile_over_lexemes(
             if not choice.others:
                 components(found.lnf(limits))  # Which says where the rule stands that nests.
             check_nesting(rules)
-            network = minimal_network(tables.network, limits)
-            dfa = maximal_munch_dfa(replace(tables, network=network), limits)
-            return _automaton_over_lexemes(grammar, choice, dfa, found.lexemes)
+            least = replace(tables, network=minimal_network(tables.network, limits))
+            dfa = maximal_munch_dfa(least, limits)
+            if dfa.is_empty:
+                raise CheckError(grammar.source, [Diagnostic(WITHOUT_MEMBER)])
+            origins = [(each.text, each.span.start, each.span.end) for each in found.lexemes]
+            nfa = as_nfa(dfa, [text for text, *_ in origins])
+            return Automaton(grammar, choice, Automata(nfa, dfa, origins))
         except (NotRegularError, LimitError) as error:
             choice = next_engine(choice, error)
     return MaximalMunchGrammar(grammar, choice, found.grammar, found.lexemes, tables)
-
-
-def _automaton_over_lexemes(
-    grammar: Grammar, choice: EngineChoice, dfa: Dfa, lexemes: "Sequence[Lexeme]"
-) -> Automaton:
-    if dfa.is_empty:
-        raise CheckError(grammar.source, [Diagnostic(WITHOUT_MEMBER)])
-    origins = [(lexeme.text, lexeme.span.start, lexeme.span.end) for lexeme in lexemes]
-    nfa = as_nfa(dfa, [lexeme.text for lexeme in lexemes])
-    return Automaton(grammar, choice, Automata(nfa, dfa, origins))

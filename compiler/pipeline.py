@@ -3,8 +3,7 @@
     read -> check -> choose -> compile                    the recogniser of a grammar's texts
     choose -> merge -> encode -> precompute -> assemble   its artifact for a tokenizer
 
-Each step is one call; which room does it depends on the engine, and ``choose`` says which that is.
-The table of ``README.md`` beside this file has a row for each step.
+Each step is one call, by the room that ``choose`` says; ``README.md`` has a row for each.
 """
 
 from collections import Counter
@@ -147,6 +146,10 @@ def build_artifact(
     if not isinstance(tokenizer, Tokenizer) and (recogniser.choice.is_soon or counts(recogniser)):
         recogniser = copied(recogniser, wanted)
     choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
+    if choice.is_canonical and isinstance(recogniser, MaximalMunchGrammar):
+        from .machine.over_bytes import tokenization_over_bytes
+
+        choice = tokenization_over_bytes(recogniser, choice, wanted)
     shared = shared or SharedTables(tokenizer, cache, tables)
     with in_force(wanted.limits), blaming(_largest_rule(recogniser)):
         tables = shared.canonical if choice.is_canonical else None
@@ -199,6 +202,13 @@ def _by_engine(
         return _for_wordpiece(recogniser, request_of(tokenizer, wanted, tokens))
     request = request_of(tokenizer, wanted, tokens)
     if isinstance(recogniser, MaximalMunchGrammar):
+        if choice.is_canonical:
+            from .machine.over_bytes import parser_over_bytes
+
+            parser, spelled = parser_over_bytes(recogniser, request)
+            built = _of_spelled(parser, request, choice, tables, progress)
+            recogniser = replace(recogniser, choice=parser.choice)
+            return replace(built, automaton=recogniser, notes=(*spelled, *built.notes))
         return _over_lexemes(recogniser, request, choice, progress)
     if isinstance(recogniser, Parser):
         is_soon = recogniser.choice.is_soon and choice.is_canonical

@@ -22,6 +22,7 @@ from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES
 from ..tokens.vocabulary import Vocabulary
+from ..tokens.watch import Watch, unwatched
 from .contexts import ReturnContexts
 
 _Words = NDArray[np.uint64]
@@ -35,6 +36,9 @@ _MOST_CALLS = 40
 
 # Pairs that are looked at together: each takes some kilobytes meanwhile.
 _AT_ONCE = 1_000
+
+# What a pair takes, in trie nodes that are met.
+_PLACE_WORK = 400
 
 # More tokens than so many that lead to one place are tried with some bytes, all at once.
 _MANY, _TRIED = 256, 4
@@ -113,8 +117,10 @@ class LiveOctets:
         contexts: ReturnContexts,
         forbidden: ForbiddenPairs,
         vocabulary: Vocabulary,
+        watch: Watch = unwatched,
     ) -> None:
         self._tables, self._contexts, self._forbidden = tables, contexts, forbidden
+        self._watch = watch
         if forbidden not in _MADE:
             _MADE[forbidden] = OctetsAfter(forbidden, vocabulary)
         self._after = after = _MADE[forbidden]
@@ -183,6 +189,7 @@ class LiveOctets:
         self._number.update(zip(keys, range(first, first + len(keys)), strict=True))
 
     def _find(self, pairs: _Numbers, context: int, more: int, depth: int) -> _Words:
+        self._watch(_PLACE_WORK * len(pairs), 0)
         contexts = self._contexts
         states, pre_states = contexts.states[pairs], contexts.pre_states[pairs]
         after = self._tables.table[states[:, None], self._columns]

@@ -196,7 +196,9 @@ class PretokenizedNetwork:
     def splits(self) -> Splits:
         """What becomes of tokens above contexts."""
         tables, vocabulary = self.network.tables, self.vocabulary
-        octets = LiveOctets(tables, self.pretokenizer, self.contexts, self.forbidden, vocabulary)
+        octets = LiveOctets(
+            tables, self.pretokenizer, self.contexts, self.forbidden, vocabulary, self.watch
+        )
         return Splits(self.contexts, octets, self.vocabulary.size)
 
     def octet_tokens(self, place: Place) -> list[int]:

@@ -24,7 +24,7 @@ from .check_tokenizer import (
 from .contents import BesideTerminals, Contents, over_sentinels
 from .generations import SharedMachine
 from .network import NetworkGrammar
-from .parser import names_of
+from .parser import has_productions, names_of
 
 if TYPE_CHECKING:
     from ..bpe.forbidden_pairs import ForbiddenPairs
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
-    if "count.items" in arrays:
-        _check_counted(manifest, arrays)
+    if not (manifest.is_regular or has_productions(manifest, arrays)):
+        _check_network_alone(manifest, arrays)
     else:
         network.check_texts(manifest, arrays)
         check_trie_sections(arrays)
@@ -72,12 +72,12 @@ def check_canonical(manifest: Manifest, arrays: Arrays) -> None:
     check_stored(manifest, arrays)
 
 
-def _check_counted(manifest: Manifest, arrays: Arrays) -> None:
-    """The same of what does not depend on the tokenization."""
+def _check_network_alone(manifest: Manifest, arrays: Arrays) -> None:
+    """The same of what does not depend on the tokenization, where there are no productions."""
     check_vocabulary(manifest, arrays)
-    # Productions of counted repetitions would be copies, and the grammar names no tokens.
+    # The grammar names no tokens.
     require("terminals.ids" not in arrays, "terminals.ids")
-    check_network(manifest, names_of(manifest), arrays, 0, counted=True)
+    check_network(manifest, names_of(manifest), arrays, 0, counted="count.items" in arrays)
     check_first_row(manifest, arrays)
     check_trie_sections(arrays)
 

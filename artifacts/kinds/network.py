@@ -14,7 +14,7 @@ from ..walk.summary_tables import check_summaries
 from .check_tokenizer import FIRST_ROW, check_first_row, check_trie_sections, check_vocabulary
 from .contents import Contents
 from .generations import SharedMachine
-from .parser import NestingGrammar, check_earley, names_of, network_of
+from .parser import NestingGrammar, check_earley, has_productions, names_of, network_of
 
 if TYPE_CHECKING:
     from ..machine.masks import MetMasks, StoredMasks
@@ -50,7 +50,9 @@ def check_texts(manifest: Manifest, arrays: Arrays) -> int:
     if manifest.is_regular:
         return check_byte_dfa(manifest, arrays)
     names = names_of(manifest)
-    return check_network(manifest, names, arrays, check_earley(manifest, names, arrays))
+    has_others = has_productions(manifest, arrays)
+    named = check_earley(manifest, names, arrays) if has_others else 0
+    return check_network(manifest, names, arrays, named)
 
 
 class NetworkGrammar(NestingGrammar, ABC):

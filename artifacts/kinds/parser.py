@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..container.manifest import Manifest, ParserNames
+from ..container.manifest import EXACT, Manifest, ParserNames
 from ..container.sections import (
     Arrays,
     check_types,
@@ -125,6 +125,12 @@ _PRODUCTIONS = {
     "earley.symbols": ("i4", 1),
 }
 _TERMINALS = {"terminals.ids": ("i4", 1), "terminals.offsets": ("i8", 1)}
+
+
+def has_productions(manifest: Manifest, arrays: Arrays) -> bool:
+    """Whether a file of a grammar that nests has productions: those of counted repetitions would be
+    copies, and by maximal munch they would be of lexemes."""
+    return manifest.meaning == EXACT and "count.items" not in arrays
 
 
 def check_earley(manifest: Manifest, names: ParserNames, arrays: Arrays) -> int:

@@ -31,7 +31,7 @@ from ..options import CANONICAL, ArtifactRequest
 from ..progress import Step
 from ..tokenizers import Tokenizer
 from .dfa import Sections, manifest_of, size_of, vocabulary_sections
-from .size import counts, explains_later
+from .size import explains_later, has_productions
 
 
 @Step("encode")
@@ -44,7 +44,7 @@ def encode(
     ``terminals``: the ids of each token terminal, ascending.
     """
     sections = vocabulary_sections(request)
-    if parser.met is None and counts(parser):
+    if parser.met is None and not has_productions(parser):
         assert parser.network is not None
         return {**sections, **network_sections(parser.network)}
     if parser.met is None or terminals:
@@ -103,8 +103,9 @@ def assemble(
             texts=(),
             called=named[1],
         ),
+        meaning=parser.choice.semantics,
     )
-    if parser.met is not None or counts(parser):
+    if parser.met is not None or not has_productions(parser):
         return Artifact(manifest, sections)
     later = _Productions(parser, is_stripped=request.options.strip)
     if explains_later(parser, request.options):

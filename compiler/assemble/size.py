@@ -8,6 +8,7 @@ import json
 from dataclasses import replace
 
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.container.manifest import EXACT
 
 from ..diagnostics import LimitError
 from ..frontend import Automaton, MaximalMunchGrammar, Parser, Recogniser
@@ -34,7 +35,7 @@ def with_room_for_header(recogniser: Recogniser, options: CompileOptions) -> Com
     texts = [] if options.strip else [recogniser.grammar.source.text]
     if isinstance(recogniser, Automaton):
         texts += [rule for rule, _, _ in recogniser.origins]
-    elif isinstance(recogniser, Parser) and not counts(recogniser):
+    elif isinstance(recogniser, Parser) and has_productions(recogniser):
         texts += [*recogniser.layout.tables.names, *recogniser.layout.tables.texts]
     elif isinstance(recogniser, MaximalMunchGrammar):
         texts += recogniser.tables.lexer.texts
@@ -43,14 +44,19 @@ def with_room_for_header(recogniser: Recogniser, options: CompileOptions) -> Com
 
 
 def counts(found: Recogniser) -> bool:
-    """Whether repetitions are counted while decoding. Then no productions are in the file, which
-    would be their copies."""
+    """Whether repetitions are counted while decoding."""
     if isinstance(found, Automaton):
         return False
     if isinstance(found, Parser) and found.met is not None:
         return False
     network = found.network if isinstance(found, Parser) else found.tables.network
     return network is not None and network.counters is not None
+
+
+def has_productions(parser: Parser) -> bool:
+    """Whether Earley's tables are in the file: not of repetitions that are counted, which would be
+    their copies, and not by maximal munch, which follows lexemes."""
+    return not counts(parser) and parser.choice.semantics == EXACT
 
 
 def explains_later(parser: Parser, options: CompileOptions) -> bool:

@@ -37,9 +37,12 @@ def precompute_rows(
     """Stops beyond so many ``summaries``, bytes of ``memory``, or ``most_work``, which ``effort``
     counts; it watches the network: the same grammar gives the same rows. Raises ``LimitError`` for
     time and resident memory."""
-    rows = AllRows(network, liveness, effort.spend, summaries, memory)
     effort.begin(_STAGE, most_work)
+    rows = None
     with suppress(Exhausted):
+        rows = AllRows(network, liveness, effort.spend, summaries, memory)
         rows.find()
     effort.end()
+    if rows is None:
+        return Precomputed({}, 0, is_complete=False)
     return Precomputed(rows.arrays(), len(rows.summaries.found), rows.is_complete)

@@ -20,7 +20,7 @@ from constrain.artifacts.errors import ArtifactError, ConstrainError
 from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
 from constrain.artifacts.kinds.met_states import MetStatesRuntime
 from constrain.artifacts.kinds.network import NetworkGrammar
-from constrain.artifacts.kinds.parser import NestingGrammar
+from constrain.artifacts.kinds.parser import NestingGrammar, has_productions
 from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.tables import NetworkTables
 
@@ -364,7 +364,8 @@ def _by_runtime(
             return None
         return machine()
 
-    if network is not None and network.counters is not None:
+    has_others = artifact.is_regular or has_productions(artifact.manifest, artifact.arrays)
+    if network is not None and not has_others:
         return lambda text: explain_network(network, text)
     if isinstance(runtime, NestingGrammar) and not artifact.is_regular:
         if artifact.manifest.dialect == JSON_SCHEMA:

@@ -178,10 +178,9 @@ def test_limits_on_the_file_leave_masks_to_the_run_time(default_tokenizer: Token
 
 
 def test_what_cannot_be_compiled(default_tokenizer: Tokenizer) -> None:
-    """Canonical masks, other engines, tokens in the grammar, and bytes without a token."""
+    """Other engines, tokens in the grammar, and bytes without a token."""
     grammar = 'start: "a" start "b" |\n%ignore " "\n'
     cases: list[tuple[type[Exception], str, dict[str, object]]] = [
-        (CheckError, "no canonical masks", {"tokenization": "canonical"}),
         (CheckError, "network is for --meaning exact", {"engine": "network"}),
         (LimitError, "3 states", {"limits": Limits(states=3)}),
         (ValueError, "meaning must be one of", {"meaning": "longest"}),

@@ -76,7 +76,7 @@ def test_options_of_a_compiler_hold_for_each_grammar(default_tokenizer: Tokenize
 @pytest.mark.parametrize("door", ["compiler", "function"])
 def test_a_warning_is_the_callers(default_tokenizer: Tokenizer, door: str) -> None:
     """It names the line that compiled the grammar."""
-    text = 'start: "a" start "b" | "c"\n%ignore " "'
+    text = 'start: "(" (start "." start | start+ ) ")" | "."\n%ignore " "'
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         if door == "compiler":

@@ -77,7 +77,7 @@ def joint_table(network: PretokenizedNetwork) -> Joint:
     table = np.zeros((planes, pairs, len(octets)), dtype=np.int32)
     step, edges = max(1, _CELLS // len(octets)), ByteEdges.over(tables, columns)
     for begin in range(0, pairs, step):
-        network.watch(step * len(octets), 0)
+        network.watch(planes * step * len(octets), 0)
         states = contexts.states[begin : begin + step]
         pre_states = contexts.pre_states[begin : begin + step]
         rows, read, after = edges.leaving(states)
@@ -143,6 +143,7 @@ class _Search:
             self._todo.append((call, np.unique(new)))
 
     def run(self) -> None:
+        self.watch(self.joint.table.size, 0)
         targets, offsets = self.joint.successors()
         planes = len(self.joint.table) // self.joint.pairs
         while self._todo:

@@ -1,0 +1,215 @@
+"""Where the lexer stands between two lexemes: what it may read next, and which bytes it may not.
+
+    "<"  "<="  NAME     behind "<" a "=" begins nothing: the lexer would have read "<="
+                        behind NAME a letter begins nothing
+
+Contexts in which the lexer does the same are one. It does so for two sets of allowed lexemes where
+each byte that may begin a lexeme of both may begin the same lexemes of both.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from constrain.artifacts.dfa.stacked_dfas import DEAD
+from constrain.artifacts.maximal_munch.lexer import NO_ACCEPT, Lexer
+
+from ..limits import Limits
+
+
+class Seam(NamedTuple):
+    """A place between two lexemes. ``context``: of ``LexerContexts``. ``barred``: columns that do
+    not begin the next lexeme, as the last one would have gone on, as bits."""
+
+    context: int
+    barred: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a state of the lexer does. ``targets``: by column, as pairs. ``ended``: the lexemes that
+    may end there; ``is_ignored``: one of them is. ``reads``: the columns of ``targets``."""
+
+    targets: Sequence[tuple[int, int]]
+    ended: frozenset[int]
+    is_ignored: bool
+    reads: int
+
+
+class LexerContexts:
+    """The contexts of a lexer that differ: ``allowed[i]`` are the lexemes of context i."""
+
+    def __init__(self, lexer: Lexer, limits: Limits) -> None:
+        self.lexer, self.limits = lexer, limits
+        self.ignored = lexer.ignored
+        self.allowed: list[frozenset[int]] = []
+        self._numbers: dict[frozenset[int], int] = {}
+        self._runs: dict[int, Run] = {}
+        self._from: dict[Seam, Sequence[int]] = {}
+        self._before: dict[int, dict[int, set[int]]] = {}
+        columns: dict[int, list[int]] = {}
+        for octet, column in enumerate(lexer.columns.tolist()):
+            columns.setdefault(column, []).append(octet)
+        self.columns = columns
+        dfas = lexer.tables.dfas
+        starts = dfas.table[dfas.starts[: lexer.tables.lexemes]]
+        self._first = [_bits(np.flatnonzero(row != DEAD).tolist()) for row in starts]
+
+    def number(self, allowed: frozenset[int]) -> int:
+        """The context in which a parser allows ``allowed``."""
+        found = self._numbers.get(allowed)
+        if found is None:
+            found = self._numbers[allowed] = self._added(allowed)
+        return found
+
+    def are_alike(self, one: frozenset[int], other: frozenset[int]) -> bool:
+        """Whether the lexer reads alike what each of two sets of lexemes allows where the parser
+        allows both of them."""
+        both = one | other
+        return self._is_within(one, both) and self._is_within(other, both)
+
+    def first(self, context: int) -> int:
+        """The columns that begin a lexeme."""
+        return self._begins(self.allowed[context] | self.ignored)
+
+    def start(self, context: int) -> int:
+        """The state of the lexer before a lexeme."""
+        return self.lexer.start(self.allowed[context])
+
+    def run(self, state: int) -> Run:
+        """What a state of the lexer does."""
+        found = self._runs.get(state)
+        if found is None:
+            row = self.lexer.rows[state]
+            targets = [(c, row[o[0]]) for c, o in self.columns.items() if row[o[0]] != DEAD]
+            accept = self.lexer.accept_of[state]
+            ended = frozenset[int]() if accept == NO_ACCEPT else self.lexer.accept_sets[accept]
+            reads = _bits(column for column, _ in targets)
+            is_ignored = not ended.isdisjoint(self.ignored)
+            found = self._runs[state] = Run(targets, ended, is_ignored, reads)
+        return found
+
+    def begun(self, seam: Seam) -> Sequence[tuple[int, int]]:
+        """Columns that may begin a lexeme at a seam, and the states they lead to."""
+        targets = self.run(self.start(seam.context)).targets
+        return [each for each in targets if not seam.barred >> each[0] & 1]
+
+    def steps(self, context: int, state: int) -> Sequence[tuple[int, int]]:
+        """Where a state of the lexer leads to, behind ignored text that ends there, too."""
+        run = self.run(state)
+        if not run.is_ignored:
+            return run.targets
+        return [*run.targets, *self.begun(Seam(context, run.reads))]
+
+    def states_from(self, seam: Seam) -> Sequence[int]:
+        """The states that a lexeme behind a seam reaches, ignored text before it included."""
+        found = self._from.get(seam)
+        if found is None:
+            states = dict.fromkeys(target for _, target in self.begun(seam))
+            pending = list(states)
+            for state in pending:
+                for _, target in self.steps(seam.context, state):
+                    if target not in states:
+                        states[target] = None
+                        pending.append(target)
+            found = self._from[seam] = pending
+        return found
+
+    def leading_to(self, context: int, ends: Iterable[int]) -> set[int]:
+        """The states that lead to one of ``ends``, these included."""
+        before = self._before.get(context)
+        if before is None:
+            before = self._before[context] = {}
+            for state in self.states_from(Seam(context, 0)):
+                for _, target in self.steps(context, state):
+                    before.setdefault(target, set()).add(state)
+        found = set(ends)
+        pending = list(found)
+        for state in pending:
+            for source in before.get(state, ()):
+                if source not in found:
+                    found.add(source)
+                    pending.append(source)
+        return found
+
+    def ending_together(self) -> set[frozenset[int]]:
+        """The sets of lexemes that may end together."""
+        starts = [self.start(context) for context in range(len(self.allowed))]
+        accepts = {self.lexer.accept_of[state] for state in self.reachable(starts)} - {NO_ACCEPT}
+        return {self.lexer.accept_sets[n] for n in accepts}
+
+    def behind(self, context: int, state: int) -> Seam:
+        """The place behind a lexeme that ended in a state of the lexer, in the next context."""
+        return Seam(context, self.run(state).reads & self._firsts[context])
+
+    @cached_property
+    def _firsts(self) -> list[int]:
+        # No context is added any more.
+        return [self.first(i) for i in range(len(self.allowed))]
+
+    def reachable(self, states: Iterable[int]) -> list[int]:
+        """The states of the lexer that ``states`` lead to, they included."""
+        found = dict.fromkeys(states)
+        pending = list(found)
+        for state in pending:
+            self.limits.check_states(len(pending), "the lexer")
+            for _, target in self.run(state).targets:
+                if target not in found:
+                    found[target] = None
+                    pending.append(target)
+        return pending
+
+    def _added(self, allowed: frozenset[int]) -> int:
+        for number, other in enumerate(self.allowed):
+            if self.are_alike(allowed, other):
+                self.allowed[number] = allowed | other
+                return number
+        self.allowed.append(allowed)
+        return len(self.allowed) - 1
+
+    def _begins(self, lexemes: Iterable[int]) -> int:
+        found = 0
+        for lexeme in lexemes:
+            found |= self._first[lexeme]
+        return found
+
+    def _is_within(self, one: frozenset[int], both: frozenset[int]) -> bool:
+        """Whether more lexemes that are allowed change nothing about ``one``."""
+        more = self._begins(both - one)
+        if more & self._begins(one - self.ignored):
+            return False
+        shared = more & self._begins(self.ignored)
+        return not shared or self._are_ignored_alike(one, both, shared)
+
+    def _are_ignored_alike(self, one: frozenset[int], both: frozenset[int], columns: int) -> bool:
+        """Whether ignored text that begins with these columns ends at the same places."""
+        first, second = (self.run(self.lexer.start(each)) for each in (one, both))
+        pending = [each for each in _pairs(first, second) if columns >> each[0] & 1]
+        seen = set(pending)
+        for _, left, right in pending:
+            a, b = self.run(left), self.run(right)
+            if a.is_ignored != b.is_ignored or (a.is_ignored and a.reads != b.reads):
+                return False
+            if a.is_ignored and bool(b.ended - a.ended):
+                return False
+            for pair in _pairs(a, b):
+                if pair not in seen:
+                    seen.add(pair)
+                    pending.append(pair)
+        return True
+
+
+def _pairs(one: Run, other: Run) -> Iterable[tuple[int, int, int]]:
+    """Where two runs lead by each column that one of them reads."""
+    left, right = dict(one.targets), dict(other.targets)
+    return [(c, left.get(c, DEAD), right.get(c, DEAD)) for c in left.keys() | right.keys()]
+
+
+def _bits(numbers: Iterable[int]) -> int:
+    found = 0
+    for number in numbers:
+        found |= 1 << number
+    return found
