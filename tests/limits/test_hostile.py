@@ -114,7 +114,7 @@ def test_lexemes_are_compared_with_what_is_ignored_alone() -> None:
 
     assert len(lexeme_grammar(grammar, Limits().started()).lexemes) == 12_001
 
-    assert time.process_time() - begin < 2
+    assert time.process_time() - begin < 10
 
 
 def test_what_a_compilation_makes_later_is_by_its_clock() -> None:

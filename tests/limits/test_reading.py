@@ -147,7 +147,7 @@ STEPS: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
     ),
     "the table of a DFA": ("regex", "[a-zA-Z0-9]{1,900}x", {"engine": "dfa"}, {"memory": 400_000}),
     "assertions": ("regex", r"(\b\w+\b ?){1,20}", {}, {"states": 3_000}),
-    "an intersection": ("regex-extended", "(.*a.{9}.*)&(.*b.{9}.*)", {}, {"states": 5_000}),
+    "an intersection": ("regex-extended", "(.*a.{8}.*)&(.*b.{8}.*)", {}, {"states": 1_000}),
     "an exception": ("iso14977", 'root = {"a"|"b"}, "a", 9 * ("a"|"b") - "b";', {}, {"states": 50}),
     "nesting": ("gbnf", f'root ::= {"(" * 50}"a"{")" * 50}', {}, {"nesting": 20}),
     "depth": (
