@@ -34,7 +34,8 @@ class SchemaOptions:
       are kept while decoding, as counts are, and 6 where each key doubles the states.
     - ``whitespace``: between the tokens of a text. ``flexible``: any number of spaces, tabs and
       line ends; ``compact``: none; ``python``: one space behind each comma and colon; ``one``: at
-      most one space; a number: at most so many characters.
+      most one space; a number: at most so many characters; ``/x/``: what the whole of the pattern
+      x matches, which must be white space.
     - ``integer``: ``plain`` writes integers in digits alone, ``decimal`` also as 1.0.
     - ``formats``: ``assert`` holds texts to the formats that are known, ``refuse-unknown`` refuses
       the others besides, ``ignore`` takes all of them for annotations. So it is with the contents
@@ -86,10 +87,15 @@ class SchemaOptions:
             if given not in known:
                 listed = ", ".join(each for each in known if each)
                 raise ValueError(f"{name} must be one of {listed}, not {given!r}")
-        if self.whitespace not in (FLEXIBLE, COMPACT, PYTHON, ONE) and self.most_spaces is None:
+        is_named = self.whitespace in (FLEXIBLE, COMPACT, PYTHON, ONE)
+        if self.space_pattern is not None:
+            from .white_space import white_space
+
+            white_space(self.space_pattern)
+        elif not is_named and self.most_spaces is None:
             raise ValueError(
-                f"whitespace must be flexible, compact, python, one or a number up to 1000, not "
-                f"{self.whitespace!r}"
+                f"whitespace must be flexible, compact, python, one, a number up to 1000 or a "
+                f"pattern between slashes, not {self.whitespace!r}"
             )
         for name in ("any_limit", "max_count", "max_conj"):
             given = getattr(self, name)
@@ -132,8 +138,10 @@ class SchemaOptions:
         return found
 
     @classmethod
-    def from_said(cls, said: Mapping[str, str]) -> "SchemaOptions":
-        """The options that are ``said`` so, but for folders of schemas. What is not said is the
+    def from_said(
+        cls, said: Mapping[str, str], schemas: tuple[tuple[str, str], ...] = ()
+    ) -> "SchemaOptions":
+        """The options that are ``said`` so, with these folders of schemas. What is not said is the
         default. Raises ``ValueError`` for a value that an option cannot have."""
         found: dict[str, Any] = {
             name: said[name] for name in ("draft", "order", "whitespace", "integer") if name in said
@@ -142,7 +150,13 @@ class SchemaOptions:
         for name in ("max-conj", "max-count", "any-limit"):
             if name in said:
                 found[name.replace("-", "_")] = int(said[name])
-        return cls(ascii=said.get("ascii") == "true", **found)
+        return cls(ascii=said.get("ascii") == "true", schemas=schemas, **found)
+
+    @property
+    def space_pattern(self) -> str | None:
+        """The pattern that ``whitespace`` is, None if it is none."""
+        text = self.whitespace
+        return text[1:-1] if len(text) > 1 and text[0] == text[-1] == "/" else None
 
     @property
     def most_spaces(self) -> int | None:

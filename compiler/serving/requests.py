@@ -19,14 +19,12 @@ from ..diagnostics import GrammarError
 from ..dialects import JSON_SCHEMA, STRUCTURAL_TAG, TOOLS, read_grammar
 from ..grammar.check import check
 from ..options import ANY, CompileOptions
-from ..schema.options import COMPACT, SchemaOptions
+from ..schema.options import SchemaOptions
 from ..schema.read import escaped
 from ..tool_calls import STYLES
+from .flags import X_GUIDANCE, FlagError, closed_inside, closes, with_flags, with_guidance
 
 Json: TypeAlias = Any
-
-# White space of at most so many characters.
-WHITESPACE = "1"
 
 # Dialects in which a grammar may be written that does not say its dialect.
 GRAMMARS = ("kbnf", "gbnf", "w3c", "lark", "iso14977")
@@ -96,10 +94,11 @@ def request_of(
     fields: Mapping[str, Json],
     *,
     tokenization: str | None = ANY,
-    whitespace: str = WHITESPACE,
+    whitespace: str | None = None,
     style: str = "json",
     dialects: Iterable[str] = GRAMMARS,
     options: CompileOptions | None = None,
+    flags: Mapping[str, Json] | None = None,
 ) -> Request | None:
     """The grammar that a request asks for; None where it asks for none.
 
@@ -107,7 +106,9 @@ def request_of(
     ``tokenization``, ``whitespace``: as the options of those names say; under any tokenization no
     masks are precomputed where ``options`` do not say how many. ``style``: how calls of tools are
     written, a name in ``tool_calls.STYLES``. ``dialects``: in which a grammar may be written that
-    does not say its dialect. ``options``: all else.
+    does not say its dialect. ``options``: all else; white space is the usual one of schemas, any,
+    where nothing says it. ``flags``: what the host has said of JSON, as ``flags.with_flags`` reads
+    it; a request's own come after.
 
     Raises ``RequestError``, ``LimitError``, and ``ValueError`` for what an option cannot be.
     """
@@ -116,17 +117,21 @@ def request_of(
         raise ValueError(f"style must be one of {', '.join(STYLES)}, not {style!r}")
     if tokenization == ANY and base.prewarm is None:
         base = replace(base, prewarm=0)
-    schema = replace(base.schema or SchemaOptions(), whitespace=whitespace)
+    schema = with_flags(base.schema or SchemaOptions(), flags or {})
+    if whitespace is not None:
+        schema = replace(schema, whitespace=whitespace)
     base = replace(base, tokenization=tokenization, schema=schema)
-    return _Reader(base, style, tuple(dialects)).read(fields)
+    return _Reader(base, style, tuple(dialects), closes(flags or {})).read(fields)
 
 
 class _Reader:
     """Reads fields; each method has a value and its pointer, and gives None where it asks for
     nothing."""
 
-    def __init__(self, options: CompileOptions, style: str, dialects: tuple[str, ...]) -> None:
-        self.options, self.style, self.dialects = options, style, dialects
+    def __init__(
+        self, options: CompileOptions, style: str, dialects: tuple[str, ...], closes: bool
+    ) -> None:
+        self.options, self.style, self.dialects, self.closes = options, style, dialects, closes
 
     def read(self, fields: Mapping[str, Json]) -> Request | None:
         """The one thing that all fields together ask for."""
@@ -217,21 +222,20 @@ class _Reader:
             "grammar": self._grammar,
             "structural_tag": self._tag,
         }
-        flags = ("disable_any_whitespace", "disable_fallback")
+        flags = ("disable_any_whitespace", "whitespace_pattern", "disable_additional_properties")
         # What is not asked for is not refused.
         said = {
             k: v for k, v in _object(value, pointer).items() if v is not None and v is not False
         }
-        _only(said, (*kinds, *flags), pointer)
+        _only(said, (*kinds, *flags, "disable_fallback"), pointer)
         chosen = [name for name in kinds if name in said]
         if len(chosen) > 1:
             raise RequestError(f"{pointer}/{chosen[1]}", f"{chosen[0]!r} is there, too")
         if not chosen:
             raise RequestError(pointer, f"there is none of {', '.join(kinds)}")
-        if "disable_any_whitespace" in said:
-            assert self.options.schema is not None
-            compact = replace(self.options.schema, whitespace=COMPACT)
-            self.options = replace(self.options, schema=compact)
+        asked = {name: said[name] for name in flags if name in said}
+        self._change(lambda schema: with_flags(schema, asked), pointer)
+        self.closes |= closes(asked)
         return kinds[chosen[0]](said[chosen[0]], f"{pointer}/{chosen[0]}")
 
     def _format(self, value: Json, pointer: str) -> Request | None:
@@ -241,6 +245,20 @@ class _Reader:
         return self._object(pointer) if value == "json" else self._schema(value, pointer)
 
     # --- formats
+
+    def _change(self, made: Callable[[SchemaOptions], SchemaOptions], pointer: str) -> None:
+        """Read schemas by other options."""
+        assert self.options.schema is not None
+        try:
+            self.options = replace(self.options, schema=made(self.options.schema))
+        except FlagError as error:
+            raise RequestError(f"{pointer}/{error.name}", error.message) from None
+
+    def _document(self, value: Json, dialect: str, pointer: str) -> str:
+        """The text of a document, its schemas closed where a flag says so."""
+        if self.closes:
+            return _json(closed_inside(_value(value, pointer), dialect), pointer)
+        return value if isinstance(value, str) else _json(value, pointer)
 
     def _request(self, kind: str, dialect: str, text: str, pointer: str) -> Request:
         try:
@@ -253,8 +271,14 @@ class _Reader:
     def _schema(self, value: Json, pointer: str) -> Request:
         if not isinstance(value, str | Mapping | bool):
             raise RequestError(pointer, "this must be a JSON Schema, or its text")
-        text = value if isinstance(value, str) else _json(value, pointer)
-        return self._request("json", JSON_SCHEMA, text, pointer)
+        if f'"{X_GUIDANCE}"' in value if isinstance(value, str) else _has_guidance(value):
+            read = _value(value, pointer)
+            if _has_guidance(read):
+                said, value = read[X_GUIDANCE], {k: v for k, v in read.items() if k != X_GUIDANCE}
+                self._change(lambda schema: with_guidance(schema, said), f"{pointer}/{X_GUIDANCE}")
+        return self._request(
+            "json", JSON_SCHEMA, self._document(value, JSON_SCHEMA, pointer), pointer
+        )
 
     def _object(self, pointer: str) -> Request:
         return self._request("json_object", JSON_SCHEMA, '{"type":"object"}', pointer)
@@ -314,7 +338,7 @@ class _Reader:
     def _tag(self, value: Json, pointer: str) -> Request:
         if not isinstance(value, str | Mapping):
             raise RequestError(pointer, "this must be a structural tag, or its text")
-        text = value if isinstance(value, str) else _json(value, pointer)
+        text = self._document(value, STRUCTURAL_TAG, pointer)
         return self._request("structural_tag", STRUCTURAL_TAG, text, pointer)
 
     # --- tools
@@ -331,7 +355,7 @@ class _Reader:
         for name in ("tool_choice", "parallel_tool_calls"):
             if fields.get(name) is not None:
                 asked[name] = fields[name]
-        text = _json({**asked, "style": self.style}, "/tools")
+        text = self._document({**asked, "style": self.style}, TOOLS, "/tools")
         return self._request("tools", TOOLS, text, "/tools")
 
     def _custom(self, tools: Json, choice: Mapping[str, Json]) -> Request | None:
@@ -368,6 +392,20 @@ def _json(value: Json, pointer: str) -> str:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise RequestError(pointer, f"this is no JSON: {error}") from None
+
+
+def _value(value: Json, pointer: str) -> Json:
+    """The value of a JSON text; of what is no text, itself."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(pointer, f"this is no JSON: {error}") from None
+
+
+def _has_guidance(value: Json) -> bool:
+    return isinstance(value, Mapping) and X_GUIDANCE in value
 
 
 def _shown(value: Json) -> str:

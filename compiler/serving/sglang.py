@@ -5,7 +5,7 @@ backends behind a wrapper that waits until a model has thought, and returns regi
 are, so this one waits itself (``ReasoningMethods``). ``engines`` has the environment's variables.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -15,7 +15,9 @@ from constrain.artifacts.serving.bitmask import apply_torch
 from constrain.artifacts.tokens.bitmask import fill_many
 from constrain.artifacts.tokens.tokenset import word_count
 
+from ..schema.options import SchemaOptions
 from .engines import request_for, service_of
+from .flags import with_flags
 
 Host: TypeAlias = Any
 
@@ -176,7 +178,7 @@ class BackendMethods:
 
     ``grammar``, ``reasoning``, ``invalid``: the classes of its grammars, of those behind thoughts,
     and of what could not be compiled. ``ends``: the tokens that close thoughts, none where the
-    model does not think.
+    model does not think. ``flags``: of JSON, as ``flags.with_flags`` reads them.
     """
 
     grammar: Callable[[Matcher], Host]
@@ -184,9 +186,14 @@ class BackendMethods:
     invalid: Callable[[str], Host]
 
     def __init__(
-        self, tokenizer: Host, stop_ids: Iterable[int] | None, ends: Sequence[int] = ()
+        self,
+        tokenizer: Host,
+        stop_ids: Iterable[int] | None,
+        ends: Sequence[int] = (),
+        flags: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__()
+        self._flags = flags
         self._service = service_of(tokenizer)
         self._stop_ids = sorted(stop_ids) if stop_ids else None
         self._ends = tuple(ends)
@@ -218,7 +225,7 @@ class BackendMethods:
     def _compiled(self, kind: str, spec: str) -> Host:
         fields = {"format": "json"} if spec == _ANY_OBJECT else {kind: spec}
         try:
-            artifact = self._service.get(request_for(fields)).result()
+            artifact = self._service.get(request_for(fields, self._flags)).result()
         except ConstrainError as error:
             return self.invalid(str(error))
         return self.grammar(artifact.matcher(stop_ids=self._stop_ids))
@@ -255,12 +262,25 @@ def _created(
     from sglang.srt.parser.reasoning_parser import ReasoningParser
     from sglang.srt.runtime_context import get_serving
 
+    flags = flags_of(server_args)
     serving = get_serving()
     if serving.enable_strict_thinking:
         raise ValueError(f"--enable-strict-thinking is not enforced by the backend {NAME}")
     if not serving.reasoning_parser:
-        return backend(tokenizer, stop_ids)
+        return backend(tokenizer, stop_ids, flags=flags)
     parser = ReasoningParser(
         model_type=serving.reasoning_parser, stream_reasoning=False, tokenizer=tokenizer
     )
-    return backend(tokenizer, stop_ids, parser.detector.get_think_end_token_ids(tokenizer))
+    ends = parser.detector.get_think_end_token_ids(tokenizer)
+    return backend(tokenizer, stop_ids, ends, flags)
+
+
+def flags_of(server_args: Host) -> dict[str, Any]:
+    """SGLang's options of JSON. Raises ``ValueError`` for a pattern that is no white space."""
+    found = {
+        name: getattr(server_args, f"constrained_json_{name}", None)
+        for name in ("whitespace_pattern", "disable_any_whitespace")
+    }
+    flags = {name: value for name, value in found.items() if value}
+    with_flags(SchemaOptions(), flags)
+    return flags

@@ -27,7 +27,8 @@ from constrain.artifacts.tokens.bitmask import fill_many
 from constrain.artifacts.tokens.tokenset import word_count
 
 from .engines import request_for, service_of
-from .requests import Request
+from .flags import X_GUIDANCE
+from .requests import Request, RequestError
 from .service import CompileService
 
 Host: TypeAlias = Any
@@ -43,7 +44,9 @@ GRAMMAR_METHODS = frozenset(
 BACKEND_METHODS = frozenset({"allocate_token_bitmask", "compile_grammar", "destroy"})
 
 _FIELDS = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
+# Flags of requests, and those of them that an engine may be started with.
 _FLAGS = ("disable_any_whitespace", "disable_additional_properties", "whitespace_pattern")
+_OF_ENGINE = _FLAGS[:2]
 
 
 class GrammarMethods:
@@ -85,6 +88,7 @@ class BackendMethods:
 
     def __init__(self, vllm_config: Host, tokenizer: Host, vocab_size: int) -> None:
         self.vllm_config, self.tokenizer, self.vocab_size = vllm_config, tokenizer, vocab_size
+        self._flags = flags_of(getattr(vllm_config, "structured_outputs_config", None))
         self._service = service_of(tokenizer)
 
     def compile_grammar(
@@ -94,7 +98,8 @@ class BackendMethods:
 
         ``request_type``: a member of ``StructuredOutputOptions``. Raises ``ConstrainError``.
         """
-        request = _request(structured_outputs_of(request_type.name, grammar_spec))
+        fields = structured_outputs_of(request_type.name, grammar_spec)
+        request = _request(fields, self._flags)
         artifact = self._service.get(request).result()
         return self.grammar(artifact.matcher(stop_ids=_sorted(stop_token_ids)))
 
@@ -120,8 +125,42 @@ def structured_outputs_of(kind: str, spec: str) -> dict[str, Any]:
             return {kind.lower(): spec}
 
 
-def _request(fields: Mapping[str, Any]) -> Request:
-    return request_for({"structured_outputs": fields})
+def flags_of(config: Host) -> dict[str, Any]:
+    """The flags of vLLM's ``structured_outputs_config``. Raises ``ValueError`` if it names another
+    backend than this one."""
+    asked = getattr(config, "backend", "auto")
+    if asked not in ("auto", NAME):
+        raise ValueError(
+            f"the backend {asked!r} is asked for, and CONSTRAIN_VLLM is 1: leave out one of them"
+        )
+    said = {name: getattr(config, name, None) for name in _OF_ENGINE}
+    return {name: value for name, value in said.items() if value}
+
+
+def carrying(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a request with its flags inside of its schema, for that is what reaches the
+    engine. Raises ``RequestError`` for flags beside what is no schema."""
+    fields = {name: value for name, value in given.items() if name not in _FLAGS}
+    flags = {name: given[name] for name in _FLAGS if name in given}
+    if not flags:
+        return fields
+    if not fields.keys() & {"json", "json_object"}:
+        name = next(iter(flags))
+        raise RequestError(f"/structured_outputs/{name}", "this is read beside a schema alone")
+    request = _request(given)
+    schema = json.loads(request.text)
+    said: dict[str, Any] = {}
+    if "disable_any_whitespace" in flags:
+        said["whitespace_flexible"] = False
+    if "whitespace_pattern" in flags:
+        said["whitespace_pattern"] = flags["whitespace_pattern"]
+    if said:
+        schema = {**(schema if isinstance(schema, dict) else {"allOf": [schema]}), X_GUIDANCE: said}
+    return {"json": json.dumps(schema, ensure_ascii=False)}
+
+
+def _request(fields: Mapping[str, Any], flags: Mapping[str, Any] | None = None) -> Request:
+    return request_for({"structured_outputs": fields}, flags)
 
 
 def backend_class(types: Host) -> Host:
@@ -187,14 +226,15 @@ def wrap(manager: Host, params: Host, backend: Host, error: type[Exception]) -> 
         if model_config.is_diffusion or tokenizer is None:
             raise error("structured outputs need a model that writes in order, and its tokenizer")
         said = {name: getattr(asked, name) for name in (*_FIELDS, *_FLAGS)}
+        given = {k: v for k, v in said.items() if v is not None and v is not False}
         try:
-            # The spaces of one request would be lost on the way to the engine.
-            given = {k: v for k, v in said.items() if v is not None and v is not False}
-            if "disable_any_whitespace" in given:
-                raise error("disable_any_whitespace is not known of a request, nor enforced")
-            _request(given)
-        except ConstrainError as refused:
+            fields = carrying(given)
+            _request(fields, flags_of(config))
+        except (ConstrainError, ValueError) as refused:
             raise error(str(refused)) from None
+        if fields.keys() != given.keys():
+            for name in (*_FIELDS, *_FLAGS):
+                setattr(asked, name, fields.get(name))
         asked._backend, asked._backend_was_auto = NAME, True
 
     grammar_init.is_constrain = True  # type: ignore[attr-defined]

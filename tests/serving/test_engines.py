@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.schema.tools import members_of
 from support.serving.bases import fake_sglang, fake_vllm, masks, real
 
+from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.tokenset import word_count
-from constrain.compiler import Tokenizer, load_tokenizer
+from constrain.compiler import SchemaOptions, Tokenizer, load_tokenizer
 from constrain.compiler.serving import sglang, vllm
+from constrain.compiler.serving.engines import request_for
 from constrain.compiler.tokenizers import default_path
 
 # A model's vocabulary is wider than its tokenizer's.
@@ -235,12 +238,57 @@ def test_vllm_is_wrapped_once_and_checks_requests_where_they_come_in() -> None:
     for bad, message in (
         (Params(grammar="root ::= nothing"), "no dialect reads this grammar"),
         (Params(regex="a", whitespace_pattern=" "), "whitespace_pattern"),
-        (Params(json="{}", disable_any_whitespace=True), "disable_any_whitespace"),
+        (Params(json="{}", whitespace_pattern="x"), "whitespace_pattern"),
         (Params(choice=[]), "choice"),
     ):
         with pytest.raises(KeyError, match=message):
             bad._validate_structured_outputs(config, "config", "tokenizer")
     Params()._validate_structured_outputs(config, None, "tokenizer")
+    with pytest.raises(KeyError, match="'guidance' is asked for"):
+        good._validate_structured_outputs(config, SimpleNamespace(backend="guidance"), "tokenizer")
+
+
+@pytest.mark.quick
+def test_flags_of_a_vllm_request_reach_the_engine() -> None:
+    """All that it gets is the text of a schema, so they stand there."""
+    for flags, accepted, refused in (
+        ({"disable_any_whitespace": True}, '{"a":1}', '{"a": 1}'),
+        ({"whitespace_pattern": "[ ]?"}, '{"a": 1}', '{"a":  1}'),
+        ({"disable_additional_properties": True}, '{"a":\n1}', '{"b": 1}'),
+    ):
+        for kind in (
+            {"json": '{"properties": {"a": {}}, "type": "object"}'},
+            {"json_object": True},
+        ):
+            fields = vllm.carrying({**kind, **flags})
+            assert list(fields) == ["json"]
+            request = vllm._request(vllm.structured_outputs_of("JSON", fields["json"]))
+            members = members_of(request.text, request.dialect, request.options.schema)
+            assert members.accepts(accepted)
+            if "json" in kind or "disable_additional_properties" not in flags:
+                assert not members.accepts(refused)
+    with pytest.raises(ConstrainError, match="beside a schema alone"):
+        vllm.carrying({"regex": "a", "whitespace_pattern": " "})
+
+
+@pytest.mark.quick
+def test_engines_are_started_with_flags_and_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of vLLM's configuration, of SGLang's arguments, and one for each option of schemas."""
+    config = SimpleNamespace(backend="auto", disable_any_whitespace=True)
+    assert vllm.flags_of(config) == {"disable_any_whitespace": True}
+    arguments = SimpleNamespace(constrained_json_whitespace_pattern="[ ]?")
+    assert sglang.flags_of(arguments) == {"whitespace_pattern": "[ ]?"}
+    with pytest.raises(ValueError, match="has to match white space"):
+        sglang.flags_of(SimpleNamespace(constrained_json_whitespace_pattern="a"))
+    values = {"draft": "7", "order": "any", "any_limit": "9", "whitespace": "3", "ascii": "true"}
+    values |= {"integer": "decimal", "formats": "ignore", "unique": "ignore", "escapes": "any"}
+    values |= {"max_count": "8", "max_conj": "70", "schemas": "https://a/=b c"}
+    for name, value in values.items():
+        monkeypatch.setenv(f"CONSTRAIN_{name.upper()}", value)
+    found = request_for({"json_schema": "{}"}).options.schema
+    folders = (("https://a/", "b"), ("", "c"))
+    numbers = {"any_limit": 9, "max_count": 8, "max_conj": 70, "ascii": True, "schemas": folders}
+    assert SchemaOptions(**{**values, **numbers}) == found
 
 
 def test_vllm_processor_follows_requests_through_the_batch(

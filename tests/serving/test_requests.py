@@ -27,8 +27,14 @@ PERSON = {
     "required": ["name"],
     "additionalProperties": False,
 }
+# What nothing is said of may have other keys, and items.
+OPEN = {
+    "allOf": [{"properties": {"a": {"$ref": "#/$defs/b"}}}, {"properties": {"c": {}, "d": {}}}],
+    "properties": {"c": {"prefixItems": [{}]}},
+    "$defs": {"b": {"properties": {"b": {}}}},
+}
 IS_PERSON = ['{"name": "x"}', '{"name": "x", "age": 3}', '{ "name":"x"}']
-IS_NONE = ["{}", '{"name": 1}', '{"age": 3}', '{  "name": "x"}', '"x"', "", "Hello"]
+IS_NONE = ["{}", '{"name": 1}', '{"age": 3}', '"x"', "", "Hello"]
 IS_OBJECT = ["{}", '{"a": [1, {"b": null}]}']
 IS_NO_OBJECT = ["[]", "1", '{"a"}', "", "{"]
 LARK = 'start: "a" digit+\ndigit: /[0-9]/\n'
@@ -74,6 +80,27 @@ ACCEPTED: dict[str, tuple[dict[str, Any], str, str, list[str], list[str]]] = {
         "json-schema",
         ['{"name":"x"}'],
         IS_PERSON,
+    ),
+    "structured_outputs json, with a pattern of white space": (
+        {"structured_outputs": {"json": PERSON, "whitespace_pattern": "[ ]?"}},
+        "json",
+        "json-schema",
+        [*IS_PERSON, '{ "name" : "x" }'],
+        ['{  "name": "x"}', '{\n"name": "x"}'],
+    ),
+    "structured_outputs json, no other keys": (
+        {"structured_outputs": {"json": OPEN, "disable_additional_properties": True}},
+        "json",
+        "json-schema",
+        ['{"a": {"b": 1}}', '{"c": [1], "d": {"x": 1}}'],
+        ['{"z": 1}', '{"a": {"b": 1, "z": 1}}', '{"c": [1, 2]}'],
+    ),
+    "x-guidance": (
+        {"json_schema": {**PERSON, "x-guidance": {"whitespace_flexible": False}}},
+        "json",
+        "json-schema",
+        ['{"name":"x"}'],
+        ['{"name": "x"}'],
     ),
     "structured_outputs json_object": (
         {"structured_outputs": {"json_object": True}},
@@ -247,9 +274,9 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
         "nor enforced",
     ),
     "an option": (
-        {"structured_outputs": {"json": {}, "whitespace_pattern": " "}},
+        {"structured_outputs": {"json": {}, "whitespace_pattern": "[ab]"}},
         "/structured_outputs/whitespace_pattern",
-        "nor enforced",
+        "has to match white space",
     ),
     "two of a kind": (
         {"structured_outputs": {"json": {}, "regex": "a"}},
@@ -349,16 +376,16 @@ def test_a_dialect_is_told_where_exactly_one_reads_the_grammar() -> None:
 
 
 def test_options_of_a_server_are_those_of_all_requests() -> None:
-    """By default any tokens, white space of one character, and nothing precomputed."""
+    """By default any tokens, any white space, and nothing precomputed."""
     fields = {"response_format": {"type": "json_object"}}
     asked = CompileOptions(schema=SchemaOptions(draft="7"), vocab_size=300)
     found = _read(fields, options=asked)
-    schema = SchemaOptions(draft="7", whitespace="1")
+    schema = SchemaOptions(draft="7")
     expected = replace(asked, dialect="json-schema", tokenization="any", prewarm=0, schema=schema)
-    changed = _read(fields, tokenization="canonical", whitespace="flexible").options
+    changed = _read(fields, tokenization="canonical", whitespace="1").options
 
     assert expected == found.options
-    assert ("canonical", "flexible", None) == (
+    assert ("canonical", "1", None) == (
         changed.tokenization,
         changed.schema and changed.schema.whitespace,
         changed.prewarm,

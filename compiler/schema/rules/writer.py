@@ -20,6 +20,7 @@ from ..notes import ESCAPED, EXPONENTS, NUMBERS, Refused
 from ..options import ANY_ESCAPES, COMPACT, FLEXIBLE, ONE, PLAIN, PYTHON
 from ..places import Place
 from ..sets import Ends, Lengths, Names, Others, Texts, Within, decimal_text, quoted, spelled
+from ..white_space import white_space
 from .fixed_text import fixed_text
 
 # Lengths beside texts that are excluded, which are states of an automaton.
@@ -145,6 +146,9 @@ class Writer:
             return self.literal(b"")
 
         def some() -> regex.Node:
+            pattern = self.options.space_pattern
+            if pattern is not None:
+                return embedded_dfa(white_space(pattern))
             one = " " if kind == ONE else " \t\n\r"
             octets = regex.char_class((ord(char), ord(char)) for char in one)
             return regex.repeat(octets, 0, most)
