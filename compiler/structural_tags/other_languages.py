@@ -84,7 +84,7 @@ def schemas(
     that are read in other ways. Raises ``PartError``, ``LimitError``."""
     from ..schema.convert import grammar_around
     from ..schema.rules.contradictions import contradiction
-    from .xml_styles import XmlStyle
+    from .xml_styles import Tags
 
     options, excludes = reading
     pointers = [pointer for pointer, _ in used]
@@ -99,7 +99,7 @@ def schemas(
                 raise contradiction(goal, emitter.normal, at) or left_out
             span = document.spans[pointer]
             if style != JSON:
-                XmlStyle(emitter, goal, style, name, pointer).write(span)
+                Tags(emitter, style).write(goal, name, pointer, span)
                 continue
             emitter.begin(name, span)
             emitter.rule(name, [emitter.value(goal)])

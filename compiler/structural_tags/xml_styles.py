@@ -3,25 +3,32 @@
     {"properties": {"n": {"type": "string"}, "k": {"type": "integer"}}}   in the style qwen_xml
         ->   <parameter=n>Rome</parameter><parameter=k>3</parameter>
 
-The schema must be that of an object by its named keys: ``properties``, ``required``,
-``additionalProperties``. A string is any that its schema allows and that does not contain the tag's
-end; all other values are JSON, with white space around. What else is asked of the object is refused
-by name.
+Members are those that a schema's objects have in JSON, by the same rules: a writer of tags stands
+in the place of one of braces, commas and quotes. A string is any that its schema allows and that
+does not contain the tag's end; all other values are JSON, with white space around, but where the
+style has tags for those inside of objects and arrays.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 from ..automata import boolean
 from ..automata import regex_ir as regex
+from ..automata.dfa import Dfa
+from ..automata.minimize import minimal
+from ..automata.thompson import thompson
 from ..diagnostics import Span
 from ..grammar import tree
-from ..schema.formulas import Type
-from ..schema.goals import Goal
+from ..schema import numbers
+from ..schema.formulas import Type, Unique
+from ..schema.goals import ANYTHING, Goal
 from ..schema.notes import Refused
-from ..schema.options import ANY_ORDER
 from ..schema.places import Place
 from ..schema.rules.emit import Emitter
+from ..schema.rules.items import array
+from ..schema.rules.members import object_
+from ..schema.rules.writer import Writer, embedded_dfa
 from ..schema.sets import Ends, Lengths, Names, Texts
 from .free_text import texts_without
 
@@ -29,134 +36,212 @@ from .free_text import texts_without
 _VALUE = "value"
 
 
+# Characters that end a key or a tag; those of which a style says how they are written.
+_ENDING = '<>"&|'
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
-    """``opening``: what stands before a value, white space between its pieces; ``{key}`` and
-    ``{kind}`` are filled in. ``kinds``: what values are called by their type, or as ``value``; none
-    where nothing tells them apart. ``is_nested``: whether objects and arrays are JSON as other
-    values are."""
+    """``before`` stands before a key; the pieces ``behind`` it, white space between them, before a
+    value, ``{kind}`` filled in; ``closing`` behind it. ``kinds``: what values are called by their
+    type, or as ``value``; none where nothing tells them apart. ``item``: what stands before the
+    last piece where a value has no key, in an array of tags; None where arrays and objects inside
+    are JSON. ``escapes``: how characters of keys are written that would end them."""
 
-    opening: tuple[str, ...]
+    before: str
+    behind: tuple[str, ...]
     closing: str
     kinds: Mapping[str, str] | None = None
-    is_nested: bool = True
+    item: str | None = None
+    escapes: Mapping[str, str] = field(default_factory=dict)
 
 
 STYLES: Mapping[str, Style] = {
-    "qwen_xml": Style(("<parameter={key}>",), "</parameter>"),
-    "minimax_xml": Style(('<parameter name="{key}">',), "</parameter>"),
-    "glm_xml": Style(("<arg_key>{key}</arg_key>", "<arg_value>"), "</arg_value>"),
+    "qwen_xml": Style("<parameter=", (">",), "</parameter>"),
+    "minimax_xml": Style('<parameter name="', ('">',), "</parameter>"),
+    "glm_xml": Style("<arg_key>", ("</arg_key>", "<arg_value>"), "</arg_value>"),
     "deepseek_xml": Style(
-        ('<｜DSML｜parameter name="{key}" string="{kind}">',),
+        '<｜DSML｜parameter name="',
+        ('" string="{kind}">',),
         "</｜DSML｜parameter>",
         {Type.STRING: "true", _VALUE: "false"},
     ),
     "deepseek_v4_1_xml": Style(
-        ('<｜DSML｜ parameter name="{key}" string="{kind}">',),
+        '<｜DSML｜ parameter name="',
+        ('" string="{kind}">',),
         "</｜DSML｜ parameter>",
         {Type.STRING: "true", _VALUE: "false"},
     ),
     "kimi_k3_xml": Style(
-        ('<|open|>argument key="{key}" type="{kind}"<|sep|>',),
+        '<|open|>argument key="',
+        ('" type="{kind}"<|sep|>',),
         "<|close|>argument<|sep|>",
         {type_: type_.value for type_ in Type},
+        escapes={'"': "&quot;", "&": "&amp;"},
     ),
     "cohere_xml": Style(
-        ('<cofl:value name="{key}" type="{kind}">',),
+        '<cofl:value name="',
+        ('" type="{kind}">',),
         "</cofl:value>",
-        {Type.STRING: "raw", _VALUE: "json"},
-        is_nested=False,
+        {Type.STRING: "raw", Type.ARRAY: "list", Type.OBJECT: "dict", _VALUE: "json"},
+        item="<cofl:value",
     ),
 }
 
-_OF_OBJECT = frozenset(
-    {"title", "description", "default", "examples", "$comment", "deprecated", "readOnly"}
-    | {"writeOnly", "$defs", "definitions", "$schema", "$id", "type"}
-    | {"properties", "required", "additionalProperties"}
-)
 
+class Tags(Writer):
+    """Writes rules of tags beside those of JSON that ``emitter`` writes."""
 
-class XmlStyle:
-    """Writes the rule ``name``: the arguments of one schema, whose goal is ``goal``."""
+    def __init__(self, emitter: Emitter, style: str) -> None:
+        # The same rules and names; the place at work is its own.
+        vars(self).update(vars(emitter))
+        self.emitter, self.style, self.called = emitter, STYLES[style], style
+        # Rules of values behind a key or, in arrays, behind none; those without a rule so far.
+        self._written: dict[tuple[Goal, bool], str] = {}
+        self._waiting: list[tuple[Goal, bool]] = []
+        self._is_item = False
+        # The schema of the object at work.
+        self._place: Place | None = None
 
-    def __init__(self, emitter: Emitter, goal: Goal, style: str, name: str, pointer: str) -> None:
-        self.emitter, self.goal, self.style = emitter, goal, STYLES[style]
-        self.called, self.name, self.pointer = style, name, pointer
-        self.place = self._object()
-
-    def write(self, span: Span) -> None:
-        """All keys, in the order of the schema, or in any where the options say so. Raises
-        ``Refused`` and ``LimitError``."""
-        write, place = self.emitter, self.place
-        required = set(place.strings("required"))
-        properties = place.mapping("properties")
-        for key in sorted(required - set(properties)):
-            message = f"the key {key!r} is required, and no schema describes it"
-            raise place.refused(message, "describe it in properties", "required")
-        parts = []
-        for key in properties:
-            goal = write.goals.inside(place, "properties", key)
-            if not write.normal.is_surely_empty(goal):
-                parts.append(tree.Part(self._argument(key, goal, span), key in required))
-        if place.schema.get("additionalProperties", True) is not False:
-            message = f"{self.called}: keys without a schema of their own are left out"
-            write.notes.narrowed(place.pointer, message)
-        write.begin(self.name, span)
-        if write.options.order == ANY_ORDER and len(parts) > 1:
-            inside: tree.Expr = tree.Permutation(tuple(parts), None, span)
-        else:
-            inside = write.sequence(
-                *(p.item if p.is_required else write.repetition(p.item, 0, 1) for p in parts)
-            )
-        write.rule(self.name, [write.sequence(inside, write.space())])
-
-    def _object(self) -> Place:
-        """The place of the schema, whose keywords are those of named keys."""
-        place = self.emitter.goals.nearest(self.goal)
-        if place is None or place.schema.get("type") != "object":
+    def write(self, goal: Goal, name: str, pointer: str, span: Span) -> None:
+        """The rule ``name``: the arguments of a schema. Raises ``Refused`` and ``LimitError``."""
+        self.begin(name, span)
+        if self.normal.lacks(goal, Type.OBJECT):
             hint = 'say "type": "object" and its properties'
-            raise Refused(f"#{self.pointer}", f"{self.called} writes the keys of an object", hint)
-        for keyword in place.schema:
-            if keyword not in _OF_OBJECT:
-                hint = "it reads properties, required and additionalProperties"
-                raise place.refused(f"{self.called}: {keyword} is not enforced", hint, keyword)
-        return place
+            raise Refused(f"#{pointer}", f"{self.called} writes the keys of an object", hint)
+        self.rule(name, [self.sequence(self.choice(self._objects(goal)), self.space())])
+        while self._waiting:
+            self.limits.check_resources("arguments in tags", [name])
+            goal, is_item = self._waiting.pop()
+            self._value(goal, is_item)
+        self.emitter.may_be_empty |= self.may_be_empty
 
-    def _argument(self, key: str, goal: Goal, span: Span) -> tree.Expr:
-        """A key and its value, white space before."""
-        if not key or set(key) & set('<>"&|') or not key.isprintable():
-            message = f"{self.called} cannot write the key {key!r}"
-            raise self.place.refused(message, "it would end the tag", "properties", key)
-        write, name = self.emitter, f"{self.name} {key}"
-        write.begin(name, span)
+    def _objects(self, goal: Goal) -> list[tree.Expr]:
+        self._place = self.goals.nearest(goal)
+        found = self.normal.conjunctions(goal, Type.OBJECT)
+        return [one for each in found for one in object_(each, goal, self.normal, self)]
+
+    def _arrays(self, goal: Goal) -> list[tree.Expr]:
+        found = self.normal.conjunctions(goal, Type.ARRAY)
+        if any(isinstance(literal, Unique) for each in found for literal in each.literals):
+            place = self.goals.nearest(goal)
+            message = f"{self.called}: uniqueItems is not enforced"
+            raise Refused(place.at("uniqueItems") if place else "#", message)
+        self._is_item = True
+        options = [one for each in found for one in array(each, self.normal, self)]
+        self._is_item = False
+        return options
+
+    # --- what members and items are written with
+
+    def bracketed(self, first: str, inside: tree.Expr, last: str) -> tree.Expr:
+        """What stands between tags, which need no brackets around."""
+        return inside
+
+    def comma(self) -> tree.Expr:
+        """Nothing: a tag has an end."""
+        return self.literal(b"")
+
+    def colon(self) -> tree.Expr:
+        """Nothing: a value begins with what stands behind its key."""
+        return self.literal(b"")
+
+    def permutation(
+        self, parts: Sequence[tree.Part], separator: tree.Expr, least: int, most: int | None
+    ) -> tree.Expr:
+        """Arguments in any order."""
+        found = super().permutation(parts, separator, least, most)
+        assert isinstance(found, tree.Permutation)
+        return tree.Permutation(found.parts, None, self.span, found.least, found.most)
+
+    def text(self, text: str) -> tree.Expr:
+        """What stands before the value of a key, up to its end."""
+        escapes = self.style.escapes
+        if not text or (set(text) & set(_ENDING) - set(escapes)) or not text.isprintable():
+            message = f"{self.called} cannot write the key {text!r}"
+            if self._place is not None and text in self._place.mapping("properties"):
+                raise self._place.refused(message, "it would end the tag", "properties", text)
+            raise Refused(self._name, message, "it would end the tag")
+        written = "".join(escapes.get(char, char) for char in text)
+        return self.sequence(self.space(), self.literal(self.style.before + written))
+
+    def texts(self, texts: Texts) -> tree.Expr:
+        """The same of a set of keys, without those that would end a tag."""
+        plain = boolean.common(self.normal.texts.dfa(texts), _plain_keys(), self.limits)
+        at = self._place.pointer if self._place is not None else self._name
+        self.notes.narrowed(at, f"{self.called}: keys with any of {_ENDING} are left out")
+        if plain.is_empty:
+            return self.choice([])
+        keys = tree.Pattern(embedded_dfa(plain), "", self.span)
+        name = self.helper()
+        self.rules.append(tree.Rule(name, self.span, keys, self.span, terminal=True))
+        before = self.literal(self.style.before)
+        return self.sequence(self.space(), before, self.reference(name))
+
+    def value(self, goal: Goal) -> tree.Reference:
+        """What stands behind a key, or an item: the rule of that goal."""
+        key = goal, self._is_item
+        if key not in self._written:
+            place = self.goals.nearest(goal)
+            self._written[key] = self._fresh(f"{place.pointer if place else self._name} argument")
+            self._waiting.append(key)
+        return self.reference(self._written[key])
+
+    # --- values
+
+    def _value(self, goal: Goal, is_item: bool) -> None:
+        name = self._written[goal, is_item]
+        place = self.goals.nearest(goal)
+        self.begin(name, (place.span if place else None) or self.span)
         values: dict[str, list[tree.Expr]] = {}
-        texts = write.normal.texts_of(goal)
+        texts = self.normal.texts_of(goal)
         for written in self._bare(texts, name):
             values.setdefault(self._kind(Type.STRING), []).append(written)
         # Where nothing says what is a string, any text is one.
         if texts is not Ends.ALL or self.style.kinds is not None:
-            for type_, options in write.by_type(goal):
-                if options and not self.style.is_nested and type_ in (Type.ARRAY, Type.OBJECT):
-                    message = f"{self.called} writes {type_}s as tags, which is not supported"
-                    raise self.place.refused(message, "", "properties", key)
+            for type_, options in self._by_type(goal, name):
                 if options:
-                    write.begin(name, span)
-                    value = self._spaced(write.choice(options))
+                    value = self._spaced(self.choice(options))
                     values.setdefault(self._kind(type_), []).append(value)
-        write.begin(name, span)
-        end = write.literal(self.style.closing)
+        if goal == ANYTHING and self.style.kinds and "integer" not in values and self._names_types:
+            values["integer"] = [self._spaced(self._integer())]
+        end = self.literal(self.style.closing)
         options = [
-            write.sequence(write.space(), *self._opening(key, kind), write.choice(each), end)
+            self.sequence(*self._opening(kind, is_item), self.choice(each), end)
             for kind, each in values.items()
         ]
-        write.rule(name, options)
-        return write.reference(name)
+        self.rule(name, options)
 
-    def _opening(self, key: str, kind: str) -> Iterator[tree.Expr]:
-        for i, piece in enumerate(self.style.opening):
-            if i:
-                yield self.emitter.space()
-            yield self.emitter.literal(piece.replace("{key}", key).replace("{kind}", kind))
+    def _by_type(self, goal: Goal, name: str) -> Iterator[tuple[Type, list[tree.Expr]]]:
+        """Values of each type but strings, as JSON or in tags."""
+        self.emitter.begin(name, self.span)
+        for type_, options in self.emitter.by_type(goal):
+            yield type_, options
+            if type_ is Type.NUMBER and self.style.item is not None:
+                break
+        else:
+            return
+        for type_, write in ((Type.ARRAY, self._arrays), (Type.OBJECT, self._objects)):
+            yield type_, [] if self.normal.lacks(goal, type_) else write(goal)
+
+    @property
+    def _names_types(self) -> bool:
+        """Whether values are called by the names that JSON Schema has for types."""
+        return self.style.kinds is not None and Type.NUMBER in self.style.kinds
+
+    def _integer(self) -> tree.Expr:
+        return tree.Pattern(embedded_dfa(numbers.integers(False)), "", self.span)
+
+    def _opening(self, kind: str, is_item: bool) -> Iterator[tree.Expr]:
+        """What stands before a value, behind its key."""
+        first, *others = (piece.replace("{kind}", kind) for piece in self.style.behind)
+        if is_item:
+            yield self.space()
+            first = f"{self.style.item}{first.removeprefix(chr(34))}"
+        yield self.literal(first)
+        for piece in others:
+            yield self.space()
+            yield self.literal(piece)
 
     def _kind(self, type_: Type) -> str:
         """What values of a type are called."""
@@ -165,35 +250,41 @@ class XmlStyle:
 
     def _bare(self, texts: Texts, name: str) -> Iterator[tree.Expr]:
         """A string without quotes; of some the tag's end is left out."""
-        write = self.emitter
-        unwanted = (self.style.closing, *write.without)
+        unwanted = (self.style.closing, *self.without)
         if texts is Ends.NONE:
             return
         if isinstance(texts, Names):
             listed = [text for text in texts.texts if not any(e in text for e in unwanted)]
             if listed:
-                yield self._told(write.choice([write.literal(text) for text in listed]))
+                yield self._told(self.choice([self.literal(text) for text in listed]))
             return
-        free = texts_without(unwanted, (), write.limits, [name])
+        free = texts_without(unwanted, (), self.limits, [name])
         node: regex.Node = boolean.embedded(free)
         if isinstance(texts, Lengths):
             # Small ones are built, others followed while decoding.
             some = regex.repeat(regex.ANY_CHARACTER, texts.least, texts.most)
             node = regex.intersection(some, node, text=name)
         elif texts is not Ends.ALL:
-            node = boolean.embedded(
-                boolean.common(write.normal.texts.dfa(texts), free, write.limits)
-            )
-        bare = tree.Pattern(node, "any text", write.span)
+            node = boolean.embedded(boolean.common(self.normal.texts.dfa(texts), free, self.limits))
+        bare = tree.Pattern(node, "any text", self.span)
         if texts is not Ends.ALL:
             yield self._told(bare)
             return
-        write.rule(f"{name} text", [bare])
-        yield write.reference(f"{name} text")
+        self.rule(f"{name} text", [bare])
+        yield self.reference(f"{name} text")
 
     def _told(self, text: tree.Expr) -> tree.Expr:
         """White space around a string, but where it is said to be one with all of it."""
         return text if self.style.kinds is not None else self._spaced(text)
 
     def _spaced(self, value: tree.Expr) -> tree.Expr:
-        return self.emitter.sequence(self.emitter.space(), value, self.emitter.space())
+        return self.sequence(self.space(), value, self.space())
+
+
+@lru_cache(1)
+def _plain_keys() -> Dfa:
+    """Keys that are not empty and end no tag."""
+    left_out = sorted({*map(ord, _ENDING), 0x7F, *range(0x20)})
+    runs = zip([-1, *left_out], [*left_out, 0x110000], strict=True)
+    one = regex.char_class((a + 1, b - 1) for a, b in runs if a + 1 < b)
+    return minimal(thompson(regex.repeat(one, 1, None)))

@@ -78,7 +78,11 @@ REFUSED: list[tuple[Any, str, str]] = [
     ),
     (styled({}, "minimax_m3_xml"), '"minimax_m3_xml"', "style minimax_m3_xml is not supported"),
     (styled({"pattern": "("}), '"("', "#/format/json_schema/properties/k/pattern: "),
-    (styled({"type": "array"}, "cohere_xml"), '{"type": "array"}', "writes arrays as tags"),
+    (
+        styled({"type": "array", "uniqueItems": True}, "cohere_xml"),
+        "true",
+        "uniqueItems is not enforced",
+    ),
     (styled({"type": "integer", "minimum": "x"}), '"x"', "properties/k/minimum: "),
     (
         {**styled({}), "json_schema": {"type": "array"}},
@@ -89,11 +93,6 @@ REFUSED: list[tuple[Any, str, str]] = [
         {"type": "json_schema", "json_schema": {"type": "object", "not": {}}, "style": "glm_xml"},
         "{}",
         "#/format/json_schema/not: no value satisfies this schema",
-    ),
-    (
-        {**styled({}), "json_schema": {"type": "object", "minProperties": 1}},
-        "1",
-        "#/format/json_schema/minProperties: qwen_xml: minProperties is not enforced",
     ),
     (
         {**styled({}), "json_schema": {"type": "object", "properties": {"a>": {}}}},
@@ -321,9 +320,8 @@ def test_arguments_in_a_style_follow_references_and_come_in_any_order() -> None:
     assert not accepts(of(form), b + a)
     notes = [note.message for note in read_grammar(as_text(whole(form)), "structural-tag").notes]
     assert [
-        "#/format/json_schema: deepseek_xml: keys without a schema of their own are left out "
-        "[narrowed]"
-    ] == notes
+        '#/format/json_schema: deepseek_xml: keys with any of <>"&| are left out [narrowed]'
+    ] == [note for note in notes if "narrowed" in note]
 
 
 def test_bare_strings_are_those_of_their_schemas() -> None:

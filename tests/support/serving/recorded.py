@@ -81,12 +81,7 @@ def matched(
         found: object = expected
         match name:
             case "accept_string" | "accept_token":
-                given = arguments[0]
-                ids = (
-                    [given]
-                    if name == "accept_token"
-                    else list(given.encode("utf-8", "surrogatepass"))
-                )
+                ids = [arguments[0]] if name == "accept_token" else list(_octets(arguments[0]))
                 if name == "accept_string" and tokens:
                     return
                 found = matcher.validate(ids) == len(ids)
@@ -108,3 +103,10 @@ def matched(
         yield Call(f"{what} | {name} {arguments}", expected, found)
         if found != expected and name.startswith("accept"):
             return
+
+
+def _octets(given: Any) -> bytes:
+    """A recorded text, or recorded bytes."""
+    if isinstance(given, dict):
+        return bytes.fromhex(given["__hex__"])
+    return str(given).encode("utf-8", "surrogatepass")
