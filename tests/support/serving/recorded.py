@@ -25,16 +25,22 @@ class Call(NamedTuple):
     found: object
 
 
-def tokenizer_of(tokens: Sequence[bytes], stops: Sequence[int]) -> Tokenizer:
+def tokenizer_of(
+    tokens: Sequence[bytes], stops: Sequence[int], *, is_plain: bool = False
+) -> Tokenizer:
     """A tokenizer of these tokens, of which those in angle brackets and those that end texts are
-    special; without such there is one more."""
+    special; without such there is one more. If it ``is_plain``, those that end texts alone are
+    special, and behind all each byte is a token that was none."""
     ends = tuple(stops) or (len(tokens),)
     special = {i: f"<stop {i}>" for i in ends}
     for i, token in enumerate(tokens):
         name = token.decode("utf-8", "replace")
-        if re.fullmatch("<.+>", name) and name not in special.values():
+        if not is_plain and re.fullmatch("<.+>", name) and name not in special.values():
             special[i] = name
     texts = {i: token for i, token in enumerate(tokens) if i not in special and token}
+    known, behind = set(texts.values()), max(len(tokens), *(end + 1 for end in ends))
+    missing = [i for i in range(256) if is_plain and bytes([i]) not in known]
+    texts |= {behind + i: bytes([octet]) for i, octet in enumerate(missing)}
     by_text = {token: i for i, token in texts.items()}
     return Tokenizer(
         name="recorded",
@@ -44,15 +50,17 @@ def tokenizer_of(tokens: Sequence[bytes], stops: Sequence[int]) -> Tokenizer:
         merges=np.zeros((0, 3), dtype=np.int32),
         base=[by_text.get(bytes([octet]), -1) for octet in range(256)],
         eos=ends,
-        vocab_size=max(len(tokens), *(end + 1 for end in ends)),
+        vocab_size=behind + len(missing),
     )
 
 
 @cache
-def compiler_of(tokens: tuple[bytes, ...], stops: tuple[int, ...]) -> Compiler:
+def compiler_of(
+    tokens: tuple[bytes, ...], stops: tuple[int, ...], *, is_plain: bool = False
+) -> Compiler:
     """One compiler for all grammars of a tokenizer; no tokens stand for all bytes."""
     every = tokens or tuple(bytes([octet]) for octet in range(256))
-    return Compiler(tokenizer_of(every, stops), cache=None)
+    return Compiler(tokenizer_of(every, stops, is_plain=is_plain), cache=None)
 
 
 def tokens_in(known: dict[str, Any]) -> Tokens | None:
