@@ -147,13 +147,22 @@ class _Reader:
             if request is not None:
                 found[f"/{name}"] = request
         tools = self._tools(fields)
-        if tools is not None and (not found or fields.get("tool_choice") != "none"):
-            found["/tools"] = tools
         (first, request), *others = [*found.items(), ("", None)]
         if len(others) > 1:
-            hint = "say tool_choice none, or leave one out" if tools else "leave one out"
-            raise RequestError(others[0][0], f"{first} asks for a format, too", hint)
-        return request
+            raise RequestError(others[0][0], f"{first} asks for a format, too", "leave one out")
+        if tools is None or (request is not None and fields.get("tool_choice") == "none"):
+            return request
+        return tools if request is None else self._with_response(tools, request, first)
+
+    def _with_response(self, tools: Request, response: Request, pointer: str) -> Request:
+        """Calls, or an answer of a format: where a model must call, the format says nothing."""
+        if tools.kind != "tools" or response.dialect != JSON_SCHEMA:
+            hint = "say tool_choice none, or leave one out"
+            raise RequestError(pointer, "beside tools a format is a schema, or any object", hint)
+        asked = {**_value(tools.text, "/tools"), "response": _value(response.text, pointer)}
+        return replace(
+            tools, text=_json(asked, pointer), options=replace(self.options, dialect=TOOLS)
+        )
 
     def _field(self, name: str) -> "Callable[[Json, str], Request | None] | None":
         match name:
@@ -299,8 +308,10 @@ class _Reader:
         return self._request("choice", "gbnf", text, pointer)
 
     def _grammar(self, value: Json, pointer: str) -> Request:
-        """A grammar that does not say its dialect."""
+        """A grammar that does not say its dialect, or the one of llguidance's list."""
         text = _string(value, pointer)
+        if text.lstrip().startswith("{"):
+            return self._listed_grammar(text, pointer)
         read, errors = [], []
         schema, limits = self.options.schema, self.options.limits.started()
         for dialect in self.dialects:
@@ -317,6 +328,25 @@ class _Reader:
             message = f"this can be read as {' or '.join(read)}, which may mean different things"
             raise RequestError(pointer, message, "a server may say which it takes")
         return self._request("grammar", read[0], text, pointer)
+
+    def _listed_grammar(self, text: str, pointer: str) -> Request:
+        """``{"grammars": [{"lark_grammar": …}]}``, or a ``json_schema`` there."""
+        value = _value(text, pointer)
+        _only(_object(value, pointer), ("grammars",), pointer)
+        listed = list(_listed(value.get("grammars"), f"{pointer}/grammars"))
+        pointer = f"{pointer}/grammars/0"
+        if len(listed) != 1:
+            message = "there must be one grammar, for others are not known by their names"
+            raise RequestError(pointer, message)
+        _only(_object(listed[0], pointer), ("name", "lark_grammar", "json_schema"), pointer)
+        said = {k: v for k, v in listed[0].items() if v is not None and k != "name"}
+        if len(said) != 1:
+            raise RequestError(pointer, "there must be a lark_grammar or a json_schema")
+        ((kind, inner),) = said.items()
+        if kind == "json_schema":
+            return self._schema(inner, f"{pointer}/{kind}")
+        inner = _string(inner, f"{pointer}/{kind}")
+        return self._request("grammar", "lark", inner, f"{pointer}/{kind}")
 
     def _written(self, value: Json, pointer: str) -> Request:
         """A grammar as OpenAI's custom tools have it, or as Fireworks does."""

@@ -15,7 +15,7 @@ from .styles import STYLES, Style
 AUTO, NONE, REQUIRED = "auto", "none", "required"
 MODES = (AUTO, NONE, REQUIRED)
 
-_KEYS = ("tools", "tool_choice", "parallel_tool_calls", "style")
+_KEYS = ("tools", "tool_choice", "parallel_tool_calls", "style", "response")
 _OF_FUNCTION = frozenset(["name", "description", "parameters", "strict"])
 _FUNCTION = "function"
 
@@ -33,12 +33,14 @@ class Tool:
 @dataclass(frozen=True, slots=True)
 class Tools:
     """The ``tools`` that may be called. ``mode``: ``auto``, ``none`` or ``required``;
-    ``is_parallel``: whether there may be several calls."""
+    ``is_parallel``: whether there may be several calls. ``response``: the pointer of a schema of
+    which a text without calls is an instance, None where it may be any."""
 
     tools: tuple[Tool, ...]
     mode: str
     is_parallel: bool
     style: Style
+    response: str | None = None
 
 
 def tools_in(value: Json) -> Tools:
@@ -61,7 +63,8 @@ def tools_in(value: Json) -> Tools:
     if not isinstance(is_parallel, bool | None):
         raise Refused("#/parallel_tool_calls", "this must be true or false")
     kept = tuple(tool for tool in tools if chosen is None or tool.name in chosen)
-    return Tools(kept, mode, is_parallel is not False and not is_one, STYLES[style])
+    response = "/response" if value.get("response") is not None else None
+    return Tools(kept, mode, is_parallel is not False and not is_one, STYLES[style], response)
 
 
 def _listed(value: Json, pointer: str) -> tuple[Tool, ...]:

@@ -4,6 +4,7 @@ texts ::= (until call)* plain       auto, calls that a trigger begins anywhere
 texts ::= plain | calls             auto, calls that a text begins with
 texts ::= plain                     none
 texts ::= calls                     required
+texts ::= response | calls          auto, where texts without calls have a schema
 call  ::= "{" "\\"name\\"" ":" ("\\"f\\"" "," "\\"arguments\\"" ":" schema of f | …) "}"
 """
 
@@ -71,6 +72,8 @@ def _schemas_and_calls(
     """The pointers of the schemas of arguments, and what writes the rules around them."""
     called = tools.tools if tools.mode != NONE else ()
     roots = [tool.parameters for tool in called if tool.parameters is not None]
+    if tools.response is not None and tools.mode in (AUTO, NONE):
+        roots.append(tools.response)
 
     def around(emitter: Emitter, goals: Sequence[Goal]) -> str:
         writer = _Calls(emitter, tools, document, dict(zip(roots, goals, strict=True)))
@@ -101,7 +104,7 @@ class _Calls:
             options = [self._plain()]
         elif tools.mode != AUTO:
             options = [self._calls()]
-        elif self.style.trigger is None:
+        elif self.style.trigger is None or tools.response is not None:
             options = [self._plain(), self._calls()]
         else:
             options = list(self._calls_in_text(self.style.trigger))
@@ -120,8 +123,10 @@ class _Calls:
         yield write.sequence(write.repetition(turn, 0, most), plain)
 
     def _plain(self) -> tree.Expr:
-        """A text that calls nothing, which may be empty."""
+        """A text that calls nothing, which may be empty; one of a schema, if there is one."""
         write = self.emitter
+        if self.tools.response is not None:
+            return write.value(self.goals[self.tools.response])
         if self.style.trigger is not None:
             found = complement(_holding(self.style.trigger), write.limits)
             return self._pattern("text", embedded(found))

@@ -95,6 +95,41 @@ ACCEPTED: dict[str, tuple[dict[str, Any], str, str, list[str], list[str]]] = {
         ['{"a": {"b": 1}}', '{"c": [1], "d": {"x": 1}}'],
         ['{"z": 1}', '{"a": {"b": 1, "z": 1}}', '{"c": [1, 2]}'],
     ),
+    "llguidance's list, Lark": (
+        {"grammar": json.dumps({"grammars": [{"name": "g", "lark_grammar": LARK}]})},
+        "grammar",
+        "lark",
+        ["a1", "a12"],
+        ["a", ""],
+    ),
+    "llguidance's list, a schema": (
+        {"structured_outputs": {"grammar": '{"grammars": [{"json_schema": {"const": 1}}]}'}},
+        "json",
+        "json-schema",
+        ["1"],
+        ["2"],
+    ),
+    "tools and a format": (
+        {"response_format": _schema(PERSON), "tools": TOOLS, "tool_choice": "auto"},
+        "tools",
+        "tools",
+        ['[{"name": "time", "arguments": {}}]', '{"name": "x"}'],
+        ["Hello", "[]", "", '{"name": 1}'],
+    ),
+    "tools that must be called and a format": (
+        {"response_format": _schema(PERSON), "tools": TOOLS, "tool_choice": "required"},
+        "tools",
+        "tools",
+        ['[{"name": "time", "arguments": {}}]'],
+        ['{"name": "x"}', ""],
+    ),
+    "tools that are not called and a format": (
+        {"response_format": _schema(PERSON), "tools": TOOLS, "tool_choice": "none"},
+        "json",
+        "json-schema",
+        IS_PERSON,
+        ['[{"name": "time", "arguments": {}}]', "Hello"],
+    ),
     "x-guidance": (
         {"json_schema": {**PERSON, "x-guidance": {"whitespace_flexible": False}}},
         "json",
@@ -290,9 +325,14 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
         "/regex asks for a format, too",
     ),
     "tools and a format": (
-        {"response_format": {"type": "json_object"}, "tools": TOOLS},
-        "/tools",
+        {"regex": "a", "tools": TOOLS},
+        "/regex",
         "say tool_choice none",
+    ),
+    "two grammars of a list": (
+        {"grammar": '{"grammars": [{"lark_grammar": "start: \\"a\\""}, {"json_schema": {}}]}'},
+        "/grammar/grammars/0",
+        "there must be one grammar",
     ),
     "a choice without tools": ({"tool_choice": "required"}, "/tool_choice", "there are no tools"),
     "no choices": (

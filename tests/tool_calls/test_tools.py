@@ -88,6 +88,22 @@ def test_a_choice_says_whether_there_are_calls_and_a_style_how_they_are_written(
     )
 
 
+@pytest.mark.parametrize("style", [name for name in STYLES if name != "qwen"])
+def test_a_text_without_calls_may_have_a_schema(style: str) -> None:
+    """Then calls stand alone, where there may be some."""
+    response = {"$ref": "#/$defs/c", "$defs": {"c": {"const": 7}}}
+    asked = {"tools": TOOLS, "style": style, "response": response}
+    calls = [text for text in CASES[style, "required"][0] if text]
+    for choice, members, others in (
+        ("auto", ["7", *calls], ["", "Hello", "8"]),
+        ("none", ["7"], ["", "Hello", *calls]),
+        ("required", calls, ["", "7"]),
+    ):
+        found = {**asked, "tool_choice": choice}
+        assert all(accepts(found, text) for text in members)
+        assert not any(accepts(found, text) for text in others)
+
+
 def test_every_style_is_tried() -> None:
     """With each choice; one is of tokens, and so of no texts."""
     choices = ("auto", "none", "required")
