@@ -90,6 +90,12 @@ class Artifact:
         return self._kind.runtime(self._contents)
 
     @property
+    def held_bytes(self) -> int:
+        """About what was found while decoding and is held now: rows, steps and states. The tables
+        of the tokenizer, which artifacts may share, are no part of it."""
+        return self._contents.caches.held_bytes
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the compiler said of the grammar, its tokenizer and its options, for people."""
         return self.manifest.notes

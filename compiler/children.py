@@ -30,7 +30,11 @@ class ChildClock:
             return self._end - now if self._taken is None else 1.0
         if taken > self._taken:
             self._taken, self._since = taken, now
-        return -1.0 if now - self._since > IDLE_SECONDS else self._end - taken
+        return -1.0 if self.is_idle() else self._end - taken
+
+    def is_idle(self) -> bool:
+        """Whether the process had no time for long, as far as that was looked at."""
+        return self._taken is not None and time.monotonic() - self._since > IDLE_SECONDS
 
     def is_over(self) -> bool:
         """Whether the time is over."""

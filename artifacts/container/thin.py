@@ -73,10 +73,30 @@ def encode_thin(manifest: Mapping[str, Any], arrays: Arrays) -> Thin:
     bytes."""
     shared = {name: array for name, array in arrays.items() if is_of_tokenizer(name)}
     own = {name: array for name, array in arrays.items() if name not in shared}
-    tables = encode({"kind": _KIND}, shared)
-    name = decode(b"".join(tables), verify=False).digest + SUFFIX
+    name, tables = _encoded(shared)
     said = {"file": name, "sections": sorted(shared)}
     return Thin(encode(manifest, own, shared=said), name, tables)
+
+
+# The tables that were encoded last, by their arrays: those of a tokenizer are the same objects.
+_ENCODED: "OrderedDict[tuple[tuple[str, int], ...], tuple[Arrays, str, Sequence[bytes]]]"
+_ENCODED = OrderedDict()
+_MOST_ENCODED = 4
+
+
+def _encoded(shared: Arrays) -> tuple[str, Sequence[bytes]]:
+    """The name of a file of tables, and its chunks. Nobody writes to the arrays."""
+    key = tuple((name, id(array)) for name, array in sorted(shared.items()))
+    found = _ENCODED.pop(key, None)
+    if found is None:
+        tables = encode({"kind": _KIND}, shared)
+        name = decode(b"".join(tables), verify=False).digest + SUFFIX
+        # subtle: the arrays are kept, so that no others have their places.
+        found = shared, name, tables
+    _ENCODED[key] = found
+    while len(_ENCODED) > _MOST_ENCODED:
+        _ENCODED.popitem(last=False)
+    return found[1:]
 
 
 def is_thin(sections: Sections) -> bool:

@@ -14,6 +14,7 @@ from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_trie, check_types, require
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
+from ..tokens.sharing import shared
 from ..tokens.trie import Trie, trie_of
 from ..tokens.vocabulary import TokenClasses, Vocabulary
 
@@ -51,9 +52,9 @@ class Contents:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The bytes of every token."""
+        """The bytes of every token; of artifacts with the same sections one object."""
         a = self.arrays
-        return Vocabulary(a["vocab.data"], a["vocab.offsets"], a["vocab.kinds"])
+        return shared(Vocabulary, a["vocab.data"], a["vocab.offsets"], a["vocab.kinds"])
 
     @cached_property
     def trie(self) -> Trie:

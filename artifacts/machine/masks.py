@@ -115,6 +115,12 @@ class MetMasks(InterningMachine):
         """About the size of all configurations, sets of stacks and states."""
         return self.network.nbytes + self.states.nbytes
 
+    @property
+    def held_bytes(self) -> int:
+        """The same with rows, masks and steps."""
+        entries = len(self._steps) + len(self._masks)
+        return self.interned_bytes + self.walks.held_bytes + ENTRY_BYTES * entries
+
     def begin_with(self, row: Words) -> None:
         """The mask before any token is known: read-only."""
         self._masks[self.start] = row

@@ -74,11 +74,17 @@ class InterningMachine(ABC):
         self.lock = RLock() if lock is None else lock
         self.is_full = False
         self._most_interned = self.interned_bytes + max(budget.limit, FEWEST_BYTES)
+        budget.holders.add(self)
 
     @property
     @abstractmethod
     def interned_bytes(self) -> int:
         """About what all takes that was interned and cannot be evicted."""
+
+    @property
+    def held_bytes(self) -> int:
+        """The same, for the budget."""
+        return self.interned_bytes
 
     def look(self) -> None:
         """Find out whether it is full."""

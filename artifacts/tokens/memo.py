@@ -13,7 +13,8 @@ a number was given, cannot be evicted as long as a matcher may hold the number (
 from collections.abc import Callable, Container, Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
+from weakref import WeakSet
 
 from ..errors import ArtifactError
 
@@ -28,7 +29,15 @@ DEFAULT_CACHE_BYTES = 1 << 28
 ENTRY_BYTES = 256
 
 
-@dataclass(slots=True, eq=False)
+class Holder(Protocol):
+    """What spends a budget."""
+
+    @property
+    def held_bytes(self) -> int:
+        """What it holds now, as the budget counts it."""
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class BoundedCache(Generic[K, V]):
     """A dictionary that evicts its oldest entries.
 
@@ -70,6 +79,11 @@ class BoundedCache(Generic[K, V]):
                     self._weights[key] = added
         return value
 
+    @property
+    def held_bytes(self) -> int:
+        """The same: weights are bytes, where a budget has made the cache."""
+        return self._total
+
     def _make_room(self, added: int) -> None:
         """Evict until ``added`` fits, and at least a 64th of the capacity.
 
@@ -99,10 +113,12 @@ class CacheBudget:
     """``limit``: how many bytes the caches that are made of it may hold together.
 
     Bytes are counted by what an entry weighs: the buffer of a packed row, or a size that is
-    documented where the cache is made. Raises ``ValueError`` for a negative limit.
+    documented where the cache is made. ``holders``: what spends it, and its parts. Raises
+    ``ValueError`` for a negative limit.
     """
 
     limit: int = DEFAULT_CACHE_BYTES
+    holders: "WeakSet[Holder]" = field(default_factory=WeakSet, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.limit < 0:
@@ -114,12 +130,19 @@ class CacheBudget:
         ``CacheBudget(80).divide(1, 3) -> CacheBudget(20), CacheBudget(60)``
         """
         whole = sum(parts)
-        return tuple([CacheBudget(self.limit * part // whole) for part in parts])
+        return tuple([CacheBudget(self.limit * part // whole, self.holders) for part in parts])
 
     def cache(self, entry_bytes: int = ENTRY_BYTES) -> BoundedCache[Any, Any]:
         """A cache that spends this budget; ``entry_bytes``: of entries that are added
         without a weight."""
-        return BoundedCache(self.limit, entry_bytes)
+        found: BoundedCache[Any, Any] = BoundedCache(self.limit, entry_bytes)
+        self.holders.add(found)
+        return found
+
+    @property
+    def held_bytes(self) -> int:
+        """What all that spends it, and its parts, holds now."""
+        return sum(each.held_bytes for each in list(self.holders))
 
 
 def bottom_up(

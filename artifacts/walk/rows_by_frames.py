@@ -79,6 +79,11 @@ class RowsByFrames:
             self._stored.forget()
 
     @property
+    def held_bytes(self) -> int:
+        """Bytes of rows, and of what leads to them."""
+        return self._bytes
+
+    @property
     def is_full(self) -> bool:
         """Whether there is more than the budget allows."""
         is_full = self._stored is not None and self._stored.is_full

@@ -15,35 +15,46 @@ _BOUNDS = tuple(field.name for field in fields(Limits) if field.name != "meter")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Compile ``text`` by ``options`` and write the artifact to ``path``; errors say ``name``."""
+    """Compile ``text`` by ``options``; errors say ``name``. The artifact has its ``key``'s name in
+    the folder ``root``, and is written by way of the folder ``own`` (``folder``).
+
+    ``how``: then the text is the body of a request, which ``request_of`` reads by these options
+    besides; what it asks for has no key so far. ``only_key``: nothing is compiled.
+    """
 
     text: str
     options: CompileOptions
-    path: str
+    root: str
+    own: str
     name: str = "<grammar>"
+    key: str = ""
+    how: Mapping[str, Any] | None = None
+    only_key: bool = False
 
     def to_line(self) -> bytes:
         """The job as a line of JSON, with its line feed."""
-        names = {"text": self.text, "path": self.path, "name": self.name}
-        content = {**names, "options": options_to_json(self.options)}
+        content = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        content["options"] = options_to_json(self.options)
         return json.dumps(content).encode("ascii") + b"\n"
 
     @classmethod
     def of_line(cls, line: bytes) -> "Job":
         """The inverse of ``to_line``."""
         content = json.loads(line)
-        return cls(
-            content["text"], options_of_json(content["options"]), content["path"], content["name"]
-        )
+        return cls(**{**content, "options": options_of_json(content["options"])})
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of a job. ``message``: why there is no artifact, empty if there is one.
-    ``exit_code``: that of the error: 2 for what was asked for, 3 for a limit, 70 for a defect."""
+    ``exit_code``: that of the error: 2 for what was asked for, 3 for a limit, 70 for a defect, 75
+    for a machine that had no time. ``key``: of the artifact, none where a request asks for no
+    format; ``size``: of its file, if that was written now."""
 
     message: str = ""
     exit_code: int = 0
+    key: str = ""
+    size: int = 0
 
     def to_line(self) -> bytes:
         """The outcome as a line of JSON, with its line feed."""

@@ -1,31 +1,35 @@
 """Artifacts for a server: as futures, compiled in other processes, each text once.
 
     service = CompileService("tokenizer.json", folder="artifacts")
-    future = service.get(request_of(fields))    at once: open, on disk, being compiled, or to be
+    future = service.ask(body)                  at once: a request's body, as bytes
+    future = service.get(request_of(fields))    the same of what was read here
     matcher = future.result().matcher()         in the server's own threads
 
 What an artifact depends on is its key (``artifact_key``). It is looked for among the open
 ones, then in the folder, then in the store, and else compiled by a process (``workers``), once
-however many ask meanwhile.
+however many ask meanwhile. Whoever asks waits for a bounded time, whatever is asked for: what takes
+time in the length of a text is done by other threads and processes.
 """
 
 import json
 import logging
 import os
-import tempfile
 import threading
+import time
 from collections import OrderedDict
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
+from typing import Any, TypeAlias
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.errors import ArtifactError, ConstrainError
-from constrain.artifacts.read import load
+from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.store.store import Store
 
 from ..dialects import DIALECTS
@@ -34,9 +38,14 @@ from ..options import ANY, CompileOptions
 from ..tokenizers import load_tokenizer
 from ..tokenizers.host import host_file, host_tokenizer
 from .artifact_key import artifact_key, tokenizer_key
-from .jobs import Job, Outcome
-from .requests import Request
-from .workers import Workers
+from .folder import Folder
+from .jobs import Job, Outcome, options_to_json
+from .metrics import Metrics, prometheus
+from .open_artifacts import OpenArtifacts
+from .requests import Request, RequestError
+from .workers import STARVED, Ticket, Workers
+
+Found: TypeAlias = "Future[Artifact | None]"
 
 # What a request may take unless the caller says otherwise: servers wait for answers.
 SERVER_LIMITS = Limits(seconds=10, memory=1_000_000_000)
@@ -44,7 +53,14 @@ SERVER_LIMITS = Limits(seconds=10, memory=1_000_000_000)
 # Options of requests that say nothing: masks in milliseconds, found while decoding.
 SERVER_OPTIONS = CompileOptions(tokenization=ANY, prewarm=0, limits=SERVER_LIMITS)
 
-_REFUSED, _LIMIT = 2, 3
+_REFUSED, _LIMIT, _DEFECT = 2, 3, 70
+
+# Characters of a text, or bytes of a body, that the thread that asks may read; bodies may be so
+# long at most.
+_AT_ONCE, _MOST = 1 << 15, 1 << 25
+
+# Bodies whose keys are known.
+_KNOWN = 1 << 16
 
 _LOG = logging.getLogger(__name__)
 
@@ -53,36 +69,50 @@ class ServiceError(ConstrainError):
     """A request that has no artifact; the message is for the one who asked.
 
     ``status``: what an HTTP server answers. 400: the grammar is wrong or too large, and the
-    message says where and how to mend it; 503: too many are waiting; 500: the compiling process
-    ended, or a defect. ``exit_code`` is that of the command line for the same.
+    message says where and how to mend it; 503: too many are waiting, or the machine is too busy,
+    and ``retry_after`` says in how many seconds to ask again; 500: the compiling process ended, or
+    a defect. ``exit_code`` is that of the command line for the same.
     """
 
-    def __init__(self, message: str, status: int, exit_code: int) -> None:
+    def __init__(
+        self, message: str, status: int, exit_code: int, retry_after: int | None = None
+    ) -> None:
         super().__init__(message)
-        self.status, self.exit_code = status, exit_code
+        self.status, self.exit_code, self.retry_after = status, exit_code, retry_after
+
+
+@dataclass(eq=False)
+class _Asked:
+    """What is being looked for, by whom, and since when."""
+
+    key: str
+    job: Job
+    futures: list[Found]
+    ticket: Ticket = field(default_factory=Ticket)
+    since: float = field(default_factory=time.monotonic)
 
 
 class CompileService:
     """Compiles grammars for one tokenizer, away from the threads that ask.
 
     - ``tokenizer``: a name or path that ``load_tokenizer`` takes, or a server's tokenizer object.
+      Its tables are made once a process, whatever number of artifacts is open.
     - ``folder``: where artifacts are kept by their keys, between runs too; several services may
-      share one. By default a temporary one, which lasts as long as the service.
+      share one. By default a temporary one, which lasts as long as the service. ``folder_bytes``:
+      of all its files; the least recently used are removed when there are more.
     - ``store``: a folder or URL of a store, such as ``compile_many`` fills, that is asked before
       anything is compiled; what is compiled is put there, too, unless ``read_only``. Trouble with
-      it is logged, and no request fails by it.
-    - ``thin``: keys of the store are those of options with ``thin``, as ``constrain compile-many``
-      has them by default; without a store it changes nothing.
+      it is logged, and no request fails by it. Its keys are those of thin artifacts.
     - ``workers``: processes, each with its own copy of the tokenizer's tables (mapped where the
       cache on disk has them).
     - ``options``: those of requests that bring none. By default any token sequences, nothing
       precomputed, at most 10 seconds and 1 GB.
-    - ``open_bytes``: of the files of artifacts that are kept open; the least recently used are
-      closed when all together are larger. Matchers keep theirs open.
+    - ``open_bytes``: what open artifacts hold together, files, rows and objects; the least recently
+      used are closed when there is more. Matchers keep theirs open.
     - ``cache_bytes``: of each open artifact's caches, as for ``load``.
     - ``waiting``: how many compilations may be waiting or at work; beyond, requests are refused.
 
-    All methods may be called from any thread. Raises ``TokenizerError``.
+    All methods may be called from any thread. Raises ``TokenizerError`` and ``OSError``.
     """
 
     def __init__(
@@ -90,6 +120,7 @@ class CompileService:
         tokenizer: object,
         *,
         folder: str | PathLike[str] | None = None,
+        folder_bytes: int = 4_000_000_000,
         workers: int = 2,
         options: CompileOptions = SERVER_OPTIONS,
         open_bytes: int = 512_000_000,
@@ -97,19 +128,18 @@ class CompileService:
         waiting: int = 256,
         store: str | PathLike[str] | None = None,
         read_only: bool = False,
-        thin: bool = True,
     ) -> None:
-        self._store = None if store is None else Store(store)
-        self._writes, self._thin = not read_only, thin and store is not None
-        self._temporary = tempfile.TemporaryDirectory(prefix="constrain-")
-        self._folder = Path(self._temporary.name) if folder is None else Path(folder)
-        name = _named(tokenizer, Path(self._temporary.name))
+        self._store, self._writes = None if store is None else Store(store), not read_only
+        self._folder = Folder(None if folder is None else Path(folder), folder_bytes)
+        name = _named(tokenizer, self._folder.own)
         self._tokenizer = tokenizer_key(load_tokenizer(name))
         self._options, self._cache_bytes, self._most_waiting = options, cache_bytes, waiting
-        self._open = _OpenArtifacts(open_bytes)
+        self._open, self._metrics = OpenArtifacts(open_bytes), Metrics()
         self._lock = threading.Lock()
         self._is_closed, self._process = False, os.getpid()
-        self._asked: dict[str, Future[Artifact]] = {}
+        self._asked: dict[str, _Asked] = {}
+        # Of bodies the keys of their artifacts, empty for those that ask for no format.
+        self._known: OrderedDict[str, str] = OrderedDict()
         self._workers = Workers(name, workers)
         self._readers = ThreadPoolExecutor(1, thread_name_prefix="constrain-load")
 
@@ -118,10 +148,11 @@ class CompileService:
     ) -> "Future[Artifact]":
         """The artifact of a request, or of a grammar's text by ``options``; returns at once.
 
-        The future's exception is a ``ServiceError``. It cannot be cancelled: others may wait for
-        the same. Raises ``RuntimeError`` when the service is closed, or was made before this
-        process was forked; ``TypeError`` and ``ValueError`` for a text that is no string and
-        options without a dialect that there is, which are mistakes of the program that asks.
+        The future's exception is a ``ServiceError``. If it is cancelled, and nobody else waits for
+        the same, the compilation ends. Raises ``RuntimeError`` when the service is closed, or was
+        made before this process was forked; ``TypeError`` and ``ValueError`` for a text that is no
+        string and options without a dialect that there is, which are mistakes of the program that
+        asks.
         """
         if isinstance(spec, Request):
             text, wanted, name = spec.text, spec.options, spec.name
@@ -131,30 +162,36 @@ class CompileService:
             raise TypeError(f"a grammar is a string, not {type(text).__name__}")
         if wanted.dialect not in DIALECTS:
             raise ValueError(f"options need a dialect: one of {', '.join(DIALECTS)}")
-        if os.getpid() != self._process:
-            # Threads and locks are not what they were, and a future would never be done.
-            raise RuntimeError("a service is of the process that made it: make one in each fork")
-        if self._thin:
-            wanted = replace(wanted, thin=True)
-        key = artifact_key(text, wanted, self._tokenizer)
+        job = self._job(text, replace(wanted, thin=True), name=name)
+        future: Future[Any] = Future()
+        self._in_time(len(text), partial(self._get, job, future))
+        return future
+
+    def ask(self, body: "bytes | str | Mapping[str, Any]", **how: Any) -> Found:
+        """The artifact of a request by its body, as JSON or as its fields; None where it asks for
+        no format. ``how``: what ``request_of`` takes besides, such as ``flags`` and ``style``.
+
+        Nothing of the body is read here but its hash. The future's exception is a ``ServiceError``,
+        400 for what ``RequestError`` says. Cancelled and raising as ``get``.
+        """
+        options = how.pop("options", None) or self._options
+        job = self._job("", replace(options, thin=True), how=how)
+        future: Found = Future()
+        size = len(body) if isinstance(body, bytes | str) else _AT_ONCE + 1
+        self._in_time(size, partial(self._ask, body, job, future))
+        return future
+
+    def metrics(self) -> dict[str, float]:
+        """Numbers by name: requests by how they ended, seconds of the last compilations, those that
+        wait, artifacts that are open and what they hold."""
         with self._lock:
-            if self._is_closed:
-                raise RuntimeError("the service is closed")
-            found = self._open.get(key)
-            if found is not None:
-                return _settled(found)
-            if key in self._asked:
-                return self._asked[key]
-            future: Future[Artifact] = Future()
-            future.set_running_or_notify_cancel()
-            if len(self._asked) >= self._most_waiting:
-                message = f"{len(self._asked)} compilations are waiting; try again later"
-                future.set_exception(ServiceError(message, 503, 1))
-                return future
-            job = Job(text, wanted, fspath(self._path(key)), name)
-            self._readers.submit(self._look, key, job)
-            self._asked[key] = future
-            return future
+            gauges = {"waiting": len(self._asked), "open_artifacts": len(self._open)}
+            gauges["open_bytes"] = self._open.total
+        return self._metrics.values(**gauges)
+
+    def prometheus(self) -> str:
+        """The same in the text format of Prometheus."""
+        return prometheus(self.metrics())
 
     def close(self) -> None:
         """End the processes; what is being compiled fails. Artifacts that were given stay open.
@@ -165,8 +202,7 @@ class CompileService:
             self._is_closed = True
         self._workers.close()
         self._readers.shutdown(wait=True)
-        with suppress(OSError):
-            self._temporary.cleanup()
+        self._folder.close()
 
     def __enter__(self) -> "CompileService":
         return self
@@ -179,61 +215,186 @@ class CompileService:
     ) -> None:
         self.close()
 
-    def _path(self, key: str) -> Path:
-        return self._folder / key[:2] / f"{key}.cst"
+    # --- what is asked for
 
-    def _look(self, key: str, job: Job) -> None:
-        """Open the file of a key, or have it compiled: in the thread that reads files."""
+    def _job(self, text: str, options: CompileOptions, **said: Any) -> Job:
+        root, own = fspath(self._folder.root.absolute()), fspath(self._folder.own.absolute())
+        return Job(text, options, root, own, **said)
+
+    def _in_time(self, size: int, read: "partial[None]") -> None:
+        """Read something here if it is short, else in the thread that reads files."""
+        if os.getpid() != self._process:
+            # Threads and locks are not what they were, and a future would never be done.
+            raise RuntimeError("a service is of the process that made it: make one in each fork")
+        with self._lock:
+            if self._is_closed:
+                raise RuntimeError("the service is closed")
+        if size <= _AT_ONCE:
+            read()
+        else:
+            self._readers.submit(read)
+
+    def _get(self, job: Job, future: Found) -> None:
         try:
-            found = self._read(key, verify=True) or self._stored(key)
+            key = artifact_key(job.text, job.options, self._tokenizer)
+        except Exception as error:  # As of a folder of schemas that cannot be read.
+            self._end([future], _failure(error))
+            return
+        self._join(key, key, replace(job, key=key), future)
+
+    def _ask(self, body: "bytes | str | Mapping[str, Any]", job: Job, future: Found) -> None:
+        try:
+            octets = _octets(body)
+            text = octets.decode("utf-8")
+            said = json.dumps([options_to_json(job.options), job.how], sort_keys=True)
+        except (RequestError, ValueError, TypeError, RecursionError) as error:
+            message = f"this is no JSON of a request: {error}"
+            self._end([future], ServiceError(message, 400, _REFUSED))
+            return
+        number = sha256(said.encode("ascii") + b"\n" + octets).hexdigest()
+        with self._lock:
+            key = self._known.get(number)
+            if key is not None:
+                self._known.move_to_end(number)
+        if key == "":
+            self._metrics.count("no_format")
+            self._end([future], None)
+            return
+        self._join(f"body {number}", key or "", replace(job, text=text, key=key or ""), future)
+
+    def _join(self, name: str, key: str, job: Job, future: Found) -> None:
+        """Give what is open, wait with others for the same, or begin to look for it."""
+        begun = None
+        with self._lock:
+            found = self._open.get(key)
+            asked = self._asked.get(name)
+            count = len(self._asked)
+            if found is None and asked is not None:
+                asked.futures.append(future)
+            elif found is None and count < self._most_waiting:
+                begun = self._asked[name] = _Asked(name, job, [future])
+        if found is not None:
+            self._metrics.count("open")
+            self._end([future], found)
+            return
+        if asked is None and begun is None:
+            self._metrics.count("busy")
+            message = f"{count} compilations are waiting; try again later"
+            self._end([future], ServiceError(message, 503, 1, self._retry_after))
+            return
+        future.add_done_callback(partial(self._left, name))
+        if begun is not None:
+            with suppress(RuntimeError):  # The service was closed since.
+                self._readers.submit(self._look, begun)
+
+    @property
+    def _retry_after(self) -> int:
+        """Seconds after which half of what waits should be done."""
+        return 1 + int(self._metrics.quantile(0.5) * len(self._asked) / 2)
+
+    def _left(self, name: str, future: Found) -> None:
+        """End what nobody waits for any more."""
+        if not future.cancelled():
+            return
+        with self._lock:
+            asked = self._asked.get(name)
+            if asked is None or not all(each.cancelled() for each in asked.futures):
+                return
+            del self._asked[name]
+        self._metrics.count("cancelled")
+        asked.ticket.stop()
+
+    # --- where it is
+
+    def _look(self, asked: _Asked) -> None:
+        """Open the file of a key, or have it compiled: in the thread that reads files."""
+        job = asked.job
+        try:
+            found = self._read(job.key, verify=True) if job.key else None
+            where = "folder"
+            if found is None and job.key:
+                found, where = self._stored(job.key), "store"
             if found is None:
-                Path(job.path).parent.mkdir(parents=True, exist_ok=True)
-                outcome = self._workers.submit(job)
-                outcome.add_done_callback(partial(self._compiled, key))
+                # With a store the key comes first, for the artifact may be there.
+                asked.job = replace(job, only_key=not job.key and self._store is not None)
+                outcome = self._workers.submit(asked.job, asked.ticket)
+                outcome.add_done_callback(partial(self._compiled, asked))
                 return
         except Exception as error:  # Whatever it is, the future has to be done.
-            self._settle(key, _failure(error))
+            self._settle(asked, _failure(error), "failed")
             return
-        self._settle(key, found)
+        self._settle(asked, found, where)
 
-    def _compiled(self, key: str, done: "Future[Outcome]") -> None:
+    def _compiled(self, asked: _Asked, done: "Future[Outcome]") -> None:
         """Open what a process has written: in the thread that waited for it."""
         if done.cancelled():
-            self._settle(key, ServiceError("the service was closed", 503, 1))
+            error = ServiceError("the service was closed", 503, 1)
+            self._settle(asked, error, "failed")
             return
         try:
             outcome = done.result()
-            found = None if outcome.exit_code else self._read(key, verify=False)
+            key = outcome.key
+            if outcome.exit_code:
+                error, ended = self._error(outcome)
+                self._settle(asked, error, ended)
+                return
+            self._remember(asked, key)
+            if not key:
+                self._settle(asked, None, "no_format")
+                return
+            if asked.job.only_key:
+                asked.job = replace(asked.job, key=key)
+                self._readers.submit(self._look, asked)
+                return
+            self._folder.wrote(outcome.size)
+            found = self._read(key, verify=not outcome.size)
+            if found is None and not outcome.size:
+                # It was there, and is damaged, or was removed by another service.
+                self._readers.submit(self._look, asked)
+                return
         except Exception as error:  # As when no process can be started.
-            self._settle(key, _failure(error))
+            self._settle(asked, _failure(error), "failed")
             return
-        if outcome.exit_code:
-            status = 400 if outcome.exit_code in (_REFUSED, _LIMIT) else 500
-            self._settle(key, ServiceError(outcome.message, status, outcome.exit_code))
-            return
-        self._settle(key, found or ServiceError("the artifact is gone from its folder", 500, 70))
+        seconds = time.monotonic() - asked.since
+        self._metrics.took(seconds)
+        _LOG.info("compiled %s: %d bytes in %.3f s", key, outcome.size, seconds)
+        gone = ServiceError("the artifact is gone from its folder", 500, _DEFECT)
+        self._settle(asked, found or gone, "compiled" if found else "failed")
         if found is not None and self._store is not None and self._writes:
             with suppress(RuntimeError):  # The service was closed since.
                 self._readers.submit(self._put, self._store, key, found)
+
+    def _error(self, outcome: Outcome) -> tuple[ServiceError, str]:
+        """What the one who asked is told, and how that is counted."""
+        code = outcome.exit_code
+        if code == STARVED:
+            return ServiceError(outcome.message, 503, 1, self._retry_after), "busy"
+        if code in (_REFUSED, _LIMIT):
+            return ServiceError(outcome.message, 400, code), "refused"
+        _LOG.warning("not compiled: %s", outcome.message)
+        return ServiceError(outcome.message, 500, code), "failed"
+
+    def _remember(self, asked: _Asked, key: str) -> None:
+        """The key of a body."""
+        if asked.job.how is None:
+            return
+        with self._lock:
+            self._known[asked.key.removeprefix("body ")] = key
+            while len(self._known) > _KNOWN:
+                self._known.popitem(last=False)
 
     def _read(self, key: str, *, verify: bool) -> Artifact | None:
         """The artifact in the folder; None if there is none, or a damaged one, which goes.
 
         ``verify``: its checksums too, but of what was written a moment ago.
         """
-        path = self._path(key)
-        try:
-            found = load(path, verify=verify, cache_bytes=self._cache_bytes)
-            size = path.stat().st_size
-        except ArtifactError:
-            with suppress(OSError):
-                path.unlink()
-            return None
-        except OSError:
-            return None
+        found = self._folder.open(key, verify=verify, cache_bytes=self._cache_bytes)
+        return None if found is None else self._opened(key, *found)
+
+    def _opened(self, key: str, artifact: Artifact, size: int) -> Artifact:
         with self._lock:
-            self._open.add(key, found, size)
-        return found
+            self._open.add(key, artifact, size)
+        return artifact
 
     def _stored(self, key: str) -> Artifact | None:
         """The artifact in the store; None if there is none, or no store to be read."""
@@ -245,56 +406,52 @@ class CompileService:
         except Exception as error:  # Of whatever the place is: the request is compiled.
             _LOG.warning("%s cannot be read: %s: %s", self._store.url, type(error).__name__, error)
             return None
-        if found is not None:
-            with self._lock:
-                self._open.add(key, found, size)
-        return found
+        return None if found is None else self._opened(key, found, size)
 
     def _put(self, store: Store, key: str, artifact: Artifact) -> None:
         try:
-            store.put(key, artifact, thin=self._thin)
+            store.put(key, artifact, thin=True)
         except Exception as error:  # As when it is full, or read-only.
             _LOG.warning("%s cannot be written: %s: %s", store.url, type(error).__name__, error)
 
-    def _settle(self, key: str, result: Artifact | ServiceError) -> None:
+    def _settle(self, asked: _Asked, result: Artifact | ServiceError | None, ended: str) -> None:
         with self._lock:
-            future = self._asked.pop(key)
-        if isinstance(result, ServiceError):
-            future.set_exception(result)
-        else:
-            future.set_result(result)
+            if self._asked.get(asked.key) is asked:
+                del self._asked[asked.key]
+        self._metrics.count(ended)
+        self._end(asked.futures, result)
 
-
-class _OpenArtifacts:
-    """Artifacts by key, the least recently used first, with the bytes of their files."""
-
-    def __init__(self, capacity: int) -> None:
-        self._capacity, self._total = capacity, 0
-        self._entries: OrderedDict[str, tuple[Artifact, int]] = OrderedDict()
-
-    def get(self, key: str) -> Artifact | None:
-        if key not in self._entries:
-            return None
-        self._entries.move_to_end(key)
-        return self._entries[key][0]
-
-    def add(self, key: str, artifact: Artifact, size: int) -> None:
-        """Keep an artifact, and of the others as many as there is room for."""
-        self._entries[key] = (artifact, size)
-        self._total += size
-        while self._total > self._capacity and len(self._entries) > 1:
-            _, (_, gone) = self._entries.popitem(last=False)
-            self._total -= gone
+    @staticmethod
+    def _end(futures: list[Found], result: Artifact | ServiceError | None) -> None:
+        for future in futures:
+            if not future.set_running_or_notify_cancel():
+                continue
+            if isinstance(result, ServiceError):
+                future.set_exception(result)
+            else:
+                future.set_result(result)
 
 
 def _failure(error: Exception) -> ServiceError:
-    return ServiceError(f"{type(error).__name__}: {error}", 500, 70)
+    return ServiceError(f"{type(error).__name__}: {error}", 500, _DEFECT)
 
 
-def _settled(artifact: Artifact) -> "Future[Artifact]":
-    future: Future[Artifact] = Future()
-    future.set_result(artifact)
-    return future
+def _octets(body: "bytes | str | Mapping[str, Any]") -> bytes:
+    """A body as JSON; of fields piece by piece, so that other threads go on. Raises ``ValueError``
+    if it is too long, or no JSON."""
+    if isinstance(body, str):
+        body = body.encode("utf-8")
+    if not isinstance(body, bytes):
+        pieces, size = [], 0
+        for piece in json.JSONEncoder(allow_nan=False, separators=(",", ":")).iterencode(body):
+            pieces.append(piece)
+            size += len(piece)
+            if size > _MOST:
+                break
+        body = "".join(pieces).encode("ascii")
+    if len(body) > _MOST:
+        raise ValueError(f"it has more than {_MOST:,} bytes")
+    return body
 
 
 def _named(tokenizer: object, folder: Path) -> str:

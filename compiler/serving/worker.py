@@ -6,6 +6,7 @@ The first outcome says that the tokenizer is loaded, or why not. The process end
 does, whatever it is doing, so it does not outlive the server that started it.
 """
 
+import json
 import os
 import signal
 import sys
@@ -13,15 +14,19 @@ import threading
 import traceback
 import warnings
 from dataclasses import fields
+from pathlib import Path
 from queue import SimpleQueue
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from constrain.artifacts.errors import ConstrainError
 
 from ..compiler import Compiler
 from ..diagnostics import LimitError, WeakerMasksWarning
 from ..tokenizers import load_tokenizer
+from .artifact_key import TokenizerKey, artifact_key, tokenizer_key
+from .folder import path_in, put
 from .jobs import Job, Outcome
+from .requests import RequestError, request_of
 
 # The exit code of what is no fault of the grammar.
 _DEFECT = 70
@@ -38,7 +43,8 @@ def main() -> None:
     os.dup2(2, 1)  # What libraries print is no outcome.
     warnings.simplefilter("ignore", WeakerMasksWarning)
     try:
-        compiler = Compiler(load_tokenizer(name))
+        tokenizer = load_tokenizer(name)
+        compiler, known = Compiler(tokenizer), tokenizer_key(tokenizer)
     except ConstrainError as error:
         _answer(answers, Outcome(str(error), error.exit_code))
         return
@@ -46,7 +52,7 @@ def main() -> None:
     lines: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_read, args=(lines,), daemon=True).start()
     while True:
-        _answer(answers, _compiled(compiler, Job.of_line(lines.get())))
+        _answer(answers, _compiled(compiler, known, Job.of_line(lines.get())))
 
 
 def _read(lines: "SimpleQueue[bytes]") -> None:
@@ -56,10 +62,20 @@ def _read(lines: "SimpleQueue[bytes]") -> None:
     os._exit(0)
 
 
-def _compiled(compiler: Compiler, job: Job) -> Outcome:
+def _compiled(compiler: Compiler, tokenizer: TokenizerKey, job: Job) -> Outcome:
     try:
-        wanted = {field.name: getattr(job.options, field.name) for field in fields(job.options)}
-        compiler.compile(job.text, name=job.name, **wanted).save(job.path)
+        text, options, name, root = job.text, job.options, job.name, Path(job.root)
+        if job.how is not None:
+            request = request_of(_body(text), options=options, **job.how)
+            if request is None:
+                return Outcome()
+            text, options, name = request.text, request.options, request.name
+        key = job.key or artifact_key(text, options, tokenizer)
+        if job.how is not None and (job.only_key or path_in(root, key).is_file()):
+            return Outcome(key=key)
+        wanted = {field.name: getattr(options, field.name) for field in fields(options)}
+        artifact = compiler.compile(text, name=name, **wanted)
+        return Outcome(key=key, size=put(artifact, key, root, Path(job.own)))
     except ConstrainError as error:
         # The request is not at fault for what its server's tokenizer takes.
         is_ours = isinstance(error, LimitError) and error.is_of_tables
@@ -70,7 +86,13 @@ def _compiled(compiler: Compiler, job: Job) -> Outcome:
         # Whatever it is, the server's other requests go on; the traceback is in its log.
         traceback.print_exc()
         return Outcome(f"internal error: {type(error).__name__}: {error}", _DEFECT)
-    return Outcome()
+
+
+def _body(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RequestError("", f"this is no JSON: {error}") from None
 
 
 def _answer(stream: BinaryIO, outcome: Outcome) -> None:

@@ -9,10 +9,11 @@ its job; the next job has a new one.
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
-from ..children import IDLE_SECONDS, ChildClock
+from ..children import ChildClock
 from .jobs import Job, Outcome
 
 # Seconds beyond a job's own limits before its process is ended: a step may look at the clock late.
@@ -25,8 +26,8 @@ _START = 120.0
 # Seconds between two looks at what a process has taken.
 _BETWEEN = 1.0
 
-# The exit code of a job whose process ended.
-UNAVAILABLE = 70
+# Exit codes of a job whose process ended, and of one that had no time of the processor.
+UNAVAILABLE, STARVED = 70, 75
 
 
 class Workers:
@@ -43,9 +44,10 @@ class Workers:
         self._lock = threading.Lock()
         self._closed = False
 
-    def submit(self, job: Job) -> "Future[Outcome]":
-        """The job's outcome. Raises ``RuntimeError`` when the pool is closed."""
-        return self._threads.submit(self._done, job)
+    def submit(self, job: Job, ticket: "Ticket | None" = None) -> "Future[Outcome]":
+        """The job's outcome; ``ticket`` stops it. Raises ``RuntimeError`` when the pool is
+        closed."""
+        return self._threads.submit(self._done, job, ticket or Ticket())
 
     def close(self) -> None:
         """End all processes at once; jobs that are not done have a failure as their outcome."""
@@ -57,7 +59,9 @@ class Workers:
             process.end()
         self._threads.shutdown(wait=True)
 
-    def _done(self, job: Job) -> Outcome:
+    def _done(self, job: Job, ticket: "Ticket") -> Outcome:
+        if ticket.is_stopped:
+            return Outcome("nobody waits for this any more", UNAVAILABLE)
         process = getattr(self._own, "process", None)
         if process is not None and process.has_ended:
             # Between two jobs: that is no fault of this one.
@@ -70,8 +74,9 @@ class Workers:
                 self._all.add(process)
             if closed:
                 process.end()
-        outcome = process.outcome(job)
-        if process.is_over:
+        with ticket.held_by(process):
+            outcome = process.outcome(job)
+        if process.is_over or ticket.is_stopped:
             self._drop(process)
             process = None
         self._own.process = process
@@ -81,6 +86,33 @@ class Workers:
         with self._lock:
             self._all.discard(process)
         process.end()
+
+
+class Ticket:
+    """By which a job is stopped, whether a process is at it or not; threads share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: _Process | None = None
+        self.is_stopped = False
+
+    def stop(self) -> None:
+        """End the job: the process that is at it, or what waits for one."""
+        with self._lock:
+            self.is_stopped = True
+            if self._process is not None:
+                self._process.kill()
+
+    @contextmanager
+    def held_by(self, process: "_Process") -> Iterator[None]:
+        """A process is at the job."""
+        with self._lock:
+            self._process = process
+            if self.is_stopped:
+                process.kill()
+        yield
+        with self._lock:
+            self._process = None
 
 
 class _Process:
@@ -111,9 +143,13 @@ class _Process:
         """Whether the process is there no more."""
         return self._running.poll() is not None
 
-    def end(self) -> None:
-        """End the process, whatever it is doing."""
+    def kill(self) -> None:
+        """End the process; whoever waits for its answer has none."""
         self._running.kill()
+
+    def end(self) -> None:
+        """End the process, whatever it is doing, and what is left of it."""
+        self.kill()
         self._running.wait()
         for pipe in (self._running.stdin, self._running.stdout):
             with suppress(OSError):
@@ -125,13 +161,15 @@ class _Process:
         stdin, stdout = self._running.stdin, self._running.stdout
         assert stdin is not None
         assert stdout is not None
-        late, done = threading.Event(), threading.Event()
+        late, done, starved = threading.Event(), threading.Event(), threading.Event()
 
         def watch() -> None:
             clock = ChildClock(self._running.pid, seconds)
             while not done.wait(min(max(clock.left(), 0.0), _BETWEEN)):
                 if clock.is_over():
                     late.set()
+                    if clock.is_idle():
+                        starved.set()
                     self._running.kill()
                     return
 
@@ -150,9 +188,8 @@ class _Process:
         status = self._running.wait()
         how = f"by signal {-status}" if status < 0 else f"with status {status}"
         message = f"the compiling process ended {how} before the job was done"
+        if starved.is_set():
+            return Outcome("the machine is too busy to compile; try again later", STARVED)
         if late.is_set():
-            message += (
-                f", for it took more than {seconds:g} seconds of CPU time, or none for "
-                f"{IDLE_SECONDS:g} seconds"
-            )
+            message += f", for it took more than {seconds:g} seconds of CPU time"
         return Outcome(message, UNAVAILABLE)

@@ -1,6 +1,9 @@
 """Compiling for a server: each text once, in processes whose end fails one request alone."""
 
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,12 +12,14 @@ from pathlib import Path
 import pytest
 
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Limits, compile_grammar, load_tokenizer
+from constrain.compiler import Limits, children, compile_grammar, load_tokenizer
 from constrain.compiler.options import CompileOptions
 from constrain.compiler.schema.options import SchemaOptions
 from constrain.compiler.serving import workers
 from constrain.compiler.serving.artifact_key import artifact_key
+from constrain.compiler.serving.folder import Folder
 from constrain.compiler.serving.jobs import Job, Outcome
+from constrain.compiler.serving.metrics import Metrics, prometheus
 from constrain.compiler.serving.service import SERVER_OPTIONS, CompileService, ServiceError
 from constrain.compiler.tokenizers import default_path
 
@@ -47,8 +52,8 @@ def test_an_artifact_of_a_service_is_that_of_compiling_here(service: CompileServ
     ask while it is compiled."""
     text = 's ::= "yes" | "no" n; n ::= "!" n | "";'
     first, second = service.get(text, KBNF), service.get(text, KBNF)
-    assert first is second
     artifact = first.result(60)
+    assert second.result(60) is artifact
     here = compile_grammar(text, tokenizer=load_tokenizer(), options=KBNF)
     assert tokenset.to_ids(artifact.matcher().mask()).tolist() == (
         tokenset.to_ids(here.matcher().mask()).tolist()
@@ -60,7 +65,7 @@ def test_another_service_reads_what_is_in_the_folder(service: CompileService, fo
     """Without a process; a damaged file is compiled again."""
     text = 's ::= "on disk";'
     service.get(text, KBNF).result(60)
-    key = artifact_key(text, KBNF, load_tokenizer())
+    key = artifact_key(text, replace(KBNF, thin=True), load_tokenizer())
     file = folder / key[:2] / f"{key}.cst"
     before = file.read_bytes()
     with CompileService(default_path(), folder=folder, workers=1) as other:
@@ -176,11 +181,11 @@ def test_too_many_waiting_are_refused() -> None:
         service.get(ENDLESS_TEXT, ENDLESS)
         refused = service.get('s ::= "one too many";', KBNF)
         assert isinstance(error := refused.exception(0), ServiceError)
-        assert error.status == 503
+        assert (error.status, error.retry_after) == (503, 1)
 
 
 def test_the_least_recently_used_artifacts_are_closed(folder: Path) -> None:
-    """The open ones are bounded by the bytes of their files; the folder has all of them."""
+    """The open ones are bounded by the bytes that they hold; the folder has all of them."""
     texts = [f's ::= "open {i}";' for i in range(3)]
     with CompileService(default_path(), folder=folder, workers=1, open_bytes=1) as service:
         first = service.get(texts[0], KBNF).result(60)
@@ -218,7 +223,7 @@ def test_jobs_and_outcomes_are_lines_of_json() -> None:
     """Read back as they were; an unknown field is an error."""
     schema = SchemaOptions(schemas=(("https://a/", "b"),), whitespace="one")
     options = CompileOptions(schema=schema, eos=("<a>", 3), limits=Limits(seconds=2).started())
-    job = Job('s ::= "\n\u20ac";', options, "out")
+    job = Job('s ::= "\n\u20ac";', options, "out", "own", how={"style": "json"})
     assert Job.of_line(job.to_line()) == job
     assert job.to_line().count(b"\n") == 1
     outcome = Outcome("line 1\nline 2", 2)
@@ -248,3 +253,136 @@ def test_a_store_is_read_before_anything_is_compiled(tmp_path: Path) -> None:
     unusable.write_bytes(b"")
     with CompileService(default_path(), store=unusable, workers=1) as service:
         service.get(text, KBNF).result(60)
+
+
+BODY = {"response_format": {"type": "json_schema", "json_schema": {"schema": {"const": 7}}}}
+
+
+def test_a_body_is_read_by_a_process(service: CompileService) -> None:
+    """As bytes, as a text or as fields; what cannot be read is told as by ``request_of``."""
+    octets = json.dumps(BODY, separators=(",", ":")).encode("ascii")
+    found = service.ask(octets).result(60)
+    assert found is not None
+    assert found.manifest.source == '{"const":7}'
+    assert service.ask(octets).result(0) is found
+    assert service.ask(BODY).result(60) is found
+    assert service.ask(octets, flags={"any_whitespace": False}).result(60) is not found
+    for body in ({"temperature": 1}, b'{"response_format": {"type": "text"}}'):
+        assert service.ask(body).result(60) is None
+        assert service.ask(body).result(60) is None
+    for bad, message in (
+        ({"response_format": {"type": "yaml"}}, "/response_format/type: there is no format"),
+        (b"{", "this is no JSON"),
+        (b"\xff", "this is no JSON"),
+        ({"format": float("nan")}, "this is no JSON"),
+        (b"[" * 40_000, "this is no JSON"),
+        (b" " * ((1 << 25) + 1), "more than 33,554,432 bytes"),
+    ):
+        with pytest.raises(ServiceError, match=message) as wrong:
+            service.ask(bad).result(60)
+        assert wrong.value.status == 400
+
+
+def test_artifacts_of_a_tokenizer_share_its_tables(service: CompileService, folder: Path) -> None:
+    """One trie, one vocabulary and one file of tables, whatever the grammars are."""
+    first, second = (service.get(f's ::= "{x}" x; x ::= "y";', KBNF).result(60) for x in "ab")
+    assert first.trie is second.trie
+    assert first.vocabulary is second.vocabulary
+    assert len(list((folder / "tok").iterdir())) == 1
+    before = first.held_bytes
+    first.matcher().mask()
+    assert first.held_bytes > before
+    assert second.held_bytes == before == 0
+
+
+def test_a_request_that_nobody_waits_for_ends() -> None:
+    """At work or waiting; while one more waits, it goes on."""
+    with CompileService(default_path(), workers=1) as service:
+        first, second = service.get(ENDLESS_TEXT, ENDLESS), service.get(ENDLESS_TEXT, ENDLESS)
+        waiting = service.get('s ::= "waits";', KBNF)
+        while not any(each._is_ready for each in service._workers._all):
+            time.sleep(0.02)
+        assert waiting.cancel()
+        assert first.cancel()
+        assert service.metrics()["waiting"] == 1
+        assert second.cancel()
+        assert service.get('s ::= "after";', KBNF).result(60)
+        found = service.metrics()
+        assert (found["waiting"], found["requests_cancelled"]) == (0, 2)
+        assert found["requests_compiled"] == 1
+        assert not list(service._folder.root.glob("*/waits*"))
+
+
+def test_a_machine_without_time_is_no_fault_of_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a limit nor a defect: ask again later."""
+    monkeypatch.setattr(children, "IDLE_SECONDS", -1.0)
+    monkeypatch.setattr(children, "cpu_seconds_of", lambda _: 1.0)
+    with CompileService(default_path(), workers=1) as service:
+        with pytest.raises(ServiceError, match="too busy") as busy:
+            service.get('s ::= "starved";', KBNF).result(60)
+        assert (busy.value.status, busy.value.retry_after) == (503, 1)
+        assert service.metrics()["requests_busy"] == 1
+
+
+def test_the_folder_forgets_what_was_not_used(tmp_path: Path) -> None:
+    """Beyond its limit the files go that were not used for the longest time; open ones go on."""
+    texts = [f's ::= "file {i}";' for i in range(12)]
+    with CompileService(default_path(), folder=tmp_path, workers=1) as service:
+        found = [service.get(text, KBNF).result(60) for text in texts]
+        paths = [next(tmp_path.glob(f"*/{each}.cst")) for each in _keys(texts)]
+        sizes = [path.stat().st_size for path in paths]
+        for number, path in enumerate(paths):
+            os.utime(path, ns=(number, number))
+    with CompileService(
+        default_path(), folder=tmp_path, workers=1, folder_bytes=sum(sizes) * 2 // 3
+    ) as service:
+        left = [path.exists() for path in paths]
+        assert left == sorted(left)
+        assert 5 <= sum(left) <= 8
+        assert service.get(texts[-1], KBNF).result(60).matcher().mask().any()
+        assert service.metrics()["requests_folder"] == 1
+    assert found[0].matcher().mask().any()
+
+
+def _keys(texts: list[str]) -> list[str]:
+    tokenizer = load_tokenizer()
+    return [artifact_key(text, replace(KBNF, thin=True), tokenizer) for text in texts]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files are not locked elsewhere")
+def test_what_a_killed_service_leaves_the_next_one_removes(tmp_path: Path) -> None:
+    """Its own folder, half a file in it; that of a service at work stays."""
+    code = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from constrain.compiler.serving.folder import Folder\n"
+        "folder = Folder(Path(sys.argv[1]), 1 << 30)\n"
+        "(folder.own / 'half').write_bytes(b'x')\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    alive = Folder(tmp_path, 1 << 30)
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    assert len(list((tmp_path / "own").iterdir())) == 4
+    next_one = Folder(tmp_path, 1 << 30)
+    assert alive.own.is_dir()
+    assert not list((tmp_path / "own").glob("*/half"))
+    alive.close()
+    next_one.close()
+    assert list((tmp_path / "own").iterdir()) == []
+
+
+@pytest.mark.quick
+def test_metrics_are_numbers_and_lines_of_prometheus() -> None:
+    """Counts of all ends, percentiles, and what is now."""
+    metrics = Metrics()
+    assert metrics.quantile(0.5) == 0
+    for i in range(100):
+        metrics.took(i / 10)
+    metrics.count("compiled")
+    found = metrics.values(waiting=2)
+    assert (found["compile_seconds_p50"], found["compile_seconds_p99"]) == (5.0, 9.9)
+    assert (found["requests_compiled"], found["requests_failed"], found["waiting"]) == (1, 0, 2)
+    lines = prometheus(found).splitlines()
+    assert 'constrain_requests_total{outcome="compiled"} 1' in lines
+    assert 'constrain_compile_seconds{quantile="0.99"} 9.9' in lines
+    assert "constrain_waiting 2" in lines
