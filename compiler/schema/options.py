@@ -89,7 +89,7 @@ class SchemaOptions:
                 raise ValueError(f"{name} must be one of {listed}, not {given!r}")
         is_named = self.whitespace in (FLEXIBLE, COMPACT, PYTHON, ONE)
         if self.space_pattern is not None:
-            from .white_space import white_space
+            from .patterns import white_space
 
             white_space(self.space_pattern)
         elif not is_named and self.most_spaces is None:

@@ -20,6 +20,7 @@ from itertools import groupby
 
 from ..automata import regex_ir as ir
 from ..automata.assertions import resolved
+from ..automata.boolean import difference
 from ..automata.determinize import subsets
 from ..automata.dfa import Dfa
 from ..automata.minimize import SMALL, minimal, minimal_via_lists, minimize
@@ -38,7 +39,7 @@ from .pattern_tree import (
     parse,
 )
 
-__all__ = ["PatternError", "parse", "search"]
+__all__ = ["PatternError", "parse", "search", "white_space"]
 
 # Automata that are kept.
 _KEPT = 512
@@ -69,6 +70,22 @@ def search(pattern: str, limits: Limits | None = None) -> Dfa:
         node = ir.seq(around, _guarded(tree, guards, limits), around)
         return guarded(node, guards, limits)
     return _compiled(options, limits)
+
+
+@lru_cache(64)
+def white_space(pattern: str) -> Dfa:
+    """The texts that the whole of a pattern matches, white space of a text's own. Raises
+    ``ValueError`` for a pattern that cannot be read, and for texts that are no white space of
+    JSON."""
+    try:
+        found = search(f"^(?:{pattern})$")
+    except PatternError as error:
+        raise ValueError(f"the pattern {pattern!r:.60} of white space: {error}") from None
+    octets = ir.char_class((ord(char), ord(char)) for char in " \t\n\r")
+    spaces = minimal(thompson(ir.repeat(octets, 0, None)))
+    if found.is_empty or not difference(found, spaces).is_empty:
+        raise ValueError(f"the pattern {pattern!r:.60} has to match white space, and it alone")
+    return found
 
 
 def _compiled(options: list[ir.Node], limits: Limits) -> Dfa:

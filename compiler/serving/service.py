@@ -7,7 +7,7 @@
 
 What an artifact depends on is its key (``artifact_key``). It is looked for among the open
 ones, then in the folder, then in the store, and else compiled by a process (``workers``), once
-however many ask meanwhile. Whoever asks waits for a bounded time, whatever is asked for: what takes
+however many ask meanwhile. Whoever asks waits for a bounded time, whatever it is about: what takes
 time in the length of a text is done by other threads and processes.
 """
 

@@ -2,7 +2,7 @@
 
 Each recorded call of xgrammar's is made again as a request, with the flags that it had: what it
 takes is taken, texts are members or not, masks are equal. Where an answer is another one, the
-tables say who is right and why. Its Lark grammars are in ``corpus/test_served_grammars.py``.
+tables say who is right and why. Its Lark grammars are in ``tests/corpus/test_served_grammars.py``.
 """
 
 # Tests here say `expected == actual`.

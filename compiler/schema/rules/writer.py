@@ -18,9 +18,9 @@ from ..keywords.clauses import applied
 from ..normal import Normal
 from ..notes import ESCAPED, EXPONENTS, NUMBERS, Refused
 from ..options import ANY_ESCAPES, COMPACT, FLEXIBLE, ONE, PLAIN, PYTHON
+from ..patterns import white_space
 from ..places import Place
 from ..sets import Ends, Lengths, Names, Others, Texts, Within, decimal_text, quoted, spelled
-from ..white_space import white_space
 from .fixed_text import fixed_text
 
 # Lengths beside texts that are excluded, which are states of an automaton.
