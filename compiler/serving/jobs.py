@@ -1,9 +1,9 @@
-"""A compilation as a line of JSON, and its outcome: what a service and its processes exchange."""
+"""A compilation as JSON and a text, and its outcome: what a service and its processes exchange."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import Any, BinaryIO
 
 from ..limits import Limits
 from ..options import CompileOptions
@@ -31,17 +31,21 @@ class Job:
     how: Mapping[str, Any] | None = None
     only_key: bool = False
 
-    def to_line(self) -> bytes:
-        """The job as a line of JSON, with its line feed."""
+    def written(self) -> bytes:
+        """The job as a line of JSON, in which its text is the number of its bytes; and these."""
         content = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        content["options"] = options_to_json(self.options)
-        return json.dumps(content).encode("ascii") + b"\n"
+        # subtle: writing a long text as JSON would hold up the server's other threads.
+        octets = self.text.encode("utf-8", "surrogatepass")
+        content |= {"options": options_to_json(self.options), "text": len(octets)}
+        return json.dumps(content).encode("ascii") + b"\n" + octets
 
     @classmethod
-    def of_line(cls, line: bytes) -> "Job":
-        """The inverse of ``to_line``."""
+    def read(cls, line: bytes, stream: BinaryIO) -> "Job":
+        """The inverse of ``written``: a line of a stream, and what follows."""
         content = json.loads(line)
-        return cls(**{**content, "options": options_of_json(content["options"])})
+        text = stream.read(content["text"]).decode("utf-8", "surrogatepass")
+        options = options_of_json(content["options"])
+        return cls(**{**content, "options": options, "text": text})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The program of a compiling process: a job a line on standard input, an outcome a line on output.
+"""The program of a compiling process: jobs on standard input, an outcome a line on output.
 
     python -m constrain.compiler.serving.worker TOKENIZER NICENESS
 
@@ -49,17 +49,19 @@ def main() -> None:
         _answer(answers, Outcome(str(error), error.exit_code))
         return
     _answer(answers, Outcome())
-    lines: SimpleQueue[bytes] = SimpleQueue()
-    threading.Thread(target=_read, args=(lines,), daemon=True).start()
+    jobs: SimpleQueue[Job] = SimpleQueue()
+    threading.Thread(target=_read, args=(jobs,), daemon=True).start()
     while True:
-        _answer(answers, _compiled(compiler, known, Job.of_line(lines.get())))
+        _answer(answers, _compiled(compiler, known, jobs.get()))
 
 
-def _read(lines: "SimpleQueue[bytes]") -> None:
-    """Pass on the lines of the input, and end the process with it."""
-    for line in sys.stdin.buffer:
-        lines.put(line)
-    os._exit(0)
+def _read(jobs: "SimpleQueue[Job]") -> None:
+    """Pass on the jobs of the input, and end the process with it, whatever becomes of one."""
+    try:
+        while line := sys.stdin.buffer.readline():
+            jobs.put(Job.read(line, sys.stdin.buffer))
+    finally:
+        os._exit(0)
 
 
 def _compiled(compiler: Compiler, tokenizer: TokenizerKey, job: Job) -> Outcome:

@@ -136,7 +136,7 @@ class _Process:
                 return started
             self._is_ready = True
         limits = job.options.limits
-        return self._answer_to(job.to_line(), limits.seconds + limits.table_seconds + _GRACE)
+        return self._answer_to(job.written(), limits.seconds + limits.table_seconds + _GRACE)
 
     @property
     def has_ended(self) -> bool:

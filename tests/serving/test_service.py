@@ -1,5 +1,6 @@
 """Compiling for a server: each text once, in processes whose end fails one request alone."""
 
+import io
 import json
 import os
 import subprocess
@@ -220,18 +221,18 @@ def test_the_key_says_all_that_an_artifact_depends_on(tmp_path: Path) -> None:
 
 @pytest.mark.quick
 def test_jobs_and_outcomes_are_lines_of_json() -> None:
-    """Read back as they were; an unknown field is an error."""
+    """Read back as they were, the text behind its line; an unknown field is an error."""
     schema = SchemaOptions(schemas=(("https://a/", "b"),), whitespace="one")
     options = CompileOptions(schema=schema, eos=("<a>", 3), limits=Limits(seconds=2).started())
     job = Job('s ::= "\n\u20ac";', options, "out", "own", how={"style": "json"})
-    assert Job.of_line(job.to_line()) == job
-    assert job.to_line().count(b"\n") == 1
+    line, _, text = job.written().partition(b"\n")
+    assert Job.read(line, io.BytesIO(text + b"next")) == job
     outcome = Outcome("line 1\nline 2", 2)
     assert Outcome.of_line(outcome.to_line()) == outcome
-    unknown = json.loads(job.to_line())
+    unknown = json.loads(line)
     unknown["options"]["unknown"] = 1
     with pytest.raises(TypeError):
-        Job.of_line(json.dumps(unknown).encode("ascii"))
+        Job.read(json.dumps(unknown).encode("ascii"), io.BytesIO(text))
 
 
 def test_a_store_is_read_before_anything_is_compiled(tmp_path: Path) -> None:
