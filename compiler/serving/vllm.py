@@ -1,12 +1,13 @@
-"""vLLM: a backend of structured outputs, and a logits processor. Interfaces of version 0.33.
+"""vLLM: a backend of structured outputs, and a logits processor. Interfaces read in version 0.33.
 
     CONSTRAIN_VLLM=1 vllm serve MODEL           entry point vllm.general_plugins: ``register``
     SamplingParams(extra_args={"constrain": …}) entry point vllm.logits_processors: ``Processor``
 
 vLLM has no registry of backends, so ``register`` wraps two of its methods: the one that checks a
-request in the process that takes it, and the one that makes the engine's backend. Both are refused
-loudly where the version or the methods of the base classes are others. vLLM leaves logits
-processors out under speculative decoding, and fills masks of a backend in several threads.
+request in the process that takes it, and the one that makes the engine's backend. What is used of
+vLLM is a contract that is checked when it starts, whatever its version: the methods of its base
+classes and the arguments that they are called with. Another one is refused loudly. vLLM leaves
+logits processors out under speculative decoding, and fills masks of a backend in several threads.
 
 ``engines`` has the environment's variables.
 """
@@ -15,6 +16,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from inspect import Parameter, signature
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,8 +38,7 @@ Host: TypeAlias = Any
 # What vLLM calls this backend by.
 NAME = "constrain"
 
-# The release whose classes were read; the methods that a grammar and a backend must have in it.
-VERSION = "0.33."
+# The methods that a grammar and a backend have in the release whose classes were read.
 GRAMMAR_METHODS = frozenset(
     {"accept_tokens", "fill_bitmask", "is_terminated", "reset", "rollback", "validate_tokens"}
 )
@@ -166,14 +167,14 @@ def _request(fields: Mapping[str, Any], flags: Mapping[str, Any] | None = None) 
 def backend_class(types: Host) -> Host:
     """The backend as a subclass of vLLM's; ``types``: its module of base classes.
 
-    Raises ``RuntimeError`` if these ask for other methods than those of the release.
+    Raises ``RuntimeError`` if these ask for methods that it has not, or for other arguments.
     """
     from types import new_class
 
     bases = types.StructuredOutputGrammar, types.StructuredOutputBackend
-    for base, known in zip(bases, (GRAMMAR_METHODS, BACKEND_METHODS), strict=True):
-        if base.__abstractmethods__ != known:
-            raise RuntimeError(f"{base.__name__} has methods of another release than {VERSION}x")
+    for base, ours in zip(bases, (GrammarMethods, BackendMethods), strict=True):
+        for name in sorted(base.__abstractmethods__):
+            _check_calls(getattr(base, name), getattr(ours, name, None), base, name)
     grammar = new_class("ConstrainGrammar", (GrammarMethods, bases[0]))
     parts = {"grammar": grammar}
     return new_class(
@@ -184,15 +185,10 @@ def backend_class(types: Host) -> Host:
 def register() -> None:
     """Make this vLLM's backend in this process, if ``CONSTRAIN_VLLM`` is 1.
 
-    Raises ``RuntimeError`` for another release of vLLM than this was written for.
+    Raises ``RuntimeError`` where vLLM calls its backends otherwise than this one can be called.
     """
     if os.environ.get("CONSTRAIN_VLLM") != "1":
         return
-    from importlib.metadata import version
-
-    found = version("vllm")
-    if not found.startswith(VERSION):
-        raise RuntimeError(f"constrain's backend is for vLLM {VERSION}x, and this is {found}")
     import vllm.exceptions
     import vllm.sampling_params
     import vllm.v1.structured_output
@@ -208,7 +204,7 @@ def register() -> None:
 
 def wrap(manager: Host, params: Host, backend: Host, error: type[Exception]) -> None:
     """Put the backend into vLLM's classes, once. ``error``: what a refused request is told by."""
-    original = manager.grammar_init
+    original = getattr(manager, "grammar_init", None)
     if getattr(original, "is_constrain", False):
         return
 
@@ -217,6 +213,7 @@ def wrap(manager: Host, params: Host, backend: Host, error: type[Exception]) -> 
             size = self.vllm_config.model_config.get_vocab_size()
             self.backend = backend(self.vllm_config, self.tokenizer, size)
             self.backend_name = NAME
+        assert original is not None
         original(self, request)
 
     def validate(self: Host, model_config: Host, config: Host, tokenizer: Host) -> None:
@@ -237,8 +234,25 @@ def wrap(manager: Host, params: Host, backend: Host, error: type[Exception]) -> 
                 setattr(asked, name, fields.get(name))
         asked._backend, asked._backend_was_auto = NAME, True
 
+    theirs = (manager, "grammar_init"), (params, "_validate_structured_outputs")
+    for (owner, name), ours in zip(theirs, (grammar_init, validate), strict=True):
+        _check_calls(getattr(owner, name, None), ours, owner, name)
     grammar_init.is_constrain = True  # type: ignore[attr-defined]
     manager.grammar_init, params._validate_structured_outputs = grammar_init, validate
+
+
+def _check_calls(theirs: Host, ours: Host, owner: Host, name: str) -> None:
+    """Raise ``RuntimeError`` unless what is called as a method of the host's can be ours."""
+    told = f"constrain knows no vLLM like this one: {owner.__name__}.{name}"
+    if theirs is None or ours is None:
+        raise RuntimeError(f"{told} is not there, or not known")
+    given = signature(theirs).parameters.values()
+    if any(each.kind is Parameter.VAR_POSITIONAL for each in given):
+        return
+    try:
+        signature(ours).bind(*given)
+    except TypeError as error:
+        raise RuntimeError(f"{told} has other arguments: {error}") from None
 
 
 class ProcessorMethods:

@@ -190,12 +190,29 @@ def test_vllm_masks_of_many_threads_are_those_of_one(
 
 
 @pytest.mark.quick
-def test_vllm_of_another_release_is_refused() -> None:
-    """Base classes with other methods are not those that the backend was written for."""
+def test_a_vllm_that_calls_otherwise_is_refused() -> None:
+    """Whatever its version: methods that there are not, and other arguments; fewer are no harm."""
     types = fake_vllm()
     types.StructuredOutputGrammar.__abstractmethods__ |= {"another"}
-    with pytest.raises(RuntimeError, match="another release"):
+    types.StructuredOutputGrammar.another = None
+    with pytest.raises(RuntimeError, match="another is not there, or not known"):
         vllm.backend_class(types)
+    types = fake_vllm()
+    types.StructuredOutputGrammar.__abstractmethods__ -= {"reset"}
+    types.StructuredOutputGrammar.rollback = lambda self, number: None
+    assert vllm.backend_class(types)
+    types.StructuredOutputGrammar.rollback = lambda self, number, why: None
+    with pytest.raises(RuntimeError, match=r"rollback has other arguments"):
+        vllm.backend_class(types)
+
+    class Manager:
+        """One that makes its backends otherwise."""
+
+        def grammar_init(self, request: Any, more: Any) -> None:
+            """Not called."""
+
+    with pytest.raises(RuntimeError, match=r"Manager\.grammar_init has other arguments"):
+        vllm.wrap(Manager, Params, None, KeyError)
 
 
 class Params(SimpleNamespace):

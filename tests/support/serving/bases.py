@@ -48,7 +48,7 @@ class Tensor:
 
 def _abstract(name: str, methods: frozenset[str]) -> type:
     """A base class with these abstract methods."""
-    body = {method: abstractmethod(lambda self: None) for method in methods}
+    body = {method: abstractmethod(lambda self, *given: None) for method in methods}
     return type(ABC)(name, (ABC,), body)
 
 
