@@ -39,7 +39,8 @@ def _least(rules: Sequence[Rule], holds: Callable[[set[str], Expr, list[bool]], 
     for rule in rules:
         for use in references(rule.body):
             users.setdefault(use.name, []).append(rule)
-    pending = list(rules)
+    # Rules mostly name those behind them.
+    pending = list(reversed(rules))
     for rule in pending:
         if rule.name not in found and fold(rule.body, children, partial(holds, found)):
             found.add(rule.name)

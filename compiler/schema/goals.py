@@ -29,7 +29,7 @@ NAME_THEM = "name inner schemas in $defs"
 STAGE = "the schema's keywords"
 
 # A reference, and keywords that ask nothing of a value.
-_ASK_NOTHING = frozenset(
+ASK_NOTHING = frozenset(
     [
         "$anchor",
         "$comment",
@@ -114,7 +114,7 @@ class Goals:
         # What is a reference and nothing else is what it leads to.
         seen: set[Place] = set()
         while isinstance(place, Place) and "$ref" in place.schema:
-            if place.schema.keys() - _ASK_NOTHING:
+            if place.schema.keys() - ASK_NOTHING:
                 break
             if place in seen:
                 raise place.refused(REFERS_TO_ITSELF, COMES_BACK)

@@ -38,7 +38,9 @@ from .formulas import (
 )
 from .goals import ANYTHING, NOTHING, Alternatives, Goal, Goals
 from .keywords.annotations import all_others, some_other_fails, unevaluated
+from .keywords.cases import Cases, as_one, cases
 from .keywords.clauses import clauses_of
+from .keywords.objects import is_among
 from .places import Place
 from .scalar_forms import ScalarForms, UndecidedError
 from .sets import Ends, Names, TextAlgebra, Texts
@@ -134,7 +136,7 @@ class Normal(ScalarForms):
             found = self._all_of([c.positive() for c in clauses], type_, Marks.EXACT)
             failing = some_other_fails(found, rest, type_, self.goals, self.texts)
             options.append([each for each in failing if not self._contradicts(each)])
-        return distinct(each for option in options for each in option)
+        return as_one(distinct(each for option in options for each in option), self.goals)
 
     def _plainly(self, parts: Sequence[Formula]) -> list[Conjunction]:
         """The one conjunction that a plain place asks for; none where it may be another one."""
@@ -164,9 +166,10 @@ class Normal(ScalarForms):
             case All(parts):
                 return self._all_of(parts, type_, marks)
             case Any(parts):
-                return distinct(
+                found = distinct(
                     each for part in parts for each in self._of_formula(part, type_, marks)
                 )
+                return as_one(found, self.goals)
             case AnyOf(branches):
                 return self._any_of(branches, type_, marks)
             case OneOf(branches, is_negated):
@@ -274,6 +277,9 @@ class Normal(ScalarForms):
 
     def _product(self, forms: Sequence[list[Conjunction]]) -> list[Conjunction]:
         """The conjunctions of one of each, without those that contradict themselves."""
+        by_key = cases(forms, self.goals)
+        if by_key is not None:
+            return self._of_cases(by_key)
         found = _TRUE
         for form in sorted(forms, key=len):
             if not form:
@@ -295,13 +301,37 @@ class Normal(ScalarForms):
                         following[joined] = None
                 if len(following) > most:
                     break
-            found = list(following)
-            if len(found) > most:
-                found = found[:most]
-                message = f"of the combinations of alternatives {len(found)} are kept"
-                pointer = self._pointer_of_busy()
-                self.notes.narrowed(pointer, message, "--max-conj keeps more")
+            found = self._first(following, most)
         return found
+
+    def _first(self, found: Iterable[Conjunction], most: int) -> list[Conjunction]:
+        """At most so many of them."""
+        kept = list(found)
+        if len(kept) > most:
+            kept = kept[:most]
+            message = f"of the combinations of alternatives {len(kept)} are kept"
+            self.notes.narrowed(self._pointer_of_busy(), message, "--max-conj keeps more")
+        return kept
+
+    def _of_cases(self, by_key: Cases) -> list[Conjunction]:
+        """The same of choices by the value of one key, beside others."""
+        found: dict[Conjunction, None] = {}
+        forms: dict[int, list[Conjunction]] = {}
+        most = max(self.goals.options.max_conj, len(by_key.cases))
+        for left in self._product(by_key.rest):
+            texts = self.texts_of(self.goal_of(by_key.key, left.literals))
+            for i, case in enumerate(by_key.cases):
+                self.goals.limits.check_resources(_STAGE)
+                if case.text is not None and not self.texts.holds(texts, case.text):
+                    continue
+                base = left.joined(conjunction(case.literal))
+                if self._contradicts(base):
+                    continue
+                if i not in forms:
+                    forms[i] = self._product(case.forms)
+                joined = (base.joined(right) for right in forms[i])
+                found |= {each: None for each in joined if not self._contradicts(each)}
+        return self._first(found, most)
 
     def _pointer_of_busy(self) -> str:
         """The place whose form is being computed."""
@@ -319,12 +349,27 @@ class Normal(ScalarForms):
     def _contradicts(self, found: Conjunction) -> bool:
         """Whether the literals surely exclude each other."""
         for literal in found.literals:
-            if isinstance(literal, Some) and literal.keys.texts is None:
-                names = literal.keys.names
-                if len(names) == 1 and self.is_surely_empty(self.goal_of(names[0], found.literals)):
-                    return True
+            if isinstance(literal, Some) and not self._may_be_met(literal, found.literals):
+                return True
         least, most = bounds(found.literals)
         return most is not None and most < least
+
+    def _may_be_met(self, some: Some, literals: tuple[Literal, ...]) -> bool:
+        """Whether there may be a member as asked for, whatever else is."""
+        names, texts = some.keys.names, some.keys.texts
+        if texts is None and len(names) == 1:
+            return not self.is_surely_empty(self.goal_of(names[0], literals))
+        inside = dict.fromkeys(names) if texts is None else {}
+        others: list[Goal] = []
+        for literal in literals if texts is not None else ():
+            if isinstance(literal, Some | Every):
+                named = (key for key in literal.keys.names if is_among(key, some.keys, self.texts))
+                inside |= dict.fromkeys(named)
+                if isinstance(literal, Every) and literal.keys.texts in (Ends.ALL, texts):
+                    others.append(literal.goal)
+        goals = [self.goal_of(key, literals) for key in inside]
+        goals += [] if texts is None else [self.goals.both(*others)]
+        return not all(self.is_surely_empty(self.goals.both(goal, some.goal)) for goal in goals)
 
     def _entails(self, left: Conjunction, right: Conjunction) -> bool:
         """Whether what satisfies ``left`` surely satisfies ``right``."""

@@ -1,0 +1,195 @@
+"""Unions of objects, and many conditions on one key: what they allow, and that they stay small.
+
+Verdicts are those of ``jsonschema`` on random instances, keys in any order.
+"""
+
+# Tests here say `expected == actual`.
+
+import json
+import random
+from itertools import permutations
+from typing import Any
+
+import jsonschema
+import pytest
+from support import sampled
+from support.schema import members
+
+from constrain.compiler.diagnostics import CheckError, Source
+from constrain.compiler.limits import Limits
+from constrain.compiler.schema.convert import grammar_of
+from constrain.compiler.schema.options import SchemaOptions
+
+TAGS = ("a", "b", "c", "d")
+VALUES = ("a", "b", "c", "d", "e", 1, True, None)
+
+
+def rules(schema: dict[str, Any]) -> int:
+    """How many rules the grammar of a schema has."""
+    source = Source(json.dumps(schema), "s", "json-schema")
+    options = SchemaOptions(keeps_counts=True)
+    return len(grammar_of(source, options, Limits(seconds=60)).rules)
+
+
+def by_tag(count: int, *, has_required: bool = True) -> dict[str, Any]:
+    """Conditions on one key: of each of its values which other key must be there."""
+    required = {"required": ["kind"]} if has_required else {}
+    return {
+        "type": "object",
+        "properties": {"kind": {"enum": [f"k{i}" for i in range(count)]}},
+        "required": ["kind"],
+        "allOf": [
+            {
+                "if": {"properties": {"kind": {"const": f"k{i}"}}, **required},
+                "then": {"properties": {f"p{i}": {"type": "integer"}}, "required": [f"p{i}"]},
+            }
+            for i in range(count)
+        ],
+    }
+
+
+def typed_others(types: list[list[str]]) -> dict[str, Any]:
+    """Objects of one required key each, whose other members have one of some types."""
+    branches = [
+        {
+            "type": "object",
+            "properties": {f"p{i}": {"type": "string"}},
+            "required": [f"p{i}"],
+            "additionalProperties": {"type": each},
+        }
+        for i, each in enumerate(types)
+    ]
+    return {"oneOf": branches}
+
+
+def nested(count: int, *, has_tag: bool, is_closed: bool) -> dict[str, Any]:
+    """A tree whose nodes are of several kinds."""
+    branches = []
+    for i in range(count):
+        own = {f"v{i}": {"type": "string"}}
+        kids = {"kids": {"type": "array", "items": {"$ref": "#/$defs/node"}}}
+        tag = {"kind": {"const": f"k{i}"}} if has_tag else {}
+        closed = {"additionalProperties": False} if is_closed else {}
+        branches.append(
+            {
+                "type": "object",
+                "properties": {**tag, **own, **kids},
+                "required": [*tag, *own],
+                **closed,
+            }
+        )
+    return {"$ref": "#/$defs/node", "$defs": {"node": {"oneOf": branches}}}
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("has_required", [True, False])
+def test_conditions_on_one_key_take_rules_in_proportion(has_required: bool) -> None:
+    """Twice as many, twice the rules."""
+    few, many = (rules(by_tag(count, has_required=has_required)) for count in (40, 80))
+
+    assert many < 2 * few
+    assert many < 6 * 80
+
+
+def test_untagged_branches_are_few_rules() -> None:
+    """Each branch excludes the others by their required keys, absent or of another type."""
+    types = ["string", "number", "integer", "boolean"]
+
+    assert rules(typed_others([types[: i + 1] for i in range(4)])) < 500
+    assert rules(nested(19, has_tag=False, is_closed=True)) < 200
+    assert rules(nested(19, has_tag=True, is_closed=False)) < 200
+
+
+def condition(rng: random.Random) -> dict[str, Any]:
+    """What an ``if`` may ask of the tag, by constants or not."""
+    key = rng.choice(("kind", "kind", "kind", "mode"))
+    constant = rng.choice(
+        (
+            {"const": rng.choice(TAGS)},
+            {"enum": rng.sample(TAGS, 2)},
+            {"type": "string", "const": rng.choice(TAGS)},
+            {"not": {"const": rng.choice(TAGS)}},
+            {"const": rng.choice(VALUES)},
+        )
+    )
+    found: dict[str, Any] = {"properties": {key: constant}}
+    if rng.random() < 0.6:
+        found["required"] = [key]
+    return found
+
+
+def consequence(rng: random.Random) -> dict[str, Any]:
+    """What a branch may ask."""
+    key = rng.choice(("x", "y", "kind"))
+    return rng.choice(
+        (
+            {"required": [key]},
+            {"properties": {key: {"type": rng.choice(("integer", "string", "boolean"))}}},
+            {"properties": {key: False}},
+            {"properties": {key: {"const": rng.choice(VALUES)}}, "required": [key]},
+            {"additionalProperties": {"type": ["string", "integer"]}},
+            {"maxProperties": 2},
+        )
+    )
+
+
+def conditional(rng: random.Random) -> dict[str, Any]:
+    """An object with conditions."""
+    listed: list[dict[str, Any]] = []
+    for _ in range(rng.randint(3, 5)):
+        each: dict[str, Any] = {"if": condition(rng), "then": consequence(rng)}
+        if rng.random() < 0.3:
+            each["else"] = consequence(rng)
+        listed.append(each)
+    found: dict[str, Any] = {"type": "object", "allOf": listed}
+    if rng.random() < 0.5:
+        found["properties"] = {"kind": {"enum": [*TAGS, 1]}}
+    if rng.random() < 0.5:
+        found["required"] = ["kind"]
+    if rng.random() < 0.2:
+        found["unevaluatedProperties"] = False
+    return found
+
+
+def union(rng: random.Random) -> dict[str, Any]:
+    """Objects that may overlap, one of which is wanted."""
+    listed = []
+    for _ in range(rng.randint(2, 4)):
+        key = rng.choice(("x", "y", "kind"))
+        each: dict[str, Any] = {"properties": {key: {"type": rng.choice(("integer", "string"))}}}
+        if rng.random() < 0.7:
+            each["required"] = [key]
+        if rng.random() < 0.5:
+            types = rng.sample(("string", "integer", "boolean", "null"), rng.randint(1, 3))
+            each["additionalProperties"] = {"type": types}
+        listed.append(each)
+    return {"type": "object", rng.choice(("oneOf", "oneOf", "anyOf")): listed}
+
+
+def instance(rng: random.Random) -> dict[str, Any]:
+    """An object of some of the keys and one other."""
+    keys = rng.sample(("kind", "mode", "x", "y", "z"), rng.randint(0, 4))
+    return {key: rng.choice(VALUES) for key in keys}
+
+
+@sampled("seed", range(30), range(1500))
+def test_verdicts_are_those_of_a_validator(seed: int) -> None:
+    """Whatever is not narrowed is allowed just where it is valid, else only where it is."""
+    rng = random.Random(seed)
+    for make in (conditional, union):
+        schema = make(rng)
+        valid = jsonschema.Draft202012Validator(schema)
+        try:
+            found = members(schema, order="any", integer="decimal")
+            _ = found.network
+        except CheckError:
+            continue
+        is_exact = not any("narrowed" in note for note in found.notes)
+        for _ in range(40):
+            each = instance(rng)
+            is_valid = valid.is_valid(each)
+
+            assert is_valid or not found.allows(each), (schema, each)
+            # What some key must satisfy is seen at the last one, as keys may be repeated.
+            in_some_order = (found.allows(dict(keys)) for keys in permutations(each.items()))
+            assert not (is_valid and is_exact) or any(in_some_order), (schema, each)
