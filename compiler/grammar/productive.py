@@ -34,18 +34,38 @@ def nullable_rules(rules: Sequence[Rule]) -> set[str]:
 
 def _least(rules: Sequence[Rule], holds: Callable[[set[str], Expr, list[bool]], bool]) -> set[str]:
     """The rules with a body of which ``holds`` is true, given those found so far."""
-    found: set[str] = set()
+    found, seen = set[str](), set[str]()
     users: dict[str, list[Rule]] = {}
+    uses: dict[str, list[str]] = {rule.name: [] for rule in rules}
     for rule in rules:
         for use in references(rule.body):
+            uses[rule.name].append(use.name)
             users.setdefault(use.name, []).append(rule)
-    # Rules mostly name those behind them.
-    pending = list(reversed(rules))
+    # Behind those that they name, where they do not name each other.
+    places = {name: place for place, name in enumerate(_innermost_first(uses))}
+    pending = sorted(rules, key=lambda rule: places[rule.name])
     for rule in pending:
         if rule.name not in found and fold(rule.body, children, partial(holds, found)):
             found.add(rule.name)
-            pending.extend(users.get(rule.name, ()))
+            pending.extend(user for user in users.get(rule.name, ()) if user.name in seen)
+        seen.add(rule.name)
     return found
+
+
+def _innermost_first(uses: dict[str, list[str]]) -> Iterator[str]:
+    """Rules by name, each once and behind those that it uses, but for cycles."""
+    seen, done = set[str](), set[str]()
+    for root in uses:
+        pending = [root]
+        while pending:
+            name = pending.pop()
+            if name not in seen:
+                seen.add(name)
+                pending.append(name)
+                pending.extend(each for each in uses[name] if each in uses and each not in seen)
+            elif name not in done:
+                done.add(name)
+                yield name
 
 
 def _is_productive(found: set[str], expr: Expr, inside: list[bool]) -> bool:

@@ -19,6 +19,7 @@ from .read import Document, Json, read_json, value_at, value_of
 from .rules.contradictions import contradiction
 from .rules.deferred import Deferred
 from .rules.emit import Emitter
+from .rules.writer import KEYS, NOTHING_LATER, TERMINALS
 
 
 def grammar_of(
@@ -36,14 +37,8 @@ def grammar_of_document(
 
     Raises ``CheckError`` and ``LimitError``.
     """
-    notes = Notes()
-    try:
-        return _grammar(document, options, notes, limits, start)
-    except Refused as error:
-        raise CheckError(document.source, [error.placed(document.spans)]) from None
-    except RecursionError:
-        found = Refused(start, TOO_DEEP, NAME_THEM)
-        raise CheckError(document.source, [found.placed(document.spans)]) from None
+    emitter, name, _ = _written(document, options, limits, start)
+    return _whole(document, emitter, name)
 
 
 def opened(source: Source, limits: Limits) -> tuple[Document, Goals, Normal]:
@@ -53,9 +48,38 @@ def opened(source: Source, limits: Limits) -> tuple[Document, Goals, Normal]:
     return document, goals, Normal(goals)
 
 
-def _grammar(
-    document: Document, options: SchemaOptions, notes: Notes, limits: Limits, start: str
-) -> Grammar:
+def _written(
+    document: Document,
+    options: SchemaOptions,
+    limits: Limits,
+    start: str,
+    defers: str = NOTHING_LATER,
+) -> tuple[Emitter, str, bool]:
+    """The writer of a schema's rules, those of all goals being written, the name of the first, and
+    if it ``defers`` anything whether all of them have a text. Raises as ``grammar_of_document``."""
+    try:
+        return _emitter(document, options, Notes(), limits, start, defers)
+    except Refused as error:
+        raise CheckError(document.source, [error.placed(document.spans)]) from None
+    except RecursionError:
+        found = Refused(start, TOO_DEEP, NAME_THEM)
+        raise CheckError(document.source, [found.placed(document.spans)]) from None
+
+
+def _whole(document: Document, emitter: Emitter, name: str) -> Grammar:
+    """All rules of a writer, and what is to be said of them."""
+    rules, notes = emitter.all_rules(), emitter.notes
+    return Grammar(document.source, rules, name, notes=notes.placed(document.spans, document.keys))
+
+
+def _emitter(
+    document: Document,
+    options: SchemaOptions,
+    notes: Notes,
+    limits: Limits,
+    start: str,
+    defers: str,
+) -> tuple[Emitter, str, bool]:
     is_plain = start == "#" and are_plain([document.value], options, limits)
     wrong = [] if is_plain else unreadable_uris(document.value)
     if not wrong:
@@ -70,22 +94,27 @@ def _grammar(
     goal = goals.at(start)
     if normal.is_surely_empty(goal):
         raise contradiction(goal, normal, start) or _all_left_out(notes, start)
-    emitter = Emitter(goals, normal)
-    rules, name = emitter.grammar_of(goal)
-    if emitter.may_be_empty and name not in productive_rules(rules):
-        raise contradiction(goal, normal, start) or _all_left_out(notes, start)
-    return Grammar(document.source, rules, name, notes=notes.placed(document.spans, document.keys))
+    emitter = Emitter(goals, normal, defers=defers)
+    name = emitter.value(goal).name
+    emitter.write_goals()
+    has_text: set[str] = set()
+    if emitter.may_be_empty or defers != NOTHING_LATER:
+        has_text = productive_rules(emitter.rules)
+        if name not in has_text and emitter.may_be_empty:
+            raise contradiction(goal, normal, start) or _all_left_out(notes, start)
+    return emitter, name, len(has_text) == len(emitter.by_name)
 
 
 def deferred_grammar(
     source: Source, options: SchemaOptions, limits: Limits | None = None, start: str = "#"
 ) -> Deferred | Grammar:
     """The grammar of a schema, as ``grammar_of`` has it; where that surely raises nothing
-    (``keywords.plain``), its rules are made when they are asked for. Raises as ``grammar_of``."""
+    (``keywords.plain``), its rules are made when they are asked for, and of others the automata of
+    all keys but some. Raises as ``grammar_of``."""
     limits = (limits or Limits()).started()
     value = value_of(source.text, limits) if start == "#" else None
     if not are_plain([value], options, limits):
-        return grammar_of(source, options, limits, start)
+        return _deferring_keys(read_json(source, limits), options, limits, start)
 
     def begin(limits: Limits) -> tuple[Emitter, str]:
         emitter = _lazy_emitter(source, value, options, limits)
@@ -95,6 +124,22 @@ def deferred_grammar(
         return grammar_of(source, options, limits, start)
 
     return Deferred(source, limits, begin, whole)
+
+
+def _deferring_keys(
+    document: Document, options: SchemaOptions, limits: Limits, start: str
+) -> Deferred | Grammar:
+    """The grammar, the rules of goals being written. All of it where rules must be read at
+    once, or where some rule has no text."""
+    emitter, name, have_text = _written(document, options, limits, start, KEYS)
+    if emitter.needs_all or not have_text:
+        return _whole(document, emitter, name)
+
+    def whole(limits: Limits) -> Grammar:
+        emitter.go_on_within(limits)
+        return _whole(document, emitter, name)
+
+    return Deferred(document.source, limits, lambda _: (emitter, name), whole)
 
 
 def _lazy_emitter(
@@ -109,7 +154,7 @@ def _lazy_emitter(
     places = Places(document, options, Notes(), limits, roots, are_plain=True)
     counted = _as_counted(options, value) if roots is None else options
     goals = Goals(places, counted, places.notes, limits)
-    return Emitter(goals, Normal(goals), is_lazy=True)
+    return Emitter(goals, Normal(goals), defers=TERMINALS)
 
 
 def grammar_around(

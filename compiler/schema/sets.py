@@ -216,7 +216,9 @@ class TextAlgebra(_Algebra[Names | Others | Lengths | Within]):
         if isinstance(right, Names) and not isinstance(left, Names):
             left, right = right, left
         if isinstance(left, Names):
-            kept = tuple(text for text in left.texts if self.holds(right, text))
+            among = frozenset(right.texts if isinstance(right, Names) else ())
+            is_in = among.__contains__ if among else partial(self.holds, right)
+            kept = tuple(text for text in left.texts if is_in(text))
             return Names(kept) if kept else Ends.NONE
         if isinstance(left, Lengths) and isinstance(right, Lengths):
             most = [m for m in (left.most, right.most) if m is not None]

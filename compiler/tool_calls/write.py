@@ -196,7 +196,7 @@ class _Calls:
     def _pattern(self, name: str, node: regex.Node) -> tree.Expr:
         write = self.emitter
         body = tree.Pattern(node, "", self.span)
-        write.rules.append(tree.Rule(name, self.span, body, self.span, terminal=True))
+        write.by_name[name] = tree.Rule(name, self.span, body, self.span, terminal=True)
         return write.reference(name)
 
 

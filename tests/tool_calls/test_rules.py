@@ -210,10 +210,6 @@ def test_lists_of_tools_in_use_have_rules_that_are_asked_for(count: int) -> None
     assert isinstance(found.rule("texts").body, tree.Sequence)
 
 
-# What the benchmarks have that is written at once: keys by patterns.
-AT_ONCE = {"pattern properties"}
-
-
 @pytest.mark.parametrize("name", [request.name for request in schemas.requests()])
 def test_schemas_in_use_have_rules_that_are_asked_for(name: str) -> None:
     """The shapes of the benchmarks."""
@@ -221,6 +217,5 @@ def test_schemas_in_use_have_rules_that_are_asked_for(name: str) -> None:
     options = SchemaOptions(keeps_counts=True)
     found, whole = read(texts[name], options)
     assert isinstance(whole, tree.Grammar)
-    assert isinstance(found, Deferred) == (name not in AT_ONCE)
-    if isinstance(found, Deferred):
-        check_deferred(found, whole, random.Random(1))
+    assert isinstance(found, Deferred)
+    check_deferred(found, whole, random.Random(1))

@@ -127,8 +127,9 @@ class _Search:
         before = self.goals.notes.narrowings
         try:
             emitter = Emitter(self.goals, self.normal)
-            rules, start = emitter.grammar_of(goal)
-            is_empty = emitter.may_be_empty and start not in productive_rules(rules)
+            start = emitter.value(goal).name
+            emitter.write_goals()
+            is_empty = emitter.may_be_empty and start not in productive_rules(emitter.rules)
             return is_empty, self.goals.notes.narrowings == before
         except ConstrainError as error:
             if isinstance(error, LimitError) and error.is_measured:

@@ -29,44 +29,45 @@ _STAGE = "the schema's grammar"
 
 
 class Emitter(Writer):
-    """Writes the rules of goals, each once: all that are named (``all_rules``), or if it
-    ``is_lazy`` those that are asked for (``write``), and automata of terminals when they are."""
+    """Writes the rules of goals, each once: all that are named (``all_rules``), or those that are
+    asked for (``write``)."""
 
-    def grammar_of(self, goal: Goal) -> tuple[tuple[tree.Rule, ...], str]:
-        """The rules, and the name of the first one. Raises ``Refused`` and ``LimitError``."""
-        start = self.value(goal).name
-        return self.all_rules(), start
-
-    def all_rules(self) -> tuple[tree.Rule, ...]:
-        """The rules so far, and those of all goals that they name. Raises as ``grammar_of``."""
+    def write_goals(self) -> None:
+        """Write the rules of all goals that rules name. Raises ``Refused`` and
+        ``LimitError``."""
         while self._pending:
             self._goal(self._pending.popitem()[1])
             self.limits.check_resources(_STAGE, [self._name])
-            self.limits.check_states(len(self.rules), _STAGE, [self._name])
-        return tuple(self.rules)
+            self.limits.check_states(len(self.by_name), _STAGE, [self._name])
+
+    def all_rules(self) -> tuple[tree.Rule, ...]:
+        """The rules so far, those of all goals that they name, and all that is made later. Raises
+        as ``write_goals``."""
+        self.write_goals()
+        for name in list(self._later):
+            self.write(name, self.limits)
+        return self.rules
 
     def written(self, name: str) -> tree.Rule | None:
         """The rule of a name, None if it was not written so far."""
-        known = self._by_name
-        for rule in self.rules[len(known) :]:
-            known[rule.name] = rule
-        return known.get(name)
+        return None if name in self._later else self.by_name.get(name)
 
     def write(self, name: str, limits: Limits) -> tree.Rule:
         """Write the rule of a name that another one says, with those that it alone needs. Raises
         ``LimitError``, ``Refused``, and ``KeyError`` for any other name."""
-        self.limits = limits
-        self.goals.go_on_within(limits)
+        self.go_on_within(limits)
         if name in self._pending:
             self._goal(self._pending[name])
             del self._pending[name]
         elif name in self._later:
             self._later[name]()
             del self._later[name]
-        found = self.written(name)
-        if found is None:
-            raise KeyError(name)
-        return found
+        return self.by_name[name]
+
+    def go_on_within(self, limits: Limits) -> None:
+        """Keep to these limits from here on, the same ones by another clock."""
+        self.limits = limits
+        self.goals.go_on_within(limits)
 
     def _goal(self, goal: Goal) -> None:
         place = self.goals.nearest(goal)

@@ -26,6 +26,9 @@ from .fixed_text import fixed_text
 # Lengths beside texts that are excluded, which are states of an automaton.
 _COUNTED_BESIDE = 256
 
+# What a writer makes later.
+NOTHING_LATER, TERMINALS, KEYS = "nothing", "terminals", "keys"
+
 # Texts that are alternatives of their own; more of them are one automaton.
 _LISTED = 8
 
@@ -38,13 +41,15 @@ def embedded_dfa(dfa: Dfa) -> regex.Node:
 
 class Writer:
     """The parts that texts of JSON have, by the options of a grammar; rules, each of its own name,
-    and names for those of goals. If it ``is_lazy``, automata of terminals are made when they are
-    asked for."""
+    and names for those of goals. What it ``defers`` is made when it is asked for: the automata of
+    all terminals, or those of all keys but some."""
 
-    def __init__(self, goals: Goals, normal: Normal, *, is_lazy: bool = False) -> None:
+    def __init__(self, goals: Goals, normal: Normal, *, defers: str = NOTHING_LATER) -> None:
         self.goals, self.normal = goals, normal
         self.options, self.notes, self.limits = goals.options, goals.notes, goals.limits
-        self.rules: list[tree.Rule] = []
+        # By name, in the order in which they were begun; those that are made later by what they
+        # begin with.
+        self.by_name: dict[str, tree.Rule] = {}
         # Whether some rule may have no text.
         self.may_be_empty = False
         self._names: dict[Goal, str] = {}
@@ -55,11 +60,12 @@ class Writer:
         self._wanted: dict[str, int] = {}
         self._taken: set[str] = set()
         self._terminals: dict[Hashable, str] = {}
-        # By name the goals without a rule so far; the terminals, if they are made when asked for.
+        # By name the goals without a rule so far, and terminals that are made when asked for.
         self._pending: dict[str, Goal] = {}
-        self._is_lazy = is_lazy
+        self._defers = defers
         self._later: dict[str, Callable[[], None]] = {}
-        self._by_name: dict[str, tree.Rule] = {}
+        # Whether rules must be read at once: those of permutations, and of terminals that grow.
+        self.needs_all = False
         # Commas and colons with their white space, which are the same expression everywhere.
         self._marks: dict[str, tree.Expr] = {}
         self._keep: list[Dfa] = []
@@ -76,6 +82,11 @@ class Writer:
     def begin(self, name: str, span: Span) -> None:
         """The rules that follow are those of ``name``, which stands at ``span``."""
         self._name, self._span = name, span
+
+    @property
+    def rules(self) -> tuple[tree.Rule, ...]:
+        """All rules so far."""
+        return tuple(self.by_name.values())
 
     @property
     def span(self) -> Span:
@@ -123,6 +134,7 @@ class Writer:
         self, parts: Sequence[tree.Part], separator: tree.Expr, least: int, most: int | None
     ) -> tree.Expr:
         """Parts in any order, so many of them."""
+        self.needs_all = True
         if most is not None and most >= len(parts):
             most = None
         return tree.Permutation(tuple(parts), separator, self._span, least, most)
@@ -133,7 +145,7 @@ class Writer:
 
     def rule(self, name: str, options: Sequence[tree.Expr]) -> None:
         """The rule of a name."""
-        self.rules.append(tree.Rule(name, self._span, self.choice(options), self._span))
+        self.by_name[name] = tree.Rule(name, self._span, self.choice(options), self._span)
 
     def reference(self, name: str) -> tree.Reference:
         """The use of a rule."""
@@ -231,7 +243,7 @@ class Writer:
             return self._counted(texts)
         if isinstance(texts, Within):
             return self._within(texts)
-        if isinstance(texts, Others) and self._is_lazy:
+        if isinstance(texts, Others) and self._defers != NOTHING_LATER:
             algebra, name = self.normal.texts, f"{self._name} string"
             return self._terminal(texts, name, lambda: self._written_texts(algebra.dfa(texts)))
         dfa = self.normal.texts.dfa(texts)
@@ -242,6 +254,7 @@ class Writer:
 
     def _excluding(self, texts: Texts) -> tree.Expr:
         """The same without strings that contain what none may contain."""
+        self.needs_all = True
         if isinstance(texts, Names):
             return self.choice([self.text(text) for text in texts.texts])
         if isinstance(texts, Lengths) and max(texts.least, texts.most or 0) > _COUNTED_BESIDE:
@@ -270,6 +283,7 @@ class Writer:
     def _within(self, texts: Within) -> tree.Expr:
         """Strings of an automaton and so many characters, an intersection."""
         self._keep.append(texts.dfa)
+        self.needs_all = True
 
         def written() -> regex.Node:
             one, quote = embedded_dfa(strings.character()), regex.lit(b'"')
@@ -291,7 +305,7 @@ class Writer:
             self.of_one_character.add(one.name)
             quote = self.literal('"')
             body = self.sequence(quote, self.repetition(one, texts.least, texts.most), quote)
-            self.rules.append(tree.Rule(known, self._span, body, self._span, terminal=True))
+            self.by_name[known] = tree.Rule(known, self._span, body, self._span, terminal=True)
         return self.reference(known)
 
     def order_of_places(self, goal: Goal) -> dict[int, int]:
@@ -348,9 +362,11 @@ class Writer:
 
             def write() -> None:
                 body = tree.Pattern(node(), "", span)
-                self.rules.append(tree.Rule(known, span, body, span, terminal=True))
+                self.by_name[known] = tree.Rule(known, span, body, span, terminal=True)
 
-            if self._is_lazy:
+            if self._defers == TERMINALS or (self._defers == KEYS and isinstance(key, Others)):
+                # Until then it stands there with what all such texts begin with.
+                self.by_name[known] = tree.Rule(known, span, self.literal('"'), span, terminal=True)
                 self._later[known] = write
             else:
                 write()
