@@ -8,7 +8,7 @@ may be, and readers keep the last value, so a member that something rests on is 
 cell, and of other keys those count that are surely different.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -89,9 +89,6 @@ class _Object:
         self._bound()
         self.rules: dict[_State, str] = {}
         self.pending: list[_State] = []
-        # The rules of members with what follows, which states have in common: whether it is the
-        # first one, key, value and the rule behind it.
-        self.turns: dict[tuple[bool, str | Texts, Goal, str], str] = {}
 
     @staticmethod
     def _is_named(keys: Keys) -> bool:
@@ -329,9 +326,28 @@ class _Object:
         if state not in self.rules:
             if len(self.rules) >= _MOST_STATES:
                 raise self._refused(f"an object of more than {_MOST_STATES:,} states")
-            self.rules[state] = self.writer.helper()
-            self.pending.append(state)
+            left = self._left(state)
+            known = self.writer.shared.get(left)
+            self.rules[state] = known or self.writer.helper()
+            if known is None:
+                self.writer.shared[left] = self.rules[state]
+                self.pending.append(state)
         return self.rules[state]
+
+    def _left(self, state: _State) -> Hashable:
+        """What may follow, which other conjunctions of the goal may have, too: as alternatives of
+        a union do that exclude each other by conditions on some key. As far as it is looked at."""
+        if self._is_counting or self._is_any_order:
+            return self, state
+        missing = [each for i, each in enumerate(self.open) if not state.found >> i & 1]
+
+        def of(member: _Member) -> Hashable:
+            witnesses = tuple(self.open[i] for i in member.witnesses if self.open[i] in missing)
+            return member.key, member.goal, member.is_required, witnesses
+
+        cells = (c for i, c in enumerate(self.cells) if not state.closed >> i & 1)
+        named, others = tuple(map(of, self.named[state.named :])), tuple(map(of, cells))
+        return self.goal, state.count > 0, named, others, tuple(missing)
 
     @property
     def _is_counting(self) -> bool:
@@ -399,10 +415,13 @@ class _Object:
             following = replace(after, found=after.found | sum(1 << i for i in chosen))
             if chosen and cell is not None:
                 following = replace(following, closed=following.closed | 1 << cell)
-            key = (is_first, member.key, goal, self._name_of(following))
-            if key not in self.turns:
-                self.turns[key] = writer.helper()
+            # What states have in common: a member with the rule behind it.
+            behind = self._name_of(following)
+            key = (self.goal, is_first, member.key, goal, behind)
+            name = writer.shared.get(key)
+            if name is None:
+                name = writer.shared[key] = writer.helper()
                 comma = writer.literal(b"") if is_first else writer.comma()
-                turn = (comma, self._member(member, goal), writer.reference(key[-1]))
-                writer.rule(self.turns[key], [writer.sequence(*turn)])
-            yield writer.reference(self.turns[key])
+                turn = (comma, self._member(member, goal), writer.reference(behind))
+                writer.rule(name, [writer.sequence(*turn)])
+            yield writer.reference(name)

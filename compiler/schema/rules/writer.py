@@ -68,6 +68,8 @@ class Writer:
         self.needs_all = False
         # Commas and colons with their white space, which are the same expression everywhere.
         self._marks: dict[str, tree.Expr] = {}
+        # Rules of what follows in an object, by what that is.
+        self.shared: dict[Hashable, str] = {}
         self._keep: list[Dfa] = []
         self._orders: dict[Goal, dict[int, int]] = {}
         # The keys that a place has schemas for, by its number.
