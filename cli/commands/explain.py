@@ -109,6 +109,7 @@ def _as_json(verdict: "Verdict", repair: "Repair | None", name: str) -> str:
     }
     if verdict.instance is not None:
         found |= {"instance": verdict.instance, "schemas": list(verdict.schemas)}
+        found["is_for_order"] = verdict.is_for_order
     if repair is not None:
         found["repair"] = {
             "edits": [
@@ -128,7 +129,7 @@ def _as_json(verdict: "Verdict", repair: "Repair | None", name: str) -> str:
 def _said(verdict: "Verdict", name: str, text: bytes) -> str:
     """The verdict on one line: place, what stands there, whose text was expected, and which."""
     from constrain.compiler.automata.dump import class_text
-    from constrain.compiler.explain.report import Status, expected_texts
+    from constrain.compiler.explain.report import Status, expected_texts, order_text
 
     if verdict.status is Status.ACCEPTED:
         return f"{visible(name)}: accepted"
@@ -143,6 +144,7 @@ def _said(verdict: "Verdict", name: str, text: bytes) -> str:
     said = f"{place}; expected {' or '.join(expected_texts(verdict)) or 'nothing'}"
     if verdict.schemas:
         said += f", by {' or '.join(verdict.schemas)}"
+    said += order_text(verdict)
     if verdict.but_for_line_break:
         said += " (it is accepted without the line break at its end)"
     return visible(said)

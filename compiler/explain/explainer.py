@@ -54,6 +54,9 @@ from .report import Status, Verdict, explain
 # In bytes: longer texts are not followed a second time, for the rules around a place.
 _LONGEST_FOLLOWED = 1 << 19
 
+# Of a schema's options, the order of keys.
+_ANY_ORDER = "any"
+
 _Explain = Callable[[bytes], Verdict]
 
 
@@ -153,9 +156,13 @@ def explainer_of_grammar(text: str, options: CompileOptions, name: str = "<gramm
     with clock.running():
         found = _explainer(text, replace(options, limits=clock.limits), name)
 
+    by_order = _by_order(
+        found.verdict, lambda: _in_any_order(text, replace(options, limits=clock.limits), name)
+    )
+
     def verdict(text: bytes) -> Verdict:
         with clock.running():
-            return found.verdict(text)
+            return by_order(text)
 
     def machine() -> TextMachine:
         with clock.running():
@@ -166,7 +173,7 @@ def explainer_of_grammar(text: str, options: CompileOptions, name: str = "<gramm
 
 def _explainer(text: str, options: CompileOptions, name: str) -> Explainer:
     wanted = replace(options, parser="earley")
-    if wanted.schema is not None and wanted.schema.order == "any":
+    if wanted.schema is not None and wanted.schema.order == _ANY_ORDER:
         # Sets are held by networks, under any tokenization, of which a text has none.
         wanted = replace(wanted, parser="network", tokenization=ANY)
     counted = counted_network(text, wanted, name)
@@ -205,11 +212,46 @@ def _explainer(text: str, options: CompileOptions, name: str) -> Explainer:
     return Explainer(verdict, recogniser, machine)
 
 
+def _by_order(base: _Explain, in_any_order: Callable[[], TextMachine | None]) -> _Explain:
+    """A verdict that says whether an instance is refused for the order of its keys."""
+    found = cache(in_any_order)
+
+    def verdict(text: bytes) -> Verdict:
+        said = base(text)
+        if said.instance is None or said.status is not Status.REJECTED:
+            return said
+        other = found()
+        count = 0 if other is None else other.follow(other.start, text)[0]
+        return replace(said, is_for_order=count > said.offset)
+
+    return verdict
+
+
+def _in_any_order(text: str, options: CompileOptions, name: str) -> TextMachine | None:
+    """What reads the instances of a schema with their keys in any order; None where the options
+    have it already, or where that is too large."""
+    schema = options.of_schemas
+    if schema.order == _ANY_ORDER:
+        return None
+    wanted = replace(options, schema=replace(schema, order=_ANY_ORDER), engine=AUTO)
+    try:
+        over_bytes = replace(wanted, parser="network", tokenization=ANY)
+        return machine_of(build_engine(text, over_bytes, name=name))
+    except (GrammarError, LimitError):
+        return None
+
+
 def explainer_of_artifact(artifact: Artifact) -> Explainer:
     """Of a compiled grammar. Raises ``ExplainError`` where its text would be needed and was left
     out."""
     machine = cache(lambda: machine_in(artifact))
-    return Explainer(_by_artifact(artifact, machine), artifact, machine)
+    manifest, verdict = artifact.manifest, _by_artifact(artifact, machine)
+    source = manifest.source
+    if manifest.dialect == JSON_SCHEMA and source is not None:
+        verdict = _by_order(
+            verdict, lambda: _in_any_order(source, options_of(manifest), "<grammar>")
+        )
+    return Explainer(verdict, artifact, machine)
 
 
 def counted_network(

@@ -47,7 +47,7 @@ class Verdict:
     the place in it, and ``schemas``: those of the schemas that say what could have come.
     ``begun``: the terminals that the place lies inside, each with the bytes that it goes on
     with, as ranges. ``following``: all bytes that could have come, as ranges, whichever of the
-    others has them.
+    others has them. ``is_for_order``: with keys in any order more of the instance would be read.
     """
 
     status: Status
@@ -65,6 +65,7 @@ class Verdict:
     schemas: tuple[str, ...] = ()
     begun: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = ()
     following: tuple[tuple[int, int], ...] = ()
+    is_for_order: bool = False
 
 
 def explain(
@@ -117,6 +118,11 @@ def expected_texts(verdict: Verdict) -> list[str]:
     if verdict.tokens:
         found.append(f"the token {' or '.join(verdict.tokens)}, which no text matches")
     return found + ["the end of the text"] * verdict.may_end
+
+
+def order_text(verdict: Verdict) -> str:
+    """What a message says behind a verdict on the order of keys; empty where it is another one."""
+    return "; the keys are in another order than the schema's (--order any)" * verdict.is_for_order
 
 
 def shown(terminal: str) -> str:

@@ -19,7 +19,7 @@ from ..diagnostics import GrammarError
 from ..dialects import JSON_SCHEMA, STRUCTURAL_TAG, TOOLS, read_grammar
 from ..grammar.check import check
 from ..options import ANY, CompileOptions
-from ..schema.options import SchemaOptions
+from ..schema.options import ANY_ORDER, FIXED, SchemaOptions
 from ..schema.read import escaped
 from ..tool_calls import STYLES
 from .flags import X_GUIDANCE, FlagError, closed_inside, closes, with_flags, with_guidance
@@ -202,7 +202,8 @@ class _Reader:
                     _only(value, ("type", "json_schema"), pointer)
                     pointer = f"{pointer}/json_schema"
                     inner = _object(value["json_schema"], pointer)
-                _only(inner, ("type", "name", "description", "schema", "strict"), pointer)
+                _only(inner, ("type", "name", "description", "schema", "strict", "order"), pointer)
+                self._ordered(inner, pointer)
                 if inner.get("schema") is None:
                     raise RequestError(pointer, "there is no 'schema'")
                 return self._schema(inner["schema"], f"{pointer}/schema")
@@ -236,7 +237,7 @@ class _Reader:
         said = {
             k: v for k, v in _object(value, pointer).items() if v is not None and v is not False
         }
-        _only(said, (*kinds, *flags, "disable_fallback"), pointer)
+        _only(said, (*kinds, *flags, "disable_fallback", "order"), pointer)
         chosen = [name for name in kinds if name in said]
         if len(chosen) > 1:
             raise RequestError(f"{pointer}/{chosen[1]}", f"{chosen[0]!r} is there, too")
@@ -245,7 +246,17 @@ class _Reader:
         asked = {name: said[name] for name in flags if name in said}
         self._change(lambda schema: with_flags(schema, asked), pointer)
         self.closes |= closes(asked)
+        self._ordered(said, pointer)
         return kinds[chosen[0]](said[chosen[0]], f"{pointer}/{chosen[0]}")
+
+    def _ordered(self, said: Mapping[str, Json], pointer: str) -> None:
+        """The order of keys, which no server has a field for: as the option of that name says."""
+        order = said.get("order")
+        if order is not None:
+            if order not in (FIXED, ANY_ORDER):
+                message = f"this must be {FIXED} or {ANY_ORDER}, not {_shown(order)}"
+                raise RequestError(f"{pointer}/order", message)
+            self._change(lambda schema: replace(schema, order=order), pointer)
 
     def _format(self, value: Json, pointer: str) -> Request | None:
         """Ollama's ``format``."""

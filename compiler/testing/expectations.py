@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..automata.dump import class_text
-from ..explain.report import Status, Verdict, expected_texts
+from ..explain.report import Status, Verdict, expected_texts, order_text
 from .notation import NotationError, Token, tokens_of, written
 from .subject import Outcome, Subject
 
@@ -66,6 +66,7 @@ def said(verdict: Verdict, text: bytes) -> str:
     found += f"; expected {' or '.join(expected_texts(verdict)) or 'nothing'}"
     if verdict.schemas:
         found += f", by {' or '.join(verdict.schemas)}"
+    found += order_text(verdict)
     if verdict.but_for_line_break:
         found += " (it is accepted without the line break at its end)"
     return found

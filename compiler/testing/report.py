@@ -139,6 +139,7 @@ def _verdict(verdict: Verdict) -> dict[str, object]:
     }
     if verdict.instance is not None:
         found |= {"instance": verdict.instance, "schemas": list(verdict.schemas)}
+        found["is_for_order"] = verdict.is_for_order
     return found
 
 

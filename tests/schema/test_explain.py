@@ -55,6 +55,34 @@ def test_an_instance_is_explained_by_pointers(
     assert said in found.out.decode()
 
 
+@pytest.mark.parametrize(
+    ("text", "is_for_order"),
+    [
+        ('{"age": 1, "name": "x"}', True),
+        ('{"name": "x", "tags": [], "age": 1}', True),
+        # In any order it is refused further on.
+        ('{"age": 1, "nam": "x"}', True),
+        ('{"name": "x", "age": "1"}', False),
+        ('{"nam": "x", "age": 1}', False),
+        ('{"name": "x", "next": {"age": 1, "name": "y"}}', True),
+    ],
+)
+def test_what_is_refused_for_the_order_of_its_keys_says_so(
+    cli: Cli, tmp_path: Path, text: str, is_for_order: bool
+) -> None:
+    """By the schema and by its artifact, and by no text where any order is read."""
+    (tmp_path / "s.schema.json").write_text(json.dumps(SCHEMA))
+    assert 0 == cli("compile", "s.schema.json", "-o", "s.cst").code
+    for subject in ("s.schema.json", "s.cst"):
+        found = cli("explain", subject, "-", stdin=text.encode())
+        parsed = json.loads(cli("explain", subject, "-", "-f", "json", stdin=text.encode()).out)
+
+        assert ("(--order any)" in found.out.decode()) == is_for_order
+        assert parsed["is_for_order"] == is_for_order
+    found = cli("explain", "--order", "any", "s.schema.json", "-", stdin=text.encode())
+    assert "(--order any)" not in found.out.decode()
+
+
 def test_an_artifact_explains_instances_like_its_schema(cli: Cli, tmp_path: Path) -> None:
     """With its pointers, in JSON too."""
     (tmp_path / "s.schema.json").write_text(json.dumps(SCHEMA))

@@ -16,6 +16,7 @@ from constrain.artifacts.errors import ConstrainError
 from constrain.compiler import CompileOptions, Compiler, SchemaOptions, Tokenizer
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.pipeline import build_engine
+from constrain.compiler.serving.engines import request_for
 from constrain.compiler.serving.requests import Request, RequestError, request_of
 from constrain.compiler.tool_calls import STYLES
 
@@ -58,6 +59,25 @@ ACCEPTED: dict[str, tuple[dict[str, Any], str, str, list[str], list[str]]] = {
         "json",
         "json-schema",
         IS_PERSON,
+        IS_NONE,
+    ),
+    "response_format json_schema, keys in any order": (
+        {
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"schema": PERSON, "order": "any"},
+            }
+        },
+        "json",
+        "json-schema",
+        [*IS_PERSON, '{"age": 3, "name": "x"}'],
+        IS_NONE,
+    ),
+    "structured_outputs json, keys in any order": (
+        {"structured_outputs": {"json": PERSON, "order": "any"}},
+        "json",
+        "json-schema",
+        [*IS_PERSON, '{"age": 3, "name": "x"}'],
         IS_NONE,
     ),
     "response_format json_object": (
@@ -295,6 +315,11 @@ def test_requests_without_a_format_ask_for_no_grammar(fields: dict[str, Any]) ->
 
 REFUSED: dict[str, tuple[Any, str, str]] = {
     "a foreign field": ({"guided_json": {}}, "/guided_json", "say structured_outputs"),
+    "an order": (
+        {"structured_outputs": {"json": {}, "order": "sorted"}},
+        "/structured_outputs/order",
+        "must be fixed or any, not 'sorted'",
+    ),
     "no object": ({"response_format": "json"}, "/response_format", "must be an object"),
     "no type": ({"response_format": {}}, "/response_format", "there is no 'type'"),
     "a type": ({"response_format": {"type": "yaml"}}, "/response_format/type", "'yaml'"),
@@ -391,6 +416,23 @@ def test_what_would_not_be_enforced_is_refused_by_its_field(case: str) -> None:
     assert pointer == caught.value.pointer
     assert message in str(caught.value)
     assert str(caught.value).startswith(pointer or "the request")
+
+
+@pytest.mark.parametrize(("said", "order"), [(None, "fixed"), ("any", "any")])
+def test_engines_read_schemas_by_the_order_of_their_environment(
+    monkeypatch: pytest.MonkeyPatch, said: str | None, order: str
+) -> None:
+    """Where a request does not say it."""
+    if said is not None:
+        monkeypatch.setenv("CONSTRAIN_ORDER", said)
+
+    def schema_of(**fields: Any) -> SchemaOptions | None:
+        return request_for({"structured_outputs": {"json": PERSON, **fields}}).options.schema
+
+    assert (found := schema_of()) is not None
+    assert found.order == order
+    assert (found := schema_of(order="fixed")) is not None
+    assert found.order == "fixed"
 
 
 def test_a_dialect_is_told_where_exactly_one_reads_the_grammar() -> None:
