@@ -45,6 +45,7 @@ LINTS: Mapping[str, str] = {
     "hex-escape-digit": "a digit behind \\xHH looks like a part of it",
     "high-hex-escape": "\\x80 to \\xFF are characters, not bytes",
     "ignored-keyword": "a keyword of a schema asks nothing here (note only)",
+    "impossible-key": "no value satisfies the schema of a key",
     "impossible-length": "no text of these lengths has the pattern",
     "left-recursion": "a rule begins with itself; that is allowed (note only)",
     "misspelt-keyword": "a key of a schema is nearly a keyword",
@@ -58,6 +59,7 @@ LINTS: Mapping[str, str] = {
     "unit-cycle": "a rule stands for itself, with nothing around it",
     "unproductive": "a rule matches no finite text, so its alternatives are left out",
     "unreachable": "a rule cannot be reached from the start",
+    "unused-definition": "no reference leads to a definition of a schema",
 }
 
 # Findings that are no reason for an exit code.

@@ -3,8 +3,9 @@
 What a grammar's lints look for is of its rules, which here nobody has written.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import unquote
 
 from constrain.artifacts.errors import ConstrainError
 
@@ -12,6 +13,7 @@ from ..diagnostics import Diagnostic, Source, Span, closest, give_up
 from ..limits import Limits
 from ..schema.keywords.known import MISSPELT, OTHER_DRAFT, schemas_in
 from ..schema.notes import Refused
+from ..schema.read import Json, escaped
 from .finding import Finding
 
 if TYPE_CHECKING:
@@ -31,14 +33,16 @@ def of_schema(source: Source, limits: Limits) -> list[Finding]:
 
     document, goals, normal = opened(source, limits)
     found: list[Finding] = []
+    used = _referred(document.value)
     for count, (pointer, schema) in enumerate(schemas_in(document.value)):
         limits.check_resources("the lints", [f"#{pointer}"])
-        said = [*_required(schema), *_members(schema)]
+        said = [*_required(schema), *_members(schema), *_unused(pointer, schema, used)]
         if count < _MOST:
             try:
                 goal = goals.at(f"#{pointer}")
                 said += _lengths(schema, normal, goals, goal)
                 said += _branches(pointer, schema, normal, goals, goal)
+                said += _properties(pointer, schema, normal, goals)
             except ConstrainError as error:
                 give_up(error)
             except (Refused, RecursionError):
@@ -104,6 +108,61 @@ def _members(schema: Mapping[str, Any]) -> Iterator[_Said]:
             message = f"this member can never be valid: the type is {' or '.join(map(str, kinds))}"
             hint = "remove it, or add its type"
             yield "excluded-member", f"/enum/{i}", message, hint
+
+
+# What schemas are named by beside where they stand.
+_NAMES = frozenset({"$anchor", "$dynamicAnchor", "$id", "$recursiveAnchor", "id"})
+
+
+def _referred(document: Json) -> Mapping[str, list[str]]:
+    """Of each place that references lead to or into, by its pointer, where these stand."""
+    found: dict[str, list[str]] = {}
+    for pointer, schema in schemas_in(document):
+        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+            reference = schema.get(keyword)
+            if isinstance(reference, str):
+                target = unquote(reference.partition("#")[2])
+                while target:
+                    found.setdefault(target, []).append(pointer)
+                    target = target.rpartition("/")[0]
+    return found
+
+
+def _unused(
+    pointer: str, schema: Mapping[str, Any], used: Mapping[str, Sequence[str]]
+) -> Iterator[_Said]:
+    """Definitions without a name of their own that no reference outside of them leads into."""
+    for keyword in ("$defs", "definitions"):
+        named = schema.get(keyword)
+        for name, inner in named.items() if isinstance(named, Mapping) else ():
+            place = f"/{keyword}/{escaped(name)}"
+            at = pointer + place
+            is_named = any(_NAMES & each.keys() for _, each in schemas_in(inner))
+            sources = used.get(at, ())
+            is_used = any(not f"{source}/".startswith(f"{at}/") for source in sources)
+            if not (is_named or is_used):
+                message = "no reference leads to this definition"
+                yield "unused-definition", place, message, "remove it, or refer to it"
+
+
+def _properties(
+    pointer: str, schema: Mapping[str, Any], normal: "Normal", goals: "Goals"
+) -> Iterator[_Said]:
+    """Keys with a schema that no value satisfies, which then are never there."""
+    from ..schema.rules.contradictions import contradiction
+
+    named = schema.get("properties")
+    for name, inner in named.items() if isinstance(named, Mapping) else ():
+        if not isinstance(inner, Mapping) or inner == {"not": {}}:
+            continue
+        place = f"/properties/{escaped(name)}"
+        goal = goals.at(f"#{pointer}{place}")
+        if normal.is_certainly_empty(goal):
+            message, hint = "no value satisfies this schema", "mend it"
+            why = contradiction(goal, normal, f"#{pointer}{place}")
+            if why is not None and why.pointer.startswith(f"#{pointer}/"):
+                place, message, hint = why.pointer[len(pointer) + 1 :], why.message, why.hint
+            yield "impossible-key", place, f"{message}, so {name!r} is never there", hint
 
 
 def _lengths(

@@ -68,15 +68,30 @@ class Notes:
         self._found.setdefault((pointer, message), (hint, is_of_key))
 
     def placed(self, spans: Mapping[str, Span], keys: Mapping[str, Span]) -> tuple[Diagnostic, ...]:
-        """All of them, by their places in the text. ``spans``, ``keys``: of values and of the keys
-        in front of them, by pointers without their ``#``."""
+        """All of them, each kind once and with the number of its places, by the first of these in
+        the text. ``spans``, ``keys``: of values and of the keys in front of them, by pointers
+        without their ``#``."""
         nowhere = Span(1 << 60, 1 << 60)
-        found = [
-            placed(*each, hint, keys if is_of_key else spans)
-            for each, (hint, is_of_key) in self._found.items()
-        ]
+        alike: dict[tuple[str, str, bool], list[str]] = {}
+        for (pointer, message), (hint, is_of_key) in self._found.items():
+            alike.setdefault((message, hint, is_of_key), []).append(pointer)
+        found = []
+        for (message, hint, is_of_key), pointers in alike.items():
+            if len(pointers) > 1:
+                # Once, at the first place in the text.
+                pointers.sort(key=lambda pointer: spans.get(pointer.removeprefix("#"), nowhere))
+                message = _at_others(message, len(pointers) - 1)
+            found.append(placed(pointers[0], message, hint, keys if is_of_key else spans))
         found.sort(key=lambda d: d.span or nowhere)
         return together([*found, *(Diagnostic(SPELLINGS + kind) for kind in self._spellings)])
+
+
+def _at_others(message: str, count: int) -> str:
+    """What is found at other places, too."""
+    body, mark, lint = message.rpartition(" [")
+    if not lint.endswith("]"):
+        body, mark, lint = message, "", ""
+    return f"{body}, and at {count:,} other place{'s' * (count > 1)}{mark}{lint}"
 
 
 def together(found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -38,6 +38,17 @@ def found(schema: Any) -> list[tuple[str, str]]:
         ({"type": "integer", "anyOf": [{"type": "string"}, {"minimum": 2}]}, [
             ("dead-branch", "#/anyOf/0")
         ]),
+        ({"properties": {"a": {"items": {"properties": {"b": {"minimum": 3, "maximum": 2}}}}}}, []),
+        ({"properties": {"b": {"type": "integer", "minimum": 3, "maximum": 2}}}, [
+            ("impossible-key", "#/properties/b/minimum")
+        ]),
+        ({"properties": {"b": False, "c": {"not": {}}}}, []),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"items": {"$ref": "#/$defs/b/items"}}, "b": {
+            "items": {"type": "string"}}, "c": {"items": {"$ref": "#/$defs/c"}}}}, [
+            ("unused-definition", "#/$defs/c")
+        ]),
+        ({"definitions": {"a b": {}, "c": {"$anchor": "x"}}, "items": {
+            "$ref": "#/definitions/a%20b"}}, []),
         ({"items": {"propertees": {}}}, [("misspelt-keyword", "#/items/propertees")]),
         ({"x-note": 1, "example": 2}, []),
         ({"$schema": SEVENTH, "prefixItems": [True]}, [("other-draft", "#/prefixItems")]),

@@ -141,7 +141,26 @@ def test_findings_are_in_the_order_of_their_places_and_those_without_one_last() 
     found = read('{"a": 1, "b": {"c": 2}}')
     notes = Notes()
     for pointer in ("other.json#/b", "#/b/c", "#/a", "#", "#/b/missing"):
-        notes.add(pointer, "said")
+        notes.add(pointer, f"said of {pointer}")
 
-    said = [note.message.removesuffix(": said") for note in notes.placed(found.spans, found.keys)]
+    said = [note.message.partition(": ")[0] for note in notes.placed(found.spans, found.keys)]
     assert ["#", "#/a", "#/b/missing", "#/b/c", "other.json#/b"] == said
+
+
+def test_a_kind_of_finding_is_said_once_with_the_number_of_its_places() -> None:
+    """At the first of them in the text; the name of a lint stays at the end."""
+    found = read('{"a": 1, "b": {"c": 2}, "d": 3}')
+    notes = Notes()
+    for pointer in ("#/d", "#/b/c", "#/a"):
+        notes.add(pointer, "said [lint]")
+        notes.narrowed(pointer, "left out")
+    notes.add("#/d", "else")
+    notes.add("#/b", "else", "a hint")
+
+    assert [
+        "#/a: said, and at 2 other places [lint]",
+        "#/a: left out, and at 2 other places [narrowed]",
+        "#/b: else",
+        "#/d: else",
+    ] == [note.message for note in notes.placed(found.spans, found.keys)]
+    assert 6 == notes.narrowings + len(list(notes.left_out()))
