@@ -6,7 +6,7 @@ import random
 import pytest
 from support import sampled
 from support.matcher import check_random_texts, whole_of
-from support.schema import plain_schemas
+from support.schema import plain_schemas, unions
 
 from constrain.artifacts.growing import GrowingArtifact
 from constrain.compiler import Compiler, Tokenizer
@@ -44,14 +44,19 @@ def deferred(text: str, dialect: str = "json-schema") -> Deferred:
     return found
 
 
-@sampled("seed", range(4), range(400))
+def of_any_kind(rng: random.Random) -> object:
+    """A schema that is plain, or unions and conditions, of which keys alone are made later."""
+    return rng.choice((lambda: plain_schemas.document(rng, 0), lambda: unions.document(rng)))()
+
+
+@sampled("seed", range(6), range(400))
 def test_random_schemas_have_the_masks_of_all_their_rules(
     seed: int, default_tokenizer: Tokenizer
 ) -> None:
     """Whatever of a schema texts come to first."""
     compiler, grown = Compiler(default_tokenizer), 0
     for number in range(4):
-        made = plain_schemas.document(random.Random(4 * seed + number), 0)
+        made = of_any_kind(random.Random(4 * seed + number))
         try:
             found = compiler.compile(json.dumps(made), dialect="json-schema", **ANY)
         except ConstrainError:

@@ -13,15 +13,12 @@ from typing import Any
 import jsonschema
 import pytest
 from support import sampled
-from support.schema import members
+from support.schema import members, unions
 
 from constrain.compiler.diagnostics import CheckError, Source
 from constrain.compiler.limits import Limits
 from constrain.compiler.schema.convert import grammar_of
 from constrain.compiler.schema.options import SchemaOptions
-
-TAGS = ("a", "b", "c", "d")
-VALUES = ("a", "b", "c", "d", "e", 1, True, None)
 
 
 def rules(schema: dict[str, Any]) -> int:
@@ -100,83 +97,17 @@ def test_untagged_branches_are_few_rules() -> None:
     assert rules(nested(19, has_tag=True, is_closed=False)) < 200
 
 
-def condition(rng: random.Random) -> dict[str, Any]:
-    """What an ``if`` may ask of the tag, by constants or not."""
-    key = rng.choice(("kind", "kind", "kind", "mode"))
-    constant = rng.choice(
-        (
-            {"const": rng.choice(TAGS)},
-            {"enum": rng.sample(TAGS, 2)},
-            {"type": "string", "const": rng.choice(TAGS)},
-            {"not": {"const": rng.choice(TAGS)}},
-            {"const": rng.choice(VALUES)},
-        )
-    )
-    found: dict[str, Any] = {"properties": {key: constant}}
-    if rng.random() < 0.6:
-        found["required"] = [key]
-    return found
-
-
-def consequence(rng: random.Random) -> dict[str, Any]:
-    """What a branch may ask."""
-    key = rng.choice(("x", "y", "kind"))
-    return rng.choice(
-        (
-            {"required": [key]},
-            {"properties": {key: {"type": rng.choice(("integer", "string", "boolean"))}}},
-            {"properties": {key: False}},
-            {"properties": {key: {"const": rng.choice(VALUES)}}, "required": [key]},
-            {"additionalProperties": {"type": ["string", "integer"]}},
-            {"maxProperties": 2},
-        )
-    )
-
-
-def conditional(rng: random.Random) -> dict[str, Any]:
-    """An object with conditions."""
-    listed: list[dict[str, Any]] = []
-    for _ in range(rng.randint(3, 5)):
-        each: dict[str, Any] = {"if": condition(rng), "then": consequence(rng)}
-        if rng.random() < 0.3:
-            each["else"] = consequence(rng)
-        listed.append(each)
-    found: dict[str, Any] = {"type": "object", "allOf": listed}
-    if rng.random() < 0.5:
-        found["properties"] = {"kind": {"enum": [*TAGS, 1]}}
-    if rng.random() < 0.5:
-        found["required"] = ["kind"]
-    if rng.random() < 0.2:
-        found["unevaluatedProperties"] = False
-    return found
-
-
-def union(rng: random.Random) -> dict[str, Any]:
-    """Objects that may overlap, one of which is wanted."""
-    listed = []
-    for _ in range(rng.randint(2, 4)):
-        key = rng.choice(("x", "y", "kind"))
-        each: dict[str, Any] = {"properties": {key: {"type": rng.choice(("integer", "string"))}}}
-        if rng.random() < 0.7:
-            each["required"] = [key]
-        if rng.random() < 0.5:
-            types = rng.sample(("string", "integer", "boolean", "null"), rng.randint(1, 3))
-            each["additionalProperties"] = {"type": types}
-        listed.append(each)
-    return {"type": "object", rng.choice(("oneOf", "oneOf", "anyOf")): listed}
-
-
 def instance(rng: random.Random) -> dict[str, Any]:
     """An object of some of the keys and one other."""
     keys = rng.sample(("kind", "mode", "x", "y", "z"), rng.randint(0, 4))
-    return {key: rng.choice(VALUES) for key in keys}
+    return {key: rng.choice(unions.VALUES) for key in keys}
 
 
 @sampled("seed", range(30), range(1500))
 def test_verdicts_are_those_of_a_validator(seed: int) -> None:
     """Whatever is not narrowed is allowed just where it is valid, else only where it is."""
     rng = random.Random(seed)
-    for make in (conditional, union):
+    for make in (unions.conditional, unions.union):
         schema = make(rng)
         valid = jsonschema.Draft202012Validator(schema)
         try:
