@@ -87,6 +87,10 @@ class _Object:
         if self.cells and self.least > required + 1:
             self.cells = self._told_apart(self.least - required)
         self._bound()
+        if any(len(cell.witnesses) > 1 for cell in self.cells) and not self.is_empty:
+            place = self.writer.goals.nearest(self.goal)
+            message = "what several conditions ask of some additional key is asked of the same one"
+            self.writer.notes.narrowed(place.pointer if place else "#", message)
         self.rules: dict[_State, str] = {}
         self.pending: list[_State] = []
 
