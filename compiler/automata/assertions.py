@@ -25,9 +25,22 @@ from .boolean import common, difference
 from .determinize import determinize
 from .dfa import Dfa, as_nfa
 from .folding import fold
+from .look_around import ASCII_WORD, GuardedThompson, without_look_around
 from .minimize import minimize
 from .nfa import Arc, Nfa, Origins
-from .regex_ir import EVERYTHING, And, Embedded, Look, LookKind, Node, Not, parts_of, walk
+from .regex_ir import (
+    EVERYTHING,
+    And,
+    Around,
+    Embedded,
+    Look,
+    LookKind,
+    Node,
+    Not,
+    looks_around,
+    parts_of,
+    walk,
+)
 from .thompson import Fragment, Thompson, thompson
 
 EDGE = 0
@@ -39,7 +52,7 @@ _CR, _LF = "carriage return", "line feed"
 _ASCII_SETS: Mapping[str, CodePoints] = {
     _CR: ((13, 13),),
     _LF: ((10, 10),),
-    "ascii word": ((48, 57), (65, 90), (95, 95), (97, 122)),
+    "ascii word": ASCII_WORD,
 }
 _CLOCK_STRIDE = 4096
 
@@ -215,15 +228,16 @@ def _members(name: str) -> CodePoints:
 
 
 def resolved(node: Node, limits: Limits | None = None) -> Node:
-    """An expression for the same texts without ``And``, ``Not`` and ``Look``.
+    """An expression for the same texts without ``And``, ``Not``, ``Look`` and ``Around``.
 
     ``node`` is the whole: what it matches is the text that its assertions look at. Raises
     ``LimitError`` with the operand at fault, ``TypeError`` for token terminals besides these.
     """
-    nodes = list(walk(node))
-    if not any(isinstance(part, And | Not | Look) for part in nodes):
+    if not any(isinstance(part, And | Not | Look | Around) for part in walk(node)):
         return node
     limits = (limits or Limits()).started()
+    node = fold(node, _operands, lambda part, inside: _seen_around(part, inside, limits))
+    nodes = list(walk(node))
     contexts = Contexts({part.kind for part in nodes if isinstance(part, Look)})
     resolver = _Resolver(node, contexts, limits)
 
@@ -233,6 +247,25 @@ def resolved(node: Node, limits: Limits | None = None) -> Node:
 
     fold(node, parts_of, prepare)
     return Embedded(resolver.automaton(node, EDGE, EDGE))
+
+
+def _operands(node: Node) -> tuple[Node, ...]:
+    """What an operation is of, each of which is the whole text as it is."""
+    return parts_of(node) if isinstance(node, And | Not) else ()
+
+
+def _seen_around(node: Node, inside: list[Node], limits: Limits) -> Node:
+    """An operand, or an operation of such, without look-around."""
+    match node:
+        case And():
+            return And(tuple(inside), node.text)
+        case Not():
+            return Not(inside[0], node.text)
+        case _ if looks_around(node):
+            builder = GuardedThompson(limits)
+            return Embedded(without_look_around(builder, builder.compile(node), limits)[0])
+        case _:
+            return node
 
 
 class _Resolver:
@@ -307,7 +340,7 @@ class _Guarded(Thompson):
         self._contexts = contexts
         self.guards: dict[int, list[tuple[Pairs, int]]] = {}
 
-    def _compile_other(self, node: Look | And | Not, origins: Origins) -> Fragment:
+    def _compile_other(self, node: Look | And | Not | Around, origins: Origins) -> Fragment:
         start, end = self.new_state(), self.new_state()
         if isinstance(node, Look):
             self._connect(start, end, self._contexts.pairs(node.kind))

@@ -9,7 +9,8 @@ Expression Matching: the Virtual Machine Approach", 2009) finds the same one wit
 as soon as a thread matches, those behind it are cut off, and a later match of a thread before it
 takes the earlier one's place. Made deterministic, with ordered lists of states in the place of
 sets, that is an automaton whose *longest* accepted prefix of a text is the match. So a lexer that
-takes the longest lexeme reads its language as Python reads the regex.
+takes the longest lexeme reads its language as Python reads the regex. Look-around is part of the
+states; but where a look-ahead is open at the end of a match, that cuts off nothing for sure.
 """
 
 from collections.abc import Generator, Iterable
@@ -18,10 +19,11 @@ import numpy as np
 
 from ..limits import Limits
 from .dfa import DEAD, Dfa
+from .look_around import GuardedThompson, without_look_around
 from .minimize import minimize
 from .nfa import Nfa
 from .regex_ir import Node, Optional, Repeat
-from .thompson import Fragment, Thompson
+from .thompson import Fragment
 
 _STAGE = "the automaton of a lazy terminal"
 
@@ -29,14 +31,23 @@ _STAGE = "the automaton of a lazy terminal"
 _Threads = tuple[int, ...]
 
 
+class OpenEndError(Exception):
+    """A look-ahead asks for what follows a match."""
+
+
 def preferred_matches(node: Node, limits: Limits | None = None) -> Dfa:
     """The minimal DFA whose longest accepted prefix of a text is what ``re.match`` finds.
 
-    ``node`` has no assertions, intersections and complements. Raises ``LimitError``.
+    ``node`` has no intersections and complements. Raises ``OpenEndError`` and ``LimitError``.
     """
     limits = (limits or Limits()).started()
     builder = _OrderedThompson(limits)
-    nfa = builder.finish(builder.compile(node))
+    whole = builder.compile(node)
+    nfa = builder.finish(whole)
+    if builder.guards:
+        nfa, is_open = without_look_around(builder, whole, limits)
+        if is_open:
+            raise OpenEndError
     classes, octets = _byte_classes(nfa)
     start = _threads(nfa, [nfa.start])
     numbers: dict[_Threads, int] = {(): DEAD, start: 1}
@@ -64,7 +75,7 @@ def preferred_matches(node: Node, limits: Limits | None = None) -> Dfa:
     return minimize(dfa, limits)
 
 
-class _OrderedThompson(Thompson):
+class _OrderedThompson(GuardedThompson):
     """Thompson's construction with the ε edges of a state in the order in which a search tries
     them; an iteration that reads nothing ends a repetition, as in Python."""
 

@@ -6,8 +6,8 @@
 No later pass meets a sequence in a sequence or an option of an option. ε is ``Seq(())``, the empty
 language ``Alt(())``. Source: "Compiling IR to NFA", with two departures: literals are bytes and may
 be empty, and a class holds its code points instead of a pattern to be matched again. ``And``,
-``Not`` and ``Look`` are added to it; ``assertions`` turns them into automata before Thompson's
-construction.
+``Not``, ``Look`` and ``Around`` are added to it; ``assertions`` turns them into automata before
+Thompson's construction.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,6 +33,7 @@ __all__ = [
     "NOTHING",
     "Alt",
     "And",
+    "Around",
     "ByteClass",
     "CharClass",
     "CodePoints",
@@ -54,6 +55,8 @@ __all__ = [
     "intersection",
     "is_nullable",
     "lit",
+    "looks",
+    "looks_around",
     "negation",
     "normalized",
     "nullable_inside",
@@ -192,6 +195,23 @@ class Look:
     kind: LookKind
 
 
+@node_class
+class Around:
+    """ε where what follows begins with a match of ``node`` (``is_ahead``), or what is before ends
+    with one; or where it does not (``is_negative``). The text is as for ``LookKind``. ``place``:
+    where it stands in the expression's text."""
+
+    is_ahead: bool
+    is_negative: bool
+    node: "Node"
+    place: int = 0
+
+    @property
+    def opening(self) -> str:
+        """``(?=``, ``(?!``, ``(?<=`` or ``(?<!``."""
+        return f"(?{'' if self.is_ahead else '<'}{'!' if self.is_negative else '='}"
+
+
 Node: TypeAlias = (
     Lit
     | CharClass
@@ -205,6 +225,7 @@ Node: TypeAlias = (
     | And
     | Not
     | Look
+    | Around
 )
 
 
@@ -217,7 +238,7 @@ def parts_of(node: Node) -> tuple[Node, ...]:
             return node.options
         case And():
             return node.parts
-        case Repeat() | Optional() | Not():
+        case Repeat() | Optional() | Not() | Around():
             return (node.node,)
         case _:
             return ()
@@ -370,6 +391,16 @@ def _is_star(node: Node) -> bool:
     return node.min_times == 0 and node.max_times is None
 
 
+def looks(node: Node) -> bool:
+    """Whether an assertion is inside."""
+    return any(isinstance(part, Look | Around) for part in walk(node))
+
+
+def looks_around(node: Node) -> bool:
+    """Whether a look-ahead or look-behind is inside."""
+    return any(isinstance(part, Around) for part in walk(node))
+
+
 def has_lazy(node: Node) -> bool:
     """Whether a repetition inside prefers fewer times."""
     return any(isinstance(part, Repeat) and part.lazy for part in walk(node))
@@ -414,6 +445,8 @@ def nullable_inside(node: Node) -> set[int]:
                 nullable = not inside[0]
             case Look():
                 nullable = current.kind not in _NEVER_IN_EMPTY
+            case Around():
+                nullable = inside[0] != current.is_negative
             case _:
                 nullable = isinstance(current, Optional)
         if nullable:

@@ -18,6 +18,7 @@ from .regex_ir import (
     NOTHING,
     Alt,
     And,
+    Around,
     ByteClass,
     CharClass,
     Embedded,
@@ -229,7 +230,7 @@ class Thompson:
                 return (yield from self._compile_repeat(node))
             case Optional():
                 return (yield from self._compile_optional(node))
-            case Look() | And() | Not():
+            case Look() | And() | Not() | Around():
                 return self._compile_other(node, origins)
 
     def _compile_lit(self, node: Lit, origins: Origins) -> Fragment:
@@ -256,7 +257,7 @@ class Thompson:
             self.add_arc(start, low, high, end, origins)
         return Fragment(start, end)
 
-    def _compile_other(self, node: Look | And | Not, origins: Origins) -> Fragment:
+    def _compile_other(self, node: Look | And | Not | Around, origins: Origins) -> Fragment:
         raise TypeError(f"{type(node).__name__}: resolve the expression first")
 
     def _compile_token(self, node: TokenTerminal, origins: Origins) -> Fragment:
@@ -372,7 +373,7 @@ def without_epsilon(node: Node) -> Node:
     becomes n sequences; elsewhere the size stays. Around assertions, intersections and
     complements, the longer texts are cut out instead: ``x & any byte+``.
     """
-    if any(isinstance(part, And | Not | Look) for part in walk(node)):
+    if any(isinstance(part, And | Not | Look | Around) for part in walk(node)):
         return intersection(node, repeat(ByteClass(((0, 255),)), 1, None))
     nullable = nullable_inside(node)
     results: dict[int, Node] = {}

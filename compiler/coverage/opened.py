@@ -40,4 +40,4 @@ def opened(pattern: Pattern) -> Expr | None:
 
 
 # What no tree has.
-_OTHERS = (regex.And, regex.Not, regex.Look, regex.Embedded, regex.TokenTerminal)
+_OTHERS = (regex.And, regex.Not, regex.Look, regex.Around, regex.Embedded, regex.TokenTerminal)

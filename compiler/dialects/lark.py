@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from ..automata import regex_ir as ir
 from ..diagnostics import Span
+from ..grammar.lazy_quantifiers import with_joined_looks
 from ..grammar.tree import Difference, Expr, Rule
 from ..grammar.tree import Token as TokenNode
 from .builder import (
@@ -66,7 +67,7 @@ class LarkBuilder(AttributesBuilder):
         self.report_operations(rules)
         rules += self.rules_of_schemas(rules)
         self.report_undefined(rules)
-        return tuple(rules)
+        return tuple(with_joined_looks(rules, self.ignored, self.source.text))
 
     def rule(self, items: list[Any]) -> Rule | None:
         """NAME: choice; None for a template, which is kept apart."""

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 from ..automata import regex_ir as ir
+from ..automata.folding import fold
 from ..diagnostics import Diagnostic, DialectError, Source, Span
 from ..grammar.tree import Pattern, Rule
 from ..limits import Limits
@@ -29,17 +30,15 @@ from .regex_classes import (
     node_of,
     others,
 )
-from .regex_lexer import RegexLexer, RegexToken, SimpleClass
+from .regex_lexer import PLAIN, RegexLexer, RegexToken, SimpleClass
+
+# Looks inside of looks.
+_DEEPEST = 20
 
 # Characters of a part that a message may want to show.
 _SHOWN = 80
 
 _UNSUPPORTED = {
-    "(?=": "look-ahead asks about text that is not matched yet",
-    "(?!": "look-ahead asks about text that is not matched yet",
-    "(?<=": "look-behind is not supported",
-    "(?<!": "look-behind is not supported",
-    "(?>": "atomic groups depend on the order of a search, which a mask has not",
     "(?|": "a branch reset is about the numbers of groups, which have none here",
     "(?(": "a conditional asks whether a group took part, which no finite automaton can tell",
     "(?P=": "a back-reference, which no finite automaton can follow",
@@ -84,7 +83,7 @@ class RegexBuilder(ClassBuilder):
         (r"\{", "", r"a count is {2}, {2,}, {,3} or {2,3}; write \{ for the character"),
         (r"\\\Z", "", r"write \\ for the character"),
     )
-    opening: ClassVar[frozenset[str]] = frozenset({"GROUP_OPEN", "UNSUPPORTED_OPEN"})
+    opening: ClassVar[frozenset[str]] = frozenset({"GROUP_OPEN", "LOOK_OPEN", "UNSUPPORTED_OPEN"})
     closing: ClassVar[frozenset[str]] = frozenset({"GROUP_CLOSE"})
 
     def __init__(
@@ -98,20 +97,13 @@ class RegexBuilder(ClassBuilder):
     ) -> None:
         super().__init__(source, limits)
         # Atoms are characters unless (?-u) says otherwise.
-        self._flags = frozenset(flags) | {"u"}
+        self._flags = frozenset(flags) | {"u"} | ({PLAIN} if plain_classes else set())
         self._extended = extended
-        self._plain_classes = plain_classes
         self._lexer: RegexLexer | None = None
 
     def tokens(self) -> Iterator[Token]:
         """The tokens of ``RegexLexer``."""
-        lexer = RegexLexer(
-            self.source.text,
-            self._flags,
-            self._extended,
-            self.report,
-            plain_classes=self._plain_classes,
-        )
+        lexer = RegexLexer(self.source.text, self._flags, self._extended, self.report)
         self._lexer = lexer
         return lexer.tokens()
 
@@ -132,8 +124,33 @@ class RegexBuilder(ClassBuilder):
         """The whole expression as the rule ``start``."""
         span = Span(0, len(self.source.text))
         node = ir.without_outer_anchors(items[0].node)
+        if ir.looks_around(node):
+            self._check_looks(node)
         body = pattern_of(node, self.source.text, span)
         return (Rule("start", span, body, span),)
+
+    def _check_looks(self, node: ir.Node) -> None:
+        """Refuse looks deep inside one another, and in an operation that is not the whole."""
+
+        def depth(part: ir.Node, inside: list[int]) -> int:
+            found = max(inside, default=0) + isinstance(part, ir.Around)
+            if isinstance(part, ir.Around) and found == _DEEPEST + 1:
+                message = f"more than {_DEEPEST} looks inside one another"
+                self.report(message, Span(part.place, part.place + 1))
+            if found and isinstance(part, ir.And | ir.Not) and id(part) not in wholes:
+                place = next(p.place for p in ir.walk(part) if isinstance(p, ir.Around))
+                message = "this look is inside an operand of & or ~, which is a part of more"
+                hint = "operands may look around where the operation is the whole expression"
+                self.report(message, Span(place, place + 1), hint)
+            return found
+
+        wholes, pending = set[int](), [node]
+        while pending:
+            part = pending.pop()
+            if isinstance(part, ir.And | ir.Not):
+                wholes.add(id(part))
+                pending += ir.parts_of(part)
+        fold(node, ir.parts_of, depth)
 
     def alternation(self, items: list[_Item]) -> _Piece:
         """conjunction | conjunction …"""
@@ -160,9 +177,6 @@ class RegexBuilder(ClassBuilder):
         for token in items[1:]:
             assert isinstance(token, Token)
             end = token.span.end
-            if len(token) > 1 and token.endswith("+"):
-                message = "a possessive quantifier depends on the order of a search"
-                self.report(message, token.span, "for a repetition of a repetition, group it")
             low, high = _counts(token)
             if high is not None and high < low:
                 self.report(f"the count {token} runs backwards", token.span)
@@ -170,7 +184,35 @@ class RegexBuilder(ClassBuilder):
             text = self._text(piece.start, end) if "{" in token else ""
             lazy = len(token) > 1 and token.endswith("?")
             node = ir.repeat(node, low, high, text, lazy=lazy)
+            if len(token) > 1 and token.endswith("+"):
+                node = self._possessive(node, token)
         return _Piece(node, piece.start, end)
+
+    def _possessive(self, node: ir.Node, token: Token) -> ir.Node:
+        """What gives nothing back: of a character as many as there are, so that none follows.
+
+        ``a{1,3}+  ->  a{3}|a{1,2}(?!a)``
+        """
+        if isinstance(node, ir.Lit | ir.CharClass | ir.ByteClass):
+            return node
+        inside = next(iter(ir.parts_of(node)), None)
+        is_lazy = isinstance(node, ir.Repeat) and node.lazy
+        repeats = isinstance(node, ir.Repeat | ir.Optional) and not is_lazy
+        if not repeats or inside is None or not _is_character(inside):
+            message = "what gives nothing back depends on the order of a search"
+            hint = (
+                "a character alone may be repeated so; for a repetition of a repetition, group it"
+            )
+            self.report(message, token.span, hint)
+            return node
+        low, high = (node.min_times, node.max_times) if isinstance(node, ir.Repeat) else (0, 1)
+        none_left = ir.Around(True, True, inside, token.span.start)
+        if high is None:
+            return ir.seq(node, none_left)
+        whole = ir.repeat(inside, high, high)
+        if low == high:
+            return whole
+        return ir.alt(whole, ir.seq(ir.repeat(inside, low, max(low, high - 1)), none_left))
 
     def complement(self, items: list[Any]) -> _Piece:
         """~ item"""
@@ -182,6 +224,13 @@ class RegexBuilder(ClassBuilder):
         """( … ), (?: … ), (?P<name> … ) and (?i: … ) are all plain groups."""
         opening, piece, closing = items
         return _Piece(piece.node, opening.span.start, closing.span.end)
+
+    def look_around(self, items: list[Any]) -> _Piece:
+        """(?= … ), (?! … ), (?<= … ) and (?<! … )"""
+        opening, piece, closing = items
+        start, end = opening.span.start, closing.span.end
+        is_negative = opening.endswith("!")
+        return _Piece(ir.Around("<" not in opening, is_negative, piece.node, start), start, end)
 
     def any_char(self, items: list[RegexToken]) -> _Piece:
         """Any character but a line feed, which s adds."""
@@ -222,6 +271,12 @@ class RegexBuilder(ClassBuilder):
         """What would need another machine than a finite automaton over the text."""
         token = items[0]
         assert isinstance(token, Token)
+        if token == "(?>":
+            (piece,) = _pieces(items)
+            closing = items[-1]
+            assert isinstance(closing, Token)
+            node = self._possessive(piece.node, token)
+            return _Piece(node, token.span.start, closing.span.end)
         opening = next((key for key in _UNSUPPORTED if token.startswith(key)), "")
         message = _CRLF if token == "(?R)" else _UNSUPPORTED.get(opening, _RECURSION)
         self.report(message, token.span)
@@ -307,6 +362,13 @@ def parse_pattern(
         return ir.EPSILON
     assert isinstance(rule.body, Pattern)
     return rule.body.node
+
+
+def _is_character(node: ir.Node) -> bool:
+    """Whether an expression is one character."""
+    if isinstance(node, ir.Lit):
+        return len(node.data.decode("utf-8", "replace")) == 1
+    return isinstance(node, ir.CharClass | ir.ByteClass)
 
 
 def _pieces(items: Sequence[_Item]) -> list[_Piece]:

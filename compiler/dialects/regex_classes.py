@@ -18,7 +18,7 @@ from ..unicode import class_ranges
 from ..unicode.properties import UnknownPropertyError, property_code_points, with_other_cases
 from ..unicode.utf8 import ANY, complement, intersection, normalized
 from .builder import HEX_DIGITS, Builder, Token, is_scalar
-from .regex_lexer import CONTROL, Flags, RegexToken
+from .regex_lexer import CONTROL, PLAIN, Flags, RegexToken
 
 _PERL = {"d": "digit", "s": "space", "w": "word"}
 _KINDS = {"d": "DIGIT", "s": "WHITESPACE", "w": "WORD"}
@@ -127,7 +127,7 @@ def set_of(text: str, flags: Flags, inside_class: bool) -> Set:
         return _octal(text, inside_class)
     if letter in "kg" and len(text) > 2:
         raise EscapeError(f"{text} is a back-reference, which no finite automaton can follow")
-    if letter in _UNSUPPORTED:
+    if letter in _UNSUPPORTED and not (letter in "<>" and PLAIN in flags):
         raise EscapeError(_UNSUPPORTED[letter])
     if letter == "b":
         raise EscapeError(f"unknown escape {text}", "known: start, end, start-half, end-half")

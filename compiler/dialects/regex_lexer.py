@@ -18,6 +18,9 @@ Report = Callable[[str, Span, str | None], None]
 # counts lazy, says nothing about a language.
 KNOWN = frozenset("imsxuaRU")
 
+# Of an author who has Python's syntax in mind; no text can set it.
+PLAIN = "plain"
+
 CONTROL = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7}
 
 _ESCAPE = r"""
@@ -37,7 +40,8 @@ _SIMPLE = (
 _SIMPLE_RANGE = f"{_SIMPLE}(?:-{_SIMPLE})?"
 _SIMPLE_CLASS = rf"(?P<SIMPLE_CLASS> \[(?!:)\^?+ -? (?:{_SIMPLE_RANGE})+ -? \] )"
 _OUTSIDE = rf"""
-      (?P<UNSUPPORTED_OPEN> \(\? (?: <?[=!] | > | \| | \([^)]*\) ) )
+      (?P<LOOK_OPEN> \(\?<?[=!] )
+    | (?P<UNSUPPORTED_OPEN> \(\? (?: > | \| | \([^)]*\) ) )
     | (?P<UNSUPPORTED> \(\? (?: P[=>][^)]* | &[^)]* | [+-]?[0-9]+ | R ) \) )
     | (?P<COMMENT> \(\?\# [^)]* \) )
     | (?P<GROUP_OPEN> \((?!\?) | \(\? (?: P?<(?P<name>[^>]*)> | '(?P<quoted>[^']*)'
@@ -73,7 +77,8 @@ _VERBOSE_SPACE = re.compile(r"(?:\s|#[^\n]*)+")
 _HEAD = re.compile(r"\]|-+(?!\])")
 _HEAD_PLAIN = re.compile(r"\]")
 _EXTENDED = {"&": "AND", "~": "NOT"}
-_SCOPES = frozenset({"GROUP_OPEN", "UNSUPPORTED_OPEN", "GROUP_CLOSE", "FLAGS"})
+_OPENINGS = frozenset({"GROUP_OPEN", "LOOK_OPEN", "UNSUPPORTED_OPEN"})
+_SCOPES = _OPENINGS | {"GROUP_CLOSE", "FLAGS"}
 _NAME = re.compile(r"[^\W\d][\w.\[\]]*")
 
 
@@ -112,8 +117,8 @@ class RegexLexer:
     """One pass over ``text``. Wrong flags and names of groups go to
     ``report``; a name may be used twice, for it says nothing about a language.
 
-    ``plain_classes``: as in Python and ECMAScript, classes do not nest, and ``&&``, ``--``,
-    ``~~``, ``[:`` and ``[`` are characters in them.
+    Under ``PLAIN``, as in Python, classes do not nest, and ``&&``, ``--``, ``~~``, ``[:`` and
+    ``[`` are characters in them.
     """
 
     def __init__(
@@ -122,9 +127,8 @@ class RegexLexer:
         flags: Flags,
         extended: bool,
         report: Report,
-        *,
-        plain_classes: bool = False,
     ) -> None:
+        plain_classes = PLAIN in flags
         self._text = text
         self._extended = extended
         self._opening = _OPENING if plain_classes else _INSIDE
@@ -175,7 +179,7 @@ class RegexLexer:
 
     def _scope(self, kind: str, found: re.Match[str]) -> None:
         """Follow the flags into and out of groups."""
-        if kind in ("GROUP_OPEN", "UNSUPPORTED_OPEN"):
+        if kind in _OPENINGS:
             self._outer.append(self._flags)
             self._name(found)
             if found["scoped"]:

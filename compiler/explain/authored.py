@@ -98,6 +98,8 @@ def _loosened(node: regex.Node, parts: Sequence[regex.Node]) -> regex.Node:
             return parts[0]
         case regex.Not():
             return _ANYTHING
+        case regex.Around():
+            return regex.EPSILON
         case _:
             return node
 

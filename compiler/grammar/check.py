@@ -7,6 +7,7 @@ from ..automata.folding import fold
 from ..diagnostics import CheckError, Diagnostic, closest
 from ..progress import Step
 from .expand_permutations import permutations_of
+from .open_looks import open_looks
 from .productive import is_nullable
 from .tree import (
     Difference,
@@ -27,8 +28,9 @@ _MOST_SUGGESTIONS = 50
 @Step("check")
 def check(grammar: Grammar) -> None:
     """Raise ``CheckError`` with every use of a rule that is not defined; or with every
-    terminal that uses a rule or a token, with terminals that contain themselves, and with parts of
-    permutations that would leave nothing between two separators."""
+    terminal that uses a rule or a token, with terminals that contain themselves, with parts of
+    permutations that would leave nothing between two separators; or with look-around that asks
+    for text outside of its regex. Raises ``LimitError``."""
     names = {rule.name for rule in grammar.rules}
     uses = [use for rule in grammar.rules for use in rule.uses]
     uses += (use for body in grammar.ignored for use in references(body))
@@ -45,7 +47,7 @@ def check(grammar: Grammar) -> None:
         *_recursive_terminals(grammar),
         *_empty_parts(grammar),
     ]
-    if found:
+    if found := found or list(open_looks(grammar)):
         raise CheckError(grammar.source, found)
 
 

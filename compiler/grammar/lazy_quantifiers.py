@@ -5,19 +5,23 @@
 Lark joins what a terminal is made of to one regex, its alternatives sorted by how much they can
 match (``lark.load_grammar.TerminalTreeToPattern``), and takes the match that Python's ``re``
 prefers. That is an automaton (``compiler/automata/preferred_matches.py``), whatever the quantifiers
-govern. Where it is not known to agree with Python, the terminal is refused: beside assertions,
-which look at the text around, and where something that may be empty is repeated.
+govern. Where it is not known to agree with Python, the terminal is refused: beside anchors and word
+boundaries, which look at the text around, beside a look-ahead at its end, and where something that
+may be empty is repeated.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from ..automata import regex_ir as regex
 from ..automata.dfa import Dfa
 from ..automata.folding import fold
-from ..automata.preferred_matches import preferred_matches
+from ..automata.preferred_matches import OpenEndError, preferred_matches
 from ..diagnostics import CheckError, Diagnostic, Source, Span
 from ..limits import Limits
+from .productive import used_rules
 from .tree import (
     Choice,
     Expr,
@@ -27,6 +31,7 @@ from .tree import (
     Repetition,
     Rule,
     children,
+    references,
     walk,
 )
 from .tree import Sequence as Concatenation
@@ -73,12 +78,53 @@ def lazy_dfa(
         if isinstance(part, regex.Repeat) and part.max_times != 1 and id(part.node) in nullable:
             message = "lazy quantifiers where something that may be empty is repeated"
             raise _refusal(source, lazy.span, message)
-    dfa = preferred_matches(node, limits)
+    try:
+        dfa = preferred_matches(node, limits)
+    except OpenEndError:
+        raise _refusal(
+            source, lazy.span, "lazy quantifiers before a look-ahead at the end"
+        ) from None
     if dfa.accepting[dfa.start] and not dfa.table[dfa.start].any():
         message = "this lazy terminal takes nothing of any text: it prefers the empty match"
         hint = "end it with what it should stop at, as in /.*?;/"
         raise CheckError(source, [Diagnostic(message, lazy.span, hint)])
     return dfa
+
+
+def with_joined_looks(rules: Sequence[Rule], ignored: Sequence[Expr], text: str) -> list[Rule]:
+    """Rules in which a terminal with look-around is one regex, which sees all of the terminal;
+    without those that were parts of such terminals alone.
+
+    Only of terminals that are made of texts, regexes and other such terminals.
+    """
+    bodies: dict[str, list[Rule]] = defaultdict(list)
+    for rule in rules:
+        bodies[rule.name].append(rule)
+    parts: set[str] = set()
+
+    def joined(rule: Rule) -> Rule:
+        if not rule.terminal or isinstance(rule.body, Pattern):
+            return rule
+        names = _names_inside(rule.body, bodies)
+        inside = [p for n in names for each in bodies[n] for p in each.expressions]
+        inside += rule.expressions
+        if not any(isinstance(p, Pattern) and regex.looks_around(p.node) for p in inside):
+            return rule
+        kinds = Literal | Pattern | Concatenation | Choice | Repetition | Reference
+        if not all(isinstance(p, kinds) for p in inside) or _recurs(names, bodies):
+            return rule
+        if not all(bodies[name] for name in names):
+            return rule
+        parts.update(names)
+        span = rule.body.span
+        node = _joined(rule.body, names, bodies)
+        return replace(rule, body=Pattern(node, text[span.start : span.end], span))
+
+    found = list(map(joined, rules))
+    others = [rule.name for rule in found if rule.name not in parts]
+    ends = [use.name for body in ignored for use in references(body)]
+    used = set(used_rules(found, [*others, *ends]))
+    return [rule for rule in found if rule.name in used]
 
 
 def _refusal(source: Source, span: Span, what: str) -> CheckError:

@@ -105,7 +105,7 @@ class _Search:
         looking: set[int] = set()
 
         def note(node: regex.Node, inside: list[bool]) -> bool:
-            if isinstance(node, regex.Look) or any(inside):
+            if isinstance(node, regex.Look | regex.Around) or any(inside):
                 looking.add(id(node))
             return id(node) in looking
 

@@ -28,7 +28,7 @@ from ..grammar.tree import (
 from ..limits import Limits, blaming
 
 _EXCLUDING = {Difference, Excluding}
-_HIDING = (regex.And, regex.Not, regex.Look, regex.Embedded)
+_HIDING = (regex.And, regex.Not, regex.Look, regex.Around, regex.Embedded)
 
 
 def without_exceptions(grammar: Grammar, limits: Limits) -> Grammar:

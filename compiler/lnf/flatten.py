@@ -150,7 +150,7 @@ class _Flattener:
                 node = regex.lit(expr.data)
             case Pattern():
                 node = expr.node
-                if times and any(isinstance(part, regex.Look) for part in regex.walk(node)):
+                if times and regex.looks(node):
                     # Its assertions look at each repetition by itself.
                     return None
             case Token():

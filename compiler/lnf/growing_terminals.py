@@ -215,10 +215,9 @@ class _Replacing:
 
 def _holds_operation(node: regex.Node) -> bool:
     """Whether an operation is inside, and no assertion, which would look beyond a part."""
-    parts = list(regex.walk(node))
-    if any(isinstance(part, regex.Look) for part in parts):
+    if regex.looks(node):
         return False
-    return any(isinstance(part, regex.And | regex.Not) for part in parts)
+    return any(isinstance(part, regex.And | regex.Not) for part in regex.walk(node))
 
 
 def _outside(node: regex.Node) -> tuple[regex.Node, ...]:

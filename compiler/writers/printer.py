@@ -38,7 +38,7 @@ SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
 _NAME = re.compile(r"<[^<>\r\n]*>")
 
 CodePoints = tuple[tuple[int, int], ...]
-Special: TypeAlias = regex.ByteClass | regex.And | regex.Not | regex.Look
+Special: TypeAlias = regex.ByteClass | regex.And | regex.Not | regex.Look | regex.Around
 
 
 class Text(NamedTuple):
@@ -194,7 +194,7 @@ def _node_combined(node: regex.Node, inside: list[Text], style: Style) -> Text:
             return style.lazy(text) if node.lazy else text
         case regex.Optional():
             return style.repetition(inside[0], 0, 1)
-        case regex.ByteClass() | regex.And() | regex.Not() | regex.Look():
+        case regex.ByteClass() | regex.And() | regex.Not() | regex.Look() | regex.Around():
             return style.special(node, inside)
         case _:
             raise NoCounterpart("this part is an automaton that no text stands for")

@@ -71,6 +71,8 @@ class RegexStyle(Style):
         match node:
             case regex.Look():
                 return Text(node.kind.value, ATOM)
+            case regex.Around():
+                return Text(f"{node.opening}{inside[0].text})", ATOM)
             case regex.ByteClass():
                 return Text(f"(?-u:[{''.join(_octets(*pair) for pair in node.ranges)}])", ATOM)
         if not self._extended:

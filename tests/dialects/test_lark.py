@@ -97,6 +97,11 @@ def test_real_grammars_come_back(data: Callable[[str], Path]) -> None:
         except ConstrainError:
             continue
         again = read_grammar(WRITERS["lark"](once), "lark")
+        tried += 1
+        assert WRITERS["lark"](again) == WRITERS["lark"](once)
+        if any("{" in rule.name for rule in once.rules):
+            # A use of a template is a rule under another name.
+            continue
         expected = re.sub(rf"\b{once.start}\b", "start", without_places(tree_text(once)))
         found = without_places(tree_text(again))
         if once.start in once.terminals:
@@ -106,8 +111,6 @@ def test_real_grammars_come_back(data: Callable[[str], Path]) -> None:
             assert expected.splitlines()[1:] == found.splitlines()[2:]
         else:
             assert expected == found
-        assert WRITERS["lark"](again) == WRITERS["lark"](once)
-        tried += 1
     assert tried >= 10
 
 

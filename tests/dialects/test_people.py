@@ -45,6 +45,7 @@ NEEDS: Mapping[str, Mapping[str, Any]] = {
     "iso__pascal.isoebnf": {
         "define": [r"white_space characters=\s", "? all visible characters ?=[!-~]"],
     },
+    "lark__lark_grammars_common.lark": {"start": "ESCAPED_STRING"},
     "lark__lark_grammars_unicode.lark": {"start": "WS"},
     "ligurio__lark_grammars_grammars_rfc_1738.lark": {"define": ["dataurl=data:.*"]},
     "outlines__src_outlines_grammars_common.lark": {"start": "NUMBER"},

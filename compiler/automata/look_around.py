@@ -1,0 +1,369 @@
+r"""Look-ahead and look-behind, anywhere in an expression: an NFA for the same texts without them.
+
+    (?:(?!-)[a-z-]{1,63}(?<!-)\.)+   ->   a guard at the beginning and one at the end of each label
+
+Each becomes a *guard*, an ε-edge that may be passed where the text around allows it. What is before
+is followed from the beginning of the text, as the set of states in which the look-behind's own
+automaton can be. What a look-ahead asks is owed from its place on: a state of the result has the
+states in which the look-ahead's automaton can be, until it is met or has failed, and is final where
+nothing is owed that the end of the text leaves open. (An automaton with look-ahead is alternating;
+so it becomes nondeterministic: Chandra, Kozen and Stockmeyer 1981.) Looks inside of looks are
+guards of their automata. Anchors and word boundaries beside them are looks at one character.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import product
+from typing import TypeAlias
+
+from ..limits import Limits
+from ..unicode import class_ranges
+from ..unicode.utf8 import CodePoints
+from .nfa import Arc, Nfa, Origins
+from .regex_ir import (
+    EVERYTHING,
+    And,
+    Around,
+    ByteClass,
+    CharClass,
+    Embedded,
+    Lit,
+    Look,
+    LookKind,
+    Node,
+    Not,
+    Repeat,
+    char_class,
+    seq,
+    walk,
+)
+from .thompson import Fragment, Thompson
+
+# What may be put into an expression at places that are looked for.
+MARKS = (b"\xfe", b"\xff")
+
+_STAGE = "the look-around"
+
+ASCII_WORD: CodePoints = ((48, 57), (65, 90), (95, 95), (97, 122))
+
+_ANY_BYTES = Repeat(ByteClass(((0, 255),)), 0, None)
+
+# Of a look's automaton that reads the text: a state, and what is owed there.
+_Config: TypeAlias = tuple[int, "_Owed"]
+
+# A look-ahead that is not decided: its number, whether it must fail, and where its automaton is.
+_Debt: TypeAlias = tuple[int, bool, frozenset[_Config]]
+
+_Owed: TypeAlias = frozenset[_Debt]
+
+# Of each look-behind, where its automaton is.
+_Past: TypeAlias = tuple[frozenset[_Config], ...]
+
+_NOTHING: _Owed = frozenset()
+
+
+class GuardedThompson(Thompson):
+    """Thompson's construction with guards.
+
+    ``guards[s]``: edges that leave s, each with looks that must hold there, (number, whether it
+    must fail). ``looks``: of each look whether it is ahead, and its automaton. Looks inside of a
+    look have smaller numbers.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__(limits)
+        self.guards: dict[int, list[tuple[tuple[tuple[int, bool], ...], int]]] = {}
+        self.looks: list[tuple[bool, Fragment]] = []
+        self._numbers: dict[tuple[bool, int], int] = {}
+
+    def _compile_other(self, node: Look | And | Not | Around, origins: Origins) -> Fragment:
+        start, end = self.new_state(), self.new_state()
+        if isinstance(node, And | Not):
+            raise TypeError("an operation around a look: resolve it first")
+        for way in as_around(node.kind) if isinstance(node, Look) else ([node],):
+            conditions = tuple((self._number(each), each.is_negative) for each in way)
+            self.guards.setdefault(start, []).append((conditions, end))
+        return Fragment(start, end)
+
+    def _number(self, look: Around) -> int:
+        key = look.is_ahead, id(look.node)
+        if key not in self._numbers:
+            if look.is_ahead:
+                # Behind what is found anything may follow, and it stays found.
+                fragment = self.compile(look.node)
+                end = self.new_state()
+                self.add_epsilon(fragment.end, end)
+                self.add_arc(end, 0, 255, end, frozenset())
+                fragment = Fragment(fragment.start, end)
+            else:
+                # Bytes have smaller automata where it is not seen that the text is of characters.
+                before = _ANY_BYTES if _is_ascii(look.node) else EVERYTHING
+                fragment = self.compile(seq(before, look.node))
+            self._numbers[key] = len(self.looks)
+            self.looks.append((look.is_ahead, fragment))
+        return self._numbers[key]
+
+
+def without_look_around(
+    builder: GuardedThompson, whole: Fragment, limits: Limits
+) -> tuple[Nfa, bool]:
+    """The texts of ``whole``, all of which its looks see, and whether one of them looks beyond the
+    end of a text; ε-edges keep their order. Looks do not see the bytes ``MARKS``, which no text of
+    UTF-8 has.
+
+    Raises ``LimitError``.
+    """
+    return _Resolver(builder, whole, limits).run()
+
+
+class _Resolver:
+    """A state of the result is one of the builder's automaton, what is before, and what is owed."""
+
+    def __init__(self, builder: GuardedThompson, whole: Fragment, limits: Limits) -> None:
+        self._nfa, self._guards, self._looks = builder.nfa, builder.guards, builder.looks
+        self._whole, self._limits = whole, limits
+        borders = {0, 256}
+        for arcs in self._nfa.arcs:
+            for arc in arcs:
+                borders |= {arc.low, arc.high + 1}
+        # The first bytes of intervals that no arc divides, ascending.
+        self._borders = sorted(borders)
+        self._unseen = {self._borders.index(m[0]) for m in MARKS if m[0] in borders}
+        self._ends = {fragment.end for _, fragment in self._looks}
+        self._targets: dict[int, list[list[int]]] = {}
+        self._closures: dict[tuple[frozenset[_Config], _Past], frozenset[_Config]] = {}
+        self._stepped: dict[tuple[_Past, int], _Past] = {}
+        self._left: dict[tuple[_Owed, _Past, int], _Owed | None] = {}
+        self._result = Nfa(rules=self._nfa.rules, arcs=[[]], epsilon=[[]])
+        self._numbers: dict[tuple[int, _Past, _Owed], int] = {}
+        self._pending: list[tuple[int, _Past, _Owed]] = []
+
+    def run(self) -> tuple[Nfa, bool]:
+        """See ``without_look_around``."""
+        begun: _Past = ()
+        for is_ahead, look in self._looks:
+            start = () if is_ahead else ((look.start, _NOTHING),)
+            begun = (*begun, self._closure(start, begun))
+        result = self._result
+        result.epsilon[0] = [self._number(self._whole.start, begun, _NOTHING)]
+        while self._pending:
+            state, past, owed = key = self._pending.pop()
+            here = self._numbers[key]
+            self._limits.check_states(len(result.arcs), _STAGE, (), result.parts.get(here, ""))
+            self._limits.check_resources(_STAGE)
+            result.epsilon[here] += [
+                self._number(target, past, owed | more)
+                for target, more in self._epsilon(state, past)
+            ]
+            for arc in self._nfa.arcs[state]:
+                result.arcs[here] += self._arcs(arc, past, owed)
+        ends = [(o, n) for (state, _, o), n in self._numbers.items() if state == self._whole.end]
+        result.finals = frozenset(number for owed, number in ends if self._holds_at_end(owed))
+        return result, any(owed for owed, _ in ends)
+
+    def _number(self, state: int, past: _Past, owed: _Owed) -> int:
+        key = state, past, owed
+        if key not in self._numbers:
+            self._numbers[key] = len(self._result.arcs)
+            if state in self._nfa.parts:
+                self._result.parts[len(self._result.arcs)] = self._nfa.parts[state]
+            self._result.arcs.append([])
+            self._result.epsilon.append([])
+            self._pending.append(key)
+        return self._numbers[key]
+
+    def _arcs(self, arc: Arc, past: _Past, owed: _Owed) -> Iterator[Arc]:
+        """An arc over the bytes that what is owed allows; neighbours that lead alike are one."""
+        low, _, target, origins = arc
+        first = last = -1
+        for interval in self._intervals(arc):
+            after = self._after(past, interval)
+            left = self._rest(owed, after, interval)
+            number = -1 if left is None else self._number(target, after, left)
+            if number != last:
+                if last >= 0:
+                    yield Arc(first, self._borders[interval] - 1, last, origins)
+                first, last = max(low, self._borders[interval]), number
+        if last >= 0:
+            yield Arc(first, arc.high, last, origins)
+
+    def _intervals(self, arc: Arc) -> range:
+        low = bisect_left(self._borders, arc.low)
+        return range(low, bisect_left(self._borders, arc.high + 1))
+
+    def _epsilon(self, state: int, past: _Past) -> Iterator[tuple[int, _Owed]]:
+        """Where the ε-edges of a state lead, and what is owed there."""
+        for target in self._nfa.epsilon[state]:
+            yield target, _NOTHING
+        for conditions, target in self._guards.get(state, ()):
+            ways = [self._met(look, must_fail, past) for look, must_fail in conditions]
+            for way in product(*ways):
+                yield target, _NOTHING.union(*way)
+
+    def _met(self, look: int, must_fail: bool, past: _Past) -> list[_Owed]:
+        """What may be owed where a look holds; nothing if it cannot."""
+        is_ahead, fragment = self._looks[look]
+        if is_ahead:
+            begun = self._closure(((fragment.start, _NOTHING),), past)
+            debt = self._settled((look, must_fail, begun))
+            return [] if debt is None else [debt]
+        found = [owed for state, owed in past[look] if state == fragment.end]
+        if not must_fail:
+            return [_NOTHING] if _NOTHING in found else found
+        # Of each way in which it would be found, something that is owed must fail.
+        return [
+            frozenset((number, not negative, at) for number, negative, at in choice)
+            for choice in product(*found)
+        ]
+
+    def _closure(self, configs: Iterable[_Config], past: _Past) -> frozenset[_Config]:
+        key = frozenset(configs), past
+        if key not in self._closures:
+            self._closures[key] = self._closed(key[0], past)
+        return self._closures[key]
+
+    def _closed(self, configs: frozenset[_Config], past: _Past) -> frozenset[_Config]:
+        pending = list(configs)
+        seen = set(pending)
+        while pending:
+            state, owed = pending.pop()
+            for target, more in self._epsilon(state, past):
+                config = target, owed | more
+                if config not in seen:
+                    seen.add(config)
+                    pending.append(config)
+        return frozenset(c for c in seen if self._nfa.arcs[c[0]] or c[0] in self._ends)
+
+    def _read(self, configs: frozenset[_Config], past: _Past, interval: int) -> frozenset[_Config]:
+        """Where an automaton is behind a byte; ``past``: what is before then."""
+        found: list[_Config] = []
+        for state, owed in configs:
+            targets = self._reading(state)[interval]
+            if targets and (left := self._rest(owed, past, interval)) is not None:
+                found += ((target, left) for target in targets)
+        return self._closure(found, past)
+
+    def _reading(self, state: int) -> list[list[int]]:
+        """Where the arcs of a state lead, by intervals."""
+        if state not in self._targets:
+            row: list[list[int]] = [[] for _ in self._borders]
+            for arc in self._nfa.arcs[state]:
+                for interval in self._intervals(arc):
+                    row[interval].append(arc.target)
+            self._targets[state] = row
+        return self._targets[state]
+
+    def _after(self, past: _Past, interval: int) -> _Past:
+        if interval in self._unseen:
+            return past
+        key = past, interval
+        if key not in self._stepped:
+            after: _Past = ()
+            for configs in past:
+                after = (*after, self._read(configs, after, interval))
+            self._limits.check_states(len(self._stepped) // len(self._borders), _STAGE)
+            self._stepped[key] = after
+        return self._stepped[key]
+
+    def _rest(self, owed: _Owed, past: _Past, interval: int) -> _Owed | None:
+        """What is owed behind a byte; None if something has failed."""
+        if not owed or interval in self._unseen:
+            return owed
+        key = owed, past, interval
+        if key not in self._left:
+            left: _Owed | None = _NOTHING
+            for look, must_fail, configs in owed:
+                debt = self._settled((look, must_fail, self._read(configs, past, interval)))
+                left = None if left is None or debt is None else left | debt
+            self._left[key] = left
+        return self._left[key]
+
+    def _settled(self, debt: _Debt) -> _Owed | None:
+        """The debt, nothing where it is met already, None where it has failed."""
+        look, must_fail, configs = debt
+        if not configs:
+            return _NOTHING if must_fail else None
+        if (self._looks[look][1].end, _NOTHING) in configs:
+            return None if must_fail else _NOTHING
+        return frozenset([debt])
+
+    def _holds_at_end(self, owed: _Owed) -> bool:
+        """Whether what is owed holds where the text ends."""
+        return all(
+            must_fail
+            != any(
+                state == self._looks[look][1].end and self._holds_at_end(more)
+                for state, more in configs
+            )
+            for look, must_fail, configs in owed
+        )
+
+
+def _look(ranges: CodePoints, is_ahead: bool, is_negative: bool) -> Around:
+    return Around(is_ahead, is_negative, _one_of(ranges))
+
+
+@cache
+def _one_of(ranges: CodePoints) -> Node:
+    """One of some characters; of bytes where no other character has such bytes."""
+    return char_class(ranges) if 0x7F < ranges[-1][1] != 0xFF else ByteClass(ranges)
+
+
+def _words(ranges: CodePoints, before: bool | None, behind: bool | None) -> list[Around]:
+    """Whether a word's character stands on either side; None: that does not matter."""
+    sides = ((False, before), (True, behind))
+    return [_look(ranges, ahead, not has) for ahead, has in sides if has is not None]
+
+
+_ANY: CodePoints = ((0, 255),)
+_LF: CodePoints = ((10, 10),)
+_CR: CodePoints = ((13, 13),)
+_NOT_LF: CodePoints = ((0, 9), (11, 255))
+_NOT_CR: CodePoints = ((0, 12), (14, 255))
+
+
+@cache
+def as_around(kind: LookKind) -> tuple[Sequence[Around], ...]:
+    """An assertion as alternatives of looks, all of which must hold, at one character."""
+    word = ASCII_WORD if kind.name.startswith("ASCII") else class_ranges("word")
+    match kind.name.removeprefix("ASCII_"):
+        case "START_TEXT":
+            return ([_look(_ANY, False, True)],)
+        case "END_TEXT":
+            return ([_look(_ANY, True, True)],)
+        case "START_LINE":
+            return ([_look(_NOT_LF, False, True)],)
+        case "END_LINE":
+            return ([_look(_NOT_LF, True, True)],)
+        case "START_CRLF_LINE":
+            behind_cr = [_look(_CR, False, False), _look(_LF, True, True)]
+            return [_look(_NOT_LF, False, True)], behind_cr
+        case "END_CRLF_LINE":
+            before_lf = [_look(_LF, True, False), _look(_CR, False, True)]
+            return [_look(_NOT_CR, True, True)], before_lf
+        case "WORD":
+            return _words(word, True, False), _words(word, False, True)
+        case "NOT_WORD":
+            return _words(word, True, True), _words(word, False, False)
+        case "WORD_START":
+            return (_words(word, False, True),)
+        case "WORD_END":
+            return (_words(word, True, False),)
+        case "WORD_START_HALF":
+            return (_words(word, False, None),)
+        case _:
+            return (_words(word, None, False),)
+
+
+def _is_ascii(node: Node) -> bool:
+    """Whether an expression reads ASCII, or bytes."""
+    for part in walk(node):
+        match part:
+            case CharClass(ranges) if ranges[-1][1] > 0x7F:
+                return False
+            case Lit(data) if not data.isascii():
+                return False
+            case Embedded():
+                return False
+    return True
