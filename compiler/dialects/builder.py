@@ -28,6 +28,10 @@ from ..diagnostics import Diagnostic, Source, Span
 from ..grammar.tree import Choice, Embedded, Expr, Literal, Pattern, Reference, Repetition, Rule
 from ..grammar.tree import Sequence as SequenceNode
 from ..limits import Limits
+from ..regexes.classes import is_scalar as is_scalar
+from ..regexes.lexer import HEX_DIGITS as HEX_DIGITS
+from ..regexes.lexer import QUANTITIES as QUANTITIES
+from ..regexes.lexer import count_of as count_of
 from ..schema.options import SchemaOptions
 
 SIMPLE = {
@@ -47,8 +51,6 @@ PLAIN = {"b": "\b", "/": "/"}
 
 # With both ends, the longest escape in braces: \u{10FFFF}.
 _LONGEST_BRACED = len(r"\u{10FFFF}")
-
-HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +154,6 @@ def _long_escape(text: str, i: int) -> tuple[str | None, int]:
     return None, 2
 
 
-def is_scalar(code: int) -> bool:
-    """Whether a number is a code point that UTF-8 can encode."""
-    return code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF
-
-
 class Token(str):
     """A piece of a text, the terminal that it is, and its place."""
 
@@ -174,8 +171,6 @@ def token_of(kind: str, text: str, start: int, end: int) -> Token:
 
 
 Item: TypeAlias = Token | Expr
-
-QUANTITIES: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
 
 
 class Builder:
@@ -246,6 +241,10 @@ class Builder:
         """Of tokens whose end no regex finds, that end, by where they and their regex's match
         begin and end."""
         return {}
+
+    def whole(self) -> tuple[Rule, ...] | None:
+        """The rules of a text that needs no grammar file."""
+        return None
 
     def tokens(self) -> Iterator[Token] | None:
         """The source's tokens, where it takes more than a regex in each state to find them."""
@@ -336,15 +335,6 @@ USUAL_TOKENS: Mapping[str, str] = {
     "NEWLINE": "a line break",
     "$END": "the end of the file",
 }
-
-# The highest count: no limit lets through what stands so often.
-HIGHEST_COUNT = 10**18
-
-
-def count_of(digits: str) -> int:
-    """The number of a count. It may have any number of digits: limits refuse what is too much."""
-    digits = digits.lstrip("0")
-    return min(int(digits or "0"), HIGHEST_COUNT) if len(digits) < 20 else HIGHEST_COUNT
 
 
 def special_or_name(use: str, name: str) -> bool:

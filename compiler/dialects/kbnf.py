@@ -113,7 +113,7 @@ class KbnfBuilder(EbnfBuilder):
             text = unescape(body, start, self.diagnostics, keep_unknown=False)
             return pattern_of(substrings(text.text, self.limits), text.text, span, "substrs")
         text = unescape(body, start, self.diagnostics, keep_unknown=True)
-        node = parse_pattern(text, self.source, self.limits, self.diagnostics)
+        node = parse_pattern(text, self.limits, self.diagnostics)
         if opening[1] == "e":
             dfa = determinize(thompson(resolved(node, self.limits), self.limits), self.limits)
             return pattern_of(embedded(shortest_matches(dfa)), text.text, span, "e")

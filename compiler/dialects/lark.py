@@ -168,7 +168,6 @@ class LarkBuilder(AttributesBuilder):
         text = Unescaped(body, origins)
         node = parse_pattern(
             text,
-            self.source,
             self.limits,
             self.diagnostics,
             flags,

@@ -291,9 +291,7 @@ class StatementsBuilder(JsonBuilder):
                 self.imported.add((name, str(new)))
                 text = COMMON[name]
                 origins = (span.start,) * (len(text) + 1)
-                pattern = parse_pattern(
-                    Unescaped(text, origins), self.source, self.limits, self.diagnostics
-                )
+                pattern = parse_pattern(Unescaped(text, origins), self.limits, self.diagnostics)
                 body = pattern_of(pattern, text, span)
                 rules.append(Rule(str(new), new.span, body, span, terminal=True))
         return rules

@@ -7,6 +7,7 @@ from constrain.artifacts.errors import visible
 
 from ..diagnostics import Diagnostic, DialectError, LimitError, Span
 from ..grammar.tree import Rule
+from ..regexes.lexer import UnexpectedError as RegexError
 from .builder import Builder
 from .lalr_driver import END, Driver, Unexpected
 from .lalr_tables import Tables
@@ -46,7 +47,10 @@ def parse(builder: Builder, *, recover: bool = True) -> tuple[Rule, ...]:
     begin = 0
     while True:
         try:
-            rules = _parse_from(builder, begin)
+            rules = builder.whole() or _parse_from(builder, begin)
+            break
+        except RegexError as error:
+            unexpected.append(error.diagnostic)
             break
         except _Unexpected as stop:
             unexpected.append(stop.diagnostic)

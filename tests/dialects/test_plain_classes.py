@@ -9,7 +9,7 @@ import pytest
 from constrain.artifacts.errors import ConstrainError
 from constrain.compiler.automata.assertions import resolved
 from constrain.compiler.automata.thompson import thompson
-from constrain.compiler.diagnostics import Diagnostic, Source
+from constrain.compiler.diagnostics import Diagnostic
 from constrain.compiler.dialects.builder import Unescaped
 from constrain.compiler.dialects.regex import parse_pattern
 from constrain.compiler.limits import Limits
@@ -33,8 +33,8 @@ def test_plain_classes_hold_what_pythons_classes_hold(full: bool) -> None:
                 theirs = None
         text = Unescaped(pattern, tuple(range(len(pattern) + 1)))
         found: list[Diagnostic] = []
-        source, limits = Source(pattern, "class", "regex"), Limits()
-        node = parse_pattern(text, source, limits, found, plain_classes=True)
+        limits = Limits()
+        node = parse_pattern(text, limits, found, plain_classes=True)
         assert (theirs is None) == bool(found), pattern
         if theirs is None:
             continue

@@ -11,9 +11,14 @@ from pathlib import Path
 
 from constrain.compiler.dialects.builder import Builder
 from constrain.compiler.dialects.lalr_tables import made, tables_name
+from constrain.compiler.dialects.regex import RegexBuilder
 from constrain.compiler.dialects.table import DIALECTS
 
-BUILDERS = {row.builder.grammar_file: row.builder for row in DIALECTS.values() if row.builder}
+BUILDERS = {
+    row.builder.grammar_file: row.builder
+    for row in DIALECTS.values()
+    if row.builder and not issubclass(row.builder, RegexBuilder)
+}
 
 
 def text_of(builder: type[Builder]) -> str:

@@ -81,6 +81,9 @@ BY_HAND = [
     ("^(?:(?<=^|,)a|,)*$", ["a,a", ",,a", ""], ["aa", "a,aa"]),
     ("(?=a)b(?<=c)", [], ["b", "abc"]),
     ("(?=.c)b(?<!ab)", ["bc", "cbc"], ["abc", "b"]),
+    ("x(?=(?<=x)b)", ["xb", "axb"], ["xc", "b"]),
+    ("x(?<!a(?=xb)x)b", ["xb", "ax xb"], ["axb"]),
+    ("^(?:(?=(?:(?!a)b)*c)[bc])*$", ["", "bc", "bbc"], ["b", "cb"]),
     ("^(a$|b){1,}$", ["a", "ba", "bb"], ["ab", ""]),
     ("^(^a|b)*$", ["", "abb", "b"], ["ba"]),
 ]
@@ -121,8 +124,8 @@ def test_a_whole_match_needs_no_edges() -> None:
         ("^*", 1, "nothing that"),
         ("(?=a)*", 5, "nothing that"),
         ("+", 0, "nothing that"),
-        ("xa{2,1}", 2, "wrong order"),
-        ("x[z-a]", 2, "wrong order"),
+        ("xa{2,1}", 2, "backwards"),
+        ("x[z-a]", 2, "backwards"),
         ("x\\", 1, "backslash"),
         (r"(a)\1", 3, "back-reference"),
         (r"(?<a>b)\k<a>", 7, "back-reference"),
@@ -135,10 +138,7 @@ def test_a_whole_match_needs_no_edges() -> None:
         ("a(?i)b", 1, "flags"),
         ("(?P<a>b)", 0, "named group"),
         ("a(?>b)", 1, "unknown kind"),
-        ("x(?=(?<=a)b)", 1, "look-ahead"),
-        ("x(?<!a(?=b))", 1, "look-behind"),
-        ("(?:(?=(?:(?!a)b)*)c)*", 3, "look-ahead"),
-        ("(" * 101 + ")" * 101, 100, "more than 100"),
+        ("(?=" * 101 + ")" * 101, 0, "more than 100"),
     ],
 )
 def test_what_cannot_be_read_says_where_and_why(pattern: str, index: int, message: str) -> None:

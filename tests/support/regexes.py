@@ -7,21 +7,24 @@ from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.automata.minimize import minimize
 from constrain.compiler.automata.nfa import Nfa
-from constrain.compiler.automata.regex_ir import Node
+from constrain.compiler.automata.regex_ir import Node, without_outer_anchors
 from constrain.compiler.automata.thompson import thompson
-from constrain.compiler.diagnostics import Source
-from constrain.compiler.dialects.parse import parse
-from constrain.compiler.dialects.regex import RegexBuilder
-from constrain.compiler.grammar.tree import Pattern
+from constrain.compiler.diagnostics import DialectError, Source
 from constrain.compiler.limits import Limits
+from constrain.compiler.regexes.lexer import UnexpectedError
+from constrain.compiler.regexes.parser import Parser
 
 
 def node_of(text: str, flags: str = "", *, extended: bool = False) -> Node:
     """The expression's node."""
-    source = Source(text, "<regex>", "regex")
-    (rule,) = parse(RegexBuilder(source, Limits(), flags, extended=extended))
-    assert isinstance(rule.body, Pattern)
-    return rule.body.node
+    parser = Parser(text, Limits(), frozenset(flags), extended=extended)
+    try:
+        node = parser.parse()
+    except UnexpectedError as error:
+        raise DialectError(Source(text, "<regex>", "regex"), [error.diagnostic]) from None
+    if parser.found:
+        raise DialectError(Source(text, "<regex>", "regex"), parser.found)
+    return without_outer_anchors(node)
 
 
 def dfa_of(

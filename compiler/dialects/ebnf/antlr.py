@@ -306,7 +306,7 @@ class AntlrBuilder(EbnfBuilder):
         shift = len(inside) - (len(token) - 2)
         places = (span.start, *(span.start + max(1, i - shift) for i in range(1, len(inside) + 2)))
         text = Unescaped(f"[{inside}]", (*places, span.end))
-        node = parse_pattern(text, self.source, self.limits, self.diagnostics, plain_classes=True)
+        node = parse_pattern(text, self.limits, self.diagnostics, plain_classes=True)
         return self._characters(_ranges(pattern_of(node, "", span)) or (), span)
 
     def any_char(self, items: list[Token]) -> Pattern:

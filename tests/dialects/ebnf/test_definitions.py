@@ -92,7 +92,7 @@ def test_definitions_without_effect_are_noted() -> None:
 
 def test_a_regex_that_is_none_is_an_error_of_its_own() -> None:
     """With its place in the regex."""
-    with pytest.raises(DialectError, match=r"--define a:1:5: error: unexpected end of the regex"):
+    with pytest.raises(DialectError, match=r"--define a:1:1: error: this class is not closed"):
         read_grammar("s ::= a;", "kbnf", define=(("a", "[0-9"),))
 
 

@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
 
-from ..diagnostics import Span
-from .builder import Token
+from ..diagnostics import Diagnostic, Span
 
 Flags = frozenset[str]
 Report = Callable[[str, Span, str | None], None]
@@ -18,8 +17,17 @@ Report = Callable[[str, Span, str | None], None]
 # counts lazy, says nothing about a language.
 KNOWN = frozenset("imsxuaRU")
 
-# Of an author who has Python's syntax in mind; no text can set it.
-PLAIN = "plain"
+# Flags that no text can set: the syntax is that of Python, or of ECMA-262 in unicode mode. Where
+# that makes an error of what browsers read without it and what people do write, ECMA is as there
+# (annex B): marks behind a backslash, ``{`` and ``]`` as themselves, ``[\\w-.]``.
+PLAIN, ECMA = "plain", "ecma"
+
+HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
+
+QUANTITIES: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
+
+# The highest count: no limit lets through what stands so often.
+HIGHEST_COUNT = 10**18
 
 CONTROL = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7}
 
@@ -28,6 +36,12 @@ _ESCAPE = r"""
          | [pPyN]\{[^}]*\} | [pP]. | b\{[a-z-]+\} | [kg](?:<[^>]*>|'[^']*'|\{[^}]*\})
          | 0[0-7]{0,2} | [1-3][0-7]{2} | [1-9][0-9]? | . )
 """
+_ECMA_ESCAPE = r"""
+    \\ (?: u\{[0-9A-Fa-f]+\} | u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}
+         | u[0-9A-Fa-f]{4} | x[0-9A-Fa-f]{2} | c[A-Za-z] | [pP]\{[^}]*\} | k<[^>]*> | 0[0-9]?
+         | . )
+"""
+_COUNT, _ECMA_COUNT = r"[0-9]+(?:,[0-9]*)?|,[0-9]+", "[0-9]+(?:,[0-9]*)?"
 # Characters that stand for themselves under all flags, none of which is quantified: one token, for
 # the parser takes as long for one as for many characters.
 _RUN = r"(?P<RUN> [A-Za-z0-9_,:;@%!\"'/<>=-]{2,}(?![*+?{]) )"
@@ -39,7 +53,7 @@ _SIMPLE = (
 )
 _SIMPLE_RANGE = f"{_SIMPLE}(?:-{_SIMPLE})?"
 _SIMPLE_CLASS = rf"(?P<SIMPLE_CLASS> \[(?!:)\^?+ -? (?:{_SIMPLE_RANGE})+ -? \] )"
-_OUTSIDE = rf"""
+_OUTSIDE = r"""
       (?P<LOOK_OPEN> \(\?<?[=!] )
     | (?P<UNSUPPORTED_OPEN> \(\? (?: > | \| | \([^)]*\) ) )
     | (?P<UNSUPPORTED> \(\? (?: P[=>][^)]* | &[^)]* | [+-]?[0-9]+ | R ) \) )
@@ -48,13 +62,13 @@ _OUTSIDE = rf"""
                                         | (?P<scoped>[A-Za-z-]*): ) )
     | (?P<FLAGS> \(\? (?P<flags>[A-Za-z-]*) \) )
     | (?P<GROUP_CLOSE> \) )
-    | (?P<QUANTIFIER> (?: [*+?] | \{{(?:[0-9]+(?:,[0-9]*)?|,[0-9]+)\}} ) [?+]? )
+    | (?P<QUANTIFIER> (?: [*+?] | \{(?:COUNT)\} ) MORE )
     | (?P<CLASS_OPEN> \[\^? )
     | (?P<BAR> \| )
     | (?P<DOT> \. )
     | (?P<ANCHOR> [\^$] )
-    | (?P<ESCAPE> {_ESCAPE} )
-    | (?P<CHAR> [^\\(?{{] )
+    | (?P<ESCAPE> SLASH )
+    | (?P<CHAR> [^\\(?BRACE] )
 """
 _INSIDE = re.compile(
     rf"""
@@ -68,25 +82,49 @@ _INSIDE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _OPENING = re.compile(r"(?P<CLASS_OPEN>\[\^?)")
-_INSIDE_PLAIN = re.compile(
-    rf"(?P<CLASS_CLOSE> \] ) | (?P<CLASS_ESCAPE> {_ESCAPE} ) | (?P<CLASS_CHAR> [^\\] )",
-    re.VERBOSE | re.DOTALL,
+_INSIDE_PLAIN, _INSIDE_ECMA = (
+    re.compile(
+        rf"(?P<CLASS_CLOSE> \] ) | (?P<CLASS_ESCAPE> {escape} ) | (?P<CLASS_CHAR> [^\\] )",
+        re.VERBOSE | re.DOTALL,
+    )
+    for escape in (_ESCAPE, _ECMA_ESCAPE)
 )
 _SIMPLE_MEMBER = re.compile(f"({_SIMPLE}|-)(?:-({_SIMPLE}))?", re.DOTALL)
 _VERBOSE_SPACE = re.compile(r"(?:\s|#[^\n]*)+")
 _HEAD = re.compile(r"\]|-+(?!\])")
-_HEAD_PLAIN = re.compile(r"\]")
+_HEAD_PLAIN, _HEAD_ECMA = re.compile(r"\]"), re.compile(r"(?!)")
 _EXTENDED = {"&": "AND", "~": "NOT"}
 _OPENINGS = frozenset({"GROUP_OPEN", "LOOK_OPEN", "UNSUPPORTED_OPEN"})
 _SCOPES = _OPENINGS | {"GROUP_CLOSE", "FLAGS"}
-_NAME = re.compile(r"[^\W\d][\w.\[\]]*")
+_NAME, _ECMA_NAME = re.compile(r"[^\W\d][\w.\[\]]*"), re.compile(r"[\w$]+")
+
+
+class UnexpectedError(Exception):
+    """What cannot stand where it does."""
+
+    def __init__(self, message: str, span: Span, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.diagnostic = Diagnostic(message, span, hint)
+
+
+def count_of(digits: str) -> int:
+    """The number of a count. It may have any number of digits: limits refuse what is too much."""
+    digits = digits.lstrip("0")
+    return min(int(digits or "0"), HIGHEST_COUNT) if len(digits) < 20 else HIGHEST_COUNT
 
 
 @cache
-def _outside(extended: bool) -> Callable[[str, int], re.Match[str] | None]:
+def _outside(
+    extended: bool, syntax: str, are_single: bool = False
+) -> Callable[[str, int], re.Match[str] | None]:
     """What reads a token outside of classes. In the extended syntax '~' is of one character alone,
-    so there are no runs."""
-    tokens = [_SIMPLE_CLASS, _OUTSIDE] if extended else [_RUN, _SIMPLE_CLASS, _OUTSIDE]
+    so there are no runs. ``are_single``: all characters are so."""
+    outside = _OUTSIDE.replace("COUNT", _ECMA_COUNT if syntax == ECMA else _COUNT)
+    outside = outside.replace("MORE", "[?]?" if syntax == ECMA else "[?+]?")
+    outside = outside.replace("SLASH", _ECMA_ESCAPE if syntax == ECMA else _ESCAPE)
+    tokens = [outside.replace("BRACE", "" if syntax else "{")]
+    if not are_single:
+        tokens = [*([] if extended else [_RUN]), _SIMPLE_CLASS, *tokens]
     return re.compile("|".join(tokens), re.VERBOSE | re.DOTALL).match
 
 
@@ -97,12 +135,28 @@ def _code(member: str) -> int:
     return CONTROL.get(member[1]) or (int(member[2:], 16) if member[2:] else ord(member[1]))
 
 
-class RegexToken(Token):
-    """A token and the flags that hold there."""
+class RegexToken(str):
+    """A piece of a text, what it is, its place, and the flags that hold there."""
 
-    __slots__ = ("flags",)
+    __slots__ = ("flags", "span", "type")
 
+    type: str
+    span: Span
     flags: Flags
+
+    @property
+    def counts(self) -> tuple[int, int | None]:
+        """The fewest and the most times of a quantifier."""
+        text = self[:-1] if self.is_more else str(self)
+        if text in QUANTITIES:
+            return QUANTITIES[text]
+        low, comma, high = text[1:-1].partition(",")
+        return count_of(low), count_of(high) if high else (None if comma else count_of(low))
+
+    @property
+    def is_more(self) -> bool:
+        """Whether a quantifier has a mark behind it: it is lazy or possessive."""
+        return len(self) > 1 and self[-1] in "?+"
 
 
 class SimpleClass(RegexToken):
@@ -117,8 +171,8 @@ class RegexLexer:
     """One pass over ``text``. Wrong flags and names of groups go to
     ``report``; a name may be used twice, for it says nothing about a language.
 
-    Under ``PLAIN``, as in Python, classes do not nest, and ``&&``, ``--``, ``~~``, ``[:`` and
-    ``[`` are characters in them.
+    Under ``PLAIN`` and ``ECMA`` classes do not nest, and ``&&``, ``--``, ``~~``, ``[:`` and ``[``
+    are characters in them.
     """
 
     def __init__(
@@ -128,12 +182,12 @@ class RegexLexer:
         extended: bool,
         report: Report,
     ) -> None:
-        plain_classes = PLAIN in flags
         self._text = text
         self._extended = extended
-        self._opening = _OPENING if plain_classes else _INSIDE
-        self._inside = _INSIDE_PLAIN if plain_classes else _INSIDE
-        self._head = _HEAD_PLAIN if plain_classes else _HEAD
+        self._syntax = next((syntax for syntax in (PLAIN, ECMA) if syntax in flags), "")
+        self._opening = _OPENING if self._syntax else _INSIDE
+        self._inside = {PLAIN: _INSIDE_PLAIN, ECMA: _INSIDE_ECMA}.get(self._syntax, _INSIDE)
+        self._head = {PLAIN: _HEAD_PLAIN, ECMA: _HEAD_ECMA}.get(self._syntax, _HEAD)
         self._report = report
         self._flags = flags
         # The flags outside each open group.
@@ -144,7 +198,7 @@ class RegexLexer:
 
     def tokens(self) -> Iterator[RegexToken]:
         """All tokens in order. What is no token becomes one that no grammar expects."""
-        text, place, read = self._text, 0, _outside(self._extended)
+        text, place, read = self._text, 0, _outside(self._extended, self._syntax)
         while place < len(text):
             if "x" in self._flags and (space := _VERBOSE_SPACE.match(text, place)):
                 place = space.end()
@@ -159,7 +213,9 @@ class RegexLexer:
                 head = 2 if text[begin + 1] == "^" else 1
                 members = _SIMPLE_MEMBER.findall(text, begin + head, place - 1)
                 ranges = [(_code(low), _code(high or low)) for low, high in members]
-                if all(low <= high for low, high in ranges):
+                # A backslash and an a is a character of Rust and Python.
+                is_theirs = self._syntax != ECMA or r"\a" not in found[0]
+                if all(low <= high for low, high in ranges) and is_theirs:
                     simple = SimpleClass(found[0])
                     simple.type, simple.span, simple.flags = kind, Span(begin, place), self._flags
                     simple.ranges = ranges
@@ -169,7 +225,7 @@ class RegexLexer:
             if kind == "CLASS_OPEN":
                 place = yield from self._class(begin)
                 continue
-            if kind == "COMMENT":
+            if kind == "COMMENT" and self._syntax != ECMA:
                 continue
             if self._extended and found[0] in _EXTENDED:
                 kind = _EXTENDED[found[0]]
@@ -195,7 +251,8 @@ class RegexLexer:
         if name is None:
             return
         span = Span(*found.span(group)) if name else Span(*found.span())
-        if not _NAME.fullmatch(name):
+        known = _ECMA_NAME if self._syntax == ECMA else _NAME
+        if not known.fullmatch(name):
             self._report("a group's name begins with a letter or '_'", span, None)
 
     def _change(self, text: str, place: int) -> None:

@@ -7,18 +7,26 @@ Which set it is depends on the flags at the place: under i the other cases are a
 set is negated if it is; without u it holds bytes; under a, classes and cases are those of ASCII.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..automata import regex_ir as ir
-from ..diagnostics import Span
 from ..unicode import class_ranges
 from ..unicode.properties import UnknownPropertyError, property_code_points, with_other_cases
 from ..unicode.utf8 import ANY, complement, intersection, normalized
-from .builder import HEX_DIGITS, Builder, Token, is_scalar
-from .regex_lexer import CONTROL, PLAIN, Flags, RegexToken
+from .lexer import (
+    CONTROL,
+    ECMA,
+    HEX_DIGITS,
+    PLAIN,
+    Flags,
+    RegexLexer,
+    RegexToken,
+    Report,
+    UnexpectedError,
+)
 
 _PERL = {"d": "digit", "s": "space", "w": "word"}
 _KINDS = {"d": "DIGIT", "s": "WHITESPACE", "w": "WORD"}
@@ -41,6 +49,14 @@ POSIX: Mapping[str, ir.CodePoints] = {
     "word": ((48, 57), (65, 90), (95, 95), (97, 122)),
     "xdigit": ((48, 57), (65, 70), (97, 102)),
 }
+
+# White space and the ends of lines in ECMA-262.
+_ECMA_SPACE: ir.CodePoints = (
+    *((0x09, 0x0D), (0x20, 0x20), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A)),
+    *((0x2028, 0x2029), (0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000), (0xFEFF, 0xFEFF)),
+)
+_ECMA_ENDS = [(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)]
+_ANCHORS_OF_OTHERS = {"A": "^", "z": "$", "Z": "$"}
 
 _LOOKS = {
     "A": "START_TEXT",
@@ -87,6 +103,11 @@ class Set(NamedTuple):
     single: bool = False
     negated: bool = False
 
+    def under(self, flags: Flags) -> ir.CodePoints:
+        """Its characters under the flags: other cases first, then the negation."""
+        ranges = cased(self.ranges, flags)
+        return others(ranges, flags) if self.negated else ranges
+
 
 def is_bytes(flags: Flags) -> bool:
     """Whether an atom stands for bytes there."""
@@ -95,13 +116,13 @@ def is_bytes(flags: Flags) -> bool:
 
 def is_ascii(flags: Flags) -> bool:
     """Whether classes and cases are those of ASCII there."""
-    return "a" in flags or "u" not in flags
+    return not flags.isdisjoint(("a", ECMA)) or "u" not in flags
 
 
 def look_of(text: str, flags: Flags) -> ir.LookKind | None:
     """The assertion that an escape is, if it is one."""
     name = _LOOKS.get(text[1:])
-    if name is None:
+    if name is None or (ECMA in flags and text[1] not in "bB"):
         return None
     if "WORD" in name and is_ascii(flags):
         name = f"ASCII_{name}"
@@ -113,6 +134,8 @@ def set_of(text: str, flags: Flags, inside_class: bool) -> Set:
     letter = text[1]
     if letter.lower() in _PERL:
         return _perl(letter, flags)
+    if ECMA in flags:
+        return _ecma(text, flags, inside_class)
     if letter in CONTROL and len(text) == 2:
         return _one(CONTROL[letter])
     if letter == "b" and inside_class and len(text) == 2:
@@ -143,10 +166,49 @@ def _one(code: int) -> Set:
 def _perl(letter: str, flags: Flags) -> Set:
     name = _PERL[letter.lower()]
     ranges = POSIX[name] if is_ascii(flags) else class_ranges(name)
+    if name == "space" and ECMA in flags:
+        ranges = _ECMA_SPACE
     kind = _KINDS[letter.lower()]
     if letter.islower():
         return Set(ranges, kind)
     return Set(ranges, f"NOT_{kind}", negated=True)
+
+
+def _ecma(text: str, flags: Flags, inside_class: bool) -> Set:
+    letter = text[1]
+    if letter in "tnvfr":
+        return _one(CONTROL[letter])
+    if letter == "b" and inside_class:
+        return _one(8)
+    if text == r"\0":
+        return _one(0)
+    if letter == "c" and len(text) == 3:
+        return _one(ord(text[2]) % 32)
+    if letter in "xu" and len(text) > 2:
+        high, _, low = text[2:].strip("{}").partition("\\u")
+        code = int(high, 16)
+        if low:
+            code = 0x10000 + (code - 0xD800 << 10) + int(low, 16) - 0xDC00
+        if code > 0x10FFFF:
+            raise EscapeError(f"{text} is no code point")
+        return _one(code)
+    if letter in "pP":
+        if len(text) == 2:
+            raise EscapeError(r"a property is written \p{…}")
+        return _property(text, flags)
+    if letter in "123456789k":
+        raise EscapeError("a back-reference, which no finite automaton can follow")
+    if letter in _ANCHORS_OF_OTHERS:
+        hint = f"write {_ANCHORS_OF_OTHERS[letter]}"
+        raise EscapeError(f"ECMA-262 has no \\{letter}", hint)
+    if letter.isascii() and letter.isalnum():
+        raise EscapeError(f"unknown escape \\{letter}")
+    return _one(ord(letter))
+
+
+def is_scalar(code: int) -> bool:
+    """Whether a number is a code point that UTF-8 can encode."""
+    return code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF
 
 
 def _code_point(text: str, flags: Flags) -> Set:
@@ -247,105 +309,141 @@ def any_node(flags: Flags) -> ir.Node:
 def _any_ranges(flags: Flags) -> ir.CodePoints:
     everything = ALL_BYTES if is_bytes(flags) else ANY
     ends = [(10, 10), (13, 13)] if "R" in flags else [(10, 10)]
+    ends = _ECMA_ENDS if ECMA in flags else ends
     return normalized(everything if "s" in flags else intersection(everything, complement(ends)))
 
 
-@dataclass(frozen=True, slots=True)
-class Bracketed:
-    """What a bracketed class holds, and where it stands."""
+@dataclass(slots=True)
+class _Class:
+    """A bracketed class that is open: what stands before the last operator, and behind it; the
+    character that may begin a range, and whether it does."""
 
-    ranges: ir.CodePoints
-    flags: Flags
-    span: Span
+    opening: RegexToken
+    operator: str = ""
+    result: ir.CodePoints = ()
+    members: list[tuple[int, int]] = field(default_factory=list)
+    first: RegexToken | None = None
+    is_range: bool = False
+
+    def operate(self, operator: str) -> None:
+        """The operators hold equally, from left to right."""
+        operand = cased(self.members, self.opening.flags)
+        self.result = combined(self.operator, self.result, operand) if self.operator else operand
+        self.operator, self.members = operator, []
 
 
-class ClassBuilder(Builder):
-    """The part of the builder of regular expressions that reads classes."""
+def class_of(
+    opening: RegexToken, tokens: Iterator[RegexToken], lexer: RegexLexer, report: Report
+) -> tuple[ir.CodePoints, int]:
+    """What […] and [^…] hold, and where they end; ``tokens`` go on behind the opening bracket.
 
-    def bracketed(self, items: list[Any]) -> Bracketed:
-        """[…] and [^…]; the operators hold equally, from left to right."""
-        opening, closing = items[0], items[-1]
-        flags = opening.flags
-        operator = ""
-        result: ir.CodePoints = ()
-        for item in items[1:-1]:
-            if isinstance(item, Token):
-                operator = str(item)
-                continue
-            operand = cased(item, flags)
-            result = combined(operator, result, operand) if operator else operand
-        if opening.endswith("^"):
-            result = others(result, flags)
-        return Bracketed(result, flags, opening.span.cover(closing.span))
+    What is wrong inside goes to ``report``. Raises ``UnexpectedError``.
+    """
+    members = _Members(report)
+    classes = [_Class(opening)]
+    for token in tokens:
+        current = classes[-1]
+        if token.type in ("CLASS_CHAR", "CLASS_ESCAPE"):
+            members.character(current, token)
+            continue
+        if token.type == "RANGE":
+            current.is_range = True
+            continue
+        if current.is_range:
+            raise UnexpectedError("a range ends with a character", token.span)
+        members.end(current)
+        match token.type:
+            case "CLASS_OPEN":
+                classes.append(_Class(token))
+            case "CLASS_CLOSE":
+                current.operate("")
+                found = current.result
+                if current.opening.endswith("^"):
+                    found = others(found, current.opening.flags)
+                classes.pop()
+                if not classes:
+                    return found, token.span.end
+                classes[-1].members += found
+            case "SET_OPERATOR":
+                current.operate(str(token))
+            case "POSIX":
+                current.members += members.posix(token)
+            case _:
+                message, hint = "the regex ends in a backslash", r"write \\ for the character"
+                raise UnexpectedError(message, token.span, hint)
+    hint = r"a class ends with ]; write \[ for the character"
+    if lexer.nested is not None:
+        column = lexer.nested + 1
+        hint = rf"the '[' at character {column} begins a class in the class: write \[ for it"
+    raise UnexpectedError("this class is not closed", opening.span, hint)
 
-    def members(self, items: list[Bracketed | ir.CodePoints]) -> ir.CodePoints:
-        """What stands between the brackets or operators of a class."""
-        sets = (item.ranges if isinstance(item, Bracketed) else item for item in items)
-        return normalized(piece for ranges in sets for piece in ranges)
 
-    def member(self, items: list[RegexToken]) -> ir.CodePoints:
-        """A character or an escape in a class."""
-        token = items[0]
-        return self.in_case(self._found(token), token)
+class _Members:
+    """Reads what stands in classes."""
 
-    def posix(self, items: list[RegexToken]) -> ir.CodePoints:
+    def __init__(self, report: Report) -> None:
+        self._report = report
+
+    def character(self, current: _Class, token: RegexToken) -> None:
+        """A character or an escape: by itself, the first of a range, or the last."""
+        if not current.is_range:
+            self.end(current)
+            current.first = token
+            return
+        assert current.first is not None
+        current.members += self._range(current.first, token)
+        current.first, current.is_range = None, False
+
+    def end(self, current: _Class) -> None:
+        """What was read last begins no range."""
+        if current.first is not None:
+            current.members += self._found(current.first).under(current.first.flags)
+            current.first = None
+
+    def posix(self, token: RegexToken) -> ir.CodePoints:
         """[:alpha:] and [:^alpha:]"""
-        token = items[0]
         negated = token.startswith("[:^")
         name = token[3 if negated else 2 : -2]
         if name not in POSIX:
             known = ", ".join(POSIX)
-            self.report(f"there is no class [:{name}:]", token.span, f"known: {known}")
+            self._report(f"there is no class [:{name}:]", token.span, f"known: {known}")
             return ()
-        return self.in_case(Set(POSIX[name], negated=negated), token)
+        return Set(POSIX[name], negated=negated).under(token.flags)
 
-    def range(self, items: list[RegexToken]) -> ir.CodePoints:
+    def _range(self, first: RegexToken, last: RegexToken) -> ir.CodePoints:
         """a-z"""
-        first, _, last = items
         span = first.span.cover(last.span)
-        ends = []
-        for token in (first, last):
-            found = self._found(token)
-            if not found.ranges:
-                return ()
-            if not found.single:
-                self.report(f"{token} is a class and cannot end a range", span)
-                return ()
-            ends.append(found.ranges[0][0])
-        low, high = ends
+        sides = self._found(first), self._found(last)
+        if not all(found.ranges for found in sides):
+            return ()
+        if not all(found.single for found in sides):
+            if ECMA in first.flags:
+                both = (piece for found in sides for piece in found.under(first.flags))
+                return normalized((*both, (ord("-"), ord("-"))))
+            token = last if sides[0].single else first
+            self._report(f"{token} is a class and cannot end a range", span, None)
+            return ()
+        low, high = (found.ranges[0][0] for found in sides)
         if low > high:
-            text = self.source.text[span.start : span.end]
-            self.report(f"the range {text} runs backwards", span)
+            self._report(f"the range {first}-{last} runs backwards", span, None)
             return ()
         return ((low, high),)
 
-    def escaped(self, token: RegexToken, *, inside_class: bool) -> Set:
-        """The set that an escape stands for, nothing if it is wrong."""
-        try:
-            return set_of(str(token), token.flags, inside_class)
-        except EscapeError as error:
-            self.report(error.message, token.span, error.hint)
-            return Set(())
-
-    def in_case(self, found: Set, token: RegexToken) -> ir.CodePoints:
-        """The set's characters under the flags: other cases first, then the negation."""
-        ranges = cased(found.ranges, token.flags)
-        return others(ranges, token.flags) if found.negated else ranges
-
     def _found(self, token: RegexToken) -> Set:
-        """The character or the escape at a place in a class."""
+        """The character or the escape at a place in a class; nothing if it is wrong."""
         if token.type == "CLASS_ESCAPE":
-            found = self.escaped(token, inside_class=True)
+            try:
+                found = set_of(str(token), token.flags, inside_class=True)
+            except EscapeError as error:
+                self._report(error.message, token.span, error.hint)
+                return Set(())
         else:
             found = Set(((ord(token), ord(token)),), single=True)
         if found.raw and not is_bytes(token.flags):
             hint = "write (?-u:[…]) for a class of bytes"
-            self.report("a byte cannot stand in a class of characters", token.span, hint)
-        elif found.single and not found.raw and is_bytes(token.flags):
-            self._check_byte(found.ranges[0][0], token)
-        return found
-
-    def _check_byte(self, code: int, token: RegexToken) -> None:
-        if code > 0x7F:
+            self._report("a byte cannot stand in a class of characters", token.span, hint)
+        is_wide = found.single and not found.raw and found.ranges[0][0] > 0x7F
+        if is_wide and is_bytes(token.flags):
             message = "under (?-u) a class is of bytes, and this character has several"
-            self.report(message, token.span, r"write bytes as \xHH")
+            self._report(message, token.span, r"write bytes as \xHH")
+        return found
