@@ -4,8 +4,8 @@ r"""Find look-around that asks for text outside of its regex, where a grammar ha
 
 The look-around of a regex in a grammar sees the text of that regex alone; a terminal of a lexer is
 one regex, whatever it is made of. That is what its author means wherever the text around cannot
-change anything. So the regex is put between marks that its looks do not see, with any text before
-and what the grammar lets follow behind, and must match the same there as by itself.
+change anything. So the regex is put between marks that its looks do not see, with texts around that
+end and begin as the grammar lets them, and must match the same there as by itself.
 """
 
 from collections.abc import Iterable, Iterator
@@ -40,9 +40,9 @@ _HINT = (
 )
 
 
-# Of first bytes, as bits; the one of the end of the text.
-_END = 1 << 256
-_ALL = (_END << 1) - 1
+# Bytes as bits; the one for none, at an edge of the text.
+_EDGE = 1 << 256
+_ALL = (_EDGE << 1) - 1
 
 _ANY_BYTES = regex.repeat(regex.byte_class([(0, 255)]), 0, None)
 
@@ -55,13 +55,11 @@ def open_looks(grammar: Grammar, limits: Limits | None = None) -> Iterator[Diagn
     if not any(regex.looks_around(p.node) for p in _patterns(grammar)):
         return
     limits = (limits or Limits()).started()
-    followers = _Followers(grammar, limits)
+    before = _Neighbours(grammar, limits, is_ahead=False).of
+    behind = _Neighbours(grammar, limits, is_ahead=True).of
     for pattern in _patterns(grammar):
-        behind = followers.of.get(id(pattern), 0)
-        if behind and regex.looks_around(pattern.node):
-            if behind == _END and len(grammar.rules) == 1 and grammar.rules[0].body is pattern:
-                continue
-            yield from _open_look(pattern, behind, limits)
+        if id(pattern) in behind and regex.looks_around(pattern.node):
+            yield from _open_look(pattern, before[id(pattern)], behind[id(pattern)], limits)
 
 
 def _patterns(grammar: Grammar) -> Iterator[Pattern]:
@@ -69,14 +67,13 @@ def _patterns(grammar: Grammar) -> Iterator[Pattern]:
     return (part for body in bodies for part in walk(body) if isinstance(part, Pattern))
 
 
-def _open_look(pattern: Pattern, behind: int, limits: Limits) -> Iterator[Diagnostic]:
+def _open_look(pattern: Pattern, before: int, behind: int, limits: Limits) -> Iterator[Diagnostic]:
     begin, end = map(regex.lit, MARKS)
-    rest = regex.seq(_bytes(behind), _ANY_BYTES)
-    text = regex.intersection(regex.EVERYTHING, rest)
-    following = regex.alt(*([regex.EPSILON] if behind & _END else []), resolved(text, limits))
+    preceding = _texts(before, regex.seq(_ANY_BYTES, _bytes(before)), limits)
+    following = _texts(behind, regex.seq(_bytes(behind), _ANY_BYTES), limits)
 
     def placed(node: regex.Node) -> regex.Node:
-        return regex.seq(regex.EVERYTHING, begin, node, end, following)
+        return regex.seq(preceding, begin, node, end, following)
 
     alone = placed(resolved(pattern.node, limits))
     inside = resolved(placed(pattern.node), limits)
@@ -84,20 +81,26 @@ def _open_look(pattern: Pattern, behind: int, limits: Limits) -> Iterator[Diagno
     found = compare(one, other, limits)
     witness = next((word for word in found.witnesses if word is not None), None)
     if witness is not None:
-        before, _, rest_of = witness.partition(MARKS[0])
-        matched, _, after = rest_of.partition(MARKS[1])
+        left, _, rest = witness.partition(MARKS[0])
+        matched, _, right = rest.partition(MARKS[1])
+        looks = [part for part in regex.walk(pattern.node) if isinstance(part, regex.Around)]
         sides = [
-            f"{side} {_shown(text)}"
-            for side, text in (("behind", before), ("before", after))
-            if text
+            f"{place} {_shown(side)}"
+            for place, side, is_ahead in (("behind", left, False), ("before", right, True))
+            if side and any(look.is_ahead == is_ahead for look in looks)
         ]
         message = f"whether this matches {_shown(matched)} depends on what stands around it"
-        look = next(p for p in regex.walk(pattern.node) if isinstance(p, regex.Around))
         yield Diagnostic(
-            f"{message}: not the same {' and '.join(sides)} (it has a {look.opening}…))",
+            f"{message}: not the same {' and '.join(sides)} (it has a {looks[0].opening}…))",
             pattern.span,
             _HINT,
         )
+
+
+def _texts(bits: int, node: regex.Node, limits: Limits) -> regex.Node:
+    """Texts of UTF-8 that ``node`` matches, and the empty one if the edge is among the bits."""
+    texts = resolved(regex.intersection(regex.EVERYTHING, node), limits)
+    return regex.alt(*([regex.EPSILON] if bits & _EDGE else []), texts)
 
 
 def _shown(text: bytes) -> str:
@@ -108,36 +111,36 @@ def _bytes(bits: int) -> regex.Node:
     return regex.byte_class([(b, b) for b in range(256) if bits >> b & 1])
 
 
-class _Followers:
-    """``of``: by the ``id`` of each pattern, the bytes that may stand behind it, and the end."""
+class _Neighbours:
+    """``of``: by the ``id`` of each pattern that the start uses, the bytes that may stand right
+    behind it (``is_ahead``) or before it, and the edge.
 
-    def __init__(self, grammar: Grammar, limits: Limits) -> None:
-        self._grammar, self._limits = grammar, limits
-        # Of each pattern, and rule, the bytes that it may begin with; the end, if it may be empty.
+    These are FIRST and FOLLOW of parsers, and for what stands before the same of the grammar that
+    is read backwards.
+    """
+
+    def __init__(self, grammar: Grammar, limits: Limits, *, is_ahead: bool) -> None:
+        self._limits, self._step = limits, 1 if is_ahead else -1
+        # Of each pattern, and rule, the bytes that it may begin with; the edge, if it may be empty.
         self._first_of: dict[int, int] = {}
         self._first: dict[str, int] = {}
-        self._firsts()
-        ignored = 0
-        for body in grammar.ignored:
-            ignored |= self._begins(body) & ~_END
-        self.of: dict[int, int] = {}
-        self._behind = {grammar.start: _END | ignored}
-        for body in grammar.ignored:
-            self._push(body, _ALL)
-        pending = [grammar.start]
-        bodies: dict[str, list[Expr]] = {}
-        for rule in grammar.rules:
-            bodies.setdefault(rule.name, []).append(rule.body)
-        for name in pending:
-            for body in bodies.get(name, ()):
-                pending += self._push(body, self._behind[name] | ignored)
-
-    def _firsts(self) -> None:
         before = None
         while before != self._first:
             before = dict(self._first)
-            for rule in self._grammar.rules:
+            for rule in grammar.rules:
                 self._first[rule.name] = self._first.get(rule.name, 0) | self._begins(rule.body)
+        bodies: dict[str, list[Expr]] = {}
+        for rule in grammar.rules:
+            bodies.setdefault(rule.name, []).append(rule.body)
+        ignored = _any(map(self._begins, grammar.ignored)) & ~_EDGE
+        self.of: dict[int, int] = {}
+        self._behind = {grammar.start: _EDGE | ignored}
+        pending = [grammar.start]
+        for body in grammar.ignored:
+            pending += self._push(body, _ALL)
+        for name in pending:
+            for body in bodies.get(name, ()):
+                pending += self._push(body, self._behind[name] | ignored)
 
     def _begins(self, expr: Expr) -> int:
         return fold(expr, children, self._begin)
@@ -145,29 +148,31 @@ class _Followers:
     def _begin(self, expr: Expr, inside: list[int]) -> int:
         match expr:
             case Literal(data):
-                return 1 << data[0] if data else _END
+                return 1 << data[:: self._step][0] if data else _EDGE
             case Reference(name):
                 return self._first.get(name, 0)
             case Concatenation():
-                return _in_a_row(inside)
+                return _in_a_row(inside[:: self._step])
             case Choice():
                 return _any(inside)
             case Repetition():
-                return inside[0] if expr.min_times else inside[0] | _END
+                return inside[0] if expr.min_times else inside[0] | _EDGE
             case Pattern():
                 if id(expr) not in self._first_of:
-                    self._first_of[id(expr)] = self._first_bytes(expr.node)
+                    self._first_of[id(expr)] = self._outermost(expr.node)
                 return self._first_of[id(expr)]
             case _:
                 return _ALL
 
-    def _first_bytes(self, node: regex.Node) -> int:
+    def _outermost(self, node: regex.Node) -> int:
+        """The bytes that the matches of a regex begin with, or end with."""
         nfa = thompson(resolved(node, self._limits), self._limits)
-        closure = nfa.epsilon_closure([nfa.start])
-        found = 0 if nfa.finals.isdisjoint(closure) else _END
-        for state in closure:
-            for low, high, _, _ in nfa.arcs[state]:
-                found |= (1 << high + 1) - (1 << low)
+        start = nfa.epsilon_closure([nfa.start])
+        found = 0 if nfa.finals.isdisjoint(start) else _EDGE
+        for state in start if self._step > 0 else range(nfa.states):
+            for low, high, target, _ in nfa.arcs[state]:
+                if self._step > 0 or not nfa.finals.isdisjoint(nfa.epsilon_closure([target])):
+                    found |= (1 << high + 1) - (1 << low)
         return found
 
     def _push(self, expr: Expr, behind: int) -> list[str]:
@@ -184,11 +189,11 @@ class _Followers:
                 case Pattern():
                     self.of[id(expr)] = self.of.get(id(expr), 0) | behind
                 case Concatenation():
-                    for item in reversed(expr.items):
+                    for item in expr.items[:: -self._step]:
                         pending.append((item, behind))
                         behind = _in_a_row([self._begins(item), behind])
                 case Repetition():
-                    again = self._begins(expr.item) & ~_END if expr.max_times != 1 else 0
+                    again = self._begins(expr.item) & ~_EDGE if expr.max_times != 1 else 0
                     pending.append((expr.item, behind | again))
                 case Choice():
                     pending += ((option, behind) for option in expr.options)
@@ -203,8 +208,8 @@ def _any(parts: Iterable[int]) -> int:
 
 def _in_a_row(parts: Iterable[int]) -> int:
     """How a sequence begins."""
-    found = _END
+    found = _EDGE
     for part in parts:
-        if found & _END:
-            found = found & ~_END | part
+        if found & _EDGE:
+            found = found & ~_EDGE | part
     return found

@@ -1,6 +1,6 @@
 r"""Automata of patterns: the decoded texts in which a regular expression of ECMA-262 is found.
 
-    ^(?!x)[a-z]+$   ->   (?!x)[a-z]+        b|^a   ->   any text, b, any text; a, any text
+^(?!x)[a-z]+$   ->   (?!x)[a-z]+        b|^a   ->   any text, b, any text; a, any text
 """
 
 from functools import lru_cache

@@ -15,7 +15,7 @@ GRAMMAR_ERRORS = [
     ("undefined", "s ::=\n  digt;\ndigit ::= '1';", "2:3", "did you mean 'digit'?"),
     ("empty", 's ::= "a" s;', "1:7", "give the recursion an alternative that ends"),
     ("regex", 's ::= #"a(b";', "1:12", "expected ')'"),
-    ("look-ahead", 's ::= #"a(?=b)";', "1:10", "look-ahead"),
+    ("recursion", 's ::= #"a(?R)";', "1:10", "recursion"),
     ("escape", 's ::= "\\q";', "1:8", "known: "),
 ]
 
