@@ -1,6 +1,7 @@
 """Regular languages over bytes and token terminals.
 
-    regex_ir -> assertions -> thompson -> determinize -> minimize    expression -> minimal DFA
+    regex_ir -> assertions, look_around -> thompson -> determinize -> minimize
+                                          expression -> minimal DFA
     two DFAs -> boolean, compare          product, difference; equality, inclusion, witnesses
     a DFA -> members, ambiguity           counts and draws; texts that factor in two ways
     a DFA -> eliminate_states             back to an expression

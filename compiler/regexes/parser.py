@@ -98,7 +98,7 @@ class Parser:
     def parse(self) -> ir.Node:
         """The node. Raises ``UnexpectedError``, ``LimitError``."""
         for number, token in enumerate(self._tokens):
-            if number % _CLOCK_STRIDE == 0:
+            if number % _CLOCK_STRIDE == _CLOCK_STRIDE - 1:
                 self._limits.check_resources(_STAGE)
             self._take(token)
         group = self._groups[-1]

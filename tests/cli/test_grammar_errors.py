@@ -14,7 +14,7 @@ GRAMMAR_ERRORS = [
     ("string", 's ::= "a;', "1:7", "expected"),
     ("undefined", "s ::=\n  digt;\ndigit ::= '1';", "2:3", "did you mean 'digit'?"),
     ("empty", 's ::= "a" s;', "1:7", "give the recursion an alternative that ends"),
-    ("regex", 's ::= #"a(b";', "1:12", "expected ')'"),
+    ("regex", 's ::= #"a(b";', "1:10", "not closed"),
     ("recursion", 's ::= #"a(?R)";', "1:10", "recursion"),
     ("escape", 's ::= "\\q";', "1:8", "known: "),
 ]

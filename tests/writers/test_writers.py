@@ -145,7 +145,7 @@ def is_of_regexes(node: regex.Node) -> bool:
     """What only regexes can write: assertions and bytes."""
     if isinstance(node, regex.Lit):
         return "\ufffd" in node.data.decode("utf-8", "replace")
-    return isinstance(node, regex.Look | regex.ByteClass)
+    return isinstance(node, regex.Look | regex.Around | regex.ByteClass)
 
 
 def is_special(expr: Expr) -> bool:

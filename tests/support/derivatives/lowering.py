@@ -12,6 +12,7 @@ from constrain.compiler.automata.regex_ir import (
     EVERYTHING,
     Alt,
     And,
+    Around,
     ByteClass,
     CharClass,
     Embedded,
@@ -23,8 +24,8 @@ from constrain.compiler.automata.regex_ir import (
     Repeat,
     Seq,
     TokenTerminal,
+    looks,
     parts_of,
-    walk,
 )
 from constrain.compiler.limits import Limits
 from constrain.compiler.unicode import utf8
@@ -39,7 +40,7 @@ def lowered(node: Node, build: Expressions, limits: Limits) -> Id:
     Assertions look at what is around them, which derivatives do not have: an expression with
     one is resolved first, as it is for Thompson's construction.
     """
-    if any(isinstance(part, Look) for part in walk(node)):
+    if looks(node):
         node = resolved(node, limits)
     return _Lowering(build, limits).of(node)
 
@@ -86,7 +87,7 @@ class _Lowering:
                 if self._texts is None:
                     self._texts = self.of(EVERYTHING)
                 return build.intersection([self._texts, build.negation(parts[0])])
-            case Look():
+            case Look() | Around():
                 raise TypeError("an assertion in an expression without one")
 
     def _sequence(self, parts: list[Id]) -> Id:
