@@ -66,6 +66,7 @@ def test_random_expressions_match_what_re_matches(full: bool) -> None:
     assert matched > compared
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("pattern", "members", "others"),
     [
@@ -94,6 +95,7 @@ def test_a_look_in_an_operand_sees_the_operand() -> None:
     assert not accepts("~((?!a).*)&.*", "b", extended=True)
 
 
+@pytest.mark.quick
 def test_marks_are_not_seen() -> None:
     """Two bytes that no text has."""
     node = resolved(node_of(r"a(?=b)\y{FF}(?<=a)b"), Limits())
