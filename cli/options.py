@@ -196,6 +196,16 @@ class Given(OfLimits, OfSchemas):
             "'IDENT=[a-z]+'; also '? … ?' of ISO 14977 and '<…>' of ABNF; may be repeated.",
         ),
     ] = None
+    include: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--include",
+            metavar="DIR",
+            rich_help_panel=panels.GRAMMAR,
+            help="Where Lark's grammars find what they import, if it is not beside them; may be "
+            "repeated.",
+        ),
+    ] = None
     tokenization: Annotated[
         Tokenization | None,
         typer.Option(
@@ -378,6 +388,7 @@ class Given(OfLimits, OfSchemas):
         said |= {"max_artifact_bytes": min(self.max_artifact_bytes, ALL_THERE_IS)}
         said |= {"dialect": dialect_for(path, self.dialect, self.extended)}
         said |= {"is_guessed": self.guesses(path), "define": self.definitions()}
+        said |= {"include": tuple(self.include or ())}
         said |= {"schema": self.schema_options(said["dialect"], path)}
         said |= {"imports": beside(path)} if said["dialect"] == "lark" else {}
         chosen = {name: value for name, value in said.items() if name in named}
@@ -391,7 +402,7 @@ class Given(OfLimits, OfSchemas):
 # The options of ``Given``: all, and those that go together.
 _NO_OPTIONS = ("watch", "takes", "said")
 ALL = tuple(field.name for field in fields(Given) if field.name not in _NO_OPTIONS)
-SOURCE = ("dialect", "extended", "start", "define", *SCHEMA)
+SOURCE = ("dialect", "extended", "start", "define", "include", *SCHEMA)
 TOKENIZER = ("tokenizer", "no_cache")
 # What an artifact has inside.
 OF_A_GRAMMAR = tuple(

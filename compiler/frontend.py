@@ -246,9 +246,9 @@ def read(text: str, options: CompileOptions, name: str) -> Grammar:
     ``CheckError`` where there is no rule to start from, ``TypeError`` without a dialect."""
     if options.dialect is None:
         raise TypeError("the option 'dialect' is needed to read a grammar")
-    given = {each: getattr(options, each) for each in ("start", "imports", "is_guessed", "define")}
-    schema, limits = options.of_schemas, options.limits
-    return read_grammar(text, options.dialect, name=name, limits=limits, schema=schema, **given)
+    names = ("start", "imports", "include", "is_guessed", "define", "limits")
+    given = {each: getattr(options, each) for each in names}
+    return read_grammar(text, options.dialect, name=name, schema=options.of_schemas, **given)
 
 
 def read_checked(text: str, options: CompileOptions, name: str) -> Grammar:

@@ -64,6 +64,7 @@ class CompileOptions:
     - ``start``: the start rule; by default ``start``, else the first rule (in gbnf ``root``).
     - ``schema``: how a JSON Schema is read; None has the defaults of that class.
     - ``imports``: the folder from which a Lark grammar's relative imports go; None refuses them.
+    - ``include``: folders of a Lark grammar's other imports.
     - ``define``: names that the grammar leaves open, each with the regex that it stands for.
     - ``meaning``: its match semantics. ``exact``: each way to cut a text into terminals counts;
       ``maximal-munch``: a lexer cuts it, each lexeme as long as possible. By default
@@ -110,6 +111,7 @@ class CompileOptions:
     start: str | None = None
     schema: SchemaOptions | None = None
     imports: str | None = None
+    include: tuple[str, ...] = ()
     define: tuple[tuple[str, str], ...] = ()
     meaning: str | None = None
     engine: str = AUTO

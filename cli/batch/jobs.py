@@ -40,6 +40,8 @@ class Jobs:
         wanted = replace(wanted, thin=self._thin, limits=replace(wanted.limits, meter=None))
         if wanted.imports is not None:
             wanted = replace(wanted, imports=str(Path(wanted.imports).absolute()))
+        include = tuple(str(Path(folder).absolute()) for folder in wanted.include)
+        wanted = replace(wanted, include=include)
         if wanted.schema is not None:
             folders = tuple((uri, str(Path(f).absolute())) for uri, f in wanted.schema.schemas)
             wanted = replace(wanted, schema=replace(wanted.schema, schemas=folders))

@@ -158,6 +158,7 @@ def _findings(
             limits=limits,
             schema=given.schema_options(read_as, path),
             imports=beside(path),
+            include=tuple(given.include or ()),
             define=given.definitions(),
             is_guessed=given.guesses(path),
         )

@@ -33,7 +33,9 @@ class Format(StrEnum):
     JSON = "json"
 
 
-@options.compile_options("extended", "define", *OF_SCHEMAS, "max_depth", "meaning", *options.LIMITS)
+@options.compile_options(
+    "extended", "define", "include", *OF_SCHEMAS, "max_depth", "meaning", *options.LIMITS
+)
 def diff(
     given: options.Given,
     left: Annotated[

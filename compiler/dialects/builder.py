@@ -220,10 +220,11 @@ class Builder:
         self.embedded: list[Embedded] = []
         self.notes: list[Diagnostic] = []
         self.schema: SchemaOptions | None = None
-        # Where files lie that are imported; None where none may be.
-        # Where imports of this file begin, and those of the first file, which they do not leave.
+        # Where relative imports of this file begin, and the folder that they do not leave; None
+        # where none may be. Folders of other imports.
         self.import_folder: Path | None = None
         self.import_root: Path | None = None
+        self.include: tuple[str, ...] = ()
         # Groups leave no node behind, so a rule that nothing ends asks where the last one ended.
         self.last_group_end = 0
 

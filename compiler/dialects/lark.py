@@ -11,8 +11,8 @@ import re
 from typing import Any, ClassVar
 
 from ..automata import regex_ir as ir
-from ..diagnostics import Span
 from ..grammar.lazy_quantifiers import with_joined_looks
+from ..diagnostics import Diagnostic, Span
 from ..grammar.tree import Difference, Expr, Rule
 from ..grammar.tree import Token as TokenNode
 from .builder import (
@@ -27,11 +27,15 @@ from .builder import (
 )
 from .characters import either_case
 from .lark_attributes import AttributesBuilder, any_text
-from .lark_statements import EXPECTED, HINTS, MISTAKES
+from .lark_statements import EXPECTED, HINTS, MISTAKES, Change
 from .regex import parse_pattern
 
 # Flags of regexes; u changes nothing, for all text is Unicode.
 _FLAGS = "imsxu"
+
+_PRIORITY = (
+    "the priority of a rule says which derivation of a text a parser takes: it changes no text"
+)
 
 _TOKEN_IDS = re.compile(r"<\[(\^?)([0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[0-9]{1,9})?)*)\]>")
 _TOKENS = "a token is written <name>, <[id]>, <[1,5-9]>, <[^1,5-9]> or <[*]>"
@@ -54,14 +58,19 @@ class LarkBuilder(AttributesBuilder):
     comment: ClassVar[tuple[str, str]] = ("//", "\n")
     mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = MISTAKES
 
-    def start(self, items: list[Token | Rule | list[Rule] | None]) -> tuple[Rule, ...]:
+    def start(self, items: list[Token | Rule | Change | list[Rule] | None]) -> tuple[Rule, ...]:
         """All rules, imported terminals where their import stands."""
         rules: list[Rule] = []
+        changes: list[Change] = []
         for item in items:
-            if isinstance(item, Rule):
-                rules.append(item)
-            elif isinstance(item, list):
-                rules.extend(item)
+            match item:
+                case Rule():
+                    rules.append(item)
+                case list():
+                    rules.extend(item)
+                case Change():
+                    changes.append(item)
+        rules = self.changed(rules, changes)
         self.report_redefinitions([*rules, *(each.rule for each in self.templates.values())])
         rules = self.with_attributes(self.expanded(rules))
         self.report_operations(rules)
@@ -75,6 +84,9 @@ class LarkBuilder(AttributesBuilder):
         by_type = {token.type: token for token in head if isinstance(token, Token)}
         name = self.named(by_type["NAME"])
         priority = by_type.get("PRIORITY")
+        if priority is not None and name.islower() and not self.has_priorities:
+            self.has_priorities = True
+            self.notes.append(Diagnostic(_PRIORITY, priority.span))
         if body is None:
             body = nothing_at(colon.span.end)
         span = Span(head[0].span.start, max(body.span.end, self.last_group_end))

@@ -1,4 +1,5 @@
-"""The terminals of Lark's library ``common``, each as one regular expression.
+"""Lark's libraries: the terminals of ``common``, each as one regular expression, and the grammars
+that the package ``lark`` has.
 
 Where Lark relies on its lexer to stop at the first end (strings, comments of C), the expression
 matches what the lexer would: a text that has no such end inside. Those with the inside of a string
@@ -6,6 +7,8 @@ are lazy, as in Lark.
 """
 
 from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
 
 _INT = "[0-9]+"
 _DECIMAL = r"([0-9]+\.[0-9]*|\.[0-9]+)"
@@ -43,3 +46,14 @@ COMMON: Mapping[str, str] = {
     "C_COMMENT": r"/\*([^*]|\*+[^*/])*\*+/",
     "SQL_COMMENT": r"--[^\n]*",
 }
+
+# Libraries that are read as Lark wrote them.
+LIBRARIES = ("python", "unicode", "lark")
+
+
+def library_folder() -> Path:
+    """Where Lark's own grammars are. Lark itself, which takes 0.1 s, is not loaded."""
+    spec = find_spec("lark")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "grammars"

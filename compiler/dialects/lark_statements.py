@@ -11,17 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from constrain.artifacts.container.regular import regular
 
 from ..automata.folding import fold
 from ..diagnostics import Source, Span, closest
-from ..grammar.tree import Expr, Reference, Rule, children, walk, with_children
+from ..grammar.tree import Choice, Expr, Reference, Rule, children, walk, with_children
 from ..limits import MOST_GRAMMAR_BYTES, Limits
 from .builder import USUAL_TOKENS, Token, Unescaped, pattern_of, token_of
 from .lark_json import JsonBuilder
-from .lark_library import COMMON
+from .lark_library import COMMON, LIBRARIES, library_folder
 from .regex import parse_pattern
 
 _ONE_LINE = "a rule goes on in the next line with '|', or in brackets"
@@ -108,11 +108,20 @@ _MOST_SUGGESTIONS = 50
 _STAGE = "importing grammars"
 
 
+class Change(NamedTuple):
+    """``keyword``, which is ``%override`` or ``%extend``, and the ``rule`` behind it."""
+
+    keyword: str
+    rule: Rule
+
+
 @dataclass(frozen=True, slots=True)
 class _File:
-    """What a grammar that is imported defines, by name; whether it has a JSON Schema inside."""
+    """What a grammar that is imported defines, by name, and declares; whether it has a JSON Schema
+    inside."""
 
     rules: Mapping[str, Rule]
+    declared: frozenset[str]
     has_schema: bool
 
 
@@ -130,6 +139,8 @@ class StatementsBuilder(JsonBuilder):
         # Those that were, by path; the builders of all files have it in common.
         self.known_files: dict[Path, _File] = {}
         self._unknown = 0
+        # Whether a rule has a priority, which is noted once.
+        self.has_priorities = False
         # llguidance's regexes are those of Rust, Lark's those of Python.
         self.has_rust_regexes = _LLGUIDANCE.search(source.text) is not None
 
@@ -145,74 +156,103 @@ class StatementsBuilder(JsonBuilder):
         """%declare NAME …"""
         self.declared.update(items[1:])
 
-    def override(self, items: list[Token | Rule]) -> None:
-        """%override and %extend change what another file defines."""
-        hint = "write the whole definition, and import the rest by name"
-        self.report(f"{items[0]} is not supported", items[0].span, hint)
+    def override(self, items: list[Any]) -> Change | None:
+        """%override rule and %extend rule"""
+        keyword, rule = items
+        if rule is None:
+            hint = "write the whole template under another name"
+            self.report(f"{keyword} of a template is not supported", keyword.span, hint)
+            return None
+        return Change(str(keyword), rule)
+
+    def changed(self, rules: list[Rule], changes: list[Change]) -> list[Rule]:
+        """The rules with other bodies, or with more alternatives."""
+        places = {rule.name: number for number, rule in enumerate(rules)}
+        for keyword, new in changes:
+            if new.name not in places:
+                message = f"{keyword}: there is no {new.name!r} to change"
+                self.report(message, new.name_span, "import it, or write the rule without it")
+                continue
+            old = rules[places[new.name]]
+            if keyword == "%extend":
+                options = (old.body, new.body)
+                new = replace(old, body=Choice(options, old.body.span))
+            rules[places[new.name]] = new
+        return rules
 
     def options(self, items: list[Token]) -> None:
         """%llguidance {}, which says which program the grammar is for."""
         self.follows_all = True
 
     def imports(self, items: list[Token]) -> list[Rule]:
-        """%import common.NAME, %import common.NAME -> NAME, %import common (NAME, NAME); with a
-        point before it from a file beside this one"""
+        """%import path.NAME, %import path.NAME -> NAME, %import path (NAME, NAME); a path with a
+        point before it is one beside this file"""
         path, span = re.sub(r"\s", "", items[1]), items[1].span
         names = [token for token in items[2:] if token.type == "NAME"]
-        library, _, name = path.partition(".")
-        if path.startswith("."):
-            return self._from_a_file(path, span, names, is_list=items[-1].type == "ROUND_CLOSE")
-        if library != "common":
-            hint = "the one library that is known is common"
-            self.report(f"the library {library!r} is not known", span, hint)
-        elif name and items[-1].type == "NAME":
-            return self._imported([(name, span, names[0])])
-        elif name and len(items) == 2:
-            place = Span(span.end - len(name), span.end)
-            token = token_of("NAME", name, *place)
-            return self._imported([(name, place, token)])
-        elif not name and names:
-            return self._imported([(str(token), token.span, token) for token in names])
+        is_relative, parts = path.startswith("."), path.lstrip(".").split(".")
+        if items[-1].type == "ROUND_CLOSE":
+            wanted = {str(token): token for token in names}
         else:
-            hint = "write %import common.NAME, or %import common (NAME, NAME)"
-            self.report("one path names one terminal", span, hint)
-        return []
-
-    def _from_a_file(
-        self, path: str, span: Span, names: list[Token], *, is_list: bool
-    ) -> list[Rule]:
-        """The rules that a grammar beside this one defines, and those that they use."""
-        parts = path[1:].split(".")
-        if not is_list:
             # The last part is the one name, which an arrow gives another.
             start = span.end - len(parts[-1])
             own = token_of("NAME", parts.pop(), start, span.end)
             wanted = {str(own): names[0] if names else own}
-        else:
-            wanted = {str(token): token for token in names}
         # What that file would define is not missing here.
         self.elsewhere.update(map(str, wanted.values()))
-        if self.import_folder is None or "" in parts or not parts:
-            hint = "copy the definitions from that file into this one"
-            if set(wanted) <= set(COMMON):
-                hint += f", or for Lark's own write %import common.{next(iter(wanted))}"
-            if self.import_folder is None:
-                self.report("imports from other files are not supported here", span, hint)
-            else:
-                self.report("this names no file", span, "write %import .file.NAME")
+        if not parts or path.startswith(".."):
+            hint = "write %import common.NAME, %import .file.NAME or %import file (NAME, NAME)"
+            self.report("this names no file", span, hint)
             return []
-        file = self.import_folder.joinpath(*parts).with_suffix(".lark")
-        found = self.known_files.get(file) or self._read(file, span)
+        place = self._place(parts, is_relative=is_relative)
+        if place is None:
+            if parts == ["common"] and not is_relative:
+                return self._imported(span, wanted)
+            self._report_missing(parts, span, wanted, is_relative=is_relative)
+            return []
+        file, root = place
+        found = self.known_files.get(file) or self._read(file, root, span)
         if found is None:
             return []
         self.known_files[file] = found
+        self.declared |= found.declared
         if found.has_schema:
             self.report(f"{file.name} has a JSON Schema inside, which is not imported", span)
         return self._rules_of(file, found.rules, span, wanted)
 
-    def _read(self, file: Path, span: Span) -> _File | None:
-        """What a file defines; None if it cannot be read, which is reported. Raises the errors of
-        that file."""
+    def _place(self, parts: list[str], *, is_relative: bool) -> tuple[Path, Path] | None:
+        """The file of a path, and the folder that it must not lead out of: beside this one, below
+        one that was named, or Lark's own. None where there is none."""
+        roots = [(folder, folder) for folder in map(Path, self.include)]
+        if is_relative and self.import_folder is not None and self.import_root is not None:
+            roots.insert(0, (self.import_folder, self.import_root))
+        places = [(f.joinpath(*parts).with_suffix(".lark"), root) for f, root in roots]
+        if not is_relative and len(parts) == 1 and parts[0] in LIBRARIES:
+            places.append((library_folder() / f"{parts[0]}.lark", library_folder()))
+        # Where just one place is possible, its reader says why it cannot be read.
+        sure = places if is_relative and len(places) == 1 else []
+        return next((place for place in places if place[0].exists()), next(iter(sure), None))
+
+    def _report_missing(
+        self, parts: list[str], span: Span, wanted: Mapping[str, Token], *, is_relative: bool
+    ) -> None:
+        """No folder has such a file."""
+        name = ".".join(parts)
+        if not is_relative:
+            known = ", ".join(("common", *LIBRARIES))
+            hint = f"the libraries are {known}; --include DIR says where others are"
+            self.report(f"the library {name!r} is not known", span, hint)
+            return
+        hint = "copy the definitions from that file into this one, or say --include DIR"
+        if set(wanted) <= set(COMMON):
+            hint += f"; for Lark's own write %import common.{next(iter(wanted))}"
+        message = "imports from other files are not supported here"
+        if self.import_folder is not None:
+            message = f"no folder has {'/'.join(parts)}.lark"
+        self.report(message, span, hint)
+
+    def _read(self, file: Path, root: Path, span: Span) -> _File | None:
+        """What a file below ``root`` defines; None if it cannot be read, which is reported. Raises
+        the errors of that file."""
         from .parse import parse
 
         real = os.path.realpath(file)
@@ -223,7 +263,7 @@ class StatementsBuilder(JsonBuilder):
             self.report(f"more than {_MOST_FILES_DEEP} files import each other in a row", span)
             return None
         try:
-            with regular(file, below=self.import_root).open("rb") as stream:
+            with regular(file, below=root).open("rb") as stream:
                 data = stream.read(MOST_GRAMMAR_BYTES + 1)
             text = data.decode("utf-8").removeprefix("\ufeff")
         except (OSError, UnicodeDecodeError) as error:
@@ -236,10 +276,10 @@ class StatementsBuilder(JsonBuilder):
             return None
         other = type(self)(Source(text, str(file), self.source.dialect), self.limits)
         other.import_folder, other.files = file.parent, (*self.files, real)
-        other.import_root = self.import_root
+        other.import_root, other.include = root, self.include
         other.known_files = self.known_files
         rules = {rule.name: rule for rule in parse(other)}
-        return _File(rules, bool(other.embedded))
+        return _File(rules, frozenset(other.declared), bool(other.embedded))
 
     def _rules_of(
         self, file: Path, rules: Mapping[str, Rule], span: Span, wanted: Mapping[str, Token]
@@ -277,14 +317,15 @@ class StatementsBuilder(JsonBuilder):
                 found.append(replace(rules[name], name=new, body=body, span=span, name_span=place))
         return found
 
-    def _imported(self, wanted: list[tuple[str, Span, Token]]) -> list[Rule]:
-        """The terminals ``wanted`` from the library, each with the name that it gets."""
+    def _imported(self, span: Span, wanted: Mapping[str, Token]) -> list[Rule]:
+        """The terminals ``wanted`` from the library ``common``, with the names that they get."""
         rules = []
-        for name, span, new in wanted:
+        for name, new in wanted.items():
             if name not in COMMON:
                 close = closest(name, COMMON)
                 hint = f"did you mean {close!r}?" if close else f"it has {', '.join(COMMON)}"
-                self.report(f"the library common has no {name!r}", span, hint)
+                place = new.span if new == name else span
+                self.report(f"the library common has no {name!r}", place, hint)
             elif not new.isupper():
                 self.report(f"the terminal {name!r} needs a name in upper case", new.span)
             elif (name, str(new)) not in self.imported:
@@ -297,7 +338,10 @@ class StatementsBuilder(JsonBuilder):
         return rules
 
     def report_undefined(self, rules: list[Rule]) -> None:
-        """Names that nothing here defines, but something elsewhere would."""
+        """Names that nothing here defines, but something elsewhere would. Of a file that is
+        imported those count that are used in the end."""
+        if self.files:
+            return
         defined = {rule.name for rule in rules} | self.elsewhere | self.given
         for body in [*(rule.body for rule in rules), *self.ignored]:
             for expr in walk(body):

@@ -105,14 +105,16 @@ def read_grammar(
     limits: Limits | None = None,
     schema: SchemaOptions | None = None,
     imports: str | PathLike[str] | None = None,
+    include: tuple[str, ...] = (),
     define: Sequence[tuple[str, str]] = (),
     is_guessed: bool = False,
 ) -> Grammar:
     """Parse ``text`` as ``dialect``. ``name`` is what errors call it. ``schema``: how a JSON Schema
     is read. Its start, and that of a structural tag, is a JSON pointer. ``imports``: the folder
-    from which grammars import others; None where they may not. ``define``:
-    names that the grammar leaves open, and regexes for them. ``is_guessed``: nobody named the
-    dialect: a text that is not of just one other is read as EBNF by its own conventions.
+    from which grammars import others; None where they may not. ``include``: folders of imports that
+    are not found there. ``define``: names that the grammar leaves open, and regexes for them.
+    ``is_guessed``: nobody named the dialect: a text that is not of just one other is read as EBNF
+    by its own conventions.
 
     Raises ``DialectError`` with all that is wrong with the syntax, or for an unknown dialect,
     ``CheckError`` if there is no rule or no rule ``start``.
@@ -121,7 +123,7 @@ def read_grammar(
     _check_encodable(source)
     limits = limits or Limits()
     try:
-        grammar = _read(source, start, limits, schema, imports, define)
+        grammar = _read(source, start, limits, schema, imports, define, include)
     except UnexpectedError as error:
         fitting = _fitting(source, start, limits)
         if len(fitting) == 1 or not is_guessed or _OF_KBNF.search(text):
@@ -176,6 +178,7 @@ def _read(
     schema: SchemaOptions | None = None,
     imports: str | PathLike[str] | None = None,
     define: Sequence[tuple[str, str]] = (),
+    include: tuple[str, ...] = (),
     *,
     recover: bool = True,
 ) -> Grammar:
@@ -193,7 +196,7 @@ def _read(
         return grammar
     builder = row.builder(source, limits)
     builder.schema, builder.import_folder = schema, None if imports is None else Path(imports)
-    builder.import_root = builder.import_folder
+    builder.import_root, builder.include = builder.import_folder, include
     builder.given = frozenset(name for name, _ in define)
     rules = parse(builder, recover=recover)
     rules += tuple(defined(rules, builder, define, limits))

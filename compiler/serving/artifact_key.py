@@ -39,8 +39,8 @@ def artifact_key(
     ``tokenizer``: the tokenizer, what ``load_tokenizer`` takes, or what ``tokenizer_key`` says of
     it, which costs nothing. Seconds are no part of the key: a compilation that ends in time gives
     the same however much of it was left. Files of ``options.schema.schemas`` count by their
-    content, and so do those of ``options.imports`` where the text imports any. Raises
-    ``TokenizerError`` and ``OSError``.
+    content, and so do those of ``options.imports`` and ``include`` where the text imports any.
+    Raises ``TokenizerError`` and ``OSError``.
     """
     said = options_to_json(options)
     del said["limits"]["seconds"], said["limits"]["table_seconds"]
@@ -48,8 +48,9 @@ def artifact_key(
         said["schema"]["schemas"] = [
             [uri, _files(Path(folder))] for uri, folder in options.schema.schemas
         ]
-    if options.imports is not None:
-        said["imports"] = _files(Path(options.imports), "*.lark") if "%import" in text else []
+    folders = [*options.include, *([] if options.imports is None else [options.imports])]
+    said["imports"] = [_files(Path(folder), "*.lark") for folder in folders if "%import" in text]
+    del said["include"]
     if tokenizer is None or isinstance(tokenizer, str | PathLike):
         tokenizer = load_tokenizer(tokenizer)
     known = tokenizer if isinstance(tokenizer, TokenizerKey) else tokenizer_key(tokenizer)

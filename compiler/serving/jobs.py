@@ -86,5 +86,6 @@ def options_of_json(content: Mapping[str, Any]) -> CompileOptions:
         folders = tuple((uri, folder) for uri, folder in schema["schemas"])
         schema = SchemaOptions(**{**schema, "schemas": folders})
     plain = {"limits": Limits(**content["limits"]), "eos": tuple(content["eos"])}
+    plain["include"] = tuple(content["include"])
     plain["define"] = tuple((name, regex) for name, regex in content["define"])
     return CompileOptions(**{**content, "schema": schema, **plain})
