@@ -98,6 +98,8 @@ def semantics_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]
     if wanted is not None:
         return wanted, AS_ASKED
     if grammar.source.dialect == "lark":
+        if grammar.indentation is not None:
+            return MAXIMAL_MUNCH, "a lexer finds where lines begin"
         if grammar.follows_all:
             return MAXIMAL_MUNCH, "the grammar says %llguidance"
         if grammar.ignored:
@@ -118,6 +120,8 @@ def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
     """
     semantics, why = semantics_of(grammar, options.meaning)
     engine, depth = options.engine, options.max_depth
+    if semantics == EXACT and grammar.indentation is not None:
+        _refuse(grammar, f"the terminal {grammar.indentation.indent}", semantics, why)
     if semantics == MAXIMAL_MUNCH:
         if engine not in (AUTO, DFA, GREEDY):
             _refuse(grammar, f"the engine {engine}", semantics, why)

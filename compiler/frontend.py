@@ -469,7 +469,7 @@ def _compile_over_lexemes(
     grammar: Grammar, choice: EngineChoice, options: CompileOptions
 ) -> Automaton | MaximalMunchGrammar:
     """A DFA where nothing nests, else the tables over lexemes."""
-    from .maximal_munch.lexemes import ignored_outside, lexeme_grammar
+    from .maximal_munch.lexemes import as_lexed, lexeme_grammar
     from .maximal_munch.lexer_tables import tables_over
     from .maximal_munch.to_dfa import maximal_munch_dfa
     from .network.from_tree import numbered
@@ -477,7 +477,7 @@ def _compile_over_lexemes(
     from .network.nesting import check_nesting
 
     limits, most = options.limits, built_lexemes(choice, options, nests=recurses(grammar))
-    whole = held_over_lexemes(choice, ignored_outside(grammar), limits)
+    whole = held_over_lexemes(choice, as_lexed(grammar, limits), limits)
     found = lexeme_grammar(whole, limits, most)
     with blaming([grammar.start]):
         rules = numbered(found.grammar, limits)

@@ -23,14 +23,33 @@ def frames_below(tables: NetworkTables, watch: Watch = unwatched) -> list[list[i
     for calls in tables.calls:
         for start, frame in calls:
             frames.setdefault(start, set()).add(frame)
-    below: list[set[int]] = [set() for _ in range(tables.states)]
-    for start, returns in frames.items():
-        watch(len(returns), 0)
-        for state in states_inside(tables, start):
-            below[state] |= returns
-            watch(0, 0)
-    watch(0, _PLACE_BYTES * sum(map(len, below)))
-    return [sorted(found) for found in below]
+    # Of each state the calls in which it can be, as the bits of a number.
+    inside = [0] * tables.states
+    for number, start in enumerate(frames):
+        inside[start] = 1 << number
+    pending, further = list(frames), dict[int, set[int]]()
+    while pending:
+        watch(1, 0)
+        state = pending.pop()
+        if state not in further:
+            further[state] = targets_of(tables, state)
+        for target in further[state]:
+            if inside[state] & ~inside[target]:
+                inside[target] |= inside[state]
+                pending.append(target)
+    returns = list(frames.values())
+    below: dict[int, list[int]] = {}
+    for calls_around in inside:
+        if calls_around not in below:
+            numbers = (n for n in range(calls_around.bit_length()) if calls_around >> n & 1)
+            below[calls_around] = sorted(set().union(*(returns[n] for n in numbers)))
+            watch(len(below[calls_around]), _PLACE_BYTES * len(below[calls_around]))
+    return [below[calls_around] for calls_around in inside]
+
+
+def targets_of(tables: NetworkTables, state: int) -> set[int]:
+    """Where the call of a state can go on, behind a letter or a call that it makes."""
+    return {*tables.table[state].tolist(), *(g for _, g in tables.calls[state])} - {DEAD}
 
 
 def states_inside(tables: NetworkTables, start: int) -> set[int]:
@@ -39,8 +58,7 @@ def states_inside(tables: NetworkTables, start: int) -> set[int]:
     pending = [start]
     while pending:
         state = pending.pop()
-        targets = {*tables.table[state].tolist(), *(g for _, g in tables.calls[state])}
-        for target in targets - found - {DEAD}:
+        for target in targets_of(tables, state) - found:
             found.add(target)
             pending.append(target)
     return found

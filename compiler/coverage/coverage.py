@@ -62,9 +62,9 @@ class Coverage:
         self._limits = (limits or Limits()).started()
         with blaming(grammar.longest_rule()):
             if over_lexemes:
-                from ..maximal_munch.lexemes import ignored_outside
+                from ..maximal_munch.lexemes import as_lexed
 
-                grammar = ignored_outside(grammar)
+                grammar = as_lexed(grammar, self._limits)
             self.grammar = grammar
             place = next(rule.name_span for rule in grammar.rules if rule.name == grammar.start)
             self._use = Reference(grammar.start, place)

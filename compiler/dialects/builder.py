@@ -25,7 +25,17 @@ from typing import Any, ClassVar, TypeAlias
 
 from ..automata import regex_ir as regex
 from ..diagnostics import Diagnostic, Source, Span
-from ..grammar.tree import Choice, Embedded, Expr, Literal, Pattern, Reference, Repetition, Rule
+from ..grammar.tree import (
+    Choice,
+    Embedded,
+    Expr,
+    Indentation,
+    Literal,
+    Pattern,
+    Reference,
+    Repetition,
+    Rule,
+)
 from ..grammar.tree import Sequence as SequenceNode
 from ..limits import Limits
 from ..regexes.classes import is_scalar as is_scalar
@@ -212,8 +222,11 @@ class Builder:
         self.partial = False
         # What may stand before each terminal, in dialects that have such a thing.
         self.ignored: list[Expr] = []
-        # Names that the grammar leaves open and that are defined from outside.
-        self.given: frozenset[str] = frozenset()
+        # Names that the grammar leaves open, and what they are defined as from outside; of those
+        # names that say something else, what was read.
+        self.given: Mapping[str, str] = {}
+        self.settings: set[str] = set()
+        self.indentation: Indentation | None = None
         # Whether a lexer would follow a string and a regex of one length both.
         self.follows_all = False
         # Parts in other languages, what is to be known of them, and how schemas are read.

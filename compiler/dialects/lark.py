@@ -75,6 +75,8 @@ class LarkBuilder(AttributesBuilder):
         rules = self.with_attributes(self.expanded(rules))
         self.report_operations(rules)
         rules += self.rules_of_schemas(rules)
+        if not self.files:
+            rules += self.rules_of_lines(rules)
         self.report_undefined(rules)
         return tuple(with_joined_looks(rules, self.ignored, self.source.text))
 

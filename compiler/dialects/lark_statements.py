@@ -16,10 +16,19 @@ from typing import Any, NamedTuple
 from constrain.artifacts.container.regular import regular
 
 from ..automata.folding import fold
-from ..diagnostics import Source, Span, closest
-from ..grammar.tree import Choice, Expr, Reference, Rule, children, walk, with_children
+from ..diagnostics import Diagnostic, Source, Span, closest
+from ..grammar.tree import (
+    Choice,
+    Expr,
+    Indentation,
+    Reference,
+    Rule,
+    children,
+    walk,
+    with_children,
+)
 from ..limits import MOST_GRAMMAR_BYTES, Limits
-from .builder import USUAL_TOKENS, Token, Unescaped, pattern_of, token_of
+from .builder import USUAL_TOKENS, Token, Unescaped, nothing_at, pattern_of, token_of
 from .lark_json import JsonBuilder
 from .lark_library import COMMON, LIBRARIES, library_folder
 from .regex import parse_pattern
@@ -107,6 +116,10 @@ _MOST_SUGGESTIONS = 50
 
 _STAGE = "importing grammars"
 
+# What grammars call the terminals that an Indenter makes, and what --define says of it.
+_LINES = (("_INDENT", "_DEDENT"), ("INDENT", "DEDENT"))
+_SETTINGS = {"tab_len": 8, "widest_indent": 64}
+
 
 class Change(NamedTuple):
     """``keyword``, which is ``%override`` or ``%extend``, and the ``rule`` behind it."""
@@ -155,6 +168,31 @@ class StatementsBuilder(JsonBuilder):
     def declare(self, items: list[Token]) -> None:
         """%declare NAME …"""
         self.declared.update(items[1:])
+
+    def rules_of_lines(self, rules: list[Rule]) -> list[Rule]:
+        """INDENT and DEDENT, where they are declared, used, and not defined from outside: they
+        match nothing, and say how lines begin."""
+        names = {rule.name for rule in rules}.union(self.given)
+        uses = {use.name: use.span for rule in rules for use in rule.uses if use.name not in names}
+        for pair in _LINES:
+            spans = [uses[name] for name in pair if name in uses]
+            if self.declared.issuperset(pair) and spans:
+                numbers = [self._setting(name, usual) for name, usual in _SETTINGS.items()]
+                self.indentation = Indentation(*pair, *numbers)
+                said = ", ".join(f"{k}={n}" for k, n in zip(_SETTINGS, numbers, strict=True))
+                self.notes.append(Diagnostic(f"lines are indented by {said}", spans[0]))
+                nothing, place = nothing_at(spans[0].start), spans[0]
+                return [Rule(name, place, nothing, place, terminal=True) for name in pair]
+        return []
+
+    def _setting(self, name: str, usual: int) -> int:
+        """A number that --define gives."""
+        said = self.given.get(name, str(usual))
+        self.settings.add(name)
+        if not re.fullmatch("[1-9][0-9]{0,2}", said):
+            self.report(f"--define {name}={said}: expected a number from 1 to 999", Span(0, 0))
+            return usual
+        return int(said)
 
     def override(self, items: list[Any]) -> Change | None:
         """%override rule and %extend rule"""
@@ -342,7 +380,7 @@ class StatementsBuilder(JsonBuilder):
         imported those count that are used in the end."""
         if self.files:
             return
-        defined = {rule.name for rule in rules} | self.elsewhere | self.given
+        defined = {rule.name for rule in rules} | self.elsewhere | {*self.given}
         for body in [*(rule.body for rule in rules), *self.ignored]:
             for expr in walk(body):
                 if not isinstance(expr, Reference) or expr.name in defined:

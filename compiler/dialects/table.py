@@ -197,7 +197,7 @@ def _read(
     builder = row.builder(source, limits)
     builder.schema, builder.import_folder = schema, None if imports is None else Path(imports)
     builder.import_root, builder.include = builder.import_folder, include
-    builder.given = frozenset(name for name, _ in define)
+    builder.given = dict(define)
     rules = parse(builder, recover=recover)
     rules += tuple(defined(rules, builder, define, limits))
     names = [rule.name for rule in rules]
@@ -214,7 +214,8 @@ def _read(
         raise CheckError(source, [Diagnostic(message, help=hint)])
     tokens, ignored = distinct_tokens(rules), tuple(builder.ignored)
     notes, embedded = tuple(builder.notes), tuple(builder.embedded)
-    grammar = Grammar(source, rules, wanted, tokens, ignored, builder.follows_all, notes, embedded)
+    more = builder.follows_all, notes, embedded, builder.indentation
+    grammar = Grammar(source, rules, wanted, tokens, ignored, *more)
     if limits.meter is not None:
         limits.meter.blamed = tuple(grammar.longest_rule())
     return grammar

@@ -82,7 +82,9 @@ def _begun(
         for lexeme in sorted(lexer.lexemes(target)) if target != DEAD else ():
             if text := lexer.tables.texts[lexeme]:
                 found.setdefault(text, []).append(octet)
-    return tuple((text, ranges(octets)) for text, octets in found.items())[:_MOST_LEXEMES]
+    return tuple((text, ranges(sorted(set(octets)))) for text, octets in found.items())[
+        :_MOST_LEXEMES
+    ]
 
 
 def _lexemes(machine: Configurations, head: int, row: list[int]) -> tuple[str, ...]:

@@ -240,6 +240,18 @@ class Embedded:
     rules: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Indentation:
+    """Terminals that say where a line begins further in or out than the one before, as Lark's
+    ``Indenter`` makes them; they match nothing. ``tab_length``: blanks that a tab stands for.
+    ``widest``: blanks before a line at most."""
+
+    indent: str
+    dedent: str
+    tab_length: int = 8
+    widest: int = 64
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
     """The rules in the order of the text, and the name of the start rule.
@@ -250,6 +262,7 @@ class Grammar:
     ``follows_all``: a lexer that finds a string and a regex of one length follows both, as
     llguidance does; else the string wins, as in Lark. ``notes``: what to know about places of the
     text, such as members that were left out. ``embedded``: what stands in it in other languages.
+    ``indentation``: which terminals are made of the widths of lines.
     """
 
     source: Source
@@ -260,6 +273,7 @@ class Grammar:
     follows_all: bool = False
     notes: tuple[Diagnostic, ...] = ()
     embedded: tuple[Embedded, ...] = ()
+    indentation: Indentation | None = None
 
     @property
     def is_of_schemas(self) -> bool:

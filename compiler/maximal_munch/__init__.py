@@ -1,5 +1,6 @@
 """What is compiled of a grammar that is read by maximal munch; README.md has the theory.
 
+indentation    INDENT and DEDENT -> rules (``indented_rules``), and blanks (``line_breaks``)
 lexemes        grammar tree -> lexemes, and the grammar over their numbers
 lexer_tables   lexemes -> the lexer's DFAs and the network over lexemes
 to_dfa         tables -> the minimal DFA over bytes, where no rule nests

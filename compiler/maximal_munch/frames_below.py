@@ -11,7 +11,10 @@ class FramesBelow:
     def __init__(self, heads: Heads) -> None:
         self._heads = heads
         tables = heads.tables
-        self.of_state = [frozenset(frames) for frames in frames_below(tables)]
+        found = frames_below(tables)
+        # Most states have those of another one.
+        sets = {id(frames): frozenset(frames) for frames in found}
+        self.of_state = [sets[id(frames)] for frames in found]
         for state in states_inside(tables, tables.start) - {DEAD}:
             self.of_state[state] |= {BELOW_ALL}
 

@@ -51,6 +51,7 @@ from ..lnf.automaton import to_nfa
 from ..lnf.form import Lnf
 from ..lnf.longest_ignored import meaning
 from ..lnf.resolve_exclusions import resolve_exclusions
+from .indentation import indented
 from .large_lexemes import LargeLexemes, first_bytes, key_of, reads_all
 
 _WHOLE = "(lexeme)"
@@ -151,7 +152,7 @@ def lexeme_grammar(
     terminal that nests itself, ``LimitError``.
     """
     limits = (limits or Limits()).started()
-    grammar = ignored_outside(grammar)
+    grammar = as_lexed(grammar, limits)
     if grammar.tokens:
         found = Diagnostic(
             "tokens that a grammar names cannot be read by maximal munch",
@@ -164,9 +165,13 @@ def lexeme_grammar(
     return _Numbering(resolve_exclusions(left, limits), limits, large).run()
 
 
-def ignored_outside(grammar: Grammar) -> Grammar:
-    """The grammar whose ignored text is a lexeme of the rules, where something is embedded: what is
-    ignored elsewhere is not ignored inside. It is llguidance's, which follows all lexemes."""
+def as_lexed(grammar: Grammar, limits: Limits) -> Grammar:
+    """The grammar with rules for what a lexer would do by itself: where lines begin; and ignored
+    text where something is embedded, as what is ignored elsewhere is not ignored inside. It is
+    llguidance's, which follows all lexemes. Raises as ``indented``."""
+    grammar = indented(
+        grammar, lambda expr: _Numbering(grammar, limits, None).built(expr, limits), limits
+    )
     if not grammar.embedded:
         return grammar
     return replace(weave_ignored(grammar), follows_all=True, embedded=())
@@ -337,18 +342,19 @@ class _Numbering:
             if lazy is not None:
                 return lazy
         if self.large is None:
-            return self._built(expr, self.limits)
+            return self.built(expr, self.limits)
         found = self.large.seen(expr)
         if found is not None:
             return found
         try:
-            return self._built(expr, self.large.few)
+            return self.built(expr, self.large.few)
         except LimitError as error:
             if error.is_measured:
                 raise
-        return self.large.tried(expr) or self._built(expr, self.limits)
+        return self.large.tried(expr) or self.built(expr, self.limits)
 
-    def _built(self, expr: Expr, limits: Limits) -> Dfa:
+    def built(self, expr: Expr, limits: Limits) -> Dfa:
+        """The minimal DFA of a terminal."""
         match self._behind_names(expr):
             case Literal(data) if data:
                 limits.check_states(len(data) + 2, "a terminal")

@@ -36,7 +36,7 @@ def defined(
     for name, regex in definitions:
         uses = [use for each, use in found.items() if builder.is_called(each, name)]
         opened = [use for use in uses if use.name not in known]
-        if not opened:
+        if not opened and name not in builder.settings:
             why = "the grammar defines it" if uses or name in known else "no rule uses that name"
             builder.notes.append(Diagnostic(f"{DEFINE} {name} changes nothing: {why}"))
         for use in opened:

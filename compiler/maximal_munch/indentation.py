@@ -1,0 +1,376 @@
+"""Write what Lark's ``Indenter`` makes of line breaks into the rules.
+
+    tree: NAME _NL [_INDENT tree+ _DEDENT]    ->    tree 0: NAME line (deeper 0)?
+                                                    deeper 0: <1 blank> block 1 | deeper 1
+                                                    block 1: tree 1 (<1 blank> tree 1)*
+
+Lark's lexer keeps a stack of widths, and says INDENT and DEDENT where a line begins further in or
+out than the one before. Here rules that have to do with lines are copied for each width of the
+block around them, and the stack is the parser's: where a block begins, the blanks before its first
+line say how wide it is. So the terminal of line breaks is divided: a line break alone, blank lines
+behind it, which do not count, and the blanks before the next line. They are read as soon as
+something stands there that is no DEDENT, and must be as wide as the block that then is open:
+
+    settled     the blanks of this line were read
+    broken      behind a line break: INDENT, DEDENT or anything else may follow
+    closed      behind a DEDENT, behind which no INDENT follows
+    ended       the text ends: all blocks that are open end, and nothing may stand any more
+
+A copy of a rule is one of (rule, width, how it begins, how it ends). Between brackets line breaks
+are ignored: rules that are used there are copied once more. Blanks of no width that fits are read
+all the same, as a lexeme behind which nothing goes on, or they would be ignored.
+Source: Lark 1.3, its module ``indenter``.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import Any, TypeAlias
+
+from ..automata import regex_ir as regex
+from ..automata.boolean import common, embedded
+from ..automata.dfa import Dfa
+from ..automata.folding import fold
+from ..automata.minimize import minimal
+from ..automata.reached import reached
+from ..automata.thompson import thompson
+from ..diagnostics import Span
+from ..grammar.productive import is_nullable, productive_rules, used_rules
+from ..grammar.tree import (
+    Choice,
+    Expr,
+    Grammar,
+    Literal,
+    Pattern,
+    Permutation,
+    Reference,
+    Repetition,
+    Rule,
+    Sequence,
+    children,
+    references,
+    with_children,
+)
+from ..limits import Limits
+from .indented_rules import IndentedRules, either, joined, name_of, nothing
+from .line_breaks import LineBreaks, blanks_of, divided
+
+_STAGE = "indentation"
+
+_SETTLED, _BROKEN, _CLOSED, _ENDED = _STATES = "settled", "broken", "closed", "ended"
+_INSIDE = "in brackets"
+
+# What an expression is between two states of a line, and inside brackets.
+_Ways: TypeAlias = Mapping[tuple[str, str] | str, Expr]
+
+# A copy of a rule: its name, the width around it if that matters, and what it is of ``_Ways``.
+_Copy: TypeAlias = tuple[str, int | None, tuple[str, str] | str]
+
+
+def indented(grammar: Grammar, dfa_of: Callable[[Expr], Dfa], limits: Limits) -> Grammar:
+    """The grammar without INDENT and DEDENT; the same one if it has none.
+
+    ``dfa_of``: the automaton of a terminal. Raises ``CheckError`` where it cannot be told what
+    line breaks are, and for a rule that does not end the blocks and brackets that it begins.
+    """
+    if grammar.indentation is None:
+        return grammar
+    rules = IndentedRules(grammar, grammar.indentation)
+    lines = divided(dfa_of(rules.newline), limits)
+    if lines is None:
+        hint = "it is a line feed and blanks, any number of times, as in /(\\r?\\n[\\t ]*)+/"
+        raise rules.refusal(f"{rules.newline.name} is not made of lines", rules.newline, hint)
+    return _Copies(rules, lines, limits).run()
+
+
+class _Copies:
+    """The rules over lines, blanks and brackets."""
+
+    def __init__(self, given: IndentedRules, lines: LineBreaks, limits: Limits) -> None:
+        self.given, self.limits = given, limits
+        self.rules: dict[str, Rule] = {}
+        self.copies: dict[str, _Copy] = {}
+        self.known: dict[tuple[str, int | None], _Ways] = {}
+        self.shared: dict[int, Reference] = {}
+        # How rules of lines begin and end; those that may begin with a block.
+        self.relation: dict[str, set[tuple[str, str]]] = {}
+        self.leading: set[str] = set()
+        # Where no block may follow another one's end, that is as any line break.
+        self.closed, self.follows = _CLOSED, False
+        self._find()
+        if not self.follows:
+            self.closed = _BROKEN
+            self._find()
+        self.place = given.newline.span
+        self._write_terminals(lines)
+
+    def _find(self) -> None:
+        self.relation = {name: set() for name in self.given.of_lines}
+        found, before = 0, -1
+        while found > before:
+            self.limits.check_resources(_STAGE)
+            for name, known in self.relation.items():
+                body = self.given.bodies[name]
+                ways = fold(body, children, self._between)
+                if name not in self.given.blocks:
+                    known |= ways
+                else:
+                    if {(_SETTLED, _BROKEN), (_SETTLED, _CLOSED)} & ways:
+                        known.add((_BROKEN, self.closed))
+                    if {(_SETTLED, _SETTLED), (_SETTLED, _ENDED)} & ways:
+                        known.add((_BROKEN, _ENDED))
+                if self._begins(body)[0] or name in self.given.blocks:
+                    self.leading.add(name)
+            before, found = found, sum(map(len, self.relation.values())) + len(self.leading)
+
+    def _between(self, expr: Expr, parts: list[set[tuple[str, str]]]) -> set[tuple[str, str]]:
+        """Between which states of a line an expression is."""
+        match expr:
+            case Reference(name) if name in self.relation:
+                return self.relation[name]
+            case Choice():
+                return set().union(*parts)
+            case Sequence() if not self.given.bracket(expr.items[0]):
+                found = parts[0]
+                for part, item in zip(parts[1:], expr.items[1:], strict=True):
+                    is_behind = any(end == _CLOSED for _, end in found)
+                    self.follows |= is_behind and self._begins(item)[0]
+                    found = {(a, c) for (a, b), (b2, c) in product(found, part) if b == b2}
+                return found
+        ends = _BROKEN if name_of(expr) == self.given.newline.name else _SETTLED
+        return self._alike(expr) | {(state, ends) for state in _STATES if state != _ENDED}
+
+    def _begins(self, root: Expr) -> tuple[bool, bool]:
+        """Whether an expression may begin with a block, and whether it may be empty."""
+
+        def under(expr: Expr, parts: list[tuple[bool, bool]]) -> tuple[bool, bool]:
+            is_empty = is_nullable(self.given.nullable, expr, [empty for _, empty in parts])
+            if isinstance(expr, Reference):
+                return expr.name in self.leading, is_empty
+            if isinstance(expr, Sequence):
+                ends = (i for i, (_, empty) in enumerate(parts) if not empty)
+                parts = parts[: next(ends, len(parts)) + 1]
+            return any(begins for begins, _ in parts), is_empty
+
+        return fold(root, children, under)
+
+    def _alike(self, expr: Expr) -> set[tuple[str, str]]:
+        """What the empty text does, if the expression has it."""
+        return {(state, state) for state in _STATES} if self._begins(expr)[1] else set()
+
+    def _write_terminals(self, lines: LineBreaks) -> None:
+        """Line breaks, blank lines, and blanks of each width."""
+        given, settings = self.given, self.given.indentation
+        newline = given.terminals[given.newline.name]
+        priorities = [0, *(rule.priority for rule in given.grammar.rules)]
+        top, low = max(priorities) + 1, min(priorities) - 1
+        one = regex.byte_class([(9, 9), (32, 32)])
+        blanks = minimal(thompson(regex.repeat(one, 1, None), self.limits), self.limits)
+        self._terminal("line break", lines.first, newline.priority)
+        self._terminal("blanks", blanks, top)
+        # A rule that is never over: its end is blanks, and those that count more go on with it.
+        # Both count less than anything that may be read beside them.
+        self._terminal("more blanks", blanks, low)
+        self._terminal("no text", blanks, low - 1)
+        more = self._sequence("more blanks", "nowhere")
+        self._write("nowhere", either([self._use("no text"), more]))
+        wrong = [self._sequence("blanks", "nowhere")]
+        if not lines.blank.is_empty:
+            self._terminal("blank line", lines.blank, top)
+            wrong.append(self._use("blank line"))
+        rest = Repetition(either(wrong), 0, None, self.place)
+        self._write("line", Sequence((self._use("line break"), rest), self.place))
+        for width in range(1, settings.widest + 1):
+            wide = blanks_of(width, settings.tab_length)
+            self._terminal(f"{width} wide", common(lines.rest, wide, self.limits), top)
+        # Between brackets line breaks are ignored.
+        self.gap = Repetition(given.newline, 0, None, self.place)
+
+    def _terminal(self, name: str, dfa: Dfa, priority: int) -> None:
+        body = Pattern(embedded(dfa), name, self.place)
+        self._write(name, body, priority=priority, terminal=True)
+
+    def _write(self, name: str, body: Expr, within: str = "", **more: Any) -> None:
+        self.rules[name] = Rule(name, self.place, body, body.span, within=within, **more)
+
+    def _use(self, name: str) -> Reference:
+        return Reference(name, self.place)
+
+    def _sequence(self, *names: str) -> Expr:
+        return Sequence(tuple(map(self._use, names)), self.place)
+
+    def run(self) -> Grammar:
+        """The grammar over copies."""
+        given, start = self.given, self.given.grammar.start
+        first = next(rule for rule in given.grammar.rules if rule.name == start)
+        ways = sorted(way for way in self.relation.get(start, ()) if way[0] == _SETTLED)
+        copies = [self._copy((start, 0, way)) for way in ways]
+        if not copies:
+            copies = [self._copy((start, None, (_SETTLED, _SETTLED)))]
+        names = list(reached((copy.name for copy in copies), self._uses))
+        ignored = {use.name for body in given.grammar.ignored for use in references(body)}
+        kept = used_rules(given.terminals.values(), [*names, *ignored])
+        terminals = [given.terminals[name] for name in kept if name in given.terminals]
+        made = [self.rules[name] for name in names if name in self.rules]
+        found = _productive([replace(first, body=either([*copies])), *made, *terminals])
+        return replace(given.grammar, rules=found, indentation=None)
+
+    def _uses(self, name: str) -> list[str]:
+        """What a rule uses, which is written now."""
+        if name in self.copies:
+            copy = self.copies[name]
+            owner = self.given.written[copy[0]]
+            self.limits.check_resources(_STAGE, (owner,))
+            self._write(name, self._body(copy), owner)
+        return [use.name for use in self.rules[name].uses] if name in self.rules else []
+
+    def _copy(self, copy: _Copy) -> Reference:
+        """A use of a copy."""
+        name, width, way = copy
+        shown = way if isinstance(way, str) else "-".join(way)
+        found = " ".join([name, *([] if width is None else [str(width)]), shown])
+        self.copies[found] = copy
+        return Reference(found, self.given.bodies[name].span)
+
+    def _body(self, copy: _Copy) -> Expr:
+        name, width, way = copy
+        ways = self._ways(name, width)
+        if name not in self.given.blocks or way == _INSIDE:
+            return ways.get(way, _never(self.place))
+        assert width is not None
+        if isinstance(way, str):
+            # A block up to its end.
+            ends = (_BROKEN, _CLOSED) if way == self.closed else (_SETTLED, _ENDED)
+            return either([ways[_SETTLED, end] for end in ends if (_SETTLED, end) in ways])
+        if width == self.given.indentation.widest:
+            return _never(self.place)
+        wider, end = width + 1, way[1]
+        items = (self._use(f"{wider} wide"), self._copy((name, wider, end)))
+        return either([Sequence(items, self.place), self._copy((name, wider, way))])
+
+    def _ways(self, name: str, width: int | None) -> _Ways:
+        """What a rule is between blocks so wide."""
+        if (name, width) not in self.known:
+            inside = partial(self._combined, width)
+            self.known[name, width] = fold(self.given.bodies[name], children, inside)
+        return self.known[name, width]
+
+    def _combined(self, width: int | None, expr: Expr, parts: list[_Ways]) -> _Ways:
+        match expr:
+            case Reference(name) if name in self.relation:
+                return self._rule_of_lines(name, width)
+            case Choice():
+                keys = dict.fromkeys(key for part in parts for key in part)
+                return {key: either([p[key] for p in parts if key in p]) for key in keys}
+            case Sequence() if not self.given.bracket(expr.items[0]):
+                return self._joined(width, expr, parts)
+            case Sequence():
+                inside = [self._inside(part) for part in parts]
+                within: Expr = Sequence(tuple(inside), expr.span)
+                outside: Expr = Sequence((expr.items[0], *inside[1:]), expr.span)
+            case Reference(name) if name not in self.given.terminals:
+                within = self._copy((name, None, _INSIDE))
+                outside = self._copy((name, None, (_SETTLED, _SETTLED)))
+            case Repetition() | Permutation():
+                within = with_children(expr, tuple(map(self._inside, parts)))
+                settled = (part.get((_SETTLED, _SETTLED), _never(expr.span)) for part in parts)
+                outside = with_children(expr, tuple(settled))
+            case _ if name_of(expr) == self.given.newline.name:
+                return self._from_each_state(width, self._use("line"), _BROKEN)
+            case Literal(data) if not data:
+                return {_INSIDE: expr, **dict.fromkeys(self._alike(expr), expr)}
+            case _:
+                within, outside = Sequence((self.gap, expr), expr.span), expr
+        alike = {way: nothing(expr) for way in self._alike(expr) if way[0] != _SETTLED}
+        ways = self._from_each_state(width, outside, _SETTLED)
+        return {_INSIDE: within, **alike, **ways}
+
+    def _inside(self, ways: _Ways) -> Expr:
+        return ways.get(_INSIDE, _never(self.place))
+
+    def _from_each_state(self, width: int | None, expr: Expr, end: str) -> dict[Any, Expr]:
+        """Something that stands in a line: the blanks before it are read first."""
+        before = (self._use(f"{width} wide"),) if width else ()
+        settled = Sequence((*before, expr), expr.span) if before else expr
+        return {(_SETTLED, end): expr, (_BROKEN, end): settled, (_CLOSED, end): settled}
+
+    def _rule_of_lines(self, name: str, width: int | None) -> _Ways:
+        ways: dict[Any, Expr] = {}
+        is_plain = name not in self.leading | self.given.nullable
+        for way in sorted(self.relation[name]):
+            if way[0] == _SETTLED or not is_plain:
+                ways[way] = self._copy((name, width, way))
+                if is_plain:
+                    ways |= self._from_each_state(width, ways[way], way[1])
+        return {_INSIDE: self._copy((name, None, _INSIDE)), **ways}
+
+    def _joined(self, width: int | None, expr: Expr, parts: list[_Ways]) -> _Ways:
+        """One behind the other. What follows in several ways is a rule, to be written once."""
+        *before, found = parts
+        # Where it is no block that may come first, what comes before it is the blanks.
+        is_plain = not any(self._begins(expr))
+        for number, part in reversed([*enumerate(before)]):
+            ends = {_SETTLED} if is_plain else {*_STATES}
+            if number:
+                ends = {end for (_, end), _ in _between_states(before[number - 1])}
+            made: dict[Any, list[Expr]] = defaultdict(list)
+            lefts = [each for each in _between_states(part) if each[0][0] in ends]
+            times = Counter(b for (_, b), _ in lefts)
+            for (a, b), left in lefts:
+                for (b2, c), right in _between_states(found):
+                    if b == b2:
+                        shared = self._once(right) if times[b] > 1 else right
+                        made[a, c].append(_unfolded([left, shared], left.span))
+            inside = _unfolded([self._inside(part), self._inside(found)], self.place)
+            found = {_INSIDE: inside, **{way: either(made[way]) for way in sorted(made)}}
+            if is_plain and not number:
+                for way, whole in [*_between_states(found)]:
+                    found |= self._from_each_state(width, whole, way[1])
+        return found
+
+    def _once(self, expr: Expr) -> Expr:
+        if isinstance(expr, Reference | Literal):
+            return expr
+        if id(expr) not in self.shared:
+            name = f"rest {len(self.shared)}"
+            self.shared[id(expr)] = self._use(name)
+            self._write(name, expr)
+        return self.shared[id(expr)]
+
+
+def _between_states(ways: _Ways) -> Iterator[tuple[tuple[str, str], Expr]]:
+    return ((way, expr) for way, expr in ways.items() if not isinstance(way, str))
+
+
+def _unfolded(items: list[Expr], place: Span) -> Expr:
+    """Of all items but empty ones, unfolded."""
+    flat = [i for item in items for i in (item.items if isinstance(item, Sequence) else (item,))]
+    return joined([i for i in flat if not isinstance(i, Literal) or i.data], place)
+
+
+def _never(place: Span) -> Expr:
+    return Pattern(regex.NOTHING, "", place)
+
+
+def _productive(rules: list[Rule]) -> tuple[Rule, ...]:
+    """The rules that match something, without alternatives that do not."""
+    found = productive_rules(rules)
+
+    def under(expr: Expr, parts: list[Expr]) -> Expr:
+        never = [isinstance(part, Pattern) and part.node is regex.NOTHING for part in parts]
+        match expr:
+            case Reference(name) if name not in found:
+                return _never(expr.span)
+            case Choice() if not all(never):
+                return either([part for part, no in zip(parts, never, strict=True) if not no])
+            case Repetition() if any(never) and expr.min_times == 0:
+                return nothing(expr)
+            case Sequence() | Choice() | Repetition() if any(never):
+                return _never(expr.span)
+        return with_children(expr, tuple(parts))
+
+    return tuple(
+        replace(rule, body=fold(rule.body, children, under)) for rule in rules if rule.name in found
+    )
