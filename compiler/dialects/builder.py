@@ -407,7 +407,8 @@ class EbnfBuilder(Builder):
         if text in QUANTITIES:
             return QUANTITIES[text]
         numbers = [n.strip() for n in text.strip("~{} \t").replace("..", ",").split(",")]
-        low, high = count_of(numbers[0]), count_of(numbers[-1]) if numbers[-1] else None
+        is_open = numbers[-1] in ("", "-1")
+        low, high = count_of(numbers[0]), None if is_open else count_of(numbers[-1])
         if high is not None and high < low:
             self.report(f"the count {text} runs backwards", span)
             high = low

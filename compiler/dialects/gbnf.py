@@ -3,13 +3,15 @@
 As there, ``.`` is any character, line feeds included; ``[x]`` is a class and ``{m,n}`` a
 count; escapes are code points, never bytes; an alternative may be empty. Stricter than
 there: strings and classes end on the line they begin on, and no rule is defined twice.
+Beside that xgrammar's EBNF is read: more escapes, ``{m,-1}``, ``|`` at a line's start, and
+``(= …)`` behind a rule, which is a hint for its masks and says nothing about the texts.
 """
 
 import re
 from typing import Any, ClassVar
 
 from ..automata import regex_ir as ir
-from ..diagnostics import Span
+from ..diagnostics import Diagnostic, Span
 from ..grammar.tree import Literal, Pattern, Rule
 from ..grammar.tree import Token as TokenNode
 from .builder import (
@@ -24,6 +26,8 @@ from .builder import (
 from .characters import class_pattern
 
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
+# Escapes that xgrammar has, and llama.cpp not.
+_MORE = {"?": "?", "'": "'", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "e": "\x1b"}
 _WIDTHS = {"x": 2, "u": 4, "U": 8}
 _ESCAPED = r"\\(?:x.{0,2}|u.{0,4}|U.{0,8}|.)"
 _ESCAPE = re.compile(_ESCAPED, re.DOTALL)
@@ -61,7 +65,7 @@ class GbnfBuilder(EbnfBuilder):
         "ROUND_CLOSE": "no '(' is open here",
         "TOKEN": f"the name of a rule stands without < >; {_ONE_LINE}",
     }
-    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN"})
+    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "LOOK_OPEN"})
     rule_ends: ClassVar[frozenset[str]] = frozenset({"NEWLINE"})
     next_rule: ClassVar[str | None] = r"^[ \t]*(?P<rule>[A-Za-z0-9_-]+[ \t]*::=)"
     comment: ClassVar[tuple[str, str]] = ("#", "\n")
@@ -82,7 +86,6 @@ class GbnfBuilder(EbnfBuilder):
         ("(?!::=)(::?=?|=)", "", "a rule is written name ::= …"),
         (r"\{[ \t]*,", "", "a count needs its lower end: {0,n}"),
         (r"\{(?![ \t]*[0-9])", "", "{m,n} is a count here; a repetition is written ( … )*"),
-        (r"\|", "'|' at the beginning of a rule or line", "put '|' at the end of the line before"),
         (r"//|/\*|\(\*", "", "comments begin with '#'"),
         (",", "", "items stand side by side, without ','"),
     )
@@ -95,11 +98,16 @@ class GbnfBuilder(EbnfBuilder):
 
     def rule(self, items: list[Any]) -> Rule:
         """NAME ::= choice"""
-        name, defines, body = items
+        name, defines, body = items[:3]
         if body is None:
             body = nothing_at(defines.span.end)
         span = Span(name.span.start, max(body.span.end, self.last_group_end))
         return Rule(str(name), name.span, body, span)
+
+    def look_ahead(self, items: list[Any]) -> None:
+        """(= choice), what xgrammar expects behind the rule."""
+        note = "the look-ahead (= …) is read over: in xgrammar it changes masks' costs and no text"
+        self.notes.append(Diagnostic(note, items[0].span))
 
     def string(self, items: list[Token]) -> Literal:
         """A quoted text."""
@@ -144,8 +152,8 @@ class GbnfBuilder(EbnfBuilder):
     def _escape(self, text: str, start: int) -> int:
         """The code point of an escape, with its backslash; -1 if there is none."""
         letter = text[1]
-        if letter in _SIMPLE:
-            return ord(_SIMPLE[letter])
+        if letter in _SIMPLE or letter in _MORE:
+            return ord((_SIMPLE | _MORE)[letter])
         span = Span(start, start + len(text))
         width = _WIDTHS.get(letter)
         if width is None:

@@ -4,6 +4,7 @@
 # ruff: noqa: SIM300
 
 import pytest
+from support import without_places
 
 from constrain.artifacts.errors import ConstrainError
 from constrain.compiler.diagnostics import CheckError, DialectError, GrammarError, NotRegularError
@@ -19,6 +20,7 @@ from constrain.compiler.grammar.tree import (
     Sequence,
     walk,
 )
+from constrain.compiler.grammar.tree_text import tree_text
 from constrain.compiler.pipeline import build_automaton
 
 pytestmark = pytest.mark.quick
@@ -272,3 +274,18 @@ def test_a_bracket_at_the_head_of_a_class_may_begin_a_range(text: str, members: 
     dfa = build_automaton(text, dialect="regex").dfa
 
     assert list(members) == sorted(bytes(word).decode() for word in dfa.members(1))
+
+
+def test_gbnf_has_what_xgrammar_has_beside_it() -> None:
+    """More escapes, an open count, alternatives that begin lines, and look-ahead, which is noted
+    once for each rule and changes nothing."""
+    text = 'root ::= "\\?\\\'\\a\\b\\f\\v\\0\\e"\n # c\n\n | [a\\?]{2, -1} (= [b]\n b)\nb ::= "b"\n'
+    found = read_grammar(text, "gbnf")
+    plain = read_grammar(
+        'root ::= "?\'\\x07\\x08\\x0C\\x0B\\x00\\x1B" | [a?]{2,}\nb ::= "b"\n', "gbnf"
+    )
+
+    assert ["root", "b"] == [rule.name for rule in found.rules]
+    assert without_places(tree_text(plain)) == without_places(tree_text(found))
+    (note,) = found.notes
+    assert "(= …)" in note.message

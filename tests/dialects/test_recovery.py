@@ -40,7 +40,7 @@ k ::= "fine";
 
 GBNF = """\
 root ::= a "x"
-  | "leading"
+  ; "leading"
 a ::= ("x" "y"
 b ::= "fine"
 c ::= 'x'
