@@ -72,7 +72,7 @@ class LarkBuilder(AttributesBuilder):
                     changes.append(item)
         rules = self.changed(rules, changes)
         self.report_redefinitions([*rules, *(each.rule for each in self.templates.values())])
-        rules = self.with_attributes(self.expanded(rules))
+        rules = self.with_attributes(self.with_parameters(self.expanded(rules)))
         self.report_operations(rules)
         rules += self.rules_of_schemas(rules)
         if not self.files:
@@ -100,6 +100,10 @@ class LarkBuilder(AttributesBuilder):
             terminal=name.isupper(),
             priority=int(priority[1:]) if priority else 0,
         )
+        if "PARAMETER" in by_type:
+            if by_type["PARAMETER"].split()[-1].removeprefix("::") != "_":
+                self.report("a rule's own parameter is _", by_type["PARAMETER"].span)
+            self.parametric.add(found.name)
         attributes = next((part for part in head if isinstance(part, list)), None)
         if attributes is not None:
             self.attributed[found.name] = attributes
@@ -141,10 +145,6 @@ class LarkBuilder(AttributesBuilder):
         sequence = items[0]
         assert not isinstance(sequence, Token)
         return sequence
-
-    def reference(self, items: list[Token]) -> Expr:
-        """A name."""
-        return super().reference([self.named(items[0])])
 
     def string(self, items: list[Token]) -> Expr:
         """A quoted text, in either case if an i stands behind it."""

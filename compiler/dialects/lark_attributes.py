@@ -33,7 +33,7 @@ from ..grammar.tree import (
 from ..grammar.tree import Token as TokenNode
 from ..limits import Limits
 from .builder import Item, Token, literal_of, pattern_of, span_over
-from .lark_templates import TemplatesBuilder
+from .lark_parameters import ParametersBuilder
 
 # What says nothing about the language.
 _NOTES = {
@@ -54,7 +54,7 @@ class Attribute:
     value: "Expr | Token | None"
 
 
-class AttributesBuilder(TemplatesBuilder):
+class AttributesBuilder(ParametersBuilder):
     """The part of ``LarkBuilder`` that reads attributes, and operations on terminals."""
 
     def __init__(self, source: Source, limits: Limits) -> None:

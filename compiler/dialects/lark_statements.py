@@ -98,11 +98,7 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
     ("'", "", 'strings stand in double quotes: "…"'),
     (";", "", "rules do not end with ';' here: a line break ends a rule"),
     (":?:?=", "", "a rule is written name: …"),
-    (
-        "(?<=:):",
-        "'::'",
-        "parameters of rules (name::value) are not supported: write a rule for each value",
-    ),
+    ("::", "", "a parameter is _, a number or a function such as set_bit(0), without a blank"),
     (",", "", "items stand side by side, without ','"),
     ("<", "token without an end", "it ends with '>' and has no spaces"),
 )

@@ -18,9 +18,9 @@ from .builder import Builder
 from .ebnf.abnf import AbnfBuilder
 from .ebnf.antlr import AntlrBuilder
 from .ebnf.definitions import defined
+from .ebnf.iso14977 import Iso14977Builder
 from .ebnf.plain import PlainEbnfBuilder
 from .gbnf import GbnfBuilder
-from .iso14977 import Iso14977Builder
 from .kbnf import KbnfBuilder
 from .lark import LarkBuilder
 from .parse import UnexpectedError, parse

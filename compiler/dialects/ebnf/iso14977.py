@@ -10,9 +10,9 @@ sequence means: ``? any character ?`` is known, and others are names that nothin
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ..automata.regex_ir import ANY_CHARACTER
-from ..grammar.tree import Difference, Expr, Literal, Reference, Repetition, Rule, references
-from .builder import (
+from ...automata.regex_ir import ANY_CHARACTER
+from ...grammar.tree import Difference, Expr, Literal, Reference, Repetition, Rule, references
+from ..builder import (
     USUAL_TOKENS,
     EbnfBuilder,
     Item,
