@@ -11,8 +11,8 @@ import re
 from typing import Any, ClassVar
 
 from ..automata import regex_ir as ir
-from ..grammar.lazy_quantifiers import with_joined_looks
 from ..diagnostics import Diagnostic, Span
+from ..grammar.lazy_quantifiers import with_joined_looks
 from ..grammar.tree import Difference, Expr, Rule
 from ..grammar.tree import Token as TokenNode
 from .builder import (

@@ -174,7 +174,7 @@ class Tags(Writer):
             return self.choice([])
         keys = tree.Pattern(embedded_dfa(plain), "", self.span)
         name = self.helper()
-        self.rules.append(tree.Rule(name, self.span, keys, self.span, terminal=True))
+        self.by_name[name] = tree.Rule(name, self.span, keys, self.span, terminal=True)
         before = self.literal(self.style.before)
         return self.sequence(self.space(), before, self.reference(name))
 
