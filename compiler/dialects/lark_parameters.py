@@ -58,6 +58,7 @@ class ParametersBuilder(TemplatesBuilder):
         super().__init__(source, limits)
         self.parametric: set[str] = set()
         self._told: set[Span] = set()
+        self._has_uses = False
 
     @property
     def extents(self) -> Mapping[str, Callable[[int, int], int]]:
@@ -76,6 +77,7 @@ class ParametersBuilder(TemplatesBuilder):
     def reference(self, items: list[Token]) -> Expr:
         """A name, with a parameter or without."""
         name = str(self.named(items[0]))
+        self._has_uses |= len(items) > 1
         for parameter in items[1:]:
             if name.isupper():
                 self.report("terminals have no parameters", parameter.span)
@@ -88,6 +90,7 @@ class ParametersBuilder(TemplatesBuilder):
         assert isinstance(condition, Token)
         text = IF + "".join(condition.removeprefix(IF.strip()).split())
         guard = Reference(text, condition.span)
+        self._has_uses = True
         if body is None:
             return guard
         assert not isinstance(body, Token)
@@ -95,6 +98,8 @@ class ParametersBuilder(TemplatesBuilder):
 
     def with_parameters(self, rules: list[Rule]) -> list[Rule]:
         """The rules, with one for each value that a parameter has."""
+        if not (self._has_uses or self.parametric):
+            return rules
         heads: dict[str, list[Rule]] = {name: [] for name in self.parametric}
         pending: dict[tuple[str, int], None] = {}
         found = []
