@@ -54,13 +54,12 @@ class ReturnTables:
         """``begins``: the pairs in which texts begin, p · Q + q."""
         found = reached_pairs(tables, pretokenizer, begins, watch)
         return_states = _return_states(tables, found.states, found.pre_states)
-        returns = call_returns(tables, found, return_states, watch)
+        packed = call_returns(tables, found, return_states, watch)
         # The dead pair's set is empty, and comes first.
-        sets, set_of = returns[:1], np.zeros(len(returns), dtype=np.int32)
+        different, set_of = packed[:1], np.zeros(len(packed), dtype=np.int32)
         if len(return_states):
-            packed = np.packbits(returns, axis=1)
             different, set_of = _different(packed)
-            sets = np.unpackbits(different, axis=1, count=len(return_states)).view(np.bool_)
+        sets = np.unpackbits(different, axis=1, count=len(return_states)).view(np.bool_)
         starting = found.starting.astype(np.int32)
         return cls(found.states, found.pre_states, return_states, sets, set_of, starting)
 
@@ -138,9 +137,9 @@ def call_returns(
     pairs: ReachedPairs,
     return_states: NDArray[np.int64],
     watch: Watch = unwatched,
-) -> _Flags:
-    """For each pair the return states of its call, bool (pairs, return states): the least solution
-    of
+) -> NDArray[np.uint8]:
+    """For each pair the return states of its call, as bits, uint8 (pairs, return states / 8): the
+    least solution of
 
     returns(p, q) = {q where p may end} | returns of the pairs that a byte leads to
                   | for calls (s, g): returns(g, q') for each q' of returns(s, q)
@@ -148,11 +147,11 @@ def call_returns(
     Of a counted call, each q' is one where enough items have ended, and not too many; of a set's,
     one where all parts have. Raises ``UnsettledError`` where that depends on their order.
     """
-    watch(0, 2 * len(pairs.states) * len(return_states))
-    found = np.zeros((len(pairs.states), len(return_states)), dtype=np.bool_)
+    watch(0, len(pairs.states) * (-(-len(return_states) // 8)))
+    words = np.zeros((len(pairs.states), -(-len(return_states) // 8)), dtype=np.uint8)
     ending = np.flatnonzero(tables.accepting[pairs.states] != 0)
-    found[ending, np.searchsorted(return_states, pairs.pre_states[ending])] = True
-    words = np.packbits(found, axis=1)
+    ended = np.searchsorted(return_states, pairs.pre_states[ending])
+    words[ending, ended >> 3] = 128 >> (ended & 7)
     width, calls = len(return_states), _PlainCalls(tables, pairs)
     with_sets = np.flatnonzero(np.diff(tables.call_offsets) if tables.has_sets else 0).tolist()
     of_sets = [
@@ -192,13 +191,19 @@ def call_returns(
             callers, start, frame = call
             count = callers.stop - callers.start
             watch(count, 4 * count * width)
-            inner = unpacked(words[pairs.number[start, pairs.pre_states[callers]]])
-            back = frame
+            # Few of them differ.
+            numbers = dict[bytes, int]()
+            all_inner = words[pairs.number[start, pairs.pre_states[callers]]]
+            which = [numbers.setdefault(row.tobytes(), len(numbers)) for row in all_inner]
+            some = np.frombuffer(b"".join(numbers), dtype=np.uint8)
+            inner, back = unpacked(some.reshape(len(numbers), -1)), frame
             if frame >= tables.states:
                 _, least, most, back = tables.some_counters.rows[frame - tables.states]
                 others = most - least if most > 0 else None
                 inner = _ended(inner, returns(start), least - 1, others, watch)
-            fresh = grown(callers, np.packbits(joined(inner, returns(back)), axis=1))
+            behind = words[pairs.number[back, return_states]]
+            each = [np.bitwise_or.reduce(behind[row], axis=0) for row in inner]
+            fresh = grown(callers, np.array(each, dtype=np.uint8)[which])
             continue
         settle, rows = True, list[NDArray[np.int64]]()
         for callers, rule, parts in of_sets:
@@ -213,9 +218,8 @@ def call_returns(
         if not len(fresh):
             if not settle:
                 raise UnsettledError
-            found = unpacked(words)
-            found[DEAD] = False
-            return found
+            words[DEAD] = 0
+            return words
 
 
 class _PlainCalls:

@@ -14,6 +14,10 @@
     terminal_walks   what tokens make of states inside these: rows and exits
     exits            which nodes are exits, and to which of them tokens lead
     terminal_masks   the machine where there are such terminals
+    equal_items      which items of JSON's arrays are equal to an earlier one
+    item_ends        which tokens end items
+    distinct_masks   the machine where items must differ
+    distinct_texts   the same of texts
 
 A first mask looks at a few states of hundreds; the others cost nothing until a text comes there.
 """

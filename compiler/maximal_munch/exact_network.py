@@ -13,8 +13,9 @@ by which a pushdown automaton becomes a grammar: Hopcroft and Ullman, "Introduct
 Theory", 1979, theorem 5.4.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import partial
 
 from constrain.artifacts.machine.positions import END, Positions
 from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
@@ -46,7 +47,7 @@ def exact_network(tables: MaximalMunchTables, limits: Limits) -> NetworkTables |
     left_out = one_reading(contexts, lexer.ending_together(), lexer.ignored, limits)
     places = _Places(contexts, lexer, left_out, allowed)
     names = dict(zip(lexemes.entries.tolist(), lexemes.names, strict=True))
-    return _Writer(places, lexer, names, limits).network(network.nullable_start)
+    return _Writer(places, lexer, names, tables.lexer.texts, limits).network(network.nullable_start)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,6 +136,11 @@ def _united(places: Sequence[_Place], classes: Sequence[int]) -> list[_Place]:
     ]
 
 
+# States of the lexer that are copied for a lexeme of a place; others are procedures.
+_MOST_COPIED = 8
+
+_IGNORED, _NAME_OF_IGNORED = -1, "ignored text"
+
 # A seam, and the lexemes, as bits, that are not read next, as a reading is left out.
 _Gap = tuple[Seam, int]
 # A place, and the gap in front of it.
@@ -148,6 +154,7 @@ class _Writer:
     places: _Places
     lexer: LexerContexts
     names: dict[int, str]
+    texts: Sequence[str]
     limits: Limits
     exits: dict[_Here, set[_Gap]] = field(default_factory=dict)
     positions: Positions = field(default_factory=Positions)
@@ -158,17 +165,16 @@ class _Writer:
         start = 0, (Seam(self.places.first_context, 0), 0)
         self.find_exits(start)
         self.numbers: dict[object, int] = {}
-        self.called: dict[tuple[_Here, _Gap], int] = {}
-        self.pending: list[tuple[_Here, _Gap]] = []
+        self.called: dict[object, int] = {}
+        self.pending: list[tuple[_Here, _Gap, bool]] = []
         self.runs = {column: _runs(octets) for column, octets in self.lexer.columns.items()}
         begin = self.positions.new_state()
         self.procedures.append(Procedure(self.names[self.places.places[0].procedure], begin))
         behind = sorted(self.exits[start])
         for gap in behind:
-            self.positions.arcs[begin] += self.call(start, gap, self.ignored(gap[0]))
+            self.positions.arcs[begin] += self.call(start, gap, self.behind_all(gap[0]))
         if nullable_start:
-            self.write_ignored(begin, start[1][0])
-            nullable_start = True
+            self.positions.add_epsilon(begin, self.behind_all(start[1][0]))
         elif not behind:
             return None
         while self.pending:
@@ -235,104 +241,136 @@ class _Writer:
 
     def call(self, here: _Here, gap: _Gap, frame: int) -> tuple[int, int, int]:
         """A call of the procedure that starts here and ends in a gap, as a run."""
-        number = self.called.get((here, gap))
+        name = self.names.get(self.places.places[here[0]].procedure, self.procedures[0].name)
+        return self.call_of((here, gap), name, lambda: self.at(here, gap), frame)
+
+    def call_of(
+        self, key: object, name: str, start: Callable[[], int], frame: int
+    ) -> tuple[int, int, int]:
+        """The same of any procedure, which is kept by a key."""
+        number = self.called.get(key)
         if number is None:
-            number = self.called[here, gap] = len(self.procedures)
-            name = self.names.get(self.places.places[here[0]].procedure, self.procedures[0].name)
-            self.procedures.append(Procedure(name, self.at(here, gap)))
+            number = self.called[key] = len(self.procedures)
+            self.procedures.append(Procedure(name, start()))
         symbol = FIRST_TERMINAL + number
         return symbol, symbol, frame
 
-    def at(self, here: _Here, gap: _Gap) -> int:
-        """The state in which the rest of a procedure that ends in ``gap`` begins."""
-        key = here, gap
+    def at(self, here: _Here, gap: _Gap, *, is_behind_ignored: bool = False) -> int:
+        """The state in which the rest of a procedure that ends in ``gap`` begins;
+        ``is_behind_ignored``: with a lexeme of its own, as ignored text was read for it."""
+        key = here, gap, is_behind_ignored
         if key not in self.numbers:
             self.numbers[key] = self.positions.new_state()
             self.pending.append(key)
         return self.numbers[key]
 
-    def write(self, here: _Here, gap: _Gap) -> None:
+    def write(self, here: _Here, gap: _Gap, is_behind_ignored: bool) -> None:
         """Write what a procedure reads from here on, where it ends in ``gap``."""
         self.limits.check_resources(_STAGE)
         self.limits.check_states(self.positions.states, _STAGE)
-        state, place = self.numbers[here, gap], self.places.places[here[0]]
-        if place.ends and self.ended(here) == gap:
-            self.positions.add_epsilon(state, END)
-        for start_place, frame in place.calls:
-            called = start_place, here[1]
-            for between in sorted(self.exits[called]):
-                after = frame, between
-                if gap not in self.exits[after]:
-                    continue
-                rest = self.places.places[frame]
-                if rest.ends and not rest.edges and not rest.calls:
-                    self.positions.add_epsilon(state, self.at(called, between))
-                else:
-                    self.positions.arcs[state] += self.call(called, between, self.at(after, gap))
+        state, place = self.numbers[here, gap, is_behind_ignored], self.places.places[here[0]]
+        if not is_behind_ignored:
+            if place.ends and self.ended(here) == gap:
+                self.positions.add_epsilon(state, END)
+            for start_place, frame in place.calls:
+                self.write_calls(state, (start_place, here[1]), frame, gap)
         if place.edges:
             self.write_lexemes(state, here, gap)
+
+    def write_calls(self, state: int, called: _Here, frame: int, gap: _Gap) -> None:
+        """Write the calls of a procedure for each gap that it may end in."""
+        for between in sorted(self.exits[called]):
+            after = frame, between
+            if gap not in self.exits[after]:
+                continue
+            rest = self.places.places[frame]
+            if rest.ends and not rest.edges and not rest.calls:
+                self.positions.add_epsilon(state, self.at(called, between))
+            else:
+                self.positions.arcs[state] += self.call(called, between, self.at(after, gap))
 
     def write_lexemes(self, begin: int, here: _Here, gap: _Gap) -> None:
         """Write the lexemes that a place reads, and ignored text in front of them."""
         place, (seam, left_out) = self.places.places[here[0]], here[1]
-        ends = dict[int, list[_Here]]()
-        for state in self.lexer.states_from(seam):
-            for lexeme in sorted(self.lexer.run(state).ended):
+        # By where they lead to and the lexeme the states of the lexer in which it ends.
+        ends = dict[tuple[int, int], set[int]]()
+        for state in self.lexer.states_in_one(seam):
+            run = self.lexer.run(state)
+            for lexeme in sorted(run.ended):
                 edge = place.edges.get(lexeme)
-                if edge is None or left_out >> lexeme & 1:
-                    continue
-                after = edge[1], (self.lexer.behind(edge[0], state), 0)
-                if gap in self.exits[after]:
-                    ends.setdefault(state, []).append(after)
-        inside = self.write_lexer(begin, seam, set(ends), ("lexemes", here[0], left_out, gap))
-        for state, afters in ends.items():
-            if state in inside:
-                source = inside.pop(state)
-                for after in afters:
-                    self.positions.add_epsilon(source, self.at(after, gap))
+                if edge is not None and not left_out >> lexeme & 1:
+                    after = edge[1], (self.lexer.behind(edge[0], state), 0)
+                    if gap in self.exits[after]:
+                        ends.setdefault((self.at(after, gap), lexeme), set()).add(state)
+            if run.is_ignored:
+                same = here[0], (self.lexer.behind(seam.context, state), left_out)
+                target = self.at(same, gap, is_behind_ignored=True)
+                ends.setdefault((target, _IGNORED), set()).add(state)
+        self.write_ends(begin, seam, ends)
 
-    def write_lexer(self, begin: int, seam: Seam, ends: set[int], key: object) -> dict[int, int]:
-        """Write the states of the lexer by which one of ``ends`` is reached, from a seam on.
-        Returns by state of ``ends`` its number, where it was not written before under ``key``."""
-        lexer, useful = self.lexer, self.lexer.leading_to(seam.context, ends)
-        new = dict[int, int]()
+    def write_ends(self, begin: int, seam: Seam, ends: Mapping[tuple[int, int], Set[int]]) -> None:
+        """Write lexemes from a state on, by ``ends`` as in ``write_lexemes``: those with few states
+        here, others as procedures, which all places share."""
+        copied, targets = set[int](), dict[int, list[int]]()
+        for (target, lexeme), states in ends.items():
+            useful = self.lexer.leading_to(seam.context, states)
+            columns = [c for c, to in self.lexer.begun(seam) if to in useful]
+            if len(useful) <= _MOST_COPIED:
+                copied |= useful
+                for state in states:
+                    targets.setdefault(state, []).append(target)
+            elif columns:
+                key = seam.context, tuple(columns), frozenset(states)
+                name = self.texts[lexeme] if lexeme >= 0 else _NAME_OF_IGNORED
+                start = partial(self.lexeme, seam, useful, states)
+                self.positions.arcs[begin] += self.call_of(key, name, start, target)
+        self.write_lexer(begin, seam, copied, targets)
+
+    def lexeme(self, seam: Seam, useful: Set[int], ends: Set[int]) -> int:
+        """The state in which a procedure of one lexeme begins."""
+        begin = self.positions.new_state()
+        self.write_lexer(begin, seam, useful, dict.fromkeys(ends, (END,)))
+        return begin
+
+    def write_lexer(
+        self, begin: int, seam: Seam, useful: Set[int], targets: Mapping[int, Sequence[int]]
+    ) -> None:
+        """Write the ``useful`` states of the lexer, from a seam on, and what they lead to."""
+        numbers = dict[int, int]()
+        order = list[int]()
 
         def number(state: int) -> int:
-            found = self.numbers.get((key, seam.context, state))
+            found = numbers.get(state)
             if found is None:
-                found = self.numbers[key, seam.context, state] = self.positions.new_state()
-                new[state] = found
+                found = numbers[state] = self.positions.new_state()
                 order.append(state)
             return found
 
-        order = list[int]()
-        for column, target in lexer.begun(seam):
+        for column, target in self.lexer.begun(seam):
             if target in useful:
                 for low, high in self.runs[column]:
                     self.positions.arcs[begin] += (low, high, number(target))
         for state in order:
-            for column, target in lexer.steps(seam.context, state):
+            for column, target in self.lexer.run(state).targets:
                 if target in useful:
                     for low, high in self.runs[column]:
-                        self.positions.arcs[new[state]] += (low, high, number(target))
-        return new
+                        self.positions.arcs[numbers[state]] += (low, high, number(target))
+            for target in targets.get(state, ()):
+                self.positions.add_epsilon(numbers[state], target)
 
-    def ignored(self, seam: Seam) -> int:
-        """The state behind the last lexeme: ignored text may follow."""
+    def behind_all(self, seam: Seam) -> int:
+        """The state behind the last lexeme: a text may end there, and ignored text may follow."""
         key = "behind", seam
         if key not in self.numbers:
             self.numbers[key] = state = self.positions.new_state()
-            self.write_ignored(state, seam)
+            self.positions.add_epsilon(state, END)
+            ends = dict[tuple[int, int], set[int]]()
+            for each in self.lexer.states_in_one(seam):
+                if self.lexer.run(each).is_ignored:
+                    target = self.behind_all(self.lexer.behind(seam.context, each))
+                    ends.setdefault((target, _IGNORED), set()).add(each)
+            self.write_ends(state, seam, ends)
         return self.numbers[key]
-
-    def write_ignored(self, begin: int, seam: Seam) -> None:
-        """Write that a text may end here, or behind ignored text."""
-        self.positions.add_epsilon(begin, END)
-        states = self.lexer.states_from(seam)
-        ends = {state for state in states if self.lexer.run(state).is_ignored}
-        for state, number in self.write_lexer(begin, seam, ends, "ignored").items():
-            if state in ends:
-                self.positions.add_epsilon(number, END)
 
 
 def _runs(octets: Sequence[int]) -> list[tuple[int, int]]:

@@ -118,13 +118,17 @@ class LexerContexts:
             found = self._from[seam] = pending
         return found
 
+    def states_in_one(self, seam: Seam) -> Sequence[int]:
+        """The same without ignored text before it."""
+        return self.reachable(target for _, target in self.begun(seam))
+
     def leading_to(self, context: int, ends: Iterable[int]) -> set[int]:
         """The states that lead to one of ``ends``, these included."""
         before = self._before.get(context)
         if before is None:
             before = self._before[context] = {}
-            for state in self.states_from(Seam(context, 0)):
-                for _, target in self.steps(context, state):
+            for state in self.states_in_one(Seam(context, 0)):
+                for _, target in self.run(state).targets:
                     before.setdefault(target, set()).add(state)
         found = set(ends)
         pending = list(found)
