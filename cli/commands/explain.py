@@ -1,6 +1,7 @@
 """``constrain explain``: why a text is or is not a member of a grammar."""
 
 import json
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -76,6 +77,8 @@ def explain(
     # No text repairs what a token is missing in.
     if verdict.status is not Status.ACCEPTED and not verdict.tokens:
         repair = explainer.repair(text)
+    if repair is not None and verdict.sentences and not repair.is_member:
+        repair = None  # Which would lead away from what the sentences say.
     name = "<stdin>" if file == STDIN else file
     if format_ is Format.JSON:
         write_data(_as_json(verdict, repair, name) + "\n")
@@ -110,6 +113,13 @@ def _as_json(verdict: "Verdict", repair: "Repair | None", name: str) -> str:
     if verdict.instance is not None:
         found |= {"instance": verdict.instance, "schemas": list(verdict.schemas)}
         found["is_for_order"] = verdict.is_for_order
+    if verdict.sentences:
+        found["sentences"] = [
+            {"message": each.message, "line": each.line, "column": each.column}
+            | {"byte": each.offset, "instance": each.instance, "schema": each.schema}
+            | {"call": each.call}
+            for each in verdict.sentences
+        ]
     if repair is not None:
         found["repair"] = {
             "edits": [
@@ -133,6 +143,8 @@ def _said(verdict: "Verdict", name: str, text: bytes) -> str:
 
     if verdict.status is Status.ACCEPTED:
         return f"{visible(name)}: accepted"
+    if verdict.sentences:
+        return "\n".join(_sentences(verdict, name))
     place = f"{name}:{verdict.line}:{verdict.column}: {verdict.status.value}"
     if verdict.status is Status.REJECTED:
         octet = text[verdict.offset]
@@ -148,6 +160,15 @@ def _said(verdict: "Verdict", name: str, text: bytes) -> str:
     if verdict.but_for_line_break:
         said += " (it is accepted without the line break at its end)"
     return visible(said)
+
+
+def _sentences(verdict: "Verdict", name: str) -> Iterator[str]:
+    """One line each: place, and what is wrong there."""
+    status = verdict.status.value
+    for each in verdict.sentences:
+        where = f"{status} {each.place}".rstrip()
+        yield visible(f"{name}:{each.line}:{each.column}: {where}: {each}")
+        status = "also"
 
 
 def _help(verdict: "Verdict", repair: "Repair", text: bytes) -> str:

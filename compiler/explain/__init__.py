@@ -6,6 +6,9 @@
     repairs        the smallest edit near the place that makes the text go on
     refusals       why a token may not come next: by the grammar, the tokenization, a dead end
     spellings      what the tokenizer writes in a refused token's place
+    sentences      of a schema or tools: what is wrong, in sentences about keys and values
+    instance_text, instance_sentences, instance_calls
+                   a text as JSON; a value beside a schema; calls beside their tools
     report         the verdict that all engines give; a DFA's, state by state
     maximal_munch  lexer and parser of maximal munch: the byte that neither can read
     earley         any grammar: the items of the last column of Earley's recogniser

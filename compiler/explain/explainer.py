@@ -11,7 +11,7 @@ terminals and rules these belong to is said by Earley's recogniser of the gramma
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import MAXIMAL_MUNCH
@@ -26,7 +26,7 @@ from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata.dump import ids_text, terminal_names
 from ..diagnostics import GrammarError, LimitError
-from ..dialects import JSON_SCHEMA
+from ..dialects import JSON_SCHEMA, TOOLS
 from ..frontend import Automaton, MaximalMunchGrammar, Parser, Recogniser, read_checked
 from ..grammar.tree import Grammar
 from ..limits import Interrupted, Limits
@@ -50,6 +50,7 @@ from .maximal_munch import explain_maximal_munch
 from .network import explain_network
 from .repairs import Repair, nearest_repair
 from .report import Status, Verdict, explain
+from .sentences import in_words
 
 # In bytes: longer texts are not followed a second time, for the rules around a place.
 _LONGEST_FOLLOWED = 1 << 19
@@ -157,12 +158,15 @@ def explainer_of_grammar(text: str, options: CompileOptions, name: str = "<gramm
         found = _explainer(text, replace(options, limits=clock.limits), name)
 
     by_order = _by_order(
-        found.verdict, lambda: _in_any_order(text, replace(options, limits=clock.limits), name)
+        found.verdict,
+        lambda: _in_any_order(text, replace(options, limits=clock.limits), name),
+        options.dialect,
     )
+    worded = in_words(by_order, text, options)
 
     def verdict(text: bytes) -> Verdict:
         with clock.running():
-            return by_order(text)
+            return worded(text)
 
     def machine() -> TextMachine:
         with clock.running():
@@ -212,13 +216,17 @@ def _explainer(text: str, options: CompileOptions, name: str) -> Explainer:
     return Explainer(verdict, recogniser, machine)
 
 
-def _by_order(base: _Explain, in_any_order: Callable[[], TextMachine | None]) -> _Explain:
+def _by_order(
+    base: _Explain, in_any_order: Callable[[], TextMachine | None], dialect: str | None
+) -> _Explain:
     """A verdict that says whether an instance is refused for the order of its keys."""
     found = cache(in_any_order)
+    if dialect not in (JSON_SCHEMA, TOOLS):
+        return base
 
     def verdict(text: bytes) -> Verdict:
         said = base(text)
-        if said.instance is None or said.status is not Status.REJECTED:
+        if said.status is not Status.REJECTED:
             return said
         other = found()
         count = 0 if other is None else other.follow(other.start, text)[0]
@@ -247,10 +255,12 @@ def explainer_of_artifact(artifact: Artifact) -> Explainer:
     machine = cache(lambda: machine_in(artifact))
     manifest, verdict = artifact.manifest, _by_artifact(artifact, machine)
     source = manifest.source
-    if manifest.dialect == JSON_SCHEMA and source is not None:
-        verdict = _by_order(
-            verdict, lambda: _in_any_order(source, options_of(manifest), "<grammar>")
-        )
+    if source is not None:
+        options = options_of(manifest)
+        if options.dialect == TOOLS:
+            options = replace(options, start=None)  # Which the manifest names, and no text does.
+        in_any_order = partial(_in_any_order, source, options, "<grammar>")
+        verdict = in_words(_by_order(verdict, in_any_order, options.dialect), source, options)
     return Explainer(verdict, artifact, machine)
 
 

@@ -35,6 +35,35 @@ class Status(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Sentence:
+    """What is wrong with an instance of a schema, or with a call of a tool, in its user's words.
+
+    ``line``, ``column`` and ``offset`` as in a ``Verdict``, of the place that it is about;
+    ``instance``: the pointer of the value there, of a ``call`` that in its arguments; ``schema``:
+    the pointer of what asks for something else, None where JSON or the call's form does.
+    """
+
+    message: str
+    line: int
+    column: int
+    offset: int
+    instance: str
+    schema: str | None = None
+    call: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where that is, in words, empty for the whole text."""
+        if self.call is None:
+            return f"at {self.instance}" if self.instance else ""
+        return f"in a call of `{self.call}`{', argument ' * bool(self.instance)}{self.instance}"
+
+    def __str__(self) -> str:
+        by = f" (schema {self.schema})" if self.schema is not None and self.call is None else ""
+        return f"{self.message}{by}"
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """``offset``: bytes that were read; ``line`` and ``column`` (in characters) from 1.
 
@@ -48,6 +77,7 @@ class Verdict:
     ``begun``: the terminals that the place lies inside, each with the bytes that it goes on
     with, as ranges. ``following``: all bytes that could have come, as ranges, whichever of the
     others has them. ``is_for_order``: with keys in any order more of the instance would be read.
+    ``sentences``: of what a schema or tools describe, what is wrong there and behind it.
     """
 
     status: Status
@@ -66,6 +96,7 @@ class Verdict:
     begun: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = ()
     following: tuple[tuple[int, int], ...] = ()
     is_for_order: bool = False
+    sentences: tuple[Sentence, ...] = ()
 
 
 def explain(

@@ -144,7 +144,7 @@ COMPILER: dict[str, set[str]] = {
     "coverage": BASE | {"automata", "grammar", "lazy_dfa", "lnf", "maximal_munch"},
     "explain": BASE
     | {"automata", "compiler", "dialects", "earley", "frontend", "grammar", "lnf", "maximal_munch"}
-    | {"network", "options", "pipeline", "tokenizers", "wordpiece"},
+    | {"network", "options", "pipeline", "schema", "tokenizers", "tool_calls", "wordpiece"},
     "inspection": BASE
     | {"choose", "explain", "merge", "network", "notes", "options", "pipeline"}
     | {"tokenizers", "wordpiece"},

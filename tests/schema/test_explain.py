@@ -35,13 +35,13 @@ SCHEMA = {
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"name": 1}', '1:10: rejected at "1" (byte 9), at /name; expected a string, by #/prop'),
-        ('{"name": "x", "age": "3"}', "at /age; expected a number, by #/properties/age"),
+        ('{"name": 1}', "1:10: rejected at /name: expected a string, not the number 1 (schema #/prop"),
+        ('{"name": "x", "age": "x"}', "rejected at /age: expected an integer, not the string"),
         ('{"name": "x"} ', 'rejected at " "'),
-        ('{"age": 1}', 'at the root; expected "n", by #'),
-        ('{"name": "x", "tags": ["a", 1]}', 'at /tags/1; expected "\\"a\\"" or "\\"b\\"", by'),
-        ('{"name": "x", "next": {"name": 1}}', "at /next/name; expected a string"),
-        ('{"name": "x", "tags": [', "incomplete, at /tags"),
+        ('{"age": 1}', "1:10: rejected: key `name` is missing (schema #)"),
+        ('{"name": "x", "tags": ["a", 1]}', 'at /tags/1: the number 1 is none of "a", "b" (schema'),
+        ('{"name": "x", "next": {"name": 1}}', "at /next/name: expected a string"),
+        ('{"name": "x", "tags": [', "incomplete at /tags: the text is cut off inside an array"),
     ],
 )  # fmt: skip
 def test_an_instance_is_explained_by_pointers(
@@ -77,7 +77,7 @@ def test_what_is_refused_for_the_order_of_its_keys_says_so(
         found = cli("explain", subject, "-", stdin=text.encode())
         parsed = json.loads(cli("explain", subject, "-", "-f", "json", stdin=text.encode()).out)
 
-        assert ("(--order any)" in found.out.decode()) == is_for_order
+        assert ("(--order any takes all)" in found.out.decode()) == is_for_order
         assert parsed["is_for_order"] == is_for_order
     found = cli("explain", "--order", "any", "s.schema.json", "-", stdin=text.encode())
     assert "(--order any)" not in found.out.decode()
