@@ -46,6 +46,12 @@ class Artifact:
     later: Later | None = field(default=None, repr=False)
     reload: Callable[[], "Artifact"] | None = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        m = self.manifest
+        size = sum(array.nbytes for array in self.arrays.values())
+        what = f"{m.kind}, {m.tokenization}, {m.dialect}"
+        return f"<Artifact: {what}, {m.vocab_size:,} tokens, {size:,} bytes>"
+
     def __post_init__(self) -> None:
         # Now, by one thread: all that threads share is found under its lock.
         assert self._contents.lock

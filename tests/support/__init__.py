@@ -24,6 +24,9 @@ from . import forked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = ("artifacts", "cli", "compiler")
+
+# What is installed as the package ``constrain`` itself.
+PUBLIC = Path("compiler", "public")
 EXAMPLES = ROOT / "examples"
 
 Case = TypeVar("Case")

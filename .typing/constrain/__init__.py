@@ -1,0 +1,1 @@
+../../compiler/public/__init__.py
