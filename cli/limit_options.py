@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from constrain.artifacts.errors import visible
+
 from .console import UsageError
 from .everywhere import panels
 
@@ -88,3 +90,18 @@ class OfLimits:
             table_seconds=min(self.max_table_seconds, ALL_THERE_IS),
             nesting=min(self.max_nesting, ALL_THERE_IS),
         )
+
+
+def amount(said: str | None) -> str | float | None:
+    """What is precomputed, in words or as seconds. Raises ``UsageError``."""
+    if said in (None, "all", "none"):
+        return said
+    try:
+        seconds = float(said)
+    except ValueError:
+        seconds = -1.0
+    if not seconds >= 0:
+        raise UsageError(
+            f"--precompute takes all, none or a number of seconds, not {visible(said)!r}"
+        )
+    return seconds

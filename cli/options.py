@@ -23,7 +23,7 @@ from .configuration.current import choice
 from .console import UsageError, noting
 from .everywhere import panels
 from .inputs import GENERIC, beside, dialect_for
-from .limit_options import ALL_THERE_IS, OfLimits
+from .limit_options import ALL_THERE_IS, OfLimits, amount
 from .schema_options import SCHEMA, OfSchemas, plain
 from .watch import Watch
 
@@ -251,26 +251,21 @@ class Given(OfLimits, OfSchemas):
             "grammars, and Lark's with %ignore, %llguidance or lazy rules, else exact]",
         ),
     ] = None
-    prewarm: Annotated[
-        int | None,
+    precompute: Annotated[
+        str | None,
         typer.Option(
-            min=0,
-            max=1_000_000,
-            metavar="COUNT",
+            metavar="all|SECONDS|none",
             rich_help_panel=panels.COMPILATION,
-            help="Summaries of masks to precompute at most; 0 for no masks.  [default: 50000, by "
-            "maximal munch 150000, with rows of 10 MB and about five seconds of work]",
+            help="Masks to put into the file; others are made when met. SECONDS of CPU time: the "
+            "file then depends on the machine.  [default: about 5 s of work, which is counted, "
+            "and 10 MB]",
         ),
     ] = None
-    lazy: Annotated[
-        bool,
-        typer.Option(
-            "--lazy/--no-lazy",
-            show_default=False,
-            rich_help_panel=panels.COMPILATION,
-            help="Precompute no masks, as --prewarm 0: all is at run time.",
-        ),
-    ] = False
+    # By their older names.
+    prewarm: Annotated[
+        int | None, typer.Option(min=0, max=1_000_000, metavar="COUNT", hidden=True)
+    ] = None
+    lazy: Annotated[bool, typer.Option("--lazy/--no-lazy", show_default=False, hidden=True)] = False
     unk: Annotated[
         Unk | None,
         typer.Option(
@@ -380,11 +375,15 @@ class Given(OfLimits, OfSchemas):
 
         if self.lazy and self.prewarm:
             raise UsageError("--lazy precomputes nothing, and --prewarm says how much to")
+        if self.precompute is not None and (self.lazy or self.prewarm is not None):
+            older = "--lazy" if self.lazy else "--prewarm"
+            raise UsageError(f"--precompute takes the place of {older}: say one of them")
         if self.max_depth is not None and self.engine not in (None, Engine.AUTO, Engine.DFA):
             raise UsageError(f"--max-depth makes a DFA, and --engine says {self.engine.value}")
         named = {field.name for field in fields(CompileOptions)}
         said = {field.name: getattr(self, field.name) for field in fields(self)}
         said |= {"prewarm": 0} if self.lazy else {}
+        said |= {"precompute": amount(self.precompute)}
         said |= {"max_artifact_bytes": min(self.max_artifact_bytes, ALL_THERE_IS)}
         said |= {"dialect": dialect_for(path, self.dialect, self.extended)}
         said |= {"is_guessed": self.guesses(path), "define": self.definitions()}

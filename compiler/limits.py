@@ -12,6 +12,7 @@ with making_tables(): ...                            of a tokenizer: by a clock 
 effort = Effort(limits, rules, progress)
 effort.begin("the masks", most=1 << 30)              work is counted from here on
 effort.spend(nodes)                                  ``Exhausted`` beyond the most, ``LimitError``
+limits.for_precomputing(seconds)                     by a clock that leaves time to write a file
 
 Work is counted where it can be left to decoding: the same input is precomputed as far on each
 machine. Seconds are of the processor, so that a busy machine refuses nothing that another takes.
@@ -41,6 +42,9 @@ _SMALL = 1 << 20
 
 # What a timer grants beyond a limit, so that the step at work says first what is too much.
 _GRACE_SHARE, _GRACE_SECONDS, _GRACE_BYTES = 0.05, 0.1, 10_000_000
+
+# Of the time that is left, what precomputing leaves to the steps behind it: so much at most.
+_TO_WRITE_SHARE, _TO_WRITE_SECONDS = 0.5, 5.0
 
 
 class Clock:
@@ -158,6 +162,17 @@ class Limits:
         """The same limits, by the same clock, with at most ``states`` states: for a search that is
         given up where it would take more."""
         return replace(self, states=min(states, self.states)).started()
+
+    def for_precomputing(self, seconds: float | None = None) -> "Limits":
+        """The same limits by a clock of their own, which ends after so many ``seconds``, and before
+        the other: what can be left to decoding leaves time to write what there is."""
+        meter = self.started().meter
+        assert meter is not None
+        left = max(0.0, meter.clock.left())
+        left -= min(_TO_WRITE_SHARE * left, _TO_WRITE_SECONDS)
+        own = Meter(Clock(left if seconds is None else min(left, seconds)), meter.tables)
+        own.baseline = meter.baseline
+        return replace(self, meter=own)
 
     def exceeded(self, states: int, transitions: int, memory: int) -> bool:
         """Whether any of the three is too many: one quick look before the checks that raise."""
@@ -360,6 +375,9 @@ def resident_bytes() -> int:
 # asked for, about five seconds. It is counted, so that the bytes of a file are those of its input.
 MOST_WORK, DEFAULT_WORK = 1 << 29, 3 << 26
 
+# Bytes of a cell of a table.
+_CELL_BYTES = 4
+
 # Work between two steps of the progress bar.
 _BETWEEN = 1 << 22
 
@@ -371,7 +389,8 @@ class Exhausted(Exception):  # noqa: N818
 @dataclass(slots=True, eq=False)
 class Effort:
     """``rules``: named where time or memory run out. ``stage``: at work. ``most``: work of it that
-    is done at most, None where all of it must be. ``spent``: so far."""
+    is done at most, None where all of it must be. ``spent``: so far. ``within``: the limits of such
+    a stage, which time and memory end as its work does."""
 
     limits: Limits
     rules: Sequence[str]
@@ -379,30 +398,39 @@ class Effort:
     stage: str = "the masks"
     most: int | None = None
     spent: int = 0
+    within: Limits | None = None
     _shown: int = field(default=0, init=False)
 
-    def begin(self, stage: str, most: int | None = None) -> None:
+    def begin(self, stage: str, most: int | None = None, within: Limits | None = None) -> None:
         """Count from 0 for a stage."""
         self.stage, self.most, self.spent, self._shown = stage, most, 0, 0
+        self.within = within
 
     def spend(self, work: int, size: int = 0) -> None:
         """Some work was done, and so many bytes of tables are about to be allocated (a ``Watch``).
 
         Raises ``LimitError`` for time and memory, and ``Exhausted``.
         """
-        self.spent += work
-        self.limits.check_resources(self.stage, self.rules)
-        if size:
-            self.limits.check_allocation(size, self.stage, self.rules)
+        # A cell of what may be left to decoding is work as well, before it is made.
+        self.spent += work if self.most is None else work + size // _CELL_BYTES
+        if self.most is not None and self.spent > self.most:
+            raise Exhausted
+        try:
+            limits = self.within or self.limits
+            limits.check_resources(self.stage, self.rules)
+            if size:
+                limits.check_allocation(size, self.stage, self.rules)
+        except LimitError as error:
+            if self.within is None:
+                raise
+            raise Exhausted from error
         if self.spent >= self._shown + _BETWEEN:
             self._shown = self.spent
             if self.most is not None:
                 self.progress(self.stage, min(self.spent, self.most), self.most)
-        if self.most is not None and self.spent > self.most:
-            raise Exhausted
 
     def end(self) -> None:
         """The stage is finished: no more of it is counted."""
         if self.most is not None:
             self.progress(self.stage, self.most, self.most)
-        self.most = None
+        self.most = self.within = None

@@ -23,24 +23,26 @@ from .grammar.tree import Grammar
 from .options import ANY, AUTO, AnyTokenizer, CompileOptions
 from .tokenizers import Tokenizer
 
-PARTLY = (
-    "not all masks were precomputed, by default 10 MB at most: the others are computed at run time "
-    "(--prewarm 50000 precomputes more)"
-)
-
 DEAD_ENDS = (
     "dead ends are possible: where the grammar nests, it is not decided whether maximal munch "
     "leaves a way to the end of a text behind each token"
 )
 
-OF_LAZY_LEXEMES = (
-    "a terminal is too large to be built: its states are made while decoding, and masks are put "
-    "together at run time"
-)
+_MASKS = "masks: "
 
-COUNTED = "repetitions are counted, not copied; not all masks are precomputed"
 
-LAZY = "no masks were precomputed: they are computed at run time, the first ones slowly"
+def of_masks(count: int, *, is_complete: bool) -> tuple[str, ...]:
+    """How many masks are there, if others are left to decoding."""
+    if is_complete:
+        return ()
+    if not count:
+        return (f"{_MASKS}none precomputed, all when met",)
+    return (f"{_MASKS}{count:,} precomputed, others when met",)
+
+
+def is_of_masks(note: str) -> bool:
+    """Whether a note says that masks are left to decoding."""
+    return note.startswith(_MASKS)
 
 
 def notes_of(recogniser: Recogniser, options: CompileOptions) -> Iterator[str]:
@@ -90,14 +92,6 @@ def _made_when_met(recogniser: Recogniser) -> str:
     return "a terminal" if is_lazy else ""
 
 
-def notes_on_rows(parser: Parser) -> Iterator[str]:
-    """What there is to say of rows that are missing."""
-    if parser.lazily is not None and not parser.choice.is_lazy:
-        return
-    is_counted = parser.met is not None and parser.met.stored.fronts.times
-    yield COUNTED if is_counted else LAZY if parser.lazily else PARTLY
-
-
 def without_effect(
     recogniser: Recogniser, kind: str, method: str, options: CompileOptions
 ) -> Iterator[str]:
@@ -108,13 +102,11 @@ def without_effect(
     """
     is_dfa = isinstance(recogniser, Automaton)
     yield from depth_without_effect(recogniser, options)
-    lazily = options.prewarm == 0
     if options.prewarm is not None and kind not in (NETWORK, GREEDY):
-        name = "--lazy (--prewarm 0)" if lazily else f"--prewarm {options.prewarm}"
-        yield f"{name} changes nothing: it is about networks, and this artifact is a {kind}"
+        yield f"{_amount(options)} changes nothing: it is about networks, and this is a {kind}"
     if options.prewarm and (whose := _made_when_met(recogniser)):
         why = f"the states of {whose} are made while decoding"
-        yield f"--prewarm {options.prewarm} changes nothing: {why}"
+        yield f"{_amount(options)} changes nothing: {why}"
     if options.method not in (AUTO, method):
         why = f"the method is {method}" if method else "there is no choice of methods here"
         if not is_dfa:
@@ -126,6 +118,15 @@ def without_effect(
         yield "--unk changes nothing: only WordPiece has words that become unknown"
     if options.parser != AUTO and (is_dfa or options.engine != AUTO):
         yield f"parser={options.parser!r} changes nothing: the engine is {recogniser.choice.engine}"
+
+
+def _amount(options: CompileOptions) -> str:
+    """The option that says what is precomputed."""
+    if options.precompute is not None:
+        return f"--precompute {options.precompute:g}"
+    if options.prewarm == 0:
+        return "--precompute none"
+    return "--precompute all" if options.wants_all_masks else f"--prewarm {options.prewarm}"
 
 
 def added_tokens_as_text(

@@ -47,9 +47,13 @@ MAX_ARTIFACT_BYTES = 256_000_000
 # Summaries that are precomputed, of networks and of networks over lexemes.
 PREWARM, PREWARM_OVER_LEXEMES = 50_000, 150_000
 
-# Bytes of the rows that are precomputed, where --prewarm asks for none in particular: most of the
-# masks that texts meet are among the first.
+# Bytes of the rows that are precomputed, where nothing else is asked for: most of the masks that
+# texts meet are among the first.
 ROWS_BYTES = 10_000_000
+
+# What ``precompute`` says in words, and as many summaries, or as much work, as all.
+ALL_MASKS, NO_MASKS = "all", "none"
+_ALL = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +97,13 @@ class CompileOptions:
 
     Of the work and the file:
 
-    - ``prewarm``: how many summaries of masks are precomputed at most, 0 for none, and for no
-      rows of a byte DFA; by default ``PREWARM``, by maximal munch ``PREWARM_OVER_LEXEMES``, in
-      ``ROWS_BYTES`` and with ``limits.DEFAULT_WORK``.
+    - ``precompute``: ``all`` masks, ``none``, or what so many seconds of the processor are enough
+      for, which differs between machines. By default a fixed amount of work is done
+      (``limits.DEFAULT_WORK``) for rows of ``ROWS_BYTES``: the file depends on the input alone.
+      What is missing is found while decoding. Beyond ``limits.seconds`` it is, too.
+    - ``prewarm``: how many summaries of masks are precomputed at most, with
+      ``limits.MOST_WORK``; 0 is ``precompute="none"``. By default ``PREWARM``, by maximal munch
+      ``PREWARM_OVER_LEXEMES``. ``precompute`` in words sets it.
     - ``max_artifact_bytes``: beyond this size mask rows are left out and computed lazily; what
       cannot be left out must not be larger. 0 leaves out all rows, whatever the rest takes.
     - ``strip``: leave the grammar's text out of the artifact.
@@ -122,6 +130,7 @@ class CompileOptions:
     keep_unknown: bool | None = None
     eos: Sequence[int | str] = ()
     vocab_size: int | None = None
+    precompute: str | float | None = None
     prewarm: int | None = None
     max_artifact_bytes: int = MAX_ARTIFACT_BYTES
     strip: bool = False
@@ -145,6 +154,17 @@ class CompileOptions:
             number = getattr(self, name)
             if number is not None and number < 0:
                 raise ValueError(f"{name} must be at least 0, not {number}")
+        wanted = self.precompute
+        if isinstance(wanted, str):
+            if wanted not in (ALL_MASKS, NO_MASKS):
+                raise ValueError(f"precompute must be 'all', 'none' or seconds, not {wanted!r}")
+            object.__setattr__(self, "prewarm", _ALL if wanted == ALL_MASKS else 0)
+            object.__setattr__(self, "precompute", None)
+        elif wanted is not None:
+            if not wanted >= 0:
+                raise ValueError(f"precompute must be at least 0 seconds, not {wanted}")
+            if self.prewarm is None:
+                object.__setattr__(self, "prewarm", _ALL)
 
     @property
     def wants_masks_alone(self) -> bool:
@@ -168,7 +188,20 @@ class CompileOptions:
     @property
     def rows_work(self) -> int:
         """The most work of precomputing rows, as ``limits.Effort`` counts it."""
+        if self.wants_all_masks:
+            return _ALL
         return DEFAULT_WORK if self.prewarm is None else MOST_WORK
+
+    @property
+    def wants_all_masks(self) -> bool:
+        """Whether neither a number of summaries nor work bounds what is precomputed."""
+        return self.prewarm == _ALL
+
+    @property
+    def rows_limits(self) -> Limits:
+        """The limits of precomputing, by a clock that ends before the others'."""
+        seconds = self.precompute
+        return self.limits.for_precomputing(None if isinstance(seconds, str) else seconds)
 
     @property
     def most_built(self) -> int:

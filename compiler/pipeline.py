@@ -41,14 +41,11 @@ from .frontend import (
 from .grammar.check import check
 from .limits import Effort, blaming, in_force
 from .notes import (
-    COUNTED,
     DEAD_ENDS,
-    OF_LAZY_LEXEMES,
-    PARTLY,
     added_tokens_as_text,
     end_of_text,
     notes_of,
-    notes_on_rows,
+    of_masks,
     without_effect,
 )
 from .options import (
@@ -254,7 +251,8 @@ def _of_any_tokens(
     masks = precompute(columns, request, size_of(sections))
     sections |= masks.sections
     artifact = assemble(automaton, columns, sections, masks.counts, request, ANY)
-    notes = (*choice.notes, *columns.notes, *masks.notes)
+    missing = of_masks(0, is_complete=masks.is_complete)
+    notes = (*choice.notes, *columns.notes, *masks.notes, *missing)
     return Compilation(automaton, None, artifact, notes, weakened=choice.note)
 
 
@@ -281,7 +279,7 @@ def _of_canonical_tokens(
         sections = encode_merged(merged.columns, found, request)
         masks = precompute_tokens(found, request, size_of(sections))
         sections |= masks.sections
-        counts, why = masks.counts, masks.notes
+        counts, why = masks.counts, of_masks(0, is_complete=masks.is_complete)
         artifact = assemble_merged(automaton, merged.columns, found, sections, counts, request)
     return Compilation(automaton, found, artifact, (*notes, *why), choice.method, choice.reason)
 
@@ -301,7 +299,7 @@ def _of_byte_dfa(
 
     columns = merged.columns
     network = network_without_calls(columns.dfa.tables(columns.classes), automaton.grammar.start)
-    of_masks = merge(
+    beside = merge(
         automaton.grammar,
         with_rejecting_start(network),
         columns.classes,
@@ -310,11 +308,11 @@ def _of_byte_dfa(
         progress,
         is_normal=merged.is_normal,
     )
-    sections = encode(columns, request) | of_masks.sections
-    rows = precompute(of_masks, size_of(sections))
+    sections = encode(columns, request) | beside.sections
+    rows = precompute(beside, size_of(sections))
     counts = counts_of(rows)
     artifact = assemble(automaton, columns, sections | rows.arrays, counts, request, CANONICAL)
-    return artifact, () if rows.is_complete else (PARTLY,)
+    return artifact, of_masks(counts.get("rows", 0), is_complete=rows.is_complete)
 
 
 def _of_nesting(
@@ -378,15 +376,15 @@ def _of_canonical_network(
     """The canonical token sequences of a network: rows of all its stacks."""
     from .assemble.dfa import size_of
     from .assemble.parser import assemble, encode
-    from .assemble.size import counts
     from .canonical_network.sections import counts_of, precompute
 
     assert parser.network is not None
     sections = encode(parser, merged.terminals, request) | merged.sections
     rows = precompute(merged, size_of(sections))
     sections |= rows.arrays
-    artifact = assemble(parser, sections, counts_of(rows), request, CANONICAL)
-    why = () if rows.is_complete else (COUNTED if counts(parser) else PARTLY,)
+    found = counts_of(rows)
+    artifact = assemble(parser, sections, found, request, CANONICAL)
+    why = of_masks(found.get("rows", 0), is_complete=rows.is_complete)
     return Compilation(parser, None, artifact, (*merged.notes, *why))
 
 
@@ -433,7 +431,7 @@ def _of_network(
 
         masks = precompute(parser.network, request, size_of(sections), progress)
         sections, counts = sections | masks.arrays(), masks.counts
-        notes += [] if masks.is_complete else [PARTLY]
+        notes += of_masks(counts["rows"], is_complete=masks.is_complete)
         is_lazy = not masks.is_complete or not len(masks.summaries.keys)
     if is_lazy:
         sections |= for_lazy_masks(size_of(sections), request)
@@ -445,7 +443,8 @@ def _of_network(
 
         if parser.lazily is None:
             artifact = with_rows(artifact, request, size_of(artifact.arrays), progress)
-        notes += notes_on_rows(parser)
+        if parser.lazily is None or parser.choice.is_lazy:
+            notes += of_masks(artifact.manifest.counts.get("rows", 0), is_complete=False)
     return Compilation(parser, None, artifact, tuple(notes), weakened=choice.note)
 
 
@@ -458,7 +457,6 @@ def _over_lexemes(
     """A grammar read by maximal munch, and all token sequences that spell a member."""
     from .assemble.dfa import size_of
     from .assemble.maximal_munch import assemble, encode
-    from .assemble.size import counts
     from .machine.spellable import spellable
     from .maximal_munch.emptiness import is_surely_empty
     from .maximal_munch.precompute import precompute_within
@@ -475,9 +473,9 @@ def _over_lexemes(
     sections = encode(parser, request)
     masks = precompute_within(parser.tables, request, size_of(sections), progress)
     artifact = assemble(parser, sections, masks, request)
-    partly = request.options.prewarm != 0 and not masks.reached.complete
-    why = OF_LAZY_LEXEMES if parser.tables.lexer.is_lazy else COUNTED if counts(parser) else PARTLY
-    notes = (*spelled, *choice.notes, DEAD_ENDS, *((why,) if partly else ()))
+    is_complete = request.options.prewarm == 0 or masks.reached.complete
+    of_rows = of_masks(artifact.manifest.counts["rows"], is_complete=is_complete)
+    notes = (*spelled, *choice.notes, DEAD_ENDS, *of_rows)
     return Compilation(parser, None, artifact, notes, closure=masks.reached, weakened=choice.note)
 
 

@@ -42,8 +42,9 @@ WalkKey = tuple[int, int, int, int]
 # A state and a pre-tokenizer state.
 _Place = tuple[int, int]
 
-# What a walk, and a part of it, cost in trie nodes that are met.
-_WALK_WORK, _PART_WORK = 10_000, 200
+# What a walk, a part of it, and a node that it meets beside the pre-tokenizer cost in trie nodes
+# that are met by bytes alone.
+_WALK_WORK, _PART_WORK, _NODE_WORK = 10_000, 200, 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +101,7 @@ class TokenWalks:
     ) -> None:
         self._tables, self._pretokenizer, self._contexts = tables, pretokenizer, contexts
         self._vocab_size = vocab_size
-        self.tries, self._watch = tries, watch
+        self.tries, self.watch = tries, watch
         self.sets = NodeSets()
         # The number of each trie's root, which stands for itself in no set.
         self.roots = [0, *(len(trie.octets) for trie in tries[:-1])]
@@ -179,7 +180,7 @@ class TokenWalks:
                         left_nodes.append(self.sets[still])
         parts = list(dict.fromkeys(parts))
         self._parts += len(parts)
-        self._watch(_WALK_WORK + _PART_WORK * len(parts), 0)
+        self.watch(_WALK_WORK + _PART_WORK * len(parts), 0)
         walk = Walk(
             tuple(parts),
             tuple(
@@ -205,7 +206,7 @@ class TokenWalks:
         if not begun:
             nodes = nodes[:0]
         lands, stops = walk.landings(layout.place[nodes if begins else nodes - base], begun)
-        self._watch(walk.visited, 0)
+        self.watch(_NODE_WORK * walk.visited, 0)
         pairs = states.pairs
         met = np.zeros(len(pairs), dtype=np.bool_)
         met[lands[:, 0]] = True

@@ -12,8 +12,9 @@ from .project import Project
 
 # Options that the command line says, and those of the file that have nothing to say beside them.
 INSTEAD: Mapping[str, tuple[str, ...]] = {
-    "prewarm": ("lazy",),
-    "lazy": ("prewarm",),
+    "precompute": ("prewarm", "lazy"),
+    "prewarm": ("precompute", "lazy"),
+    "lazy": ("precompute", "prewarm"),
     "engine": ("max_depth",),
     "max_depth": ("engine",),
     "dialect": ("extended",),

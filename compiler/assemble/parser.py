@@ -26,7 +26,7 @@ from ..automata.dfa import TokenIds
 from ..diagnostics import LimitError
 from ..frontend import Parser
 from ..lazy_dfa.conjunctions import Operation, joined
-from ..limits import Effort
+from ..limits import Effort, Exhausted
 from ..options import CANONICAL, ArtifactRequest
 from ..progress import Step
 from ..tokenizers import Tokenizer
@@ -138,8 +138,8 @@ class _Productions:
 def with_first_row(artifact: Artifact, request: ArtifactRequest[Tokenizer]) -> Artifact:
     """The artifact with the mask before any token, where there is room for it, so that no loaded
     one computes it. Where nothing is to be precomputed it is found when the file is written, if
-    explanations are. Raises ``LimitError`` for time, resident memory, and parts of a permutation
-    that cannot be distinguished."""
+    explanations are; so it is where time and resident memory do not suffice. Raises
+    ``LimitError`` for parts of a permutation that cannot be distinguished."""
     size = size_of(artifact.arrays) + 4 * word_count(request.vocab_size)
     if size > request.options.max_artifact_bytes:
         return artifact
@@ -147,20 +147,19 @@ def with_first_row(artifact: Artifact, request: ArtifactRequest[Tokenizer]) -> A
         if artifact.later is None:
             return artifact
         return replace(artifact, later=_FirstRow(artifact.sharing(request.trie)))
-    effort = Effort(request.limits, (artifact.manifest.start,))
-    effort.begin("the mask before any token")
+    options, effort = request.options, Effort(request.limits, (artifact.manifest.start,))
+    effort.begin("the mask before any token", options.rows_work, options.rows_limits)
     machine = artifact.sharing(request.trie).machine()
-    if isinstance(machine, EarleyMasks):
-        row = machine.first_row(effort.spend)
-    else:
-        try:
+    try:
+        if isinstance(machine, EarleyMasks):
+            row = machine.first_row(effort.spend)
+        else:
             row = machine.row(machine.start)
-        except UndecidedError:
-            return artifact
-        except AmbiguousPartsError as error:
-            stage = "a mask behind parts of a permutation that cannot be distinguished"
-            raise LimitError(stage, "states", error.most, is_fixed=True) from error
-        effort.spend(0)
+    except (UndecidedError, Exhausted):
+        return artifact
+    except AmbiguousPartsError as error:
+        stage = "a mask behind parts of a permutation that cannot be distinguished"
+        raise LimitError(stage, "states", error.most, is_fixed=True) from error
     return replace(artifact, arrays={**artifact.arrays, FIRST_ROW: row})
 
 

@@ -13,8 +13,9 @@ states inside characters.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ from ..bpe.tokenizer_tables import TokenizerTables, tokenizer_sections
 from ..diagnostics import TokenizerError
 from ..grammar.added_text import unspellable
 from ..grammar.tree import Grammar
-from ..limits import Effort
+from ..limits import Effort, Exhausted
 from ..normalizer.character_properties import CHANGED, read_characters
 from ..normalizer.normalized_members import NormalFormTables
 from ..options import PREWARM, ArtifactRequest
@@ -215,8 +216,7 @@ def check_beginnings(
 def precompute(merged: CanonicalTables, taken: int) -> Precomputed:
     """The rows of all stacks, as far as there is room; none of them if none are wanted. The mask
     before any token is among them or has a section of its own, while there is room for it.
-    ``taken``: bytes of the artifact's other sections. Raises ``LimitError`` for time and resident
-    memory."""
+    ``taken``: bytes of the artifact's other sections."""
     request, network = merged.request, merged.network
     options = request.options
     rows = PREWARM if options.prewarm is None else options.prewarm
@@ -229,20 +229,27 @@ def precompute(merged: CanonicalTables, taken: int) -> Precomputed:
     elif (all_rows := by_cartesian_merge(merged, options.prewarm, memory)) is not None:
         return all_rows
     else:
-        liveness, ends = Liveness(network), merged.ends
-        if ends is not None:
-            assert merged.inert is not None
-            liveness = NormalizedLiveness(network, merged.inert, ends)
-        # Rows that are found take less in a file: most hold few tokens, and many are equal.
-        most_work = options.rows_work
-        found = precompute_rows(network, liveness, rows, memory, merged.effort, most_work)
+        effort, work, limits = merged.effort, options.rows_work, options.rows_limits
+        liveness = partial(_liveness, merged)
+        found = precompute_rows(network, liveness, rows, memory, effort, work, limits)
     if (found.arrays and found.is_complete) or room < first:
         return found
     arrays = found.arrays | _first_row(merged, found.arrays)
-    for more in _for_lazy_rows(merged):
-        if sum(array.nbytes for array in (*arrays.values(), *more.values())) <= room:
-            arrays |= more
+    merged.effort.begin("what masks are made of", options.rows_work, options.rows_limits)
+    with suppress(Exhausted):
+        for more in _for_lazy_rows(merged):
+            if sum(array.nbytes for array in (*arrays.values(), *more.values())) <= room:
+                arrays |= more
+    merged.effort.end()
     return replace(found, arrays=arrays)
+
+
+def _liveness(merged: CanonicalTables) -> Liveness:
+    """What is live beside the tokenizer's normal form."""
+    if (ends := merged.ends) is None:
+        return Liveness(merged.network)
+    assert merged.inert is not None
+    return NormalizedLiveness(merged.network, merged.inert, ends)
 
 
 def _for_lazy_rows(merged: CanonicalTables) -> Iterator[dict[str, NDArray[Any]]]:
@@ -260,12 +267,15 @@ def _first_row(
     """The section of the mask before any token; none where ``rows`` have it, or it takes too much
     to search. It is computed as while decoding."""
     sections = merged.sections | dict(rows)
-    merged.effort.begin("the mask before any token")
+    options = merged.request.options
+    merged.effort.begin("the mask before any token", options.rows_work, options.rows_limits)
     machine = _machine(merged.network, merged.inert, sections, merged.request)
     try:
         row = machine.row(machine.start)
-    except ArtifactError:
+    except (ArtifactError, Exhausted):
         return {}
+    finally:
+        merged.effort.end()
     masks = machine.inner if isinstance(machine, WithNormalForm) else machine
     return {FIRST_ROW: row} if masks.lazy_threads(masks.start) else {}
 

@@ -22,10 +22,10 @@ def by_cartesian_merge(
 ) -> Precomputed | None:
     """All rows, at most so many, if it is said how many, and of so many bytes.
 
-    None where there would be more, where the network has calls, or where tokens may be dead beside
-    a normal form. Raises ``LimitError`` for time and resident memory.
+    None where there would be more, where the network has calls, where tokens may be dead beside
+    a normal form, or where time and memory do not suffice.
     """
-    network, tables, limits = merged.network, merged.tables, merged.effort.limits
+    network, tables, limits = merged.network, merged.tables, merged.request.options.rows_limits
     if len(network.network.tables.call_starts):
         return None
     progress = merged.effort.progress
@@ -34,9 +34,7 @@ def by_cartesian_merge(
         if most is not None and 2 * product.states > most:
             return None
         found = cartesian_merge(product, tables, limits, merged.normal_form, progress)
-    except LimitError as error:
-        if error.is_measured:
-            raise
+    except LimitError:
         return None
     if not found.live_by_inert:
         return None

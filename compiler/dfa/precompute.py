@@ -20,9 +20,9 @@ from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.subtrees import subtrees_of
 from constrain.artifacts.tokens.trie import Trie, trie_arrays, walk
 
-from ..diagnostics import TokenizerError
+from ..diagnostics import LimitError, TokenizerError
 from ..limits import Limits
-from ..options import PREWARM, ROWS_BYTES, ArtifactRequest
+from ..options import ArtifactRequest
 from ..progress import Step
 from .byte_rows import byte_rows
 from .row_table import DistinctRows, RowTable
@@ -41,11 +41,13 @@ class Masks:
     """What masks are looked up in, or what they are computed from lazily.
 
     ``sections``: of the artifact. ``counts``: of its manifest. ``notes``: for the user.
+    ``is_complete``: not where rows are left out that were wanted.
     """
 
     sections: Mapping[str, NDArray[Any]]
     counts: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    is_complete: bool = True
 
 
 @Step("precompute")
@@ -54,7 +56,7 @@ def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], t
     end.
 
     ``taken``: bytes that the artifact's other sections have. Raises ``TokenizerError`` if the
-    tokenizer can spell no member, and ``LimitError``.
+    tokenizer can spell no member, and ``LimitError`` for rows that are needed.
     """
     dfa, size = columns.dfa, request.vocab_size
     tables = dfa.tables(columns.classes)
@@ -75,9 +77,15 @@ def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], t
     elif request.options.prewarm == 0:
         return Masks(for_lazy_masks(taken, request), notes=notes)
     subtrees = subtrees_of(request.trie)
-    table = byte_rows(tables, trie, live, request.eos, size, request.limits, most, subtrees)
+    limits = request.limits if most is None else request.options.rows_limits
+    try:
+        table = byte_rows(tables, trie, live, request.eos, size, limits, most, subtrees)
+    except LimitError as error:
+        if most is None or not error.is_measured:
+            raise
+        table = None
     if table is None:
-        return Masks({}, notes=(*notes, _left_out(request, taken)))
+        return Masks({}, notes=notes, is_complete=False)
     return replace(_stored(table), notes=notes)
 
 
@@ -116,7 +124,7 @@ def precompute_tokens(
         "tokens.allowed": canonical.allowed,
         "tokens.allowed_offsets": canonical.allowed_offsets,
     }
-    return Masks(sections, notes=(_left_out(request, taken),))
+    return Masks(sections, is_complete=False)
 
 
 def _stored(table: RowTable) -> Masks:
@@ -127,19 +135,6 @@ def _stored(table: RowTable) -> Masks:
         "row_offsets": table.offsets,
     }
     return Masks(sections, {"rows": table.count})
-
-
-def _left_out(request: ArtifactRequest["Tokenizer"], taken: int) -> str:
-    most = request.options.max_artifact_bytes
-    if request.options.rows_bytes(most - taken) < most - taken:
-        return (
-            f"the mask rows have more than {ROWS_BYTES:,} bytes: they are left out and computed at "
-            f"run time (--prewarm {PREWARM} puts them into the file)"
-        )
-    return (
-        f"the mask rows would make the artifact larger than {most:,} bytes: they are left out and "
-        f"computed at run time (--max-artifact-bytes)"
-    )
 
 
 def token_rows(

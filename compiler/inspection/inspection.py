@@ -19,7 +19,7 @@ from ..diagnostics import LimitError
 from ..explain.report import Verdict
 from ..limits import Limits
 from ..merge.dump import tabulated
-from ..notes import COUNTED, OF_LAZY_LEXEMES, PARTLY
+from ..notes import is_of_masks
 from ..options import AnyTokenizer, CompileOptions
 from ..pipeline import Compilation
 from ..progress import Step
@@ -260,7 +260,7 @@ def _precomputed(artifact: Artifact) -> str:
     found = ("memo.keys", "greedy.first_keys")
     if not any(name in a and len(a[name]) for name in found):
         return NONE
-    return SOME if {PARTLY, COUNTED, OF_LAZY_LEXEMES}.intersection(artifact.notes) else ALL
+    return SOME if any(map(is_of_masks, artifact.notes)) else ALL
 
 
 def _bounds(options: CompileOptions) -> dict[str, float]:

@@ -42,7 +42,7 @@ def with_rows(
     progress: Progress = silent,
 ) -> Artifact:
     """The artifact of positions with rows, as far as there is room. ``taken``: bytes of its
-    sections. Raises ``LimitError`` for time and resident memory."""
+    sections."""
     options, limits = request.options, request.limits
     most = PREWARM if options.prewarm is None else options.prewarm
     memory = options.rows_bytes(options.max_artifact_bytes - taken)
@@ -50,7 +50,7 @@ def with_rows(
     if not most or memory <= 0 or not isinstance(machine, MetMasks):
         return artifact
     effort = Effort(limits, (artifact.manifest.start,), progress)
-    effort.begin("the masks of the network", options.rows_work)
+    effort.begin("the masks of the network", options.rows_work, options.rows_limits)
     found = _Rows(machine, request.vocab_size)
     # Rows that were found are whole, however far it goes.
     with suppress(AmbiguousPartsError, Exhausted, WalkLimitError):

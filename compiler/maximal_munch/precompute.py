@@ -58,16 +58,17 @@ def precompute(
     most_results: int | None = None,
     effort: Effort | None = None,
     most_work: int = MOST_WORK,
+    within: Limits | None = None,
 ) -> Precomputed:
     """The summaries of ``masks`` until all are there, there are too many, or ``most_work``, which
     ``effort`` counts, is done.
 
-    ``effort``: raises ``LimitError`` for time and memory. ``most_results``: of ``first`` and
-    ``feed``; the task that finds so many is finished.
+    ``effort``: raises ``LimitError`` for time and memory, unless ``within`` ends the work by them.
+    ``most_results``: of ``first`` and ``feed``; the task that finds so many is finished.
     """
     limits = (limits or Limits()).started()
     effort = effort or Effort(limits, masks.configurations.heads.tables.names[:1])
-    effort.begin(_STAGE, most_work)
+    effort.begin(_STAGE, most_work, within)
     work, walks, is_complete = Worklist(masks), masks.walks, False
     before = 0
     with suppress(Exhausted):
@@ -120,14 +121,14 @@ def precompute_within(
     """The masks of a grammar over a vocabulary, precomputed as far as the artifact has room.
 
     ``taken``: bytes of its other sections. Where all together are too many, half as many results
-    are computed once more: those that are found first are those about the fewest frames. Raises
-    ``LimitError`` for the time.
+    are computed once more: those that are found first are those about the fewest frames.
     """
     options, limits, size = request.options, request.limits, request.vocab_size
     most_results = PREWARM_OVER_LEXEMES if options.prewarm is None else options.prewarm
     vocabulary, trie = request.vocabulary, request.trie
     most_rows = min(MOST_ROWS, limits.memory // (_COPIES * 4 * tokenset.word_count(size)))
     effort = Effort(limits, tables.network.names[:1], progress, _STAGE)
+    within = options.rows_limits
     # Heads near the ends are many, or states of the lexer, and any mask is found in milliseconds.
     are_many = tables.network.counters is not None or tables.lexer.is_lazy
     while True:
@@ -139,7 +140,8 @@ def precompute_within(
                 return found
         else:
             masks = MaximalMunchMasks(tables, lambda: trie, vocabulary, request.eos, size)
-            reached = precompute(masks, limits, most_rows, most_results, effort, options.rows_work)
+            work = options.rows_work
+            reached = precompute(masks, limits, most_rows, most_results, effort, work, within)
             configurations = masks.configurations
             found = StoredMasks(
                 reached,

@@ -61,7 +61,7 @@ def precompute(
     progress: Progress = silent,
 ) -> Precomputed:
     """Summaries of masks, as far as there is room. ``taken``: bytes that the artifact's other
-    sections have. Raises ``LimitError`` for time and resident memory."""
+    sections have."""
     options, limits, size = request.options, request.limits, request.vocab_size
     most = PREWARM if options.prewarm is None else options.prewarm
     memory = min(options.max_artifact_bytes - taken, limits.memory // _COPIES)
@@ -69,7 +69,7 @@ def precompute(
     is_complete = not most
     if most and memory > 0:
         effort = Effort(limits, tables.names[:1], progress)
-        effort.begin("the masks of the network", options.rows_work)
+        effort.begin("the masks of the network", options.rows_work, options.rows_limits)
         room = options.rows_bytes(memory)
         is_complete = precompute_summaries(tables, found, most, room, effort)
         if is_complete:
@@ -84,8 +84,7 @@ def precompute_summaries(
     """Fill ``found``; whether all that any stack needs is there.
 
     Stops beyond ``most`` summaries, so many bytes of ``memory`` or the effort's work, or where a
-    walk has too many threads: at the same place on each machine. Raises ``LimitError`` for time and
-    resident memory.
+    walk has too many threads: at the same place on each machine, if time and memory suffice.
     """
     todo = deque((ROOT, state) for state in range(1, tables.states))
     seen = set(todo)

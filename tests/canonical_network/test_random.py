@@ -50,7 +50,7 @@ def precompute(
 ) -> tuple[Precomputed, CountedRows, CanonicalMasks]:
     """Precompute the rows of a machine, and begin another one with them."""
     network = machine.pretokenized
-    found = precompute_rows(network, Liveness(network), most, 10**9, Effort(Limits(), ()))
+    found = precompute_rows(network, lambda: Liveness(network), most, 10**9, Effort(Limits(), ()))
     states = len(network.pretokenizer.table)
     rows = CountedRows(found.arrays, machine.network.tables.states, states)
     return found, rows, masks_of(network, [eos], rows)

@@ -110,7 +110,7 @@ def test_tokens_of_state_2(network: PretokenizedNetwork) -> None:
 
 def test_masks(network: PretokenizedNetwork) -> None:
     """Computed lazily and precomputed."""
-    found = precompute_rows(network, Liveness(network), 1000, 10**6, Effort(Limits(), ()))
+    found = precompute_rows(network, lambda: Liveness(network), 1000, 10**6, Effort(Limits(), ()))
     states = network.network.tables.states
     rows = PrecomputedRows(found.arrays, states, len(network.final))
     assert found.is_complete
@@ -123,7 +123,9 @@ def test_masks(network: PretokenizedNetwork) -> None:
 
 def test_summaries(network: PretokenizedNetwork) -> None:
     """Those of states 1 and 2 behind a bracket, and of what is suspended at "ab"."""
-    arrays = precompute_rows(network, Liveness(network), 1000, 10**6, Effort(Limits(), ())).arrays
+    arrays = precompute_rows(
+        network, lambda: Liveness(network), 1000, 10**6, Effort(Limits(), ())
+    ).arrays
     offsets, suffixes = arrays["closed.id_offsets"], arrays["closed.suffixes"].tolist()
     states, found = network.network.tables.states, {}
     for key, (row, after) in zip(

@@ -1,6 +1,7 @@
 """What is precomputed has bounds in bytes and in work; masks stay as they are."""
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,10 @@ from constrain.artifacts import Artifact
 from constrain.artifacts.machine.masks import MetMasks
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, compile_grammar
-from constrain.compiler.notes import PARTLY
+from constrain.compiler.diagnostics import LimitError
+from constrain.compiler.limits import Effort, Exhausted, Limits
+from constrain.compiler.notes import is_of_masks
+from constrain.compiler.options import CompileOptions
 
 # Palindromes of words: masks depend on all that was written.
 PALINDROMES = (
@@ -33,8 +37,8 @@ def test_what_is_precomputed_by_default_has_a_bound(
     found = compile_grammar(text, **options)
 
     assert found.arrays["memo.rows"].nbytes <= most
-    assert PARTLY in found.notes
-    assert PARTLY not in asked.notes or text is PALINDROMES
+    assert any(map(is_of_masks, found.notes))
+    assert text is PALINDROMES or not any(map(is_of_masks, asked.notes))
     assert walked(found, seed=3) == walked(asked, seed=3)
 
 
@@ -43,10 +47,10 @@ def test_work_is_counted(default_tokenizer: Tokenizer, monkeypatch: pytest.Monke
     """With less of it fewer rows are precomputed, and the same ones each time."""
     options: dict[str, Any] = {"dialect": "kbnf", "tokenizer": default_tokenizer}
     whole = compile_grammar(JSON, **options)
-    monkeypatch.setattr("constrain.compiler.options.DEFAULT_WORK", 1 << 22)
+    monkeypatch.setattr("constrain.compiler.options.DEFAULT_WORK", 1 << 23)
     found = [compile_grammar(JSON, **options) for _ in range(2)]
 
-    assert PARTLY in found[0].notes
+    assert any(map(is_of_masks, found[0].notes))
     assert found[0].to_bytes() == found[1].to_bytes()
     assert found[0].manifest.counts["answers"] < whole.manifest.counts["answers"]
     assert compile_grammar(JSON, **options, prewarm=50_000).to_bytes() == whole.to_bytes()
@@ -80,3 +84,52 @@ def test_rows_of_a_regular_grammar_that_has_none_are_found_once(
     assert walked(small, 3) == expected
     monkeypatch.setattr(MetMasks, "_made_row", None)
     assert walked(artifact, 3) == expected
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("tokenization", ["any", "canonical"])
+def test_time_that_is_over_leaves_an_artifact(
+    tokenization: str, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was found until then is in it, a note says how much, and masks stay as they are."""
+    options: dict[str, Any] = {"dialect": "kbnf", "tokenizer": default_tokenizer}
+    options["tokenization"] = tokenization
+    whole, spend, spent = compile_grammar(JSON, **options), Effort.spend, list[int]()
+
+    def over(self: Effort, work: int, size: int = 0) -> None:
+        if self.within is not None:
+            spent.append(work)
+            if len(spent) > 100:
+                raise Exhausted from LimitError("the masks", "seconds", 1.0, is_measured=True)
+        spend(self, work, size)
+
+    monkeypatch.setattr(Effort, "spend", over)
+    found = compile_grammar(JSON, **options)
+
+    assert len(spent) > 100
+    assert [note for note in found.notes if is_of_masks(note)]
+    assert not any(map(is_of_masks, whole.notes))
+    monkeypatch.undo()
+    assert walked(found, seed=5) == walked(whole, seed=5)
+
+
+@pytest.mark.quick
+def test_a_clock_of_precomputing_ends_before_the_others(default_tokenizer: Tokenizer) -> None:
+    """With no seconds left for it nothing is precomputed, and the rest is there."""
+    limits = Limits(seconds=60.0).started()
+    assert limits.for_precomputing(0.0).is_over()
+    assert not limits.for_precomputing().is_over()
+    assert not limits.is_over()
+    options: dict[str, Any] = {"dialect": "kbnf", "tokenizer": default_tokenizer}
+    found = compile_grammar(JSON, **options, precompute=0.0)
+    assert "masks: none precomputed, all when met" in found.notes
+
+
+def test_what_is_precomputed_is_said_in_words(default_tokenizer: Tokenizer) -> None:
+    """They are the bounds that numbers are."""
+    assert CompileOptions(precompute="none") == CompileOptions(prewarm=0)
+    assert CompileOptions(precompute="all").wants_all_masks
+    assert replace(CompileOptions(precompute=2.0), prewarm=0).prewarm == 0
+    for wrong in ("some", -1.0, float("nan")):
+        with pytest.raises(ValueError, match="precompute must be"):
+            CompileOptions(precompute=wrong)

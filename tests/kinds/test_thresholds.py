@@ -25,7 +25,8 @@ NAMES = [name for name in vars(thresholds) if name.isupper()]
 # Files of decisions, which have no numbers of their own.
 DECIDING = ["choose.py", "frontend.py", "options.py", "machine", "merge/methods.py"]
 # Of options: what is precomputed, and how large files are.
-OF_USERS = {"MAX_ARTIFACT_BYTES", "ROWS_BYTES", "PREWARM", "PREWARM_OVER_LEXEMES", "_FRUITLESS"}
+OF_USERS = {"MAX_ARTIFACT_BYTES", "ROWS_BYTES", "PREWARM", "PREWARM_OVER_LEXEMES", "_ALL"}
+OF_USERS |= {"_FRUITLESS"}
 
 LETTERS = "abc(),x"
 MERGES = ["a b", "b b", "a a", "aa a", "( (", ") )", "b ,", "a )", ", a", "ab b"]

@@ -134,7 +134,7 @@ def test_an_added_token_between_token_terminals_is_no_text(tmp_path: Path) -> No
     [
         (
             ["--lazy", "--method", "direct"],
-            "--lazy (--prewarm 0) changes nothing: it is about networks",
+            "--precompute none changes nothing: it is about networks",
         ),
         (["--prewarm", "7", "--method", "direct"], "--prewarm 7 changes nothing"),
         (["--max-depth", "3"], "--max-depth 3 changes nothing: no rule of the grammar nests"),

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ...network.tables import NetworkTables
 from ...tokens.trie import grouped, ranges
+from ...tokens.watch import Watch
 from ..contexts import ReturnContexts
 from ..trie_walk import Frames, Landing, TokenWalks, Walk, united
 from .joint_walks import Below, Joint, Walks, bounds_of, walk_all
@@ -92,16 +93,19 @@ class Part:
         )
 
 
+# What a landing takes, and a number of one, in trie nodes that are met; and a token of it in bytes.
+_LANDING_WORK, _NUMBER_WORK, _TOKEN_BYTES = 300, 4, 12
+
 # The walk of a pair: the pre-tokenizer state and plane of what is suspended, with sets of nodes.
 _Left: TypeAlias = dict[tuple[int, int], list[NDArray[np.int32]]]
 
 
 class _Crossings:
     """What calls and returns add to the walks of a part: landings, numbered as blocks behind
-    ``before`` others."""
+    ``before`` others. ``watch``: told of what they take."""
 
-    def __init__(self, before: int) -> None:
-        self._before = before
+    def __init__(self, before: int, watch: Watch) -> None:
+        self._before, self._watch = before, watch
         # With the frames pushed.
         self._numbers: dict[tuple[Landing, Frames], int] = {}
         self.frames: dict[Frames, int] = {(): 0}
@@ -112,6 +116,7 @@ class _Crossings:
         for pushed, landing in walk.parts:
             key = landing, (*frames, *pushed)
             found.append(numbers.setdefault(key, self._before + len(numbers)))
+        self._watch(_NUMBER_WORK * len(found), 0)
         return found
 
     def part(
@@ -122,6 +127,7 @@ class _Crossings:
         pushed = [np.zeros(len(tokens.values), dtype=np.int32)]
         for landing, frames in self._numbers:
             some, places = landing.tokens(np.ones(len(landing.pairs), dtype=np.bool_))
+            self._watch(_LANDING_WORK, _TOKEN_BYTES * len(some))
             ids.append(some)
             pairs.append(landing.pairs[places].astype(np.int32))
             number = self.frames.setdefault(frames, len(self.frames))
@@ -164,14 +170,14 @@ class PairWalks:
         """The walk that goes on at a frame."""
         pre_state, nodes, plane = suspended
         walk = self.inner.walk(nodes, frame, pre_state, plane)
-        found = _Crossings(0)
+        found = _Crossings(0, self.inner.watch)
         none = np.zeros(0, dtype=np.int32)
         blocks = np.array(found.add(walk, ()), dtype=np.int32)
         return found.part(Below(np.zeros(1, np.int64), none, none), [blocks], [walk.suspended])
 
     def _part(self, keys: Sequence[tuple[int, int]], walks: Walks, base: int) -> Part:
         """``base``: the number of the trie's root."""
-        found = _Crossings(len(walks.tokens.bounds) - 1)
+        found = _Crossings(len(walks.tokens.bounds) - 1, self.inner.watch)
         has_stops = np.diff(walks.stopped.bounds)[walks.blocks] > 0
         bounds = bounds_of(has_stops)[walks.offsets].tolist()
         offsets = walks.offsets.tolist()
