@@ -3,34 +3,40 @@
 As there, ``.`` is any character, line feeds included; ``[x]`` is a class and ``{m,n}`` a
 count; escapes are code points, never bytes; an alternative may be empty. Stricter than
 there: strings and classes end on the line they begin on, and no rule is defined twice.
-Beside that xgrammar's EBNF is read: more escapes, ``{m,-1}``, ``|`` at a line's start, and
-``(= …)`` behind a rule, which is a hint for its masks and says nothing about the texts.
+Beside that xgrammar's EBNF is read: more escapes, ``{m,-1}``, ``|`` at a line's start, its calls,
+and ``(= …)`` behind a rule, which is a hint for its masks and says nothing about the texts.
 """
 
 import re
+from array import array
 from typing import Any, ClassVar
 
 from ..automata import regex_ir as ir
-from ..diagnostics import Diagnostic, Span
-from ..grammar.tree import Literal, Pattern, Rule
+from ..diagnostics import Diagnostic, Source, Span
+from ..grammar.tree import Expr, Literal, Pattern, Rule
 from ..grammar.tree import Token as TokenNode
+from ..limits import Limits
 from .builder import (
     USUAL_TOKENS,
     EbnfBuilder,
     Token,
+    Unescaped,
     is_scalar,
     literal_of,
     nothing_at,
     pattern_of,
+    span_over,
 )
 from .characters import class_pattern
+from .gbnf_macros import Group, Macros, Named
 
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
 # Escapes that xgrammar has, and llama.cpp not.
-_MORE = {"?": "?", "'": "'", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "e": "\x1b"}
+_MORE = {c: c for c in "/?'"}
+_MORE |= {"a": "\a", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "e": "\x1b"}
 _WIDTHS = {"x": 2, "u": 4, "U": 8}
 _ESCAPED = r"\\(?:x.{0,2}|u.{0,4}|U.{0,8}|.)"
-_ESCAPE = re.compile(_ESCAPED, re.DOTALL)
+_CHARACTER = re.compile(f"{_ESCAPED}|.", re.DOTALL)
 _MEMBER = re.compile(f"({_ESCAPED}|.)(?:-({_ESCAPED}|.))?", re.DOTALL)
 
 # Strings and classes that do not end.
@@ -52,6 +58,8 @@ class GbnfBuilder(EbnfBuilder):
         **USUAL_TOKENS,
         "DEFINES": "'::='",
         "DOT": "'.'",
+        "MACRO": "a call, Regex(…)",
+        "EQUALS": "'='",
     }
     hints: ClassVar[dict[str, str]] = {
         "DEFINES": "a rule begins on a line of its own, once the one before it is complete",
@@ -65,7 +73,7 @@ class GbnfBuilder(EbnfBuilder):
         "ROUND_CLOSE": "no '(' is open here",
         "TOKEN": f"the name of a rule stands without < >; {_ONE_LINE}",
     }
-    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "LOOK_OPEN"})
+    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "LOOK_OPEN", "MACRO"})
     rule_ends: ClassVar[frozenset[str]] = frozenset({"NEWLINE"})
     next_rule: ClassVar[str | None] = r"^[ \t]*(?P<rule>[A-Za-z0-9_-]+[ \t]*::=)"
     comment: ClassVar[tuple[str, str]] = ("#", "\n")
@@ -90,11 +98,23 @@ class GbnfBuilder(EbnfBuilder):
         (",", "", "items stand side by side, without ','"),
     )
 
+    def __init__(self, source: Source, limits: Limits) -> None:
+        super().__init__(source, limits)
+        self._macros = Macros(limits, self._unescaped)
+        # Where each macro is first called.
+        self._called: dict[str, Span] = {}
+
     def start(self, items: list[Token | Rule]) -> tuple[Rule, ...]:
         """All rules."""
         rules = tuple(item for item in items if isinstance(item, Rule))
         self.report_redefinitions(rules)
-        return rules
+        for rule in rules:
+            if rule.name in self._called:
+                message = f"{rule.name}(…) is a call to some readers, and a rule to others"
+                hint = "put a space before '(', or give the rule another name"
+                self.report(message, self._called[rule.name], hint)
+        self.diagnostics += self._macros.wrong
+        return rules + tuple(self._macros.rules)
 
     def rule(self, items: list[Any]) -> Rule:
         """NAME ::= choice"""
@@ -111,19 +131,36 @@ class GbnfBuilder(EbnfBuilder):
 
     def string(self, items: list[Token]) -> Literal:
         """A quoted text."""
-        token, span = items[0], items[0].span
-        # A quote inside has a backslash before it.
-        text = token[1:-1].replace('\\"', '"')
-        if "\\" in text:
-            text = token[1:-1]
-            first = span.start + 1
+        return literal_of(self._unescaped(items[0]).text, items[0].span)
 
-            def undone(found: re.Match[str]) -> str:
-                code = self._escape(found[0], first + found.start())
-                return chr(code) if code >= 0 else ""
+    def _unescaped(self, token: Token) -> Unescaped:
+        """A quoted text without its quotes and escapes."""
+        text, first = token[1:-1], token.span.start + 1
+        if "\\" not in text:
+            return Unescaped(text, range(first, first + len(text) + 1))
+        chars, origins = [], array("q")
+        for found in _CHARACTER.finditer(text):
+            place = first + found.start()
+            code = self._escape(found[0], place) if len(found[0]) > 1 else ord(found[0])
+            if code >= 0:
+                chars.append(chr(code))
+                origins.append(place)
+        origins.append(token.span.end - 1)
+        return Unescaped("".join(chars), origins)
 
-            text = _ESCAPE.sub(undone, text)
-        return literal_of(text, span)
+    def named(self, items: list[Any]) -> Named:
+        """name=value"""
+        return Named(items[0], items[2])
+
+    def values(self, items: list[Any]) -> Group:
+        """(value, …)"""
+        return Group(tuple(items[1:-1:2]), span_over(items))
+
+    def macro(self, items: list[Any]) -> Expr:
+        """Regex(…) and others"""
+        name = items[0][:-1]
+        self._called.setdefault(name, items[0].span)
+        return self._macros.call(name, items[1:-1:2], span_over(items))
 
     def char_class(self, items: list[Token]) -> Pattern:
         """[…] and [^…]"""

@@ -1,18 +1,18 @@
-"""Free text in which patterns are met: triggered tags and dispatch, of texts and of tokens.
+"""Formats in which patterns are met: triggered tags and dispatch, of texts and of tokens.
 
-    patterns p, q with contents x, y      (text before p, p x | text before q, q y)* text
+    {"triggers": ["<f"], "tags": [a tag that begins with "<f>"]}    text, "<f", the rest of the tag
 
-``free_text`` says which texts stand before a pattern.
+``dispatched`` says what free text that leads to patterns is.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from ..grammar import tree
 from ..schema.read import Json
 from .beginnings import Beginnings
-from .free_text import forbidden_ends, never_met
-from .writing import Around, TokenName, Writing
+from .expressions import TokenName
+from .writing import Around, Writing
 
 
 class Dispatching(Writing):
@@ -71,7 +71,7 @@ class Dispatching(Writing):
             for trigger in triggers
         ]
         excluded = {*value.get("excludes", ()), *around.texts}
-        found = self._dispatched(pointer, "triggers", triggers, contents, excluded)
+        found = self.dispatched(pointer, "triggers", triggers, contents, excluded)
         if found is None:
             return self.text("")
         one, text = found
@@ -80,7 +80,7 @@ class Dispatching(Writing):
             first = self.choice([self.sequence(self.text(b), rest) for (_, b), rest in whole])
         else:
             first = None
-        return self._runs(pointer, one, text, first, not value.get("stop_after_first", False))
+        return self.runs(pointer, one, text, first, not value.get("stop_after_first", False))
 
     def _tags_of(
         self, pointer: str, value: Json, begins: Sequence[tuple[str, str]]
@@ -110,73 +110,21 @@ class Dispatching(Writing):
 
     def dispatch(self, pointer: str, value: Json, around: Around) -> tree.Expr:
         patterns = [pattern for pattern, _ in value["rules"]]
-        contents = [
-            self.format(place, content, around) for place, content in self._contents(pointer, value)
-        ]
+        contents, is_repeated = self._contents(pointer, value, around), value.get("loop", True)
         excluded = set(value.get("excludes", ()))
-        found = self._dispatched(pointer, "rules", patterns, contents, excluded)
-        if found is None:
-            return self.text("")
-        return self._runs(pointer, *found, None, value.get("loop", True))
+        return self.texts_with(pointer, patterns, contents, excluded, is_repeated=is_repeated)
 
-    def _contents(self, pointer: str, value: Json) -> list[tuple[str, Json]]:
-        return [(f"{pointer}/rules/{i}/1", pair[1]) for i, pair in enumerate(value["rules"])]
+    def token_dispatch(self, pointer: str, value: Json, around: Around) -> tree.Expr:
+        patterns = [pattern for pattern, _ in value["rules"]]
+        contents, is_repeated = self._contents(pointer, value, around), value.get("loop", True)
+        excluded = value.get("exclude_tokens", ())
+        return self.tokens_with(pointer, patterns, contents, excluded, is_repeated=is_repeated)
 
-    def _dispatched(
-        self,
-        pointer: str,
-        field: str,
-        patterns: Sequence[str],
-        contents: Sequence[tree.Expr],
-        excluded: Collection[str],
-    ) -> tuple[tree.Expr, tree.Expr] | None:
-        """Text that leads to a pattern, the pattern and its content; and text without any. None
-        where patterns have no meaning."""
-        every = {*patterns, *excluded}
-        rules = [f"#{pointer}"]
-        wrong = dict(never_met(patterns, excluded, self.limits, rules))
-        seen: set[str] = set()
-        before = len(self.wrong)
-        for i, pattern in enumerate(patterns):
-            place = f"{pointer}/{field}/{i}{'/0' * (field == 'rules')}"
-            if pattern in wrong:
-                message = f"{pattern!r} is never met: {wrong[pattern]!r} in it comes before"
-                self.refuse(place, message, "leave one of the two out")
-            elif pattern in seen:
-                self.refuse(place, f"{pattern!r} stands here twice")
-            seen.add(pattern)
-        if len(self.wrong) > before:
-            return None
-        ends_before = forbidden_ends(patterns, excluded, self.limits, rules)
-        by_ends: dict[frozenset[str], list[tree.Expr]] = {}
-        for pattern, content in zip(patterns, contents, strict=True):
-            behind = self.sequence(self.text(pattern), content)
-            by_ends.setdefault(ends_before[pattern], []).append(behind)
-        text = self.free_text(pointer, every)
-        options = [
-            self.sequence(self.free_text(pointer, every, ends), self.choice(behind))
-            for ends, behind in by_ends.items()
+    def _contents(self, pointer: str, value: Json, around: Around) -> list[tree.Expr]:
+        return [
+            self.format(f"{pointer}/rules/{i}/1", content, around)
+            for i, (_, content) in enumerate(value["rules"])
         ]
-        return self.choice(options), text
-
-    def _runs(
-        self,
-        pointer: str,
-        one: tree.Expr,
-        text: tree.Expr,
-        first: tree.Expr | None,
-        is_repeated: bool,
-    ) -> tree.Expr:
-        """Text, and in it any number of ``one``, or at most one at the end; ``first`` before all
-        that, if there is one, or alone."""
-        if first is None:
-            first = self.text("")
-            last = self.choice([one, text])
-        else:
-            last = self.text("")
-        if is_repeated:
-            last = self.sequence(self.repetition(one, 0, None), text)
-        return self.rule(f"#{pointer}", self.sequence(first, last))
 
     def token_triggered_tags(self, pointer: str, value: Json, around: Around) -> tree.Expr:
         triggers = list(dict.fromkeys(value["trigger_tokens"]))
@@ -201,34 +149,7 @@ class Dispatching(Writing):
             self.sequence(self.one_token([trigger]), self.choice(rests))
             for trigger, rests in found.items()
         ]
-        one, text = self._token_text(value, triggers, tags, around.tokens)
+        without = [*value.get("exclude_tokens", ()), *around.tokens]
+        one, text = self.token_text(triggers, tags, without)
         first = self.choice(tags) if value.get("at_least_one", False) else None
-        return self._runs(pointer, one, text, first, not value.get("stop_after_first", False))
-
-    def token_dispatch(self, pointer: str, value: Json, around: Around) -> tree.Expr:
-        patterns = [pattern for pattern, _ in value["rules"]]
-        seen: set[TokenName] = set()
-        for i, pattern in enumerate(patterns):
-            if pattern in seen:
-                return self.refuse(f"{pointer}/rules/{i}/0", f"{pattern!r} stands here twice")
-            seen.add(pattern)
-        tags = [
-            self.sequence(self.one_token([pattern]), self.format(place, content, around))
-            for pattern, (place, content) in zip(
-                patterns, self._contents(pointer, value), strict=True
-            )
-        ]
-        one, text = self._token_text(value, patterns, tags, ())
-        return self._runs(pointer, one, text, None, value.get("loop", True))
-
-    def _token_text(
-        self,
-        value: Json,
-        patterns: Sequence[TokenName],
-        tags: Sequence[tree.Expr],
-        excluded: Sequence[TokenName],
-    ) -> tuple[tree.Expr, tree.Expr]:
-        """Tokens that lead to one of ``tags``, and that; and tokens without any."""
-        without = [*patterns, *value.get("exclude_tokens", ()), *excluded]
-        text = self.repetition(self.one_token(without, negated=True), 0, None)
-        return self.sequence(text, self.choice(tags)), text
+        return self.runs(pointer, one, text, first, not value.get("stop_after_first", False))
