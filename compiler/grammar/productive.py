@@ -24,16 +24,19 @@ from .tree import Sequence as Concatenation
 
 def productive_rules(rules: Sequence[Rule]) -> set[str]:
     """Rules that match some finite text."""
-    return _least(rules, _is_productive)
+    return least_rules(rules, _is_productive)
 
 
 def nullable_rules(rules: Sequence[Rule]) -> set[str]:
     """Rules that match the empty text."""
-    return _least(rules, is_nullable)
+    return least_rules(rules, is_nullable)
 
 
-def _least(rules: Sequence[Rule], holds: Callable[[set[str], Expr, list[bool]], bool]) -> set[str]:
-    """The rules with a body of which ``holds`` is true, given those found so far."""
+def least_rules(
+    rules: Sequence[Rule], holds: Callable[[set[str], Expr, list[bool]], bool]
+) -> set[str]:
+    """The least set of rules with a body of which ``holds`` is true, given those found so far and
+    what was found of the body's parts."""
     found, seen = set[str](), set[str]()
     users: dict[str, list[Rule]] = {}
     uses: dict[str, list[str]] = {rule.name: [] for rule in rules}

@@ -3,6 +3,7 @@
     tree -> structure     duplicates, unreachable and unproductive rules, recursion
     tree -> escapes       how characters and classes are written
     tree -> language      what parts match: endless white space, redundant alternatives
+    tree -> keywords      words that an optional name before them takes
     tree -> separation    words of W3C's EBNF that nothing separates
     tree -> added_tokens  literals that a tokenizer reads as one of its added tokens
     tree -> repetition    texts that a repetition factors in two ways (``automata.ambiguity``)
@@ -28,6 +29,7 @@ from ..progress import Step
 from .added_tokens import added_tokens
 from .escapes import hex_escapes, options_as_classes
 from .finding import Finding
+from .keywords import keywords_as_names
 from .language import redundant, white_space
 from .repetition import ambiguous_repetitions
 from .schemas import of_notes, of_schema
@@ -47,6 +49,7 @@ LINTS: Mapping[str, str] = {
     "ignored-keyword": "a keyword of a schema asks nothing here (note only)",
     "impossible-key": "no value satisfies the schema of a key",
     "impossible-length": "no text of these lengths has the pattern",
+    "keyword-as-name": "an optional name takes the keyword that may stand behind it",
     "left-recursion": "a rule begins with itself; that is allowed (note only)",
     "misspelt-keyword": "a key of a schema is nearly a keyword",
     "narrowed": "valid instances are left out of a schema's grammar (note only)",
@@ -112,6 +115,7 @@ def lint(
             whole = weave_longest(replace(resolved, ignored=grammar.ignored), limits)
             found += redundant(whole, limits)
             found += ambiguous_repetitions(resolved, limits)
+            found += keywords_as_names(resolved, limits)
     allowed = _silenced(grammar)
     # Nobody has written these as rules.
     embedded = grammar.embedded_rules

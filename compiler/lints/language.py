@@ -76,22 +76,23 @@ def only_spaces(whole: Expr) -> set[int]:
     def note(node: Expr, inside: list[bool]) -> bool:
         match node:
             case Literal():
-                is_space = bool(node.data) and _SPACE.issuperset(node.data)
+                blank = bool(node.data) and _SPACE.issuperset(node.data)
             case Pattern():
-                is_space = _is_space(node.node)
+                blank = is_space(node.node)
             case Token() | Reference() | Difference() | Excluding():
-                is_space = False
+                blank = False
             case _:
-                is_space = all(inside)
-        if is_space:
+                blank = all(inside)
+        if blank:
             found.add(id(node))
-        return is_space
+        return blank
 
     fold(whole, children, note)
     return found
 
 
-def _is_space(node: regex.Node) -> bool:
+def is_space(node: regex.Node) -> bool:
+    """Whether a class or a literal, or a choice of them, is white space."""
     if isinstance(node, regex.Lit):
         return _SPACE.issuperset(node.data)
     if isinstance(node, regex.CharClass):
@@ -99,7 +100,7 @@ def _is_space(node: regex.Node) -> bool:
             low <= 0x20 and set(range(low, high + 1)) <= _SPACE for low, high in node.ranges
         )
     if isinstance(node, regex.Alt):
-        return bool(node.options) and all(map(_is_space, node.options))
+        return bool(node.options) and all(map(is_space, node.options))
     return False
 
 
@@ -108,7 +109,7 @@ def _repeats_space(node: regex.Node) -> bool:
     while pending:
         current = pending.pop()
         match current:
-            case regex.Repeat(inner, _, None) if _is_space(inner):
+            case regex.Repeat(inner, _, None) if is_space(inner):
                 return True
             case regex.Repeat(inner, _, _) | regex.Optional(inner):
                 pending.append(inner)
