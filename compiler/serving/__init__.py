@@ -4,6 +4,7 @@ requests     a request's fields -> the text of a grammar and its options; flags:
 vllm, sglang their backends, and vLLM's logits processor; engines: what they have in common
 service      ``CompileService``: an artifact as a future
 folder       artifacts in a folder, its limit; open_artifacts: those that are open; metrics
+transformers a processor of a type, a schema or tools, in one call
 workers      compiling processes, one job at a time each; a crash fails its job alone
 worker       the program that such a process runs
 jobs         a job and its answer as lines of JSON
