@@ -1,7 +1,8 @@
-"""The README's program from a type to a value, run with a model of random weights."""
+"""The documented program from a type to a value, run with a model of random weights."""
 
 import re
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -17,8 +18,9 @@ pytestmark = pytest.mark.quick
 
 def test_the_program_from_a_type_to_a_value_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """As it is printed; only what is downloaded is made here."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (program,) = re.findall(r"```python\n(from pydantic.*?)```", text, re.DOTALL)
+    text = (ROOT / "compiler" / "serving" / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"    from pydantic(?:\n|.)*?validate_json.*\n", text)
+    program = dedent(block)
     tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_file=str(Path(embedded.default_path())), eos_token="<|endoftext|>"
     )
