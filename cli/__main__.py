@@ -18,6 +18,8 @@ def main() -> None:
     # Lark imports it, if it is there, to compare the terminals of grammars that it builds. None is
     # built here: the dialects' tables are data of the package.
     sys.modules.setdefault("interegular", cast(ModuleType, None))
+    if sys.argv[1:] in (["--version"], ["-V"]) and _says_version():
+        return
     # What the imports make stays: looking for garbage in it again and again costs 10 ms and more.
     gc.set_threshold(_THRESHOLD)
     try:
@@ -29,6 +31,20 @@ def main() -> None:
     # The process ends: a last search of all that there is would find nothing to return.
     gc.freeze()
     sys.exit(code)
+
+
+def _says_version() -> bool:
+    """Print the version, for which nothing else is imported; whether that could be written."""
+    from .version import version_line
+
+    if sys.stdout is None:
+        return False
+    try:
+        sys.stdout.write(version_line())
+        sys.stdout.flush()
+    except OSError:
+        return False
+    return True
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from constrain.artifacts.errors import ConstrainError, visible
 from . import console
 from .everywhere import global_options
 from .everywhere.panels import Command, Group
+from .version import version_line
 
 # The subcommands in the order of the help, and what they are in the module of that name: a
 # function, or a table of those of a group.
@@ -163,15 +164,7 @@ def exit_code(command: Callable[..., int | None], *arguments: Any, **options: An
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        from constrain.artifacts.walk.forms import is_compiled
-
-        walk = "compiled" if is_compiled() else "in Python"
-        python = sys.version.split()[0]
-        console.write_text(
-            f"constrain {version('constrain-grammar')} (Python {python}, walk {walk})\n"
-        )
+        console.write_text(version_line())
         raise typer.Exit
 
 
@@ -213,7 +206,7 @@ def _root(
     _version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
+            "--version", "-V", callback=_print_version, is_eager=True, help="Print the version."
         ),
     ] = False,
 ) -> None:

@@ -27,6 +27,9 @@ GENERIC = ".ebnf"
 _PART_BYTES = 1 << 18
 
 
+# Keys that tell a JSON Schema.
+_OF_SCHEMAS = {"$schema", "$ref", "$defs", "type", "properties", "anyOf", "oneOf", "enum"}
+
 # What is read of a file or stream at all.
 _MOST_BYTES = 1 << 30
 
@@ -178,7 +181,7 @@ def _dialect_for(path: str, given: str | None) -> str:
     if found is None:
         if (why := why_unread(path)) is not None:
             raise UsageError(f"{visible(path)}: {why}")
-        hint = (
+        hint = _kind_of_json(path) or (
             "; a JSON Schema is read with --dialect json-schema, a list of tools with --dialect "
             "tools, a structural tag with --dialect structural-tag"
         ) * path.endswith(".json")
@@ -188,6 +191,37 @@ def _dialect_for(path: str, given: str | None) -> str:
             f"{hint}"
         )
     return found
+
+
+def _kind_of_json(path: str) -> str:
+    """What is in a file of JSON by its keys, and how it is read; empty where they do not tell."""
+    if path == STDIN or not path.endswith(".json") or is_stream(path):
+        return ""
+    import json
+
+    try:
+        value = json.loads(decoded(read_bytes(path), path))
+    except (OSError, ValueError, ConstrainError, RecursionError):
+        return ""
+    listed = value.get("tools") if isinstance(value, dict) else value
+    first = listed[0] if isinstance(listed, list) and listed else None
+    keys = {*first} if isinstance(first, dict) else set[str]()
+    for key, whose in (("input_schema", "Anthropic's"), ("inputSchema", "MCP's")):
+        if key in keys:
+            return (
+                f"; these are {whose} tools: write {key!r} as 'parameters', and read them with "
+                "--dialect tools"
+            )
+    if keys & {"function", "parameters"}:
+        return "; this is a list of tools: read it with --dialect tools"
+    if isinstance(value, dict) and ("openapi" in value or "swagger" in value):
+        return (
+            "; this is an OpenAPI description: read one of its schemas with --dialect json-schema "
+            "--start '#/components/schemas/NAME'"
+        )
+    if isinstance(value, dict) and _OF_SCHEMAS & {*value}:
+        return "; this is a JSON Schema: read it with --dialect json-schema"
+    return ""
 
 
 def tokenizer_at(name: str | None, *, no_cache: bool = False) -> "AnyTokenizer":

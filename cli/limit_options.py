@@ -92,6 +92,44 @@ class OfLimits:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class OfPrecomputing:
+    """What the command line says of masks in the file."""
+
+    precompute: Annotated[
+        str | None,
+        typer.Option(
+            metavar="all|SECONDS|none",
+            rich_help_panel=panels.COMPILATION,
+            help="Masks to put into the file; others are made when met. SECONDS of CPU time: the "
+            "file then depends on the machine.  [default: about 5 s of work, which is counted, "
+            "and 10 MB]",
+        ),
+    ] = None
+    # By their older names.
+    prewarm: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=1_000_000,
+            metavar="COUNT",
+            rich_help_panel=panels.COMPILATION,
+            hidden=True,
+            help="Summaries of masks to precompute at most; 0 is --precompute none.",
+        ),
+    ] = None
+    lazy: Annotated[
+        bool,
+        typer.Option(
+            "--lazy/--no-lazy",
+            show_default=False,
+            rich_help_panel=panels.COMPILATION,
+            hidden=True,
+            help="The same as --precompute none.",
+        ),
+    ] = False
+
+
 def amount(said: str | None) -> str | float | None:
     """What is precomputed, in words or as seconds. Raises ``UsageError``."""
     if said in (None, "all", "none"):

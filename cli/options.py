@@ -23,7 +23,7 @@ from .configuration.current import choice
 from .console import UsageError, noting
 from .everywhere import panels
 from .inputs import GENERIC, beside, dialect_for
-from .limit_options import ALL_THERE_IS, OfLimits, amount
+from .limit_options import ALL_THERE_IS, OfLimits, OfPrecomputing, amount
 from .schema_options import SCHEMA, OfSchemas, plain
 from .watch import Watch
 
@@ -127,7 +127,7 @@ Store = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given(OfLimits, OfSchemas):
+class Given(OfLimits, OfSchemas, OfPrecomputing):
     """What the command line says about a compilation; options that it does not say, or that its
     command does not take, have their defaults."""
 
@@ -251,21 +251,6 @@ class Given(OfLimits, OfSchemas):
             "grammars, and Lark's with %ignore, %llguidance or lazy rules, else exact]",
         ),
     ] = None
-    precompute: Annotated[
-        str | None,
-        typer.Option(
-            metavar="all|SECONDS|none",
-            rich_help_panel=panels.COMPILATION,
-            help="Masks to put into the file; others are made when met. SECONDS of CPU time: the "
-            "file then depends on the machine.  [default: about 5 s of work, which is counted, "
-            "and 10 MB]",
-        ),
-    ] = None
-    # By their older names.
-    prewarm: Annotated[
-        int | None, typer.Option(min=0, max=1_000_000, metavar="COUNT", hidden=True)
-    ] = None
-    lazy: Annotated[bool, typer.Option("--lazy/--no-lazy", show_default=False, hidden=True)] = False
     unk: Annotated[
         Unk | None,
         typer.Option(

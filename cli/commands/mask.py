@@ -192,6 +192,10 @@ def _token_of(artifact: "Artifact", name: str) -> int:
     found = artifact.vocabulary.find(os.fsencode(name).decode("utf-8", "replace"))
     if found is None:
         raise UsageError(f"no token has the text {quoted(os.fsencode(name))}; #ID names one by id")
+    if name.isascii() and name.isdigit() and int(name) < artifact.vocabulary.size != found:
+        note(
+            f"--why {name} is taken as the text of token {found}; '#{name}' is the token of that id"
+        )
     return found
 
 

@@ -4,6 +4,7 @@ Typer groups where rich draws boxes, which would clutter pipes and slow every st
 for plain text writes the same groups here, on terminals and elsewhere.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +15,12 @@ OUTPUT, GRAMMAR, SCHEMA, TOKENIZER = "Output", "Grammar", "JSON Schema", "Tokeni
 COMPILATION, LIMITS, GLOBAL = "Compilation", "Limits", "Global options"
 PANELS = (OUTPUT, GRAMMAR, SCHEMA, TOKENIZER, COMPILATION, LIMITS, GLOBAL)
 
+# Panels of which a help shows but some options, by name, so that it fits a screen; and the option
+# that shows all.
+FOLDED = (GRAMMAR, SCHEMA, TOKENIZER, COMPILATION, LIMITS)
+SHOWN = {"dialect", "start", "max_depth", "tokenizer", "tokenization", "precompute"}
+HELP_ALL = "--help-all"
+
 _OWN = "Options"
 
 # Parameters that stand under a title in every command, by name.
@@ -22,11 +29,27 @@ _TITLES |= dict.fromkeys(("help", "_version", "install_completion", "show_comple
 
 
 class Command(TyperCommand):
-    """A command whose options are listed by panel."""
+    """A command whose options are listed by panel, all of them for ``--help-all``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """``--help-all`` is a longer ``--help``."""
+        end = args.index("--") if "--" in args else len(args)
+        if HELP_ALL in args[:end]:
+            ctx.meta[HELP_ALL] = True
+            args[args.index(HELP_ALL)] = "--help"
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Arguments, own options, and the panels in their order."""
-        _write(formatter, _panels(self.get_params(ctx), ctx))
+        listed = [p for p in self.get_params(ctx) if not getattr(p, "hidden", False)]
+        shown = [p for p in listed if p.name in SHOWN or panel_of(p) not in FOLDED]
+        if HELP_ALL in ctx.meta or len(shown) == len(listed):
+            return _write(formatter, _panels(listed, ctx))
+        folded = Counter(panel_of(p) for p in listed if p not in shown)
+        counts = ", ".join(f"{title} {folded[title]}" for title in FOLDED if folded[title])
+        groups = _panels(shown, ctx)
+        groups[GLOBAL].append((HELP_ALL, f"Show all options, {folded.total()} more: {counts}."))
+        return _write(formatter, groups)
 
 
 class Group(TyperGroup):

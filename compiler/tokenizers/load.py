@@ -101,7 +101,8 @@ def _loaded(name: str, source_of: Callable[[], _Source], cache: Cache | None) ->
     except TokenizerError as error:
         raise TokenizerError(f"{visible(name)}: {visible(error)}") from None
     except OSError as error:
-        raise TokenizerError(f"{visible(name)}: {error.strerror or error}") from None
+        why = f"{error.strerror or error}{_by_name(name, error)}"
+        raise TokenizerError(f"{visible(name)}: {why}") from None
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         # Fields of another type than the format has: separate checks would say no more than this.
         raise TokenizerError(f"{visible(name)}: not a valid tokenizer ({visible(error)})") from None
@@ -267,3 +268,11 @@ def _configured_eos(file: Path) -> str | None:
         raise TokenizerError("tokenizer_config.json beside it is not a JSON object") from None
     name = value.get("content") if isinstance(value, dict) else value
     return name if isinstance(name, str) else None
+
+
+def _by_name(name: str, error: OSError) -> str:
+    """What to say in place of a model's name, where a file was looked for."""
+    is_name = name.replace("-", "").replace("_", "").isalnum()
+    if not (isinstance(error, FileNotFoundError) and is_name):
+        return ""
+    return f"; a model's tokenizer is a file, hf:ORG/{name} or tiktoken:{name}"

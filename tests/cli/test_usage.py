@@ -3,8 +3,11 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
+import json
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -66,7 +69,10 @@ def test_help_is_data(cli: Cli, command: Sequence[str], option: str) -> None:
 
     assert (0, "") == (result.code, result.err)
     assert "--help" in result.out.decode()
-    assert (b"--max-states" in result.out) == bool(command)
+    assert (b"--help-all" in result.out) == bool(command)
+    assert b"--max-states" not in result.out
+    more = cli(*command, "--help-all") if command else result
+    assert (b"--max-states" in more.out) == bool(command)
 
 
 def test_the_version(cli: Cli) -> None:
@@ -171,3 +177,54 @@ def test_the_program_does_not_load_interegular(date_file: Path, tmp_path: Path) 
     )
 
     assert (0, date_file.read_bytes()) == (ran.returncode, Path(target).read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ({"openapi": "3.1.0", "paths": {}}, "#/components/schemas/NAME"),
+        ([{"name": "f", "input_schema": {}}], "Anthropic's tools"),
+        ({"tools": [{"name": "f", "inputSchema": {}}]}, "MCP's tools"),
+        ([{"type": "function", "function": {"name": "f"}}], "this is a list of tools"),
+        ({"type": "object"}, "this is a JSON Schema"),
+        ([1], "a JSON Schema is read with"),
+        ("{", "a JSON Schema is read with"),
+    ],
+)
+def test_a_file_of_json_is_told_by_its_content(cli: Cli, content: object, said: str) -> None:
+    """Where its suffix says nothing the message says what it is, and how it is read."""
+    text = content if isinstance(content, str) else json.dumps(content)
+    Path("some.json").write_text(text)
+    result = cli("compile", "some.json")
+
+    assert 2 == result.code
+    assert said in result.err
+
+
+def test_a_name_for_a_tokenizer_is_no_file(cli: Cli) -> None:
+    """The message says how a model's tokenizer is named."""
+    result = cli("tokenize", "a", "-t", "gpt2")
+    assert 2 == result.code
+    assert "tiktoken:gpt2" in result.err
+    assert "tiktoken:" not in cli("tokenize", "a", "-t", "missing/tokenizer.json").err
+
+
+def test_a_number_that_is_a_text_and_an_id_says_which_it_is(cli: Cli) -> None:
+    """``mask --why 13``; with ``#`` it is an id, and a text that is no number needs no note."""
+    Path("n.regex").write_text("[0-9]{2}")
+    assert "note: --why 13 is taken as the text" in cli("mask", "n.regex", "--why", "13").err
+    assert "taken as" not in cli("mask", "n.regex", "--why", "#13").err
+    assert "taken as" not in cli("mask", "n.regex", "--why", "a").err
+
+
+@pytest.mark.parametrize("name", ["--version", "-V"])
+def test_the_version_imports_nothing_else(name: str) -> None:
+    """Neither numpy nor Typer."""
+    code = (
+        f"import sys; sys.argv = ['constrain', {name!r}]; "
+        "from constrain.cli.__main__ import main; main(); "
+        "print(*{'numpy', 'typer'} & {*sys.modules})"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert 1 == len(found.stdout.decode().split("\n")[0].split(" (")[1:])
+    assert "" == found.stdout.decode().split("\n")[1]

@@ -22,11 +22,17 @@ _YACC = (
     "write it as ebnf, and say with --define NAME=REGEX what the tokens are"
 )
 
+_OPENAPI = (
+    "a description of an interface has many schemas; name one of them: --dialect json-schema "
+    "--start '#/components/schemas/NAME'"
+)
+
 # By the ends of names.
 _REASONS: Mapping[str, str] = {
     **dict.fromkeys((".pest", ".pegjs", ".peggy", ".peg"), _PEG),
     **dict.fromkeys(("grammar.json", "grammar.js"), _TREE_SITTER),
     **dict.fromkeys((".y", ".yy"), _YACC),
+    **dict.fromkeys(("openapi.json", "swagger.json"), _OPENAPI),
 }
 
 
