@@ -30,7 +30,7 @@ class GrowingArtifact(Artifact):
     with its file; whatever needs its manifest or its sections calls it, once, and raises what it
     raises. ``vocabulary``, ``trie``, ``eos`` and ``vocab_size`` are the tokenizer's.
     ``terminals``: the conjunctions of the growing terminals that are called; ``named``: the ids of
-    each token terminal.
+    each token terminal. ``marks_equal``: as of ``MetStates``.
     """
 
     def __init__(
@@ -43,11 +43,15 @@ class GrowingArtifact(Artifact):
         vocab_size: int,
         terminals: Sequence[Sequence[Conjunction]] = (),
         named: Sequence[NDArray[Any]] = (),
+        *,
+        marks_equal: bool = False,
     ) -> None:
         # The class is frozen, as that of all artifacts.
         ids, lock = (tuple(eos), vocab_size), RLock()
         tokens = vocabulary, (lambda: trie), *ids, CacheBudget(), lock
-        growing = MetStates(maker, *tokens, terminals=terminals, named=named)
+        growing = MetStates(
+            maker, *tokens, terminals=terminals, named=named, marks_equal=marks_equal
+        )
         vars(self).update(_complete=complete, _completing=RLock(), _growing=growing)
 
     _complete: Callable[[], Artifact]

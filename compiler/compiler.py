@@ -124,7 +124,10 @@ class Compiler:
             if not all(map(len, named)):
                 return None
         tokens = request.vocabulary, request.trie, request.eos, request.vocab_size
-        return GrowingArtifact(found.maker, complete, *tokens, found.terminals, named)
+        marks = found.marks_equal
+        return GrowingArtifact(
+            found.maker, complete, *tokens, found.terminals, named, marks_equal=marks
+        )
 
 
 def compile_grammar(

@@ -23,7 +23,7 @@ from constrain.artifacts.errors import ArtifactError, visible
 from . import thresholds
 from .diagnostics import TokenizerError
 from .limits import DEFAULT_WORK, MOST_WORK, Limits
-from .schema.options import SchemaOptions
+from .schema.options import HOLD, IGNORE, REFUSE, SchemaOptions
 
 if TYPE_CHECKING:
     from constrain.artifacts.tokens.trie import Trie
@@ -219,16 +219,27 @@ class CompileOptions:
         )
         is_exact = self.meaning in (None, EXACT) and self.max_depth is None
         if not (is_network and is_exact and self.tokenization == ANY):
-            return self.schema or SchemaOptions()
+            return _asked(self.schema, holds=False)
         lazy_from = None
         if self.dialect == "json-schema" and self.engine == self.parser == AUTO:
             lazy_from = self.most_built
-        return _counting(self.schema, lazy_from)
+        holds = self.dialect == "json-schema" and self.wants_met_states
+        return _counting(self.schema, lazy_from, holds=holds)
 
 
 @lru_cache(16)
-def _counting(schema: SchemaOptions | None, lazy_from: int | None) -> SchemaOptions:
-    return replace(schema or SchemaOptions(), keeps_counts=True, lazy_from=lazy_from)
+def _counting(schema: SchemaOptions | None, lazy_from: int | None, *, holds: bool) -> SchemaOptions:
+    found = _asked(schema, holds=holds)
+    return replace(found, keeps_counts=True, lazy_from=lazy_from)
+
+
+def _asked(schema: SchemaOptions | None, *, holds: bool) -> SchemaOptions:
+    """The options, where items that must differ are compared while decoding, or are not."""
+    found = schema or SchemaOptions()
+    if found.unique == IGNORE:
+        return found
+    wanted = HOLD if holds else REFUSE
+    return found if found.unique == wanted else replace(found, unique=wanted)
 
 
 def with_changes(options: CompileOptions | None, changes: Mapping[str, Any]) -> CompileOptions:
@@ -245,12 +256,15 @@ def with_changes(options: CompileOptions | None, changes: Mapping[str, Any]) -> 
 def options_of(manifest: Manifest) -> CompileOptions:
     """How an artifact's grammar was read, as far as its manifest says. Raises ``ArtifactError`` for
     a manifest whose options nobody can have had."""
+    said = manifest.schema
+    # Who reads the grammar again asks the machine which items are equal.
+    said = said | {"unique": IGNORE} if said.get("unique") == HOLD else said
     try:
         return CompileOptions(
             dialect=manifest.dialect,
             start=manifest.start,
             define=tuple(manifest.define.items()),
-            schema=SchemaOptions.from_said(manifest.schema) if manifest.schema else None,
+            schema=SchemaOptions.from_said(said) if said else None,
             meaning=manifest.meaning,
             tokenization=manifest.tokenization,
         )

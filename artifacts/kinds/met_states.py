@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from ..container.manifest import Manifest
 from ..container.sections import Arrays, check_types, require, require_offsets
+from ..machine.distinct_masks import DistinctMasks
+from ..machine.distinct_texts import DistinctTexts
+from ..machine.equal_items import MARK
 from ..machine.masks import MetMasks
 from ..machine.named_rows import MEMBERS as NAMED
 from ..machine.named_rows import check_named_rows
@@ -34,6 +37,9 @@ if TYPE_CHECKING:
 
 FIRST_CALL = 256
 
+# The byte that texts are read with behind items that are equal to an earlier one, if they are.
+MARKS = "items.mark"
+
 # Which conjunctions are of which terminal that grows.
 GROWING = "lazy.terminals"
 
@@ -51,6 +57,9 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
         require(GROWING not in arrays, NAMED)
         positions = len(arrays["positions.arc_offsets"]) - 1
         check_named_rows(arrays, manifest.vocab_size, positions)
+    if MARKS in arrays:
+        check_types(arrays, {MARKS: ("u1", 1)})
+        require(arrays[MARKS].tolist() == [MARK], MARKS)
     check_first_row(manifest, arrays)
     check_trie_sections(arrays)
 
@@ -78,12 +87,13 @@ def _growing_in(arrays: Arrays) -> "list[tuple[Conjunction, ...]]":
     return [tuple(found[i:j]) for i, j in pairwise(arrays[GROWING].tolist())]
 
 
-class MetStates(SharedMachine[MetMasks]):
+class MetStates(SharedMachine["MetMasks | DistinctMasks"]):
     """Matchers share one machine, until it is full.
 
     ``maker``: what states are made of, begun again by each call. ``first_row``: the mask before any
     token, if it is known. ``terminals``: those that are called and whose own states are made while
     decoding. ``named``: the ids of each token terminal. ``named_rows``: sections with rows.
+    ``marks_equal``: texts have marks behind items of arrays that are equal to an earlier one.
     """
 
     def __init__(
@@ -99,7 +109,10 @@ class MetStates(SharedMachine[MetMasks]):
         terminals: "Sequence[Sequence[Conjunction]]" = (),
         named: Sequence[NDArray[np.integer]] = (),
         named_rows: Arrays | None = None,
+        *,
+        marks_equal: bool = False,
     ) -> None:
+        self._marks_equal = marks_equal
         self._maker, self._terminals = maker, terminals
         self._named = [tokenset.from_ids(ids, vocab_size) for ids in named]
         self.vocabulary, self.trie = vocabulary, trie
@@ -107,8 +120,15 @@ class MetStates(SharedMachine[MetMasks]):
         self._caches, self._lock, self._first_row = caches, lock, first_row
         self._named_rows = named_rows
 
-    def _following(self, full: MetMasks | None) -> MetMasks:
-        tokens = self.trie, self.vocabulary, self.eos, self.vocab_size, self._caches, self._lock
+    def _following(self, full: "MetMasks | DistinctMasks | None") -> "MetMasks | DistinctMasks":
+        if not self._marks_equal:
+            assert not isinstance(full, DistinctMasks)
+            return self._reading(full, self._caches)
+        outer, inner = self._caches.divide(1, 3)
+        return DistinctMasks(self._reading(None, inner), outer)
+
+    def _reading(self, full: MetMasks | None, caches: CacheBudget) -> MetMasks:
+        tokens = self.trie, self.vocabulary, self.eos, self.vocab_size, caches, self._lock
         if self._terminals:
             from ..machine.terminal_masks import TerminalMasks, following
 
@@ -121,8 +141,18 @@ class MetStates(SharedMachine[MetMasks]):
             machine.begin_with(self._first_row)
         return machine
 
-    def texts(self) -> Texts:
+    @property
+    def marks_equal(self) -> bool:
+        """Whether texts are read with marks behind equal items."""
+        return self._marks_equal
+
+    def texts(self) -> Texts | DistinctTexts:
         """Reads texts, apart from what matchers share."""
+        found = self.plain_texts()
+        return DistinctTexts(found) if self.marks_equal else found
+
+    def plain_texts(self) -> Texts:
+        """The same with the marks that they may have behind equal items."""
         if not self._terminals:
             return Texts(States(self._maker()))
         from ..machine.terminal_masks import texts_of
@@ -168,6 +198,7 @@ class MetStatesRuntime(MetStates):
             terminals,
             named=self.named,
             named_rows=a if NAMED in a else None,
+            marks_equal=MARKS in a,
         )
 
 

@@ -106,6 +106,11 @@ class MetMasks(InterningMachine):
         return readings_of(self.vocabulary, self._named, token_id) if is_known else ()
 
     @property
+    def vocab_size(self) -> int:
+        """Number of bits of a mask."""
+        return self._vocab_size
+
+    @property
     def start(self) -> int:
         """The configuration before any token."""
         return self.network.start
@@ -165,6 +170,16 @@ class MetMasks(InterningMachine):
         if self._dead:
             found = {target: node for target, node in found.items() if target not in self._dead}
         return network.configuration(found) if found else REFUSED
+
+    def text_of(self, token_id: int) -> bytes:
+        """The bytes of a token that is text; of others none."""
+        return self.vocabulary.token(token_id) if self.vocabulary.is_text(token_id) else b""
+
+    def read(self, state: int, octets: bytes) -> int | None:
+        """The configuration after some bytes, or None; nothing is kept of it."""
+        with self._making:
+            target = self.network.read(state, octets)
+        return None if target == REFUSED else target
 
     def row(self, state: int) -> Words:
         """The mask of a configuration, uint32 (W,), read-only; computed when it is first met."""

@@ -13,10 +13,11 @@ from constrain.artifacts.container.manifest import Manifest, ParserNames
 from constrain.artifacts.container.sections import Arrays
 from constrain.artifacts.earley.machine import EarleyMasks
 from constrain.artifacts.kinds.check_tokenizer import FIRST_ROW
-from constrain.artifacts.kinds.met_states import GROWING
+from constrain.artifacts.kinds.met_states import GROWING, MARKS
 from constrain.artifacts.kinds.network import POSITIONS
 from constrain.artifacts.lazy_dfa.emptiness import UndecidedError
 from constrain.artifacts.lazy_dfa.tables import to_sections
+from constrain.artifacts.machine.equal_items import MARK
 from constrain.artifacts.network.sets import AmbiguousPartsError
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.tokens.tokenset import word_count
@@ -52,6 +53,8 @@ def encode(
         sections |= {"terminals.ids": classes.ids, "terminals.offsets": classes.offsets}
     if parser.met is not None:
         sections |= parser.met.stored.arrays()
+        if parser.grammar.marks_equal:
+            sections[MARKS] = np.array([MARK], np.uint8)
         return sections if parser.lazily is None else sections | _growing(parser.lazily.terminals)
     if not explains_later(parser, request.options):
         sections |= _earley(parser)

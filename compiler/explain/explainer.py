@@ -18,9 +18,10 @@ from constrain.artifacts.container.manifest import MAXIMAL_MUNCH
 from constrain.artifacts.earley.recogniser import Earley
 from constrain.artifacts.errors import ArtifactError, ConstrainError
 from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
-from constrain.artifacts.kinds.met_states import MetStatesRuntime
+from constrain.artifacts.kinds.met_states import MARKS, MetStatesRuntime
 from constrain.artifacts.kinds.network import NetworkGrammar
 from constrain.artifacts.kinds.parser import NestingGrammar, has_productions
+from constrain.artifacts.network.configurations import Texts
 from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.tables import NetworkTables
 
@@ -259,8 +260,10 @@ def explainer_of_artifact(artifact: Artifact) -> Explainer:
         options = options_of(manifest)
         if options.dialect == TOOLS:
             options = replace(options, start=None)  # Which the manifest names, and no text does.
-        in_any_order = partial(_in_any_order, source, options, "<grammar>")
-        verdict = in_words(_by_order(verdict, in_any_order, options.dialect), source, options)
+        if MARKS not in artifact.arrays:
+            in_any_order = partial(_in_any_order, source, options, "<grammar>")
+            verdict = _by_order(verdict, in_any_order, options.dialect)
+        verdict = in_words(verdict, source, options)
     return Explainer(verdict, artifact, machine)
 
 
@@ -326,6 +329,8 @@ def _by_calls(machine: Callable[[], TextMachine], start: str) -> _Explain:
     def verdict(text: bytes) -> Verdict:
         found = machine()
         assert isinstance(found, NetworkMachine)
+        if not isinstance(found.network, Texts):
+            return _by_items_alone(text)
         return explain_calling(found.network, text, start)
 
     return verdict
@@ -429,10 +434,12 @@ def _by_runtime(
             runtime.recogniser(), text, ids, alone := of_long(text), follows=alone is None
         )
     if isinstance(runtime, MetStatesRuntime):
+        if runtime.marks_equal:
+            return _by_items_alone
         if runtime.grows:
             return _by_calls(machine, artifact.manifest.start)
         names = [ids_text(ids.tolist()) for ids in runtime.named]
-        return lambda text: explain_calling(runtime.texts(), text, tokens=names)
+        return lambda text: explain_calling(runtime.plain_texts(), text, tokens=names)
     dfa = artifact.byte_dfa
     names = terminal_names(dfa)
 
@@ -440,6 +447,11 @@ def _by_runtime(
         return [origin.rule for origin in artifact.origins_of(state)]
 
     return lambda text: explain(dfa, rules_of, text, names)
+
+
+def _by_items_alone(_: bytes) -> Verdict:
+    """Where items must differ, and the grammar's text was left out or is too large."""
+    raise ExplainError("which items are equal is not explained without the grammar's text")
 
 
 def _grammar_of(artifact: Artifact) -> Grammar | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 from constrain.artifacts.earley.recogniser import Earley
+from constrain.artifacts.machine.distinct_texts import DistinctTexts
 from constrain.artifacts.maximal_munch.configurations import Configurations
 from constrain.artifacts.network.configurations import REFUSED, Texts
 from constrain.artifacts.network.tables import NetworkTables
@@ -103,7 +104,7 @@ class DfaMachine(TextMachine):
 class NetworkMachine(TextMachine):
     """The configurations of a network: with counters and sets, and with lazy terminals, too."""
 
-    def __init__(self, network: Texts) -> None:
+    def __init__(self, network: Texts | DistinctTexts) -> None:
         self.network, self.start = network, network.start
 
     def step(self, state: int, octet: int) -> int | None:
@@ -231,7 +232,8 @@ def machine_of(recogniser: "Recogniser") -> TextMachine:
         return NetworkMachine(_calling(recogniser))
     if recogniser.network is None:
         return EarleyMachine(recogniser.recogniser())
-    return NetworkMachine(network_over(recogniser.network))
+    network = network_over(recogniser.network)
+    return NetworkMachine(DistinctTexts(network) if recogniser.grammar.marks_equal else network)
 
 
 def _calling(parser: "Parser") -> Texts:

@@ -262,7 +262,9 @@ class Grammar:
     ``follows_all``: a lexer that finds a string and a regex of one length follows both, as
     llguidance does; else the string wins, as in Lark. ``notes``: what to know about places of the
     text, such as members that were left out. ``embedded``: what stands in it in other languages.
-    ``indentation``: which terminals are made of the widths of lines.
+    ``indentation``: which terminals are made of the widths of lines. ``marks_equal``: texts have
+    marks behind items of JSON's arrays that are equal to an earlier one
+    (``artifacts/machine/equal_items.py``).
     """
 
     source: Source
@@ -274,6 +276,7 @@ class Grammar:
     notes: tuple[Diagnostic, ...] = ()
     embedded: tuple[Embedded, ...] = ()
     indentation: Indentation | None = None
+    marks_equal: bool = False
 
     @property
     def is_of_schemas(self) -> bool:

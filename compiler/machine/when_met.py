@@ -58,6 +58,11 @@ class StatesWhenMet:
     recogniser: Callable[[], Recogniser]
     terminals: Sequence[Sequence[Conjunction]] = ()
 
+    @property
+    def marks_equal(self) -> bool:
+        """Whether texts are read with marks behind equal items."""
+        return isinstance(self.grammar, Grammar) and self.grammar.marks_equal
+
 
 def engine_when_met(text: str, wanted: CompileOptions, name: str) -> StatesWhenMet | Recogniser:
     """The steps that need no tokenizer, for options of ``wants_met_states``: what states are made

@@ -19,6 +19,7 @@ from .read import Document, Json, read_json, value_at, value_of
 from .rules.contradictions import contradiction
 from .rules.deferred import Deferred
 from .rules.emit import Emitter
+from .rules.items import MarksNeeded
 from .rules.writer import KEYS, NOTHING_LATER, TERMINALS
 
 
@@ -58,7 +59,11 @@ def _written(
     """The writer of a schema's rules, those of all goals being written, the name of the first, and
     if it ``defers`` anything whether all of them have a text. Raises as ``grammar_of_document``."""
     try:
-        return _emitter(document, options, Notes(), limits, start, defers)
+        try:
+            return _emitter(document, options, Notes(), limits, start, defers)
+        except MarksNeeded:
+            marking = replace(options, marks_equal=True)
+            return _emitter(document, marking, Notes(), limits, start, defers)
     except Refused as error:
         raise CheckError(document.source, [error.placed(document.spans)]) from None
     except RecursionError:
@@ -68,8 +73,9 @@ def _written(
 
 def _whole(document: Document, emitter: Emitter, name: str) -> Grammar:
     """All rules of a writer, and what is to be said of them."""
-    rules, notes = emitter.all_rules(), emitter.notes
-    return Grammar(document.source, rules, name, notes=notes.placed(document.spans, document.keys))
+    rules, notes = emitter.all_rules(), emitter.notes.placed(document.spans, document.keys)
+    marks = emitter.options.marks_equal
+    return Grammar(document.source, rules, name, notes=notes, marks_equal=marks)
 
 
 def _emitter(

@@ -14,7 +14,7 @@ FLEXIBLE, COMPACT, PYTHON, ONE = "flexible", "compact", "python", "one"
 PLAIN, DECIMAL = "plain", "decimal"
 USUAL, ANY_ESCAPES, SHORTEST = "usual", "any", "shortest"
 ASSERT, IGNORE, REFUSE_UNKNOWN = "assert", "ignore", "refuse-unknown"
-REFUSE = "refuse"
+REFUSE, HOLD = "refuse", "hold"
 
 # So many parts come in any order where each doubles the states and nothing else is asked for.
 PERMUTED = 6
@@ -40,7 +40,10 @@ class SchemaOptions:
     - ``formats``: ``assert`` holds texts to the formats that are known, ``refuse-unknown`` refuses
       the others besides, ``ignore`` takes all of them for annotations. So it is with the contents
       of texts that draft 7 names, and no other draft.
-    - ``unique``: ``refuse`` a ``uniqueItems`` that no automaton decides, or ``ignore`` it.
+    - ``unique``: ``refuse`` a ``uniqueItems`` that no automaton decides, ``ignore`` it, or ``hold``
+      it where items are compared while decoding.
+    - ``marks_equal``: of ``hold``, whether texts are read with marks behind equal items, which
+      schemas have where some ``uniqueItems`` needs them.
     - ``ascii``: write what is not ASCII as escapes.
     - ``escapes``: which ones texts may have that the schema asks something of (constants, keys,
       patterns, formats) where JSON needs none. ``usual``: those of characters beyond ASCII, which
@@ -68,6 +71,7 @@ class SchemaOptions:
     ascii: bool = False
     escapes: str = USUAL
     max_count: int | None = None
+    marks_equal: bool = False
     keeps_counts: bool = False
     lazy_from: int | None = None
     max_conj: int = 300
@@ -80,7 +84,7 @@ class SchemaOptions:
             "integer": (PLAIN, DECIMAL),
             "formats": (ASSERT, IGNORE, REFUSE_UNKNOWN),
             "escapes": (USUAL, ANY_ESCAPES, SHORTEST),
-            "unique": (REFUSE, IGNORE),
+            "unique": (REFUSE, IGNORE, HOLD),
         }
         for name, known in choices.items():
             given = getattr(self, name)

@@ -56,6 +56,7 @@ def entries() -> Iterator[str]:
         name.rpartition(".")[0] for name in project["tool"]["setuptools"]["cmdclass"].values()
     )
     yield from (f"constrain.artifacts.serving.{name}" for name in ENTRIES)
+    yield "constrain.compiler.serving.transformers"
     yield from ("constrain.artifacts", "constrain.compiler", "constrain.compiler.public")
     yield from (name for name in MODULES if name.startswith("constrain.cli.commands."))
 

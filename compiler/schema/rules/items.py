@@ -11,14 +11,21 @@ from functools import partial
 from itertools import product
 from typing import TypeAlias, TypeVar
 
+from constrain.artifacts.machine.equal_items import MARK
+
 from ...grammar import tree
 from ..formulas import Conjunction, Contains, Item, Items, Type, Unique, bounds
 from ..goals import Goal
 from ..normal import Normal
 from ..notes import Refused
-from ..options import IGNORE, PERMUTED
+from ..options import HOLD, IGNORE, PERMUTED
 from ..sets import Ends, Names, Values, decimal_text, quoted
 from .writer import Writer
+
+
+class MarksNeeded(Exception):  # noqa: N818
+    """Items of an array must differ, and texts have no marks behind equal ones."""
+
 
 State = TypeVar("State", bound=Hashable)
 
@@ -26,6 +33,11 @@ State = TypeVar("State", bound=Hashable)
 _Use: TypeAlias = Callable[[State], tree.Expr]
 
 _STAGE = "the items of an array"
+
+_MEND = (
+    "--unique ignore leaves it to the reader; --tokenization any --prewarm 0 compares items while "
+    "decoding"
+)
 
 # States of an array with counts.
 _MOST_STATES = 4_000
@@ -53,6 +65,7 @@ class _Array:
         for item in self.items:
             self._of_index.setdefault(item.index, []).append(item.goal)
         self.least, self.most = bounds(found.literals)
+        self.is_marked = writer.options.marks_equal and not self.unique
         # How the values are written that must differ, by their JSON.
         self.written: dict[str, Callable[[], tree.Expr]] = {}
         # From here on all items are alike.
@@ -86,6 +99,15 @@ class _Array:
             return None
         return self._counted() if self.contained else self._plain()
 
+    def _item(self, goal: Goal) -> tree.Expr:
+        """An item that satisfies a goal, and where texts are read with marks the one behind it if
+        it is equal to an earlier one."""
+        item = self.writer.value(goal)
+        if not self.is_marked:
+            return item
+        mark = self.writer.repetition(self.writer.literal(bytes((MARK,))), 0, 1)
+        return self.writer.sequence(item, mark)
+
     def _narrow(self, longest: int | None) -> None:
         if longest is None:
             return
@@ -116,11 +138,11 @@ class _Array:
             single = min(single, self.most)
         tail: tree.Expr = writer.literal(b"")
         if self.most is None or self.most > single:
-            more = writer.sequence(writer.comma(), writer.value(self.at(self.alike)))
+            more = writer.sequence(writer.comma(), self._item(self.at(self.alike)))
             most = None if self.most is None else self.most - single
             tail = writer.repetition(more, max(self.least - single, 0), most)
         for i in range(single, 0, -1):
-            item: tree.Expr = writer.value(self.at(i - 1))
+            item = self._item(self.at(i - 1))
             if i > 1:
                 item = writer.sequence(writer.comma(), item)
             tail = writer.sequence(item, tail)
@@ -158,7 +180,7 @@ class _Array:
             if self.most is None or length < self.most:
                 for goal, following in self._following(length, counts, tops):
                     behind = use((min(length + 1, top), *following))
-                    found.append(self._turn(length, self.writer.value(goal), behind))
+                    found.append(self._turn(length, self._item(goal), behind))
             return found
 
         return rules_of_states(self.writer, (0, *(0 for _ in tops)), options)
@@ -208,15 +230,21 @@ class _Array:
             if found is None:
                 break
             values.append(found)
-        if len(values) < last:
-            if self.writer.options.unique == IGNORE and not any(u.is_negated for u in self.unique):
+        distinct = list(dict.fromkeys(value for each in values for value in each))
+        is_held = self.writer.options.unique == HOLD
+        if len(values) < last or (is_held and len(values) > 1 and len(distinct) > _MOST_DISTINCT):
+            is_asked = not any(u.is_negated for u in self.unique)
+            if is_held and is_asked:
+                if not self.writer.options.marks_equal:
+                    raise MarksNeeded
+                return None
+            if self.writer.options.unique == IGNORE and is_asked:
                 self.writer.notes.add(pointer, "equal items are not kept out")
                 return None
             message = "uniqueItems of items without finitely many values"
-            if self.unique[0].is_negated:
+            if not is_asked:
                 message = "uniqueItems below a negation"
-            raise Refused(pointer, message, "--unique ignore leaves it to the reader")
-        distinct = list(dict.fromkeys(value for each in values for value in each))
+            raise Refused(pointer, message, _MEND)
         most = len(distinct) if self.most is None else min(self.most, len(distinct))
         if len(values) == 1 and len(distinct) <= self._most_permuted:
             if most < self.least:

@@ -65,7 +65,7 @@ class Writer:
         self._defers = defers
         self._later: dict[str, Callable[[], None]] = {}
         # Whether rules must be read at once: those of permutations, and of terminals that grow.
-        self.needs_all = False
+        self.needs_all = self.options.marks_equal
         # Commas and colons with their white space, which are the same expression everywhere.
         self._marks: dict[str, tree.Expr] = {}
         # Rules of what follows in an object, by what that is.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from constrain.artifacts.machine.distinct_texts import DistinctTexts
 from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.compiler.diagnostics import CheckError, Source
 from constrain.compiler.grammar.check import check
@@ -41,8 +42,11 @@ class Members:
         found = self.network
         if found is None:
             return False
-        reached = found.read(found.start, text.encode("utf-8", "surrogatepass"))
-        return reached != REFUSED and found.may_end(reached)
+        texts: Network | DistinctTexts = found
+        if self.grammar is not None and self.grammar.marks_equal:
+            texts = DistinctTexts(found)
+        reached = texts.read(texts.start, text.encode("utf-8", "surrogatepass"))
+        return reached != REFUSED and texts.may_end(reached)
 
     def allows(self, instance: Any) -> bool:
         """Whether Python's text of an instance is a member."""

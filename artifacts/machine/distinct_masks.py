@@ -1,0 +1,324 @@
+"""The machine of matchers where items of arrays must differ.
+
+A state is one of another machine, which reads bytes and ``MARK`` behind items that are equal to an
+earlier one (``equal_items``), and the place in the text. Its mask is the other machine's but for
+the tokens that end such an item where the grammar has no mark: few are looked at
+(``item_ends``). And but for those behind which an item can only become an equal one.
+"""
+
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+
+from ..errors import ArtifactError
+from ..tokens import tokenset
+from ..tokens.interning import InterningMachine
+from ..tokens.memo import ENTRY_BYTES, CacheBudget
+from ..tokens.tokenset import Words
+from .equal_items import (
+    BETWEEN,
+    MARK,
+    SCALAR,
+    START,
+    STRING,
+    EqualItems,
+    Place,
+    events_of,
+    scalar,
+    written,
+)
+from .item_ends import Group, ItemEnds, TokensByItems
+from .masks import MetMasks
+
+# Arrays and objects around a place that tokens are told apart by.
+_NESTED = 12
+
+# States that are looked at for one that an item ends in.
+_MOST_LOOKED_AT = 400
+
+# Masks that are cached.
+_MOST_MASKS = 1 << 10
+
+_QUOTE = ord('"')
+
+# Characters of two, three and four bytes, which stand for all others.
+_BEYOND = ("\u00e9".encode(), "\u4e2d".encode(), "\U0001f600".encode())
+
+_ALL_BEYOND = (1 << 256) - (1 << 128)
+
+# Whether a number that has these may be one that has less.
+_FRACTION = frozenset(b".eE")
+
+
+class DistinctMasks(InterningMachine):
+    """``inner``: the machine that reads marks."""
+
+    def __init__(self, inner: MetMasks, caches: CacheBudget) -> None:
+        self.inner = inner
+        self._items = EqualItems()
+        self._tokens = TokensByItems(inner.vocabulary)
+        self._states: list[tuple[int, Place]] = []
+        self._numbers: dict[tuple[int, Place], int] = {}
+        self._masks: dict[int, Words] = {}
+        self._steps: dict[tuple[int, int], int | None] = {}
+        self._ways: dict[int, dict[int, int]] = {}
+        self._loops: dict[int, int] = {}
+        self.begin_interning(caches, inner.lock)
+        self.start = self._number(inner.start, START)
+
+    @property
+    def interned_bytes(self) -> int:
+        """About the size of all states, and of what was read."""
+        own = 4 * len(self._states) + len(self._steps) + len(self._ways) + self._items.count
+        return ENTRY_BYTES * own
+
+    def look(self) -> None:
+        """Find out whether it is full."""
+        super().look()
+        self.is_full |= self.inner.is_full
+
+    @contextmanager
+    def reading_again(self) -> Iterator[None]:
+        """Inside it a matcher reads the tokens that it has taken."""
+        with self.inner.reading_again(), super().reading_again():
+            yield
+
+    def _number(self, inner: int, place: Place) -> int:
+        key = inner, place
+        number = self._numbers.setdefault(key, len(self._states))
+        if number == len(self._states):
+            self._states.append(key)
+        return number
+
+    def is_accepting(self, state: int) -> bool:
+        """Whether the text so far is a member."""
+        return self.inner.is_accepting(self._states[state][0])
+
+    def step(self, state: int, token_id: int) -> int:
+        """The state after a token. Raises ``ArtifactError`` if it does not fit."""
+        target = self.take(state, token_id)
+        if target is None:
+            raise ArtifactError(f"damaged artifact: token {token_id} is allowed, but leads nowhere")
+        return target
+
+    def take(self, state: int, token_id: int) -> int | None:
+        """The state after a token, or None if it may not come next."""
+        key = state, token_id
+        if key in self._steps:
+            return self._steps[key]
+        with self.lock:
+            target = self._taken(state, token_id)
+            if target is not None and self._may_be_dead(state, token_id):
+                target = None if self._is_dead(*self._states[target]) else target
+            self._steps[key] = target
+            self.look()
+        return target
+
+    def _taken(self, state: int, token_id: int) -> int | None:
+        inner, place = self._states[state]
+        octets = self.inner.text_of(token_id)
+        if MARK in octets:
+            return None
+        after, marked = self._items.read(place, octets, self._tokens.events(place[0], token_id))
+        if marked is octets:
+            target = self.inner.take(inner, token_id)
+        else:
+            target = self.inner.read(inner, marked)
+        return None if target is None else self._number(target, after)
+
+    def row(self, state: int) -> Words:
+        """The tokens that may come next, uint32 (W,), read-only."""
+        mask = self._masks.get(state)
+        if mask is None:
+            with self.lock:
+                if len(self._masks) >= _MOST_MASKS:
+                    self._masks.clear()
+                mask = self._masks[state] = self._made_row(state)
+        return mask
+
+    def _made_row(self, state: int) -> Words:
+        inner, place = self._states[state]
+        row, size = self.inner.row(inner), self.inner.vocab_size
+        refused = [each for each in self._tokens.never if tokenset.contains(row, each)]
+        groups: list[Group] = []
+        ends = self._tokens.ends(place.lexical, self._kinds(place))
+        ending = row & ends.several
+        if not self._goes_on_freely(inner, place):
+            ending |= row & ends.beginning
+        for token_id in tokenset.to_ids(ending).tolist() if ending.any() else ():
+            if self.take(state, token_id) is None:
+                refused.append(token_id)
+        if self._has_items(place):
+            for group in self._equal(place, ends):
+                _, marked = self._items.read(place, group.probe, group.found)
+                if self.inner.read(inner, marked[: marked.index(MARK) + 1]) is None:
+                    groups.append(group)
+                else:
+                    ids = (each for each in group.ids if tokenset.contains(row, each))
+                    refused += [each for each in ids if self.take(state, each) is None]
+            for token_id in self._unfinished(inner, place):
+                if tokenset.contains(row, token_id) and self.take(state, token_id) is None:
+                    refused.append(token_id)
+        if not refused and not groups:
+            return row
+        found = row & ~tokenset.from_ids(refused, size)
+        for group in groups:
+            found &= ~group.words(size)
+        found.flags.writeable = False
+        return found
+
+    def _kinds(self, place: Place) -> tuple[bool, ...]:
+        """Which of the innermost of what is open are arrays."""
+        opened, found, number = self._items.open, list[bool](), place.open
+        while number and len(found) < _NESTED:
+            found.append(opened[number].is_array)
+            number = opened[number].below
+        return tuple(reversed(found))
+
+    def _has_items(self, place: Place) -> bool:
+        """Whether an array that is open has an item."""
+        return any(self._arrays(place))
+
+    # --- tokens that end an item which is equal to another one
+
+    def _equal(self, place: Place, ends: ItemEnds) -> Iterator[Group]:
+        """The groups of tokens that do."""
+        opened = self._items.open[place.open]
+        chosen: list[Group] = []
+        if opened.is_array and place.lexical == STRING and b"\\" not in place.begun:
+            begun = place.begun[1:]
+            texts = [text[len(begun) :] for text in self._items.strings(opened.inside, begun)]
+            for text in texts:
+                group = ends.groups.get(text + b'" ')
+                if group is not None:
+                    chosen.append(group)
+            if texts:
+                chosen += ends.escaped
+        else:
+            chosen += ends.groups.values()
+        for group in chosen:
+            if group.scalar and opened.is_array:
+                value = self._items.number_of(scalar(group.scalar))
+                if value is None or not self._items.has(opened.inside, value):
+                    continue
+            if self._items.read(place, group.probe, group.found)[1] is not group.probe:
+                yield group
+
+    # --- tokens behind which an item cannot but become equal to another one
+
+    def _may_be_dead(self, state: int, token_id: int) -> bool:
+        """Whether it is asked behind a token if its last item can still become another one."""
+        inner, place = self._states[state]
+        if self._tokens.events(place.lexical, token_id).events:
+            return not self._goes_on_freely(inner, place)
+        return self._has_items(place)
+
+    def _goes_on_freely(self, inner: int, place: Place) -> bool:
+        """Whether a string goes on that may always become another one: then so may the next, as
+        items mostly are alike."""
+        if place.lexical != STRING or not place.begun or b"\\" in place.begun:
+            return False
+        opened = self._items.open[place.open]
+        return opened.is_array and self._is_free(inner, opened.inside)
+
+    def _unfinished(self, inner: int, place: Place) -> Iterator[int]:
+        """The tokens that may be so: behind them a scalar is what another item begins with."""
+        tokens, begun = self._tokens, place.begun
+        if place.lexical == BETWEEN:
+            quoted = self._behind(inner, _QUOTE) or self.inner.read(inner, b',"')
+            for items in self._arrays(place):
+                is_free = quoted is not None and self._is_free(quoted, items)
+                for text in self._written(items, b"", without_strings=is_free):
+                    yield from _tokens_of(text, tokens.begun)
+        elif begun and b"\\" not in begun and self._items.open[place.open].is_array:
+            items = self._items.open[place.open].inside
+            if place.lexical == SCALAR or not self._is_free(inner, items):
+                known = tokens.plain if place.lexical == SCALAR else tokens.going_on
+                for text in self._written(items, begun):
+                    yield from _tokens_of(text[len(begun) :], known)
+
+    def _written(
+        self, items: int, begun: bytes, *, without_strings: bool = False
+    ) -> Iterator[bytes]:
+        """How the scalars among some items are written that begin so; strings without their end."""
+        found: list[Hashable] = []
+        if begun[:1] != b'"':
+            found += self._items.others(items)
+        if not without_strings and begun[:1] in (b"", b'"'):
+            found += self._items.strings(items, begun[1:])
+        for text in map(written, found):
+            if text and text.startswith(begun):
+                yield text
+
+    def _is_dead(self, inner: int, place: Place) -> bool:
+        """Whether a scalar cannot but become equal to another item of its array. Where an escape
+        was begun, or one item of many has to be looked at too long, it may."""
+        opened = self._items.open[place.open]
+        if not (opened.is_array and place.begun) or b"\\" in place.begun:
+            return False
+        if place.lexical == STRING and self._is_free(inner, opened.inside):
+            return False
+        if next(self._written(opened.inside, place.begun), None) is None:
+            return False
+        return not self._may_differ(inner, place)
+
+    def _may_differ(self, inner: int, place: Place) -> bool:
+        pending = [(inner, place)]
+        for looked_at, (state, before) in enumerate(pending):
+            if looked_at > _MOST_LOOKED_AT:
+                return True
+            items = self._items.open[before.open].inside
+            for octet, behind in self._leads(state).items():
+                text = bytes((octet,))
+                after, marked = self._items.read(before, text, events_of(before.lexical, text))
+                if after.open == place.open:
+                    if self._is_new(before, octet, items):
+                        return True
+                    pending.append((behind, after))
+                elif marked is text or self.inner.read(state, marked) is not None:
+                    return True
+        return False
+
+    def _is_new(self, before: Place, octet: int, items: int) -> bool:
+        """Whether a scalar is equal to none of some items, however it goes on."""
+        text = before.begun + bytes((octet,))
+        if b"\\" in text or (before.lexical == SCALAR and _FRACTION & {*text}):
+            return False
+        return next(self._written(items, text), None) is None
+
+    def _is_free(self, inner: int, items: int) -> bool:
+        """Whether a string goes on in the same state by all characters that strings among some
+        items have, so that it may always become another one."""
+        if inner not in self._loops:
+            loops = 0
+            for octet, target in self._leads(inner).items():
+                loops |= (target == inner) << octet
+            if all(self.inner.read(inner, each) == inner for each in _BEYOND):
+                loops |= _ALL_BEYOND
+            self._loops[inner] = loops
+        loops = self._loops[inner]
+        return bool(loops) and not self._items.octets(items) & ~loops
+
+    def _leads(self, inner: int) -> dict[int, int]:
+        """Where a state of the inner machine leads by each byte of a text."""
+        found = self._ways.get(inner)
+        if found is None:
+            ways = ((octet, self.inner.read(inner, bytes((octet,)))) for octet in range(MARK))
+            found = self._ways[inner] = {o: target for o, target in ways if target is not None}
+        return found
+
+    def _behind(self, inner: int, octet: int) -> int | None:
+        return self._leads(inner).get(octet)
+
+    def _arrays(self, place: Place) -> Iterator[int]:
+        """The items of each array that is open."""
+        opened, number = self._items.open, place.open
+        while number:
+            if opened[number].is_array:
+                yield opened[number].inside
+            number = opened[number].below
+
+
+def _tokens_of(text: bytes, known: dict[bytes, list[int]]) -> Iterator[int]:
+    """The tokens that a text begins with, or that it is."""
+    for end in range(1, len(text) + 1):
+        yield from known.get(text[:end], ())

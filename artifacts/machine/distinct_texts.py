@@ -1,0 +1,51 @@
+"""Texts whose arrays may have to have items that differ, read byte by byte."""
+
+from collections.abc import Iterable
+
+from ..network.configurations import REFUSED, Texts
+from ..network.tables import Reading
+from .equal_items import MARK, START, EqualItems, Place, events_of
+
+
+class DistinctTexts:
+    """As ``Texts``; ``inner``: what reads bytes, and a mark behind items that are equal to an
+    earlier one."""
+
+    def __init__(self, inner: Texts) -> None:
+        self._inner, self._items = inner, EqualItems()
+        self._states: list[tuple[int, Place]] = []
+        self._numbers: dict[tuple[int, Place], int] = {}
+        self.start = self._number(inner.start, START)
+
+    @property
+    def tables(self) -> Reading:
+        """How states read symbols."""
+        return self._inner.tables
+
+    def _number(self, inner: int, place: Place) -> int:
+        key = inner, place
+        number = self._numbers.setdefault(key, len(self._states))
+        if number == len(self._states):
+            self._states.append(key)
+        return number
+
+    def read(self, state: int, symbols: Iterable[int]) -> int:
+        """The state after some bytes, or ``REFUSED``."""
+        inner, place = self._states[state]
+        octets = bytes(symbols)
+        place, marked = self._items.read(place, octets, events_of(place.lexical, octets))
+        reached = REFUSED if MARK in octets else self._inner.read(inner, marked)
+        return reached if reached == REFUSED else self._number(reached, place)
+
+    def may_end(self, state: int) -> bool:
+        """Whether the text so far is a member."""
+        return self._inner.may_end(self._states[state][0])
+
+    def viable(self, text: bytes) -> int:
+        """The length of the longest prefix of a text that some member begins with."""
+        state = self.start
+        for count, octet in enumerate(text):
+            state = self.read(state, (octet,))
+            if state == REFUSED:
+                return count
+        return len(text)

@@ -1,0 +1,213 @@
+"""Which tokens end an item of an array, by what was read before them.
+
+    in a string of an array   ->   {'"': '"', '",', '"]' …; 'a"': 'a"', 'a",' …; …}
+
+Tokens that end one item are listed by what they have up to its end, as that alone decides which
+item it is; the few that may end several are listed beside them.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tokens import tokenset
+from ..tokens.tokenset import Words
+from ..tokens.vocabulary import TEXT as TEXT_TOKEN
+from ..tokens.vocabulary import Vocabulary
+from .equal_items import (
+    ARRAY,
+    BETWEEN,
+    END,
+    ESCAPE,
+    MARK,
+    OBJECT,
+    SCALAR,
+    STRING,
+    TEXT,
+    Events,
+    events_of,
+)
+
+_SPACES = b" \t\n\r"
+
+# What numbers and words have, and what may stand in front of them.
+_PLAIN, _BEFORE = b"0123456789.eE+-truefalsn", _SPACES + b",:["
+
+# How tokens begin that may end a number or a word, and that stand between values.
+_BEHIND_SCALAR = re.compile(rb"[0-9.eE+a-z-]*(?:[ \t\n\r]+\Z|[ \t\n\r]*[,:\]}])")
+_BETWEEN = re.compile(rb'[ \t\n\r,:]*(?:["\]}\[{0-9-]|true|false|null)')
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """Tokens that end the same item and no other. ``probe``: bytes that end it, ``found`` what they
+    do. ``scalar``: the item, if it is a scalar that is in them from its beginning on; else empty.
+    """
+
+    probe: bytes
+    found: Events
+    scalar: bytes
+    ids: list[int] = field(default_factory=list)
+    _words: Words | None = None
+
+    def words(self, vocab_size: int) -> Words:
+        """The tokens."""
+        if self._words is None:
+            self._words = tokenset.from_ids(self.ids, vocab_size)
+        return self._words
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ItemEnds:
+    """``groups``: by what tokens have up to the end of an item. ``escaped``: those of them with an
+    escape. ``several``: the tokens that may end more than one item; ``beginning``: those that end
+    one, and begin a scalar that goes on."""
+
+    groups: dict[bytes, Group]
+    escaped: Sequence[Group]
+    several: Words
+    beginning: Words
+
+
+class TokensByItems:
+    """What tokens do, ``events``, and which of them end items, each found when first asked for."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._events: dict[tuple[int, int], Events] = {}
+        self._ends: dict[tuple[int, tuple[bool, ...]], ItemEnds] = {}
+
+    def events(self, lexical: int, token_id: int) -> Events:
+        """What a token does behind what was read last."""
+        key = lexical, token_id
+        found = self._events.get(key)
+        if found is None:
+            found = self._events[key] = events_of(lexical, self._vocabulary.token(token_id))
+        return found
+
+    @cached_property
+    def never(self) -> list[int]:
+        """The tokens with the byte that marks equal items."""
+        return self._with(self._vocabulary.data == MARK)
+
+    @cached_property
+    def _quoted(self) -> list[int]:
+        """Tokens with a quote."""
+        return self._with(self._vocabulary.data == ord('"'))
+
+    @cached_property
+    def _plain(self) -> list[int]:
+        """Tokens of what numbers and words have, and of what may stand in front of them."""
+        outside = ~np.isin(self._vocabulary.data, np.frombuffer(_PLAIN + _BEFORE, np.uint8))
+        return sorted({*self._vocabulary.text_ids().tolist()} - {*self._with(outside)})
+
+    @cached_property
+    def _ending(self) -> list[int]:
+        """Tokens that may end a number, a word, an array or an object, and others."""
+        data = self._vocabulary.data
+        is_end = np.isin(data, np.frombuffer(b"]},:", np.uint8))
+        is_space = np.isin(data, np.frombuffer(_SPACES, np.uint8))
+        last = self._vocabulary.offsets[1:][self._vocabulary.lengths > 0] - 1
+        is_end[last] |= is_space[last]
+        return self._with(is_end)
+
+    def _may_end(self, lexical: int) -> Iterator[int]:
+        """The tokens that may end items behind what was read last, and others."""
+        if lexical in (STRING, ESCAPE):
+            yield from self._quoted
+            return
+        ending = _BEHIND_SCALAR if lexical == SCALAR else _BETWEEN
+        for token_id in sorted({*self._quoted, *self._ending}):
+            if ending.match(self._vocabulary.token(token_id)):
+                yield token_id
+
+    def _with(self, flags: NDArray[np.bool_]) -> list[int]:
+        """The texts with a byte that is flagged."""
+        v = self._vocabulary
+        owners = np.repeat(np.arange(v.size), v.lengths)[flags]
+        found = owners[v.kinds[owners] == TEXT_TOKEN]
+        return sorted({*found.tolist()})
+
+    @cached_property
+    def begun(self) -> dict[bytes, list[int]]:
+        """The tokens that begin a scalar between values, end none, and leave off in it, by what
+        they have of it."""
+        known: dict[bytes, list[int]] = {}
+        for token_id in sorted({*self._quoted, *self._plain}):
+            found = self.events(BETWEEN, token_id)
+            if found.lexical != BETWEEN and not found.events:
+                text = self._vocabulary.token(token_id)[found.start :]
+                known.setdefault(text, []).append(token_id)
+        return known
+
+    @cached_property
+    def going_on(self) -> dict[bytes, list[int]]:
+        """All texts that are tokens, by their bytes."""
+        return self._by_text(self._vocabulary.text_ids().tolist())
+
+    @cached_property
+    def plain(self) -> dict[bytes, list[int]]:
+        """Those that may be a part of a number or a word."""
+        return self._by_text(self._plain)
+
+    def _by_text(self, ids: list[int]) -> dict[bytes, list[int]]:
+        known: dict[bytes, list[int]] = {}
+        for token_id, octets in zip(ids, self._vocabulary.tokens(ids), strict=True):
+            known.setdefault(octets, []).append(token_id)
+        return known
+
+    def ends(self, lexical: int, kinds: tuple[bool, ...]) -> ItemEnds:
+        """Which tokens end items, where for each array or object that is open, the innermost last,
+        ``kinds`` say whether it is an array."""
+        key = lexical, kinds
+        if key not in self._ends:
+            self._ends[key] = self._found(lexical, kinds)
+        return self._ends[key]
+
+    def _found(self, lexical: int, kinds: tuple[bool, ...]) -> ItemEnds:
+        groups: dict[bytes, Group] = {}
+        several: list[int] = []
+        beginning: list[int] = []
+        for token_id in self._may_end(lexical):
+            found = self.events(lexical, token_id)
+            if not found.events:
+                continue
+            items = list(_items(found, kinds))
+            if items and found.lexical != BETWEEN and found.start >= 0:
+                beginning.append(token_id)
+            if len(items) > 1:
+                several.append(token_id)
+            elif items:
+                (place,) = items
+                octets = self._vocabulary.token(token_id)
+                event = found.events[place]
+                # subtle: space ends a number, and else is nothing.
+                text = octets[: event.end] + b" "
+                group = groups.get(text)
+                if group is None:
+                    scalar = b""
+                    if event.kind == TEXT and event.start >= 0:
+                        scalar = octets[event.start : event.end]
+                    group = groups[text] = Group(text, events_of(lexical, text), scalar)
+                group.ids.append(token_id)
+        escaped = [each for text, each in groups.items() if b"\\" in text]
+        size = self._vocabulary.size
+        both = tokenset.from_ids(several, size), tokenset.from_ids(beginning, size)
+        return ItemEnds(groups, escaped, *both)
+
+
+def _items(found: Events, kinds: tuple[bool, ...]) -> Iterator[int]:
+    """Which events end items of arrays; those outside of ``kinds`` are taken for some."""
+    opened = list(kinds)
+    for place, event in enumerate(found.events):
+        if event.kind in (ARRAY, OBJECT):
+            opened.append(event.kind == ARRAY)
+            continue
+        if event.kind == END and opened:
+            opened.pop()
+        if not opened or opened[-1]:
+            yield place

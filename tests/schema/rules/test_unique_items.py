@@ -1,0 +1,84 @@
+"""Items that must differ: what two validators say of texts."""
+
+import json
+import random
+from typing import Any
+
+import jsonschema
+import jsonschema_rs
+import pytest
+from support.schema import members, refusal
+
+from constrain.compiler import CompileOptions
+from constrain.compiler.schema import SchemaOptions
+
+_ITEMS: list[Any] = [
+    True,
+    {"type": "string"},
+    {"type": "string", "pattern": "^[a-c]*$"},
+    {"type": "string", "maxLength": 2},
+    {"type": "string", "minLength": 1},
+    {"type": "integer"},
+    {"type": "integer", "minimum": -1},
+    {"type": "number"},
+    {"type": ["string", "integer"]},
+    {"type": ["number", "null", "boolean"]},
+    {"anyOf": [{"const": "a"}, {"type": "integer"}]},
+    {"type": "array"},
+    {"type": "array", "items": {"type": "integer"}},
+    {"type": "array", "items": {"type": ["string", "number"]}, "uniqueItems": True},
+    {"type": "object"},
+    {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+    {"type": "object", "additionalProperties": {"type": "string"}},
+    {"properties": {"a": {"uniqueItems": True}}},
+    {"not": {"type": "string"}},
+    {"oneOf": [{"type": "array", "maxItems": 1}, {"type": "string"}]},
+]
+
+
+def _value(rng: random.Random, depth: int) -> Any:
+    kind = rng.randrange(7 if depth else 5)
+    if kind == 0:
+        return rng.choice((None, True, False))
+    if kind in (1, 2):
+        return rng.choice((0, 1, 1.0, -1, 2, 1.5, 100, 1e2))
+    if kind in (3, 4):
+        return rng.choice(("", "a", "b", "ab", "abc", "é", '"', "1"))
+    if kind == 5:
+        return [_value(rng, depth - 1) for _ in range(rng.randrange(4))]
+    return {key: _value(rng, depth - 1) for key in rng.sample("ab", rng.randrange(3))}
+
+
+@pytest.mark.parametrize("number", range(len(_ITEMS)))
+def test_arrays_whose_items_differ_are_those_of_two_validators(number: int, full: bool) -> None:
+    """Whatever items may be, however equal ones are spelled."""
+    schema = {"type": "array", "uniqueItems": True, "items": _ITEMS[number]}
+    found = members(schema, unique="hold", order="any", escapes="any")
+    validators = jsonschema.Draft202012Validator(schema), jsonschema_rs.validator_for(schema)
+    rng, kept = random.Random(number), list[Any]()
+    while len(kept) < (2_000 if full else 100):
+        items = [_value(rng, 2) for _ in range(rng.randrange(6))]
+        fitting = [each for each in items if validators[0].is_valid([each])]
+        instance = fitting if rng.random() < 0.9 else items
+        kept.append(instance)
+        text = json.dumps(instance, ensure_ascii=rng.random() < 0.5)
+        allowed = found.accepts(text)
+
+        assert (text, allowed) == (text, validators[0].is_valid(instance))
+        assert allowed == validators[1].is_valid(instance)
+
+
+def test_where_items_are_not_compared_they_are_refused() -> None:
+    """Under canonical tokenization, as by default; and that some must be equal, in any case."""
+    schema = {"uniqueItems": True, "items": {"type": "string"}}
+
+    assert "without finitely many values" in refusal(schema)
+    assert "below a negation" in refusal({"not": {"uniqueItems": True}}, unique="hold")
+    for wanted in (
+        CompileOptions(dialect="json-schema", schema=SchemaOptions(unique="hold")),
+        CompileOptions(dialect="tools", tokenization="any", prewarm=0),
+        CompileOptions(dialect="json-schema", tokenization="any"),
+    ):
+        assert wanted.of_schemas.unique == "refuse"
+    held = CompileOptions(dialect="json-schema", tokenization="any", prewarm=0)
+    assert held.of_schemas.unique == "hold"
