@@ -20,17 +20,18 @@ MUNCH = ("--meaning", "maximal-munch")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The examples compiled, with all masks of JSON and none of the other."""
-    path = tmp_path_factory.mktemp("munch")
-    assert 0 == run(["compile", JSON, "-o", str(path / "json.cst")])
-    assert 0 == run(["compile", CODE, "--lazy", "-o", str(path / "code.cst")])
+    """The examples compiled for any tokens, with all masks of JSON and none of the other."""
+    path, any_tokens = tmp_path_factory.mktemp("munch"), ["--tokenization", "any"]
+    assert 0 == run(["compile", JSON, *any_tokens, "-o", str(path / "json.cst")])
+    assert 0 == run(["compile", CODE, *any_tokens, "--lazy", "-o", str(path / "code.cst")])
     return path
 
 
 def test_compile_names_the_meaning(tmp_path: Path, capsysbinary: Captured) -> None:
     """Notes say how the grammar is read and by which engine; --stats how much is precomputed."""
     target = tmp_path / "json.cst"
-    code, out, err = called(capsysbinary, "compile", JSON, "--stats", "-o", str(target))
+    options = ["--stats", "--tokenization", "any", "-o", str(target)]
+    code, out, err = called(capsysbinary, "compile", JSON, *options)
     assert (0, "") == (code, out)
     assert "note: read by maximal munch, as Lark and llguidance do" in err
     assert "note: engine greedy: rule 'object' is not known to be regular" in err
@@ -72,7 +73,6 @@ def test_any_dialect_can_be_read_so(tmp_path: Path, capsysbinary: Captured) -> N
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--tokenization", "canonical"], "no canonical masks by maximal munch"),
         (["--engine", "network"], "the engine network is for --meaning exact"),
         (["--max-depth", "2"], "--max-depth is for --meaning exact"),
         (["--lazy", "--prewarm", "5"], "--lazy precomputes nothing"),
@@ -147,7 +147,9 @@ def test_a_line_break_too_many_is_named(tmp_path: Path, capsysbinary: Captured) 
 def test_masks(subject: str, folder: Path, capsysbinary: Captured) -> None:
     """Boundaries, and tokens of several lexemes; a grammar and its artifact answer alike."""
     path = subject if subject == JSON else str(folder / subject)
-    code, out, _ = called(capsysbinary, "mask", path, "--prefix", '{"a": tr', "--format", "json")
+    any_tokens = ["--tokenization", "any"] if subject == JSON else []
+    options = [*any_tokens, "--prefix", '{"a": tr', "--format", "json"]
+    code, out, _ = called(capsysbinary, "mask", path, *options)
     assert 0 == code
     found = json.loads(out)["boundaries"]
     assert [8, 8] == [b["bytes"] for b in found[:1]] * 2

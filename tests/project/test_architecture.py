@@ -229,7 +229,7 @@ PROGRAMS["compiler/packaging/walk_kernel.py"] = {"Cython", "setuptools"}
 LINES = 500
 LINES_OF = {"artifacts/walk/kernel.py": 700}
 FILES_OF_A_FOLDER = 20
-FILES_AT_THE_TOP = {"artifacts": 7, "compiler": 13, "cli": 16}
+FILES_AT_THE_TOP = {"artifacts": 7, "compiler": 13, "cli": 17}
 
 # Code of others.
 VENDORED = {Path("cli", "assets", "dagre.min.js")}
