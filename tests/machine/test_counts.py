@@ -230,5 +230,5 @@ def test_files_say_what_is_counted(letters: Tokenizer) -> None:
         name for name in whole.arrays if not name.startswith(("named.", "memo."))
     }
     assert 3 < some.manifest.counts["rows"] < whole.manifest.counts["rows"] < 20
-    assert any("repetitions are counted" in note for note in whole.notes)
+    assert any("others when met" in note for note in whole.notes)
     assert not any("changes nothing" in note for note in whole.notes)
