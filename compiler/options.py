@@ -226,6 +226,10 @@ class CompileOptions:
         holds = self.dialect == "json-schema" and self.wants_met_states
         return _counting(self.schema, lazy_from, holds=holds)
 
+    def said_of_schemas(self, *, holds: bool) -> dict[str, str]:
+        """How a JSON Schema was read, by option; ``holds``: items are compared while decoding."""
+        return _asked(self.of_schemas, holds=holds).said
+
 
 @lru_cache(16)
 def _counting(schema: SchemaOptions | None, lazy_from: int | None, *, holds: bool) -> SchemaOptions:

@@ -139,7 +139,9 @@ def manifest_of(
         origins=origins,
         parser=parser,
         meaning=meaning,
-        schema=request.options.of_schemas.said if grammar.has_schema else {},
+        schema=request.options.said_of_schemas(holds=grammar.marks_equal)
+        if grammar.has_schema
+        else {},
         define=dict(request.options.define),
     )
 
