@@ -29,7 +29,7 @@ from .equal_items import (
 from .item_ends import Group, ItemEnds, TokensByItems
 from .masks import MetMasks
 
-# Arrays and objects around a place that tokens are told apart by.
+# Arrays and objects around a place by which tokens are distinguished.
 _NESTED = 12
 
 # States that are looked at for one that an item ends in.
