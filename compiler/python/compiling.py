@@ -41,6 +41,7 @@ class Options(TypedDict, total=False):
     eos: Sequence[int | str]
     vocab_size: int | None
     prewarm: int | None
+    precompute: str | float | None
     max_artifact_bytes: int
     strip: bool
     thin: bool

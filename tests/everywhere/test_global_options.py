@@ -33,7 +33,7 @@ def titles(help_text: bytes) -> list[str]:
 
 def test_the_help_groups_commands_and_options_in_a_pipe(cli: Cli) -> None:
     """Commands by what they are for, options by panel; no box, no escape sequence."""
-    root, mask = cli("--help"), cli("mask", "--help")
+    root, mask = cli("--help"), cli("mask", "--help-all")
 
     assert titles(root.out) == [*TITLES.values(), "Global options"]
     groups = ["Arguments", "Options", *PANELS]

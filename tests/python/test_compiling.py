@@ -95,7 +95,7 @@ def test_options_are_those_of_the_library_by_name() -> None:
     """Each with its type, and none that only the compiler itself sets."""
     said = inspect.get_annotations(Options)
     known = {each.name: each.type for each in (*fields(CompileOptions), *fields(SchemaOptions))}
-    for name in ("is_guessed", "schema", "limits", "keeps_counts", "lazy_from"):
+    for name in ("is_guessed", "schema", "limits", "keeps_counts", "lazy_from", "marks_equal"):
         del known[name]
     known |= {f"max_{each.name}": each.type for each in fields(Limits) if each.name != "meter"}
     parameter = inspect.signature(constrain.compile).parameters["options"]
