@@ -58,8 +58,9 @@ class ReturnContexts:
         self._tables, self._returns, self._watch = tables, returns, watch
         self.states, self.pre_states = returns.states, returns.pre_states
         self.return_states = returns.return_states
-        self._slot = np.full(len(pretokenizer.table), -1, dtype=np.int64)
-        self._slot[self.return_states] = np.arange(len(self.return_states))
+        slot = np.full(len(pretokenizer.table), -1, dtype=np.int64)
+        slot[self.return_states] = np.arange(len(self.return_states))
+        self._slot = slot[returns.standing_for]
         some: _Flags = np.logical_or.reduce(returns.sets, axis=1)
         ending = some[returns.set_of]
         numbers = np.where(ending, np.arange(len(self.states)), 0)

@@ -122,8 +122,7 @@ class PretokenizedNetwork:
         """How calls return: what is stored, or else found."""
         tables, pretokenizer = self.network.tables, self.pretokenizer
         if self._section("pairs") in self.stored:
-            prefix, width = self._section(""), len(pretokenizer.table)
-            return ReturnTables.from_arrays(self.stored, prefix, tables, width)
+            return ReturnTables.from_arrays(self.stored, self._section(""), tables, self.final)
         start = tables.start if self.continued is None else self.continued
         begins = text_begins(tables, pretokenizer, self.final, start)
         if self.reader is not None:
@@ -131,7 +130,7 @@ class PretokenizedNetwork:
             others = self.reader.returns
             numbers = others.states[1:] * len(pretokenizer.table) + others.pre_states[1:]
             begins = np.union1d(begins, numbers)
-        return ReturnTables.of(tables, pretokenizer, begins, self.watch)
+        return ReturnTables.of(tables, pretokenizer, self.final, begins, self.watch)
 
     def sections_of_returns(self) -> dict[str, NDArray[Any]]:
         """The sections of ``returns``."""

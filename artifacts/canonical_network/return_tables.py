@@ -31,14 +31,16 @@ _Flags = NDArray[np.bool_]
 @dataclass(frozen=True, slots=True, eq=False)
 class ReturnTables:
     """Pairs by number, 0 for none. ``states``, ``pre_states``: int64 (n,), what each is of.
-    ``return_states``: int64 (R,), pre-tokenizer states that calls may end in, ascending. Few sets
-    of them differ: ``sets``, bool (D, R), the first of which is empty; ``set_of``: int32 (n,), the
+    ``return_states``: int64 (R,), pre-tokenizer states that calls may end in, ascending;
+    ``standing_for``: int64 (Q,), the one that counts for each (``_standing_for``). Few sets of them
+    differ: ``sets``, bool (D, R), the first of which is empty; ``set_of``: int32 (n,), the
     one of each pair's call. ``starting``: int32 (2, m), sources and targets of the byte edges that
     start a pre-token."""
 
     states: NDArray[np.int64]
     pre_states: NDArray[np.int64]
     return_states: NDArray[np.int64]
+    standing_for: NDArray[np.int64]
     sets: _Flags
     set_of: NDArray[np.int32]
     starting: NDArray[np.int32]
@@ -48,20 +50,24 @@ class ReturnTables:
         cls,
         tables: NetworkTables,
         pretokenizer: PretokenizerDfa,
+        final: _Flags,
         begins: NDArray[np.int64],
         watch: Watch = unwatched,
     ) -> "ReturnTables":
-        """``begins``: the pairs in which texts begin, p · Q + q."""
+        """``final``: bool (Q,), the pre-tokenizer states that a text may end in. ``begins``: the
+        pairs in which texts begin, p · Q + q."""
         found = reached_pairs(tables, pretokenizer, begins, watch)
-        return_states = _return_states(tables, found.states, found.pre_states)
-        packed = call_returns(tables, found, return_states, watch)
+        standing = _standing_for(tables, final)
+        ends_in = standing[found.pre_states]
+        return_states = _return_states(tables, found.states, ends_in)
+        packed = call_returns(tables, found, ends_in, return_states, watch)
         # The dead pair's set is empty, and comes first.
         different, set_of = packed[:1], np.zeros(len(packed), dtype=np.int32)
         if len(return_states):
             different, set_of = _different(packed)
         sets = np.unpackbits(different, axis=1, count=len(return_states)).view(np.bool_)
         starting = found.starting.astype(np.int32)
-        return cls(found.states, found.pre_states, return_states, sets, set_of, starting)
+        return cls(found.states, found.pre_states, return_states, standing, sets, set_of, starting)
 
     def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
         """The sections; ``from_arrays`` is the inverse."""
@@ -75,24 +81,25 @@ class ReturnTables:
 
     @classmethod
     def from_arrays(
-        cls, arrays: Arrays, prefix: str, tables: NetworkTables, width: int
+        cls, arrays: Arrays, prefix: str, tables: NetworkTables, final: _Flags
     ) -> "ReturnTables":
-        """``width``: states of the pre-tokenizer DFA. Raises ``ArtifactError`` naming a section
-        whose values do not fit: they are looked at here, as most texts never need them."""
+        """``final``: as in ``of``. Raises ``ArtifactError`` naming a section whose values do not
+        fit: they are looked at here, as most texts never need them."""
         pairs, packed, set_of, starting = (arrays[prefix + name] for name in _TYPES)
         states, pre_states = (np.append(DEAD, numbers).astype(np.int64) for numbers in pairs)
+        width, standing = len(final), _standing_for(tables, final)
         for values, high in ((states, tables.states), (pre_states, width)):
             require(bool((values >= 0).all() and (values < high).all()), prefix + "pairs")
         keys = states * width + pre_states
         require(bool((keys[1:] > keys[:-1]).all()), prefix + "pairs")
-        return_states = _return_states(tables, states, pre_states)
+        return_states = _return_states(tables, states, standing[pre_states])
         require(packed.shape[1] == -(-len(return_states) // 8), prefix + "return_sets")
         sets = np.unpackbits(packed, axis=1, count=len(return_states)).view(np.bool_)
         require(len(sets) > 0 and not sets[0].any(), prefix + "return_sets")
         require(len(set_of) == len(states) and set_of[DEAD] == 0, prefix + "returns")
         require_range(arrays, prefix + "returns", 0, len(sets))
         require_range(arrays, prefix + "starting", 0, len(states))
-        return cls(states, pre_states, return_states, sets, set_of, starting)
+        return cls(states, pre_states, return_states, standing, sets, set_of, starting)
 
 
 def _different(rows: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -126,20 +133,29 @@ def check_return_tables(arrays: Arrays, prefix: str) -> None:
         require(len(arrays[prefix + name]) == 2, prefix + name)
 
 
+def _standing_for(tables: NetworkTables, final: _Flags) -> NDArray[np.int64]:
+    """For each pre-tokenizer state the one that counts in its place where a call ends, int64 (Q,).
+    Without calls a text alone ends, and all that counts of its state is whether it is final."""
+    if len(tables.call_starts):
+        return np.arange(len(final))
+    return np.where(final, final.argmax(), final.argmin())
+
+
 def _return_states(
-    tables: NetworkTables, states: NDArray[np.int64], pre_states: NDArray[np.int64]
+    tables: NetworkTables, states: NDArray[np.int64], ends_in: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    return np.unique(pre_states[tables.accepting[states] != 0])
+    return np.unique(ends_in[tables.accepting[states] != 0])
 
 
 def call_returns(
     tables: NetworkTables,
     pairs: ReachedPairs,
+    ends_in: NDArray[np.int64],
     return_states: NDArray[np.int64],
     watch: Watch = unwatched,
 ) -> NDArray[np.uint8]:
-    """For each pair the return states of its call, as bits, uint8 (pairs, return states / 8): the
-    least solution of
+    """For each pair the return states of its call, as bits, uint8 (pairs, return states / 8); those
+    that pairs end in: ``ends_in``, int64 (pairs,). The least solution of
 
     returns(p, q) = {q where p may end} | returns of the pairs that a byte leads to
                   | for calls (s, g): returns(g, q') for each q' of returns(s, q)
@@ -150,7 +166,7 @@ def call_returns(
     watch(0, len(pairs.states) * (-(-len(return_states) // 8)))
     words = np.zeros((len(pairs.states), -(-len(return_states) // 8)), dtype=np.uint8)
     ending = np.flatnonzero(tables.accepting[pairs.states] != 0)
-    ended = np.searchsorted(return_states, pairs.pre_states[ending])
+    ended = np.searchsorted(return_states, ends_in[ending])
     words[ending, ended >> 3] = 128 >> (ended & 7)
     width, calls = len(return_states), _PlainCalls(tables, pairs)
     with_sets = np.flatnonzero(np.diff(tables.call_offsets) if tables.has_sets else 0).tolist()

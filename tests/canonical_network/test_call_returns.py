@@ -64,7 +64,7 @@ def test_calls_return_as_the_plain_equations_say() -> None:
             pairs = reached_pairs(tables, pretokenizer, begins)
             ends = np.unique(pairs.pre_states[tables.accepting[pairs.states] != 0])
             expected = call_returns_via_rounds(tables, pairs, ends)
-            found = call_returns(tables, pairs, ends)
+            found = call_returns(tables, pairs, pairs.pre_states, ends)
             assert np.array_equal(np.packbits(expected, axis=1), found)
             looked_at += expected.any() and bool(len(tables.call_starts))
     assert looked_at >= 5
@@ -99,7 +99,7 @@ def _work(more: int) -> int:
     begins = np.array([size * 4 + 1])
     pairs = reached_pairs(long, pretokenizer, begins, lambda work, _: done.append(work))
     ends = np.unique(pairs.pre_states[long.accepting[pairs.states] != 0])
-    found = call_returns(long, pairs, ends, lambda work, _: done.append(work))
+    found = call_returns(long, pairs, pairs.pre_states, ends, lambda work, _: done.append(work))
     assert np.unpackbits(found, axis=1, count=len(ends))[1:].all()
     assert more - 1 == distances(long)[size]
     return sum(done)

@@ -13,8 +13,9 @@ from support.corpus.whole_pieces import whole_piece_model
 from support.limits import measured
 
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import WeakerMasksWarning, compile_grammar, load_tokenizer
+from constrain.compiler import CompileOptions, Compiler, compile_grammar, load_tokenizer
 from constrain.compiler.diagnostics import LimitError
+from constrain.compiler.limits import Limits
 
 SIZE = 20_000
 PATTERNS = [r'"[^"\\]{0,5}"', ".{1,3}", ".*", "[a-zA-Z ]{1,30}"]
@@ -90,13 +91,17 @@ def test_repetitions_have_canonical_masks(fewer: Path, tmp_path: Path, pattern: 
     found.check(seconds=30)
 
 
-def test_what_takes_too_much_has_any_masks_and_says_so(path: Path) -> None:
-    """Where canonical ones are not asked for."""
+def test_what_takes_much_has_canonical_masks_within_less_memory(path: Path) -> None:
+    """Precomputing alone is given up; tables that do not fit are an error that names them."""
     tokenizer = load_tokenizer(path)
-    with pytest.warns(WeakerMasksWarning, match="needs more than 2,000,000,000 bytes"):
-        artifact = compile_grammar("[a-zA-Z ]{1,200}", dialect="regex", tokenizer=tokenizer)
-    assert not artifact.is_canonical
-    with pytest.raises(LimitError, match="bytes"):
-        compile_grammar(
-            "[a-zA-Z ]{1,200}", dialect="regex", tokenizer=tokenizer, tokenization="canonical"
-        )
+    compiler = Compiler(tokenizer, options=CompileOptions(dialect="regex"))
+    # Makes the tokenizer's tables, once.
+    compiler.compile("a")
+    artifact = compiler.compile("[a-zA-Z ]{1,200}", limits=Limits(memory=600_000_000))
+    assert artifact.is_canonical
+    matcher = artifact.matcher()
+    for token in tokenizer.encode("a few words"):
+        assert tokenset.contains(matcher.mask(), token)
+        matcher.advance(token)
+    with pytest.raises(LimitError, match="needs more than 100,000 bytes"):
+        compiler.compile("[a-zA-Z ]{1,200}", limits=Limits(memory=100_000))
