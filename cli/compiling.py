@@ -2,11 +2,11 @@
 
 text, options            ->  grammar_of, automaton_of, recogniser_of   no tokenizer is needed
 recogniser, tokenizer    ->  compilation_of                            the artifact; notes
-grammar or artifact      ->  language_of                               its byte DFA
+grammar or artifact      ->  language_of                               what reads its texts
 """
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeAlias, TypeVar
 
 from constrain.artifacts.errors import visible
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from constrain.artifacts import Artifact
     from constrain.artifacts.network.tables import NetworkTables
     from constrain.compiler.automata.dfa import Dfa
+    from constrain.compiler.explain.machines import TextMachine
     from constrain.compiler.frontend import Automaton, Recogniser
     from constrain.compiler.grammar.tree import Grammar
     from constrain.compiler.limits import Limits
@@ -99,6 +100,9 @@ def subject_of(path: str, given: Given) -> "Artifact | str":
 
 T = TypeVar("T", "Artifact", "Artifact | str")
 
+# What reads the texts of a language.
+Language: TypeAlias = "Dfa | TextMachine"
+
 
 def with_automaton(found: T, limits: "Limits") -> T:
     """An artifact with its byte DFA, if it is of a regular grammar that calls nothing."""
@@ -109,29 +113,37 @@ def with_automaton(found: T, limits: "Limits") -> T:
     return with_dfa(found, limits)
 
 
-def language_of(path: str, given: Given, limits: "Limits") -> "Dfa":
-    """The byte DFA of the grammar or artifact at ``path``; token terminals are refused."""
+def language_of(subject: "Artifact | str", path: str, given: Given, limits: "Limits") -> "Language":
+    """What reads the texts of the grammar or artifact from ``path``: its byte DFA if it is regular
+    and not too large, else a machine of any engine. Token terminals are refused."""
     from constrain.artifacts.kinds.met_states import MetStatesRuntime
     from constrain.compiler.automata.dfa import from_tables
+    from constrain.compiler.diagnostics import LimitError, NotRegularError
+    from constrain.compiler.explain.explainer import explainer_of_artifact, explainer_of_grammar
 
-    found = with_automaton(subject_of(path, given), limits)
-    if isinstance(found, str):
-        dfa = automaton_of(found, path, given.compile_options(path, limits)).dfa
-    elif (
-        isinstance(found.runtime, MetStatesRuntime)
-        and found.runtime.grows
-        and (source := found.manifest.source) is not None
-    ):
-        m = found.manifest
-        named = replace(given.as_in(m), extended=False)
-        dfa = automaton_of(source, path, named.compile_options(path, limits)).dfa
-    else:
-        if not found.is_regular:
-            raise UsageError(
-                f"{visible(path)}: the languages of regular grammars alone are compared, and this "
-                f"artifact is of the kind {found.manifest.kind}; compile it with --max-depth N"
-            )
-        dfa = from_tables(found.byte_dfa)
+    found = with_automaton(subject, limits)
+    if not isinstance(found, str):
+        if found.names_tokens:
+            refuse_tokens(path)
+        m, grows = (
+            found.manifest,
+            isinstance(found.runtime, MetStatesRuntime) and found.runtime.grows,
+        )
+        if not grows or m.source is None:
+            is_dfa = found.is_regular and not grows
+            return from_tables(found.byte_dfa) if is_dfa else explainer_of_artifact(found).machine()
+        found, given = m.source, replace(given.as_in(m), extended=False)
+    options = given.compile_options(path, limits)
+    try:
+        dfa = automaton_of(found, path, options).dfa
+    except (NotRegularError, LimitError) as error:
+        if options.max_depth is not None or (isinstance(error, LimitError) and error.is_measured):
+            raise
+        explainer = explainer_of_grammar(found, options, path)
+        grammar = getattr(explainer.recogniser, "grammar", None)
+        if grammar is not None and grammar.tokens:
+            refuse_tokens(path)
+        return explainer.machine()
     if dfa.token_columns:
         refuse_tokens(path)
     return dfa

@@ -37,6 +37,10 @@ class DistinctTexts:
         reached = REFUSED if MARK in octets else self._inner.read(inner, marked)
         return reached if reached == REFUSED else self._number(reached, place)
 
+    def inside(self, state: int) -> tuple[Texts, int]:
+        """What reads bytes and marks, and its state."""
+        return self._inner, self._states[state][0]
+
     def may_end(self, state: int) -> bool:
         """Whether the text so far is a member."""
         return self._inner.may_end(self._states[state][0])

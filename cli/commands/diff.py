@@ -1,7 +1,8 @@
 """``constrain diff``: how the languages of two grammars differ."""
 
 import json
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,20 +11,27 @@ import typer
 from constrain.artifacts.errors import visible
 
 from .. import options
-from ..compiling import language_of
+from ..compiling import language_of, subject_of
 from ..console import UsageError, write_data, write_text
-from ..inputs import STDIN
+from ..inputs import STDIN, dialect_for
 from ..quoting import quoted, text_of
 from ..schema_options import SCHEMA as OF_SCHEMAS
 
 if TYPE_CHECKING:
+    from constrain.artifacts import Artifact
     from constrain.compiler.automata.dfa import Dfa
+    from constrain.compiler.explain.schema_changes import Change
     from constrain.compiler.limits import Limits
+
+    from ..compiling import Language
 
 SCHEMA = 1
 
 # Without --max-bytes, counts begin at the shortest member and go on for so many lengths.
 _LENGTHS = 8
+
+# Schemas that nest deeper are compared by their texts alone.
+_SCHEMA_LEVELS = 100
 
 
 class Format(StrEnum):
@@ -70,10 +78,12 @@ def diff(
 ) -> int:
     """Say whether two grammars have the same members, and how they differ.
 
-    Grammars of any two dialects, and artifacts by their byte automaton; where they nest, the
-    members that nest at most --max-depth deep. For each side: the shortest member that the
+    Grammars of any two dialects, and artifacts. For each side: the shortest member that the
     other has not (of equally long ones the first by bytes), and how many such members there
-    are of each length. Exit code 0 if there is no difference, 1 if there is one.
+    are of each length. Of JSON Schemas first what they say differently, key by key. Grammars
+    that nest are compared as deep as there is room, and the depth is said; --max-depth
+    compares and counts the members that nest so deep. Exit code 0 if no difference was found,
+    1 if there is one.
 
     \b
     Examples:
@@ -82,27 +92,96 @@ def diff(
     """
     if left == right == STDIN:
         raise UsageError("A and B cannot both come from standard input")
-    from constrain.compiler.automata.compare import compare
-    from constrain.compiler.progress import Step
-
     limits = given.of(None).limits()
     dialects, starts = _pair("--dialect", dialect), _pair("--start", start)
-    one, other = (
-        language_of(path, _of_side(given, path, named, rule), limits)
+    options_of = [
+        _of_side(given, path, named, rule)
         for path, named, rule in zip((left, right), dialects, starts, strict=True)
-    )
-    found = compare(one, other, limits)
-    with Step("count"):
-        sides = [_side(dfa, max_bytes, limits) for dfa in (found.only_left, found.only_right)]
+    ]
+    subjects = [subject_of(*each) for each in zip((left, right), options_of, strict=True)]
+    keys = _keys(subjects, (left, right), options_of, limits)
+    languages = [
+        language_of(subject, path, options, limits)
+        for subject, path, options in zip(subjects, (left, right), options_of, strict=True)
+    ]
+    found = _compared(languages, max_bytes, limits)
     if format_ is Format.JSON:
-        value = {"equal": found.is_equal, "only_left": sides[0], "only_right": sides[1]}
+        value: dict[str, Any] = {
+            "equal": found.is_equal,
+            "only_left": found.sides[0],
+            "only_right": found.sides[1],
+        }
+        value |= {"looked_at": found.looked_at} if found.looked_at else {}
+        value |= {"keys": [asdict(change) for change in keys]} if keys is not None else {}
         write_data(json.dumps({"schema": SCHEMA, **value}) + "\n")
-    elif found.is_equal:
-        write_text("equal\n")
+        return 0 if found.is_equal else 1
+    write_text("".join(f"{change.pointer}: {change.message}\n" for change in keys or ()))
+    if found.is_equal:
+        write_text(f"equal{_as_far(found.looked_at)}\n")
     else:
-        write_text(_said(left, found.only_left, sides[0]))
-        write_text(_said(right, found.only_right, sides[1]))
+        for path, side in zip((left, right), found.sides, strict=True):
+            write_text(_said(path, side, found.looked_at))
     return 0 if found.is_equal else 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """``sides``: of each the shortest member that it alone has, with counts where it was an
+    automaton, None if there is none. ``looked_at``: None if all texts were compared, else the
+    ``depth`` and the ``bytes`` up to which they were (either None: of any)."""
+
+    sides: tuple[dict[str, Any] | None, ...]
+    looked_at: dict[str, int | None] | None = None
+
+    @property
+    def is_equal(self) -> bool:
+        return self.sides == (None, None)
+
+
+def _compared(languages: "Sequence[Language]", max_bytes: int | None, limits: "Limits") -> _Found:
+    """Two languages, by products of their automata, or by reading in both at once."""
+    from constrain.compiler.automata.compare import compare
+    from constrain.compiler.automata.dfa import Dfa
+    from constrain.compiler.explain.lockstep import lockstep
+    from constrain.compiler.explain.machines import DfaMachine
+    from constrain.compiler.progress import Step
+
+    one, other = languages
+    if isinstance(one, Dfa) and isinstance(other, Dfa):
+        found = compare(one, other, limits)
+        with Step("count"):
+            alone = (found.only_left, found.only_right)
+            return _Found(tuple(_side(dfa, max_bytes, limits) for dfa in alone))
+    left, right = (DfaMachine(x.tables()) if isinstance(x, Dfa) else x for x in languages)
+    with Step("compare"):
+        nested = lockstep(left, right, limits)
+    is_all = nested.depth is nested.length is None
+    looked_at = None if is_all else {"depth": nested.depth, "bytes": nested.length}
+    texts = (nested.only_left, nested.only_right)
+    return _Found(tuple(None if text is None else _shortest(text) for text in texts), looked_at)
+
+
+def _keys(
+    subjects: "Sequence[Artifact | str]",
+    paths: Sequence[str],
+    options: Sequence[options.Given],
+    limits: "Limits",
+) -> "list[Change] | None":
+    """What two JSON Schemas say differently; None of other grammars."""
+    from constrain.compiler.dialects.table import JSON_SCHEMA
+    from constrain.compiler.explain.schema_changes import changes
+    from constrain.compiler.schema.read import value_of
+
+    values, limits = [], replace(limits, nesting=_SCHEMA_LEVELS)
+    for subject, path, given in zip(subjects, paths, options, strict=True):
+        if isinstance(subject, str):
+            dialect, text = dialect_for(path, given.dialect, given.extended), subject
+        else:
+            dialect, text = subject.manifest.dialect, subject.manifest.source or ""
+        if dialect != JSON_SCHEMA or (value := value_of(text, limits)) is None:
+            return None
+        values.append(value)
+    return changes(*values)
 
 
 def _of_side(
@@ -136,27 +215,40 @@ def _side(dfa: "Dfa", max_bytes: int | None, limits: "Limits") -> dict[str, Any]
     members = Members(dfa, limits)
     counts = {length: members.count(length) for length in range(len(word), last + 1)}
     return {
-        "shortest": text_of(word),
-        "shortest_bytes": len(word),
+        **_shortest(word),
         "longest_bytes": longest,
         "counts": {str(length): count for length, count in counts.items() if count},
     }
 
 
-def _said(path: str, dfa: "Dfa", side: dict[str, Any] | None) -> str:
-    """A difference for people: its shortest member and a table of counts."""
-    from constrain.compiler.automata.members import shortest
+def _shortest(word: bytes) -> dict[str, Any]:
+    return {"shortest": text_of(word), "shortest_bytes": len(word)}
 
+
+def _as_far(looked_at: "dict[str, int | None] | None") -> str:
+    """What was compared, where it was not all."""
+    if looked_at is None:
+        return ""
+    parts = []
+    if looked_at["depth"] is not None:
+        parts.append(f"calls nest at most {looked_at['depth']} deep")
+    if looked_at["bytes"] is not None:
+        parts.append(f"they have at most {looked_at['bytes']} bytes")
+    return f", of texts where {' and '.join(parts)}"
+
+
+def _said(path: str, side: dict[str, Any] | None, looked_at: "dict[str, int | None] | None") -> str:
+    """A difference for people: its shortest member and a table of counts."""
     if side is None:
-        return f"only in {visible(path)}: nothing\n"
-    lines = [
-        f"only in {visible(path)}: shortest {quoted(shortest(dfa) or b'')}",
-        "  bytes  members",
-    ]
-    lines += [f"  {int(length):5}  {count:,}" for length, count in side["counts"].items()]
-    last = max(map(int, side["counts"]), default=-1)
-    if side["longest_bytes"] is None:
-        lines.append("      …  without end")
-    elif last < side["longest_bytes"]:
-        lines.append(f"      …  up to {side['longest_bytes']:,} bytes")
+        return f"only in {visible(path)}: nothing{_as_far(looked_at)}\n"
+    octets = side["shortest"].encode("utf-8", "surrogateescape")
+    lines = [f"only in {visible(path)}: shortest {quoted(octets)}"]
+    if "counts" in side:
+        lines.append("  bytes  members")
+        lines += [f"  {int(length):5}  {count:,}" for length, count in side["counts"].items()]
+        last = max(map(int, side["counts"]), default=-1)
+        if side["longest_bytes"] is None:
+            lines.append("      …  without end")
+        elif last < side["longest_bytes"]:
+            lines.append(f"      …  up to {side['longest_bytes']:,} bytes")
     return "\n".join(lines) + "\n"

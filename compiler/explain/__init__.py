@@ -1,4 +1,5 @@
-"""Why a text is or is not a member of a grammar: where it stops, and what could have stood there.
+"""Why a text is or is not a member of a grammar: where it stops, and what could have stood there;
+and on which texts two grammars differ.
 
     explainer      one of the following for a grammar or an artifact, by its engine
     machines       one interface over all engines: states of texts, byte by byte
@@ -9,6 +10,8 @@
     sentences      of a schema or tools: what is wrong, in sentences about keys and values
     instance_text, instance_sentences, instance_calls
                    a text as JSON; a value beside a schema; calls beside their tools
+    lockstep       two languages read at once: the first text on which they differ
+    schema_changes what two schemas say differently, key by key
     report         the verdict that all engines give; a DFA's, state by state
     maximal_munch  lexer and parser of maximal munch: the byte that neither can read
     earley         any grammar: the items of the last column of Earley's recogniser

@@ -14,6 +14,7 @@ from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 from constrain.artifacts.earley.recogniser import Earley
 from constrain.artifacts.machine.distinct_texts import DistinctTexts
 from constrain.artifacts.maximal_munch.configurations import Configurations
+from constrain.artifacts.maximal_munch.parser_heads import BELOW_ALL
 from constrain.artifacts.network.configurations import REFUSED, Texts
 from constrain.artifacts.network.tables import NetworkTables
 
@@ -39,6 +40,15 @@ class TextMachine(ABC):
     @abstractmethod
     def may_end(self, state: int) -> bool:
         """Whether the text so far is a member."""
+
+    def depth(self, state: int) -> int:
+        """How many calls the text is inside of: of several readings the fewest, 0 where unknown."""
+        return 0
+
+    @property
+    def nbytes(self) -> int:
+        """About the size of the states that were made, where they may be as many as texts."""
+        return 0
 
     def named(self, state: int, terminal: int) -> int | None:
         """The state behind a token that the grammar names, by its terminal's number."""
@@ -106,6 +116,7 @@ class NetworkMachine(TextMachine):
 
     def __init__(self, network: Texts | DistinctTexts) -> None:
         self.network, self.start = network, network.start
+        self._heights = list[int]()
 
     def step(self, state: int, octet: int) -> int | None:
         """By the threads."""
@@ -115,6 +126,24 @@ class NetworkMachine(TextMachine):
     def may_end(self, state: int) -> bool:
         """Whether a thread may."""
         return self.network.may_end(state)
+
+    @property
+    def nbytes(self) -> int:
+        """Of stacks and configurations."""
+        texts = self.network
+        return (texts.inside(texts.start)[0] if isinstance(texts, DistinctTexts) else texts).nbytes
+
+    def depth(self, state: int) -> int:
+        """The height of the lowest stack of a thread."""
+        texts, inner = self.network, state
+        if isinstance(texts, DistinctTexts):
+            texts, inner = texts.inside(state)
+        nodes, heights = [node for _, node in texts.threads[inner]], self._heights
+        # What lies below a node was numbered before it.
+        for entries in texts.stacks.entries[len(heights) : max(nodes, default=0) + 1]:
+            on_top = [0 if frame <= DEAD else 1 + heights[below] for frame, below in entries]
+            heights.append(min(on_top))
+        return min((heights[node] for node in nodes), default=0)
 
     @cached_property
     def alike(self) -> Sequence[Sequence[int]]:
@@ -143,6 +172,15 @@ class MaximalMunchMachine(TextMachine):
     def may_end(self, state: int) -> bool:
         """Whether the lexeme and all around it may."""
         return self.configurations.is_accepting(state)
+
+    def depth(self, state: int) -> int:
+        """The height of the frames below the head."""
+        _, node, _ = self.configurations.parts(state)
+        node &= self.configurations.transitions.node_mask
+        entries, height = self.configurations.transitions.frames.entries, 0
+        while entries[node][0] != BELOW_ALL:
+            node, height = entries[node][1], height + 1
+        return height
 
     @cached_property
     def alike(self) -> Sequence[Sequence[int]]:

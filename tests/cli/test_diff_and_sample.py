@@ -73,7 +73,7 @@ def test_finite_differences_say_where_they_end(tmp_path: Path, capsysbinary: Cap
     ("arguments", "said"),
     [
         (["-", "-"], "cannot both come from standard input"),
-        (["{a}", "{nested}"], "it nests itself (s → s)"),
+        (["{a}", "{names}"], "it names tokens by id"),
         (["{a}", "{a}", "-d", "regex", "-d", "kbnf", "-d", "w3c"], "--dialect is given once"),
         (["{a}", "{missing}"], "missing"),
     ],
@@ -81,16 +81,55 @@ def test_finite_differences_say_where_they_end(tmp_path: Path, capsysbinary: Cap
 def test_diff_of_bad_input(
     tmp_path: Path, capsysbinary: Captured, arguments: list[str], said: str
 ) -> None:
-    """Exit code 2 with the reason; a grammar that is not regular with its cycle."""
+    """Exit code 2 with the reason."""
     names = {
         "a": written(tmp_path, "a.regex", "a"),
-        "nested": written(tmp_path, "n.ebnf", 's ::= "(" s ")" | "x";'),
+        "names": written(tmp_path, "n.gbnf", 'root ::= "(" root ")" | <[7]>'),
         "missing": str(tmp_path / "missing"),
     }
     assert run(["diff", *(a.format(**names) for a in arguments)]) == 2
     captured = capsysbinary.readouterr()
     assert captured.out == b""
     assert said in captured.err.decode()
+
+
+def test_what_nests_is_compared_as_deep_as_there_is_room(
+    tmp_path: Path, capsysbinary: Captured
+) -> None:
+    """Grammars and artifacts; the depth is said where not all texts were compared."""
+    nested = written(tmp_path, "n.ebnf", "s ::= '(' s ')' | 'x';")
+    other = written(tmp_path, "o.ebnf", "s ::= '(' s ')' | 'x' | '[' s ']';")
+    flat = written(tmp_path, "f.regex", "x")
+    artifact = str(tmp_path / "n.cst")
+    assert run(["compile", nested, "-o", artifact]) == 0
+    capsysbinary.readouterr()
+    assert run(["diff", nested, artifact]) == 0
+    depth = "of texts where calls nest at most 16 deep"
+    assert capsysbinary.readouterr().out.decode() == f"equal, {depth}\n"
+    assert run(["diff", artifact, other]) == 1
+    said = capsysbinary.readouterr().out.decode().splitlines()
+    assert said[0].startswith(f"only in {artifact}: nothing, of texts where calls nest at most ")
+    assert said[1] == f'only in {other}: shortest "[x]"'
+    assert run(["diff", flat, nested, "-f", "json"]) == 1
+    assert json.loads(capsysbinary.readouterr().out) == {
+        "schema": 1,
+        "equal": False,
+        "only_left": None,
+        "only_right": {"shortest": "(x)", "shortest_bytes": 3},
+    }
+
+
+def test_schemas_differ_by_keys_first(tmp_path: Path, capsysbinary: Captured) -> None:
+    """What two schemas say differently, then the texts; open objects are no hindrance."""
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    one = written(tmp_path, "one.schema.json", json.dumps(schema))
+    other = written(tmp_path, "two.schema.json", json.dumps({**schema, "required": []}))
+    assert run(["diff", one, other, "--whitespace", "compact"]) == 1
+    said = capsysbinary.readouterr().out.decode().splitlines()
+    assert said[0] == '#: "a" is no longer required'
+    assert said[-1] == f'only in {other}: shortest "{{}}"'
+    assert run(["diff", one, one, "--whitespace", "compact", "-f", "json"]) == 0
+    assert json.loads(capsysbinary.readouterr().out)["keys"] == []
 
 
 def test_dialects_and_starts_of_either_side(tmp_path: Path, capsysbinary: Captured) -> None:
