@@ -23,7 +23,6 @@ STATES, WALK = "states", "walk"
 
 # Masks of a walk, and of its longest text.
 _MASKS, _LENGTH = 128, 32
-_STAGE = "the density of the masks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class MaskFacts:
 
 def mask_facts(artifact: Artifact, tabulated: Artifact | None, limits: Limits) -> MaskFacts:
     """The first mask and the density of the others. ``tabulated``: the same masks with all states
-    in a table, if there are such. Raises ``LimitError`` for time and resident memory."""
+    in a table, if there are such. A walk ends where the time does."""
     first = count_of(artifact.matcher().mask())
     found = _of_states(tabulated if tabulated is not None else artifact)
     if found is not None:
@@ -97,14 +96,13 @@ def _of_states(artifact: Artifact) -> NDArray[np.int64] | None:
 
 
 def _walked(artifact: Artifact, limits: Limits) -> list[int]:
-    """Tokens that the masks of a walk allow."""
+    """Tokens that the masks of a walk allow, as far as there is time."""
     chance, counts = random.Random(0), list[int]()
     vocabulary, matcher = artifact.vocabulary, artifact.matcher()
     firsts = np.full(vocabulary.size, -1, dtype=np.int16)
     is_text = (vocabulary.kinds == TEXT) & (vocabulary.lengths > 0)
     firsts[is_text] = vocabulary.data[vocabulary.offsets[:-1][is_text]]
-    while len(counts) < _MASKS:
-        limits.check_resources(_STAGE)
+    while len(counts) < _MASKS and not (counts and limits.is_over()):
         mask = matcher.mask()
         ids = tokenset.to_ids(mask)
         if len(ids):
