@@ -3,6 +3,7 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
+import json
 import random
 from collections.abc import Callable
 
@@ -22,6 +23,7 @@ from constrain.artifacts.canonical_network.machine import CanonicalMachine
 from constrain.artifacts.kinds.canonical_network import CanonicalRuntime
 from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.tokens import tokenset
+from constrain.compiler import CompileOptions, Compiler, SchemaOptions
 
 Count = Callable[[str, object], None]
 
@@ -150,6 +152,65 @@ def test_walks_beside_a_normalization_form(engine: str, normalizing: Case, full:
         assert sum(not token.isascii() for token in tokens) > 1
 
     assert {} == offenders(MARKED, check)
+
+
+# By dialect and text: what a lexer reads, calls of tools, and keys in any order.
+C_LIKE = """
+start: stmt*
+stmt: "if" "(" expr ")" stmt | "while" "(" expr ")" stmt | "{" stmt* "}" | NAME "=" expr ";"
+expr: term (("+" | "-" | "==") term)*
+term: NAME | NUMBER | STRING | NAME "(" [expr ("," expr)*] ")" | "(" expr ")"
+NAME: /[a-zA-Z_][a-zA-Z_0-9]*/
+NUMBER: /[0-9]+(\\.[0-9]+)?/
+STRING: /"[^"\\n]*"/
+%ignore /[ \\n]+/
+%ignore /\\/\\/[^\\n]*\\n/
+"""
+SQL = """
+start: "SELECT"i columns "FROM"i source ["WHERE"i test] ";"
+columns: "*" | NAME ("," NAME)*
+source: NAME | "(" "SELECT"i columns "FROM"i source ")"
+test: side ("=" | "<>" | "<=") side | test "AND"i side "=" side
+side: NAME | /'[^']*'/ | /[0-9]+/
+NAME: /[a-z_]+/
+%ignore /[ \\t\\n]/
+"""
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 9},
+        "tags": {"type": "array", "items": {"enum": ["é", "日本", "a b"]}},
+        "age": {"type": "integer"},
+    },
+    "required": ["name", "tags"],
+    "additionalProperties": False,
+}
+FUNCTION = {"name": "save", "parameters": PERSON}
+WRITTEN: dict[str, tuple[str, str]] = {
+    "C-like": ("lark", C_LIKE),
+    "SQL": ("lark", SQL),
+    "keys in any order": ("json-schema", json.dumps(PERSON)),
+    "calls": (
+        "tools",
+        json.dumps({"tools": [{"type": "function", "function": FUNCTION}], "style": "hermes"}),
+    ),
+}
+
+
+@sampled("name", (TINY[1], "gpt2"), (*TINY, *TOKENIZERS))
+@pytest.mark.parametrize("written", WRITTEN)
+def test_walks_of_what_people_write(
+    written: str, name: str, case: Callable[[str], Case], full: bool
+) -> None:
+    """By the options that are the default, but for keys in any order."""
+    here, (dialect, text) = case(name), WRITTEN[written]
+    schema = SchemaOptions(order="any", whitespace="1")
+    options = CompileOptions(dialect=dialect, schema=schema, precompute="none")
+    artifact = Compiler(here.tokenizer, options=options).compile(text)
+    assert artifact.is_canonical
+    rng = random.Random(7)
+    count = 20_000 // (len(WRITTEN) * len((*TINY, *TOKENIZERS))) if full else 12
+    spelled(here, artifact, list(random_walks(machine_of(artifact), here.eos_ids, rng, count, 25)))
 
 
 def machine_of(artifact: Artifact) -> CanonicalMachine:
