@@ -209,7 +209,7 @@ def test_walks_of_what_people_write(
     artifact = Compiler(here.tokenizer, options=options).compile(text)
     assert artifact.is_canonical
     rng = random.Random(7)
-    count = 20_000 // (len(WRITTEN) * len((*TINY, *TOKENIZERS))) if full else 12
+    count = -(-20_000 // (len(WRITTEN) * len((*TINY, *TOKENIZERS)))) if full else 12
     spelled(here, artifact, list(random_walks(machine_of(artifact), here.eos_ids, rng, count, 25)))
 
 
