@@ -98,8 +98,27 @@ def _cells(char: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """``text`` in place of the characters [start, end) of a source."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What mends a finding: ``title`` says what is done, ``edits`` are in the order of the text and
+    do not overlap. ``safe``: the language stays the same, or there was none before."""
+
+    title: str
+    edits: tuple[Edit, ...]
+    safe: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding: what is wrong where, and how to mend it.
+    """One finding: what is wrong where, and how to mend it; ``fix`` does that, where one is known.
 
     ``span`` is None where no place in the text is at fault. Of a very long message or help, as one
     with a name of a megabyte in it, the beginning and the end are kept.
@@ -108,6 +127,7 @@ class Diagnostic:
     message: str
     span: Span | None = None
     help: str | None = None
+    fix: Fix | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "message", _without_middle(self.message))

@@ -44,7 +44,7 @@ class Driver:
         self.heading = END
 
     def parse(self) -> Any:
-        """The value of the whole text. Raises ``Unexpected``."""
+        """The value of the whole text; of flat tables its tokens. Raises ``Unexpected``."""
         builder, tables, states = self._builder, self._tables, self._states
         rows = tables.rows
         # The values of each state but the first begin in ``values`` where ``bases`` says.
@@ -107,7 +107,7 @@ class Driver:
             while action.__class__ is not int:
                 if action is None:
                     if kind == "$END" and state == tables.end:
-                        return values[-1]
+                        return values if tables.is_flat else values[-1]
                     raise Unexpected(token.span.start, token)
                 size, call, is_one, once, landing = action
                 if is_one:

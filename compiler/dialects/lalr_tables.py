@@ -59,9 +59,12 @@ Matcher: TypeAlias = Callable[[str, int], re.Match[str]]
 
 class Tables:
     """Those of one grammar, for builders of one class. ``rows`` are those of each state, None until
-    they are first needed. ``folder``: where the grammar is."""
+    they are first needed. ``folder``: where the grammar is. ``is_flat``: no builder is called, so
+    that all tokens stay as they are."""
 
-    def __init__(self, folder: Traversable, builder: type[Builder]) -> None:
+    def __init__(
+        self, folder: Traversable, builder: type[Builder], *, is_flat: bool = False
+    ) -> None:
         grammar = folder.joinpath(builder.grammar_file).read_text("utf-8")
         data = _kept(folder, builder, grammar) or made(builder, grammar)
         self.rules: list[tuple[str, list[str], bool]] = data["rules"]
@@ -72,7 +75,8 @@ class Tables:
         self._lexers, self._lexer = data["lexers"], data["lexer"]
         self._matchers = dict[int, Matcher]()
         # Symbols that builders do not know: their values are those of the rule around them.
-        self.inlined = {origin for origin, _, _ in self.rules if origin.startswith("_")}
+        self.is_flat = is_flat
+        self.inlined = {o for o, _, _ in self.rules if is_flat or o.startswith("_")}
         # Those that may have more than one.
         self.lists = self.inlined & {symbol for symbol, of, _ in self.rules if len(of) != 1}
         self._made: dict[tuple[int, str], Reduction] = {}

@@ -8,7 +8,7 @@ from constrain.artifacts.errors import visible
 from ..diagnostics import Diagnostic, DialectError, LimitError, Span
 from ..grammar.tree import Rule
 from ..regexes.lexer import UnexpectedError as RegexError
-from .builder import Builder
+from .builder import Builder, Token
 from .lalr_driver import END, Driver, Unexpected
 from .lalr_tables import Tables
 
@@ -28,7 +28,7 @@ _MOST_ERRORS = 20
 _ENDLESS = frozenset({"comment without an end"})
 
 # By the class of builders, whose methods are among them.
-_TABLES: dict[type[Builder], Tables] = {}
+_TABLES: dict[tuple[type[Builder], bool], Tables] = {}
 
 
 class UnexpectedError(DialectError):
@@ -64,6 +64,24 @@ def parse(builder: Builder, *, recover: bool = True) -> tuple[Rule, ...]:
     if builder.diagnostics:
         raise DialectError(builder.source, builder.diagnostics)
     return rules
+
+
+def tokens_of(builder: Builder) -> list[Token]:
+    """The tokens that the parser reads of a builder's source, without what it drops: line breaks
+    that mean nothing. What they stand for is not looked at, so that undefined rules and wrong
+    escapes are no errors here. Raises ``DialectError`` on what a rule cannot be made of."""
+
+    def check() -> None:
+        builder.limits.check_resources(_STAGE)
+
+    try:
+        found: list[Token] = Driver(_tables(type(builder), is_flat=True), builder, 0, check).parse()
+    except Unexpected as error:
+        span = Span(error.offset, error.offset + 1)
+        raise UnexpectedError(builder.source, [Diagnostic("unexpected", span)]) from None
+    if builder.diagnostics:
+        raise DialectError(builder.source, builder.diagnostics)
+    return found
 
 
 class _Unexpected(Exception):  # noqa: N818
@@ -171,10 +189,11 @@ class _Before:
         self.place = self._marked = place
 
 
-def _tables(builder: type[Builder]) -> Tables:
-    found = _TABLES.get(builder)
+def _tables(builder: type[Builder], *, is_flat: bool = False) -> Tables:
+    found = _TABLES.get((builder, is_flat))
     if found is None:
-        found = _TABLES[builder] = Tables(Builder.folder(), builder)
+        found = Tables(Builder.folder(), builder, is_flat=is_flat)
+        _TABLES[builder, is_flat] = found
     return found
 
 

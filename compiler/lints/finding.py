@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
-from ..diagnostics import Span
+from ..diagnostics import Fix, Span
 from ..grammar.tree import Expr, Pattern, Repetition, children
 
 # Nodes of a regex that are counted.
@@ -13,13 +13,15 @@ _NODES = 300
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A lint's finding: where, in which rule (empty: outside the rules), and how to mend it."""
+    """A lint's finding: where, in which rule (empty: outside the rules), and how to mend it;
+    ``fix`` does that, where one is known."""
 
     lint: str
     message: str
     span: Span
     rule: str
     help: str
+    fix: Fix | None = None
 
 
 def sizes_of(whole: Expr) -> dict[int, int]:

@@ -170,7 +170,7 @@ class PlainEbnfBuilder(EbnfBuilder):
             self.report("a range goes from one character to a later one", span)
             return literal_of("", span)
         node = ir.char_class([(ord(first), ord(last))])
-        return pattern_of(node, self.source.text[span.start : span.end], span)
+        return pattern_of(node, "".join(items), span)
 
     def code_point(self, items: list[Token]) -> Literal:
         """#xN"""
@@ -285,8 +285,8 @@ class _Tokens:
             yield self._operator(piece, before, behind)
         elif kind == "-" and last == "}" and following not in _ITEM_BEGINS:
             return
-        elif kind == "}" and following == "-" and not self._is_item(i + 2):
-            yield token_of("CURLY_CLOSE", "}-", piece.start, piece.end)
+        elif kind == "}" and behind and following == "-" and not self._is_item(i + 2):
+            yield token_of("CURLY_CLOSE", "}-", piece.start, behind.end)
         elif kind == "-" and before and behind and _one(before) and _one(behind):
             yield _token("RANGE", piece)
         elif kind == "NAME" and "-" in text and not self.found.angled:
