@@ -35,6 +35,7 @@ COMMANDS = {
     "tokenize": "tokenize",
     "viz": "viz",
     "check": "check",
+    "fmt": "fmt",
     "test": "test",
     "diff": "diff",
     "config": "config",

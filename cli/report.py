@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from constrain.artifacts.errors import visible
 
 if TYPE_CHECKING:
-    from constrain.compiler.diagnostics import Source, Span
+    from constrain.compiler.diagnostics import Fix, Source, Span
 
 SCHEMA = 1
 
@@ -18,10 +18,22 @@ _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """``text`` in place of what stands from one place to another."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """A finding with its place resolved; lines and columns from 1, 0 where it has none.
 
-    ``level``: error, warning or note. ``rendered``: as a terminal shows it.
+    ``level``: error, warning or note. ``rendered``: as a terminal shows it. ``fix``: what mends it,
+    and ``edits``: the same by lines and columns.
     """
 
     file: str
@@ -34,10 +46,18 @@ class Item:
     end_line: int
     end_column: int
     rendered: str
+    fix: "Fix | None" = None
+    edits: tuple[Edit, ...] = ()
 
 
 def item(
-    source: "Source", lint: str, level: str, message: str, span: "Span | None", help_text: str
+    source: "Source",
+    lint: str,
+    level: str,
+    message: str,
+    span: "Span | None",
+    help_text: str,
+    fix: "Fix | None" = None,
 ) -> Item:
     """Resolve the place of a finding."""
     from constrain.compiler.diagnostics import Diagnostic
@@ -50,8 +70,23 @@ def item(
         )
     line, column = source.position(min(span.start, len(source.text))) if span else (0, 0)
     end_line, end_column = source.position(min(span.end, len(source.text))) if span else (0, 0)
+    edits = tuple(
+        Edit(*source.position(each.start), *source.position(each.end), each.text)
+        for each in (fix.edits if fix else ())
+    )
     return Item(
-        source.name, lint, level, message, help_text, line, column, end_line, end_column, rendered
+        source.name,
+        lint,
+        level,
+        message,
+        help_text,
+        line,
+        column,
+        end_line,
+        end_column,
+        rendered,
+        fix,
+        edits,
     )
 
 
@@ -72,8 +107,19 @@ def as_text(found: Sequence[Item]) -> str:
 
 def as_json(found: Sequence[Item]) -> str:
     """One object with a schema number."""
-    listed = [{k: v for k, v in asdict(i).items() if k != "rendered"} for i in found]
+    listed = [
+        {k: v for k, v in asdict(i).items() if k not in ("rendered", "fix", "edits")}
+        | ({"fix": _fix(i)} if i.fix else {})
+        for i in found
+    ]
     return json.dumps({"schema": SCHEMA, "findings": listed}) + "\n"
+
+
+def _fix(found: Item) -> dict[str, object] | None:
+    if found.fix is None:
+        return None
+    edits = [asdict(each) for each in found.edits]
+    return {"title": found.fix.title, "safe": found.fix.safe, "edits": edits}
 
 
 def as_github(found: Sequence[Item]) -> str:
@@ -101,6 +147,7 @@ def as_sarif(found: Sequence[Item], lints: Mapping[str, str]) -> str:
             "level": i.level,
             "message": {"text": f"{i.message}; {i.help}" if i.help else i.message},
             "locations": [{"physicalLocation": _location(i)}],
+            **({"fixes": [_sarif_fix(i)]} if i.fix else {}),
         }
         for i in found
     ]
@@ -110,17 +157,35 @@ def as_sarif(found: Sequence[Item], lints: Mapping[str, str]) -> str:
 
 
 def _location(found: Item) -> dict[str, object]:
+    location: dict[str, object] = {"artifactLocation": _artifact(found)}
+    if found.line:
+        location["region"] = _region(found)
+    return location
+
+
+def _artifact(found: Item) -> dict[str, str]:
     from urllib.parse import quote
 
-    location: dict[str, object] = {"artifactLocation": {"uri": quote(os.fsencode(found.file))}}
-    if found.line:
-        location["region"] = {
-            "startLine": found.line,
-            "startColumn": found.column,
-            "endLine": found.end_line,
-            "endColumn": found.end_column,
-        }
-    return location
+    return {"uri": quote(os.fsencode(found.file))}
+
+
+def _region(place: Item | Edit) -> dict[str, int]:
+    return {
+        "startLine": place.line,
+        "startColumn": place.column,
+        "endLine": place.end_line,
+        "endColumn": place.end_column,
+    }
+
+
+def _sarif_fix(found: Item) -> dict[str, object]:
+    replacements = [
+        {"deletedRegion": _region(each), "insertedContent": {"text": each.text}}
+        for each in found.edits
+    ]
+    change = {"artifactLocation": _artifact(found), "replacements": replacements}
+    title = found.fix.title if found.fix else ""
+    return {"description": {"text": title}, "artifactChanges": [change]}
 
 
 def _data(text: str) -> str:

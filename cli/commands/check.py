@@ -1,6 +1,7 @@
 """``constrain check``: errors and lints of grammar files."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,12 +12,17 @@ from constrain.artifacts.errors import ConstrainError, visible
 from .. import options, report
 from ..compiling import counted_network
 from ..configuration.current import allowed_lints, listed_grammars
-from ..console import UsageError, progress, write_data, write_text
+from ..console import UsageError, progress, tell, write_data, write_text
+from ..edits import difference, write_back
 from ..inputs import STDIN, beside, dialect_for, grammar_files, grammar_text, tokenizer_at
 
 if TYPE_CHECKING:
     from constrain.compiler.diagnostics import GrammarError
     from constrain.compiler.limits import Limits
+
+
+# How often a text is mended again: what mends one thing may show another.
+_MOST_ROUNDS = 20
 
 
 class Format(StrEnum):
@@ -51,18 +57,32 @@ def check(
             autocompletion=options.lint_names,
         ),
     ] = None,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Write what mends findings into the files, where the language stays."
+        ),
+    ] = False,
+    unsafe_fixes: Annotated[
+        bool, typer.Option("--unsafe-fixes", help="With --fix: also where it may not be meant.")
+    ] = False,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Write no file, but print what --fix would change.")
+    ] = False,
 ) -> int:
     """Report what is wrong with grammars, and what is probably not meant.
 
     Exit code 0 if nothing was found, 1 for findings of lints, 2 for errors, 3 where a limit was
     hit; files that cannot be read are errors, and the others are checked. A comment with
     "constrain: allow(LINT)" before a rule silences a lint there, elsewhere in the whole file.
+    With --fix what is left is reported.
 
     \b
     Examples:
       constrain check
       constrain check grammars/ --format github
       constrain check call.gbnf --tokenizer tokenizer.json
+      constrain check date.ebnf --fix --diff
     """
     from constrain.compiler.lints import LINTS
 
@@ -74,11 +94,16 @@ def check(
         dialect_for(STDIN, given.dialect, given.extended)
     given.definitions()
     paths = files or listed_grammars(options.project())
+    fixing = None
+    if fix or diff:
+        fixing = _Fixing(frozenset(allow or ()), with_unsafe=unsafe_fixes, shows=diff)
+    elif unsafe_fixes:
+        raise UsageError("--unsafe-fixes says which fixes --fix makes")
     added = _AddedTokens()
     found, code = list[report.Item](), 0
     for place, path in enumerate(paths):
         progress("check", place, len(paths))
-        listed, failed = _of_path(path, given, added)
+        listed, failed = _of_path(path, given, added, fixing)
         found += [item for item in listed if item.lint not in (allow or ())]
         code = max(code, failed)
     match format_:
@@ -108,7 +133,48 @@ class _AddedTokens:
         return None if name is None else self._known[name]
 
 
-def _of_path(path: str, given: options.Given, added: _AddedTokens) -> tuple[list[report.Item], int]:
+@dataclass(frozen=True)
+class _Fixing:
+    """Which fixes are made, and whether they are only shown. ``allowed``: silenced lints."""
+
+    allowed: frozenset[str]
+    with_unsafe: bool
+    shows: bool
+
+    def done(
+        self, path: str, before: str, find: Callable[[str], list[report.Item]]
+    ) -> list[report.Item]:
+        """What is left to find in a text when nothing more is mended."""
+        from constrain.compiler.lints import mended
+
+        text, titles = before, list[str]()
+        found = find(text)
+        for _ in range(_MOST_ROUNDS):
+            fixes = [
+                each.fix
+                for each in found
+                if each.fix
+                and each.lint not in self.allowed
+                and (each.fix.safe or self.with_unsafe)
+            ]
+            if not fixes:
+                break
+            text, made = mended(text, fixes)
+            titles += [each.title for each in made]
+            found = find(text)
+        if text != before:
+            if self.shows:
+                write_data(difference(path, before, text))
+            else:
+                write_back(path, text)
+            for title in titles:
+                tell(f"{visible(path)}: {title}")
+        return found
+
+
+def _of_path(
+    path: str, given: options.Given, added: _AddedTokens, fixing: _Fixing | None
+) -> tuple[list[report.Item], int]:
     """The findings of a file or of all files in a folder, and the exit code of what kept one from
     being checked."""
     try:
@@ -116,20 +182,25 @@ def _of_path(path: str, given: options.Given, added: _AddedTokens) -> tuple[list
         if inner == [path]:
             own = given.of(path)
             silenced = allowed_lints(options.project(), path)
-            items = _findings(path, own, own.limits(), added.of(own))
-            return [item for item in items if item.lint not in silenced], 0
+
+            def find(text: str) -> list[report.Item]:
+                items = _findings(path, text, own, own.limits(), added.of(own))
+                return [item for item in items if item.lint not in silenced]
+
+            text = grammar_text(path)
+            return (fixing.done(path, text, find) if fixing else find(text)), 0
     except (ConstrainError, OSError) as error:
         code = error.exit_code if isinstance(error, ConstrainError) else 2
         return [_unread(path, error)], code
     each = []
     for place, file in enumerate(inner):
         progress("check", place, len(inner))
-        each.append(_of_path(file, given, added))
+        each.append(_of_path(file, given, added, fixing))
     return [item for items, _ in each for item in items], max(code for _, code in each)
 
 
 def _findings(
-    path: str, given: options.Given, limits: "Limits", added: Mapping[int, str] | None
+    path: str, text: str, given: options.Given, limits: "Limits", added: Mapping[int, str] | None
 ) -> list[report.Item]:
     """The errors of a file, and what the lints find in it if it can be read."""
     from constrain.compiler.diagnostics import (
@@ -149,7 +220,7 @@ def _findings(
 
     errors: GrammarError | None = None
     try:
-        text, read_as = grammar_text(path), dialect_for(path, given.dialect, given.extended)
+        read_as = dialect_for(path, given.dialect, given.extended)
         grammar = read_grammar(
             text,
             read_as,
@@ -191,6 +262,7 @@ def _findings(
             f.message,
             f.span,
             f.help,
+            f.fix,
         )
         for f in found
     ]
@@ -222,6 +294,6 @@ def _unread(path: str, error: ConstrainError | OSError) -> report.Item:
 
 def _errors(error: "GrammarError") -> list[report.Item]:
     return [
-        report.item(error.source, "error", "error", d.message, d.span, d.help or "")
+        report.item(error.source, "error", "error", d.message, d.span, d.help or "", d.fix)
         for d in error.diagnostics
     ]

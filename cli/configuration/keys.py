@@ -12,7 +12,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin
 
 TESTS, ALLOW, MIN_COVERAGE = "tests", "allow", "min_coverage"
-GRAMMARS, TOKENIZERS, STORE = "grammars", "tokenizers", "store"
+GRAMMARS, TOKENIZERS, STORE, FORMAT = "grammars", "tokenizers", "store", "format"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,14 @@ class Key:
 
     name: str
     read: Callable[[Any], Any]
+
+
+def of_formatting() -> dict[str, Key]:
+    """What the table ``format`` may say, by the names of the fields of ``FormatOptions``."""
+    return {
+        "line-length": Key("line_length", lambda value: _number(value, int, 20, 1_000)),
+        "align-definitions": Key("align", lambda value: _of_type(value, bool)),
+    }
 
 
 def of_a_grammar(options: Iterable[Field[Any]]) -> dict[str, Key]:

@@ -25,7 +25,16 @@ from ..console import UsageError
 from ..inputs import grammar_files
 from .bounded_toml import MOST_BYTES, read_most, toml_of
 from .find import SHARED
-from .keys import GRAMMARS, MIN_COVERAGE, STORE, TESTS, TOKENIZERS, Key
+from .keys import (
+    FORMAT,
+    GRAMMARS,
+    MIN_COVERAGE,
+    STORE,
+    TESTS,
+    TOKENIZERS,
+    Key,
+    of_formatting,
+)
 from .toml_places import Place, places
 
 if TYPE_CHECKING:
@@ -80,7 +89,8 @@ class Entry:
 @dataclass(frozen=True)
 class Project:
     """A project file: ``shown`` is its path for people, ``folder`` what its paths begin at.
-    ``store``: where artifacts are by key, a folder or a URL."""
+    ``store``: where artifacts are by key, a folder or a URL. ``format``: what the layout of
+    grammars is to be."""
 
     shown: str
     folder: Path
@@ -88,6 +98,7 @@ class Project:
     entries: tuple[Entry, ...]
     tokenizers: Mapping[str, Setting]
     store: Setting | None = None
+    format: Mapping[str, Setting] = field(default_factory=dict)
 
     def settings_of(self, path: str | None) -> dict[str, Setting]:
         """What holds for a grammar, by the names of the fields of ``Given``, ``tests``,
@@ -232,10 +243,13 @@ class _Reader:
     def project(self, keys: Mapping[str, Key]) -> Project:
         self.tokenizers = self._table(self.value.get(TOKENIZERS, {}), TOKENIZERS)
         named = self._tokenizers(self.tokenizers)
-        own = (GRAMMARS, TOKENIZERS, STORE)
+        own = (GRAMMARS, TOKENIZERS, STORE, FORMAT)
         tops = {k: v for k, v in self.value.items() if k not in own}
         settings = self._settings(tops, (), (*keys, *own), keys)
         store = self._store()
+        layout = self._table(self.value.get(FORMAT, {}), FORMAT)
+        known = of_formatting()
+        formatting = self._settings(layout, (FORMAT,), known, known)
         entries = tuple(self._entries(self.value.get(GRAMMARS, {}), keys))
         if self.errors:
             from constrain.compiler.diagnostics import Source
@@ -243,7 +257,8 @@ class _Reader:
             source = Source(self.text, self.shown, "")
             found = sorted(self.errors, key=lambda e: e.span.start if e.span else 0)
             raise ProjectError(source, found)
-        project = Project(self.shown, self.path.parent, settings, entries, named, store)
+        folder = self.path.parent
+        project = Project(self.shown, folder, settings, entries, named, store, formatting)
         for each in (settings, *(entry.settings for entry in entries)):
             self._resolve(each, named)
         return project

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from ..automata import regex_ir as regex
-from ..diagnostics import Diagnostic, Source, Span
+from ..diagnostics import Diagnostic, Edit, Fix, Source, Span
 from ..grammar.tree import (
     Choice,
     Embedded,
@@ -110,7 +110,14 @@ def unescape(
         if value is None:
             if not keep_unknown or letter in "xu":
                 span = Span(offset + i, offset + i + length)
-                diagnostics.append(Diagnostic(*_complaint(letter, long_escapes), span=span))
+                unknown = letter not in ("x", "u") and not (letter == "U" and long_escapes)
+                doubled = Fix(
+                    f"write \\\\{letter}", (Edit(span.start, span.start, "\\"),), safe=False
+                )
+                complaint = Diagnostic(
+                    *_complaint(letter, long_escapes), span, fix=doubled if unknown else None
+                )
+                diagnostics.append(complaint)
             value, length = text[i : i + 2], 2
         for k, char in enumerate(value):
             out.append(char)

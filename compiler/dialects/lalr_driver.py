@@ -42,13 +42,15 @@ class Driver:
         self._states = [0]
         self.rule: int | None = None
         self.heading = END
+        # What is on the stack; of flat tables the tokens that were read.
+        self.values: list[Any] = []
 
     def parse(self) -> Any:
         """The value of the whole text; of flat tables its tokens. Raises ``Unexpected``."""
         builder, tables, states = self._builder, self._tables, self._states
         rows = tables.rows
         # The values of each state but the first begin in ``values`` where ``bases`` says.
-        values: list[Any] = []
+        values = self.values
         bases = [0]
         found: Any
         action: Any

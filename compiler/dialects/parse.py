@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 
 from constrain.artifacts.errors import visible
 
-from ..diagnostics import Diagnostic, DialectError, LimitError, Span
+from ..diagnostics import Diagnostic, DialectError, Edit, Fix, LimitError, Span
 from ..grammar.tree import Rule
 from ..regexes.lexer import UnexpectedError as RegexError
 from .builder import Builder, Token
@@ -106,6 +108,7 @@ def _parse_from(builder: Builder, begin: int) -> tuple[Rule, ...]:
         raise error if error.rules else error.blaming(blamed) from None
     except Unexpected as error:
         found, ends = _explain(error, driver.accepted(), builder)
+        found = replace(found, fix=_missing_end(error, builder, begin))
         offset = found.span.start if found.span else len(builder.source.text)
         # A head that was not expected here is where the next rule begins.
         rule = driver.rule
@@ -223,6 +226,33 @@ def _explain(
     if expected:
         message += f"; expected {listed}"
     return Diagnostic(message, span, hint), final
+
+
+def _missing_end(error: Unexpected, builder: Builder, begin: int) -> Fix | None:
+    """The mark that ends rules, where the next rule or the text's end follows a whole one."""
+    ends = builder.rule_ends & {"SEMICOLON", "TERMINATOR"}
+    if not ends or error.token is None or error.token.type not in ("DEFINES", "$END"):
+        return None
+    driver = Driver(_tables(type(builder), is_flat=True), builder, begin, lambda: None)
+    with suppress(Unexpected, LimitError):
+        driver.parse()
+    read: list[Token] = driver.values[: -1 if error.token is not END else None]
+    names = driver.values[len(read) :]
+    if (
+        not read
+        or read[-1].type in ("DEFINES", "BAR", "COMMA", *ends)
+        or not _are_closed(read, builder)
+    ):
+        return None
+    place = read[-1].span.end
+    if names and "\n" not in builder.source.text[place : names[0].span.start]:
+        return None
+    return Fix("write ';' behind the rule", (Edit(place, place, ";"),), safe=True)
+
+
+def _are_closed(read: Sequence[Token], builder: Builder) -> bool:
+    kinds = [token.type for token in read]
+    return sum((kind in builder.opening) - (kind in builder.closing) for kind in kinds) == 0
 
 
 def _quoted(text: str) -> str:

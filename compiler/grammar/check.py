@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
-from ..diagnostics import CheckError, Diagnostic, closest
+from ..diagnostics import CheckError, Diagnostic, Edit, Fix, closest
 from ..progress import Step
 from .expand_permutations import permutations_of
 from .open_looks import open_looks
@@ -38,7 +38,7 @@ def check(grammar: Grammar) -> None:
         Diagnostic(
             _undefined(expr.name),
             expr.span,
-            _help(grammar, expr, names if number < _MOST_SUGGESTIONS else ()),
+            *_help(grammar, expr, names if number < _MOST_SUGGESTIONS else ()),
         )
         for number, expr in enumerate(expr for expr in uses if expr.name not in names)
     ]
@@ -51,12 +51,16 @@ def check(grammar: Grammar) -> None:
         raise CheckError(grammar.source, found)
 
 
-def _help(grammar: Grammar, expr: Reference, names: Iterable[str]) -> str:
+def _help(grammar: Grammar, expr: Reference, names: Iterable[str]) -> tuple[str, Fix | None]:
     text, span = grammar.source.text, expr.span
     around = text[max(span.start - 1, 0) : span.start] + text[span.end : span.end + 1]
     # A name alone in brackets, without a space, is how others write a class.
     meant = " ([ ] is an option here, no class of characters)" if around == "[]" else ""
-    return _did_you_mean(expr.name, names) + meant
+    close = closest(expr.name, names)
+    fix = None
+    if close and not meant and text[span.start : span.end] == expr.name:
+        fix = Fix(f"write {close!r}", (Edit(span.start, span.end, close),), safe=True)
+    return _did_you_mean(expr.name, close) + meant, fix
 
 
 def _undefined(name: str) -> str:
@@ -66,8 +70,7 @@ def _undefined(name: str) -> str:
     return f"rule {name!r} is not defined"
 
 
-def _did_you_mean(name: str, names: Iterable[str]) -> str:
-    close = closest(name, names)
+def _did_you_mean(name: str, close: str | None) -> str:
     if close:
         return f"did you mean {close!r}?"
     return f"define it, correct the name, or say what it stands for: --define '{name}=REGEX'"

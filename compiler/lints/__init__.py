@@ -29,6 +29,7 @@ from ..progress import Step
 from .added_tokens import added_tokens
 from .escapes import hex_escapes, options_as_classes
 from .finding import Finding
+from .fixes import mended, with_fixes
 from .keywords import keywords_as_names
 from .language import redundant, white_space
 from .repetition import ambiguous_repetitions
@@ -36,7 +37,7 @@ from .schemas import of_notes, of_schema
 from .separation import unseparated_words
 from .structure import duplicates, left_recursion, unit_cycles, unproductive, unreachable
 
-__all__ = ["LINTS", "NOTES", "Finding", "lint", "of_notes"]
+__all__ = ["LINTS", "NOTES", "Finding", "lint", "mended", "of_notes"]
 
 LINTS: Mapping[str, str] = {
     "added-token-text": "a literal holds the text of an added token of the tokenizer",
@@ -120,7 +121,7 @@ def lint(
     # Nobody has written these as rules.
     embedded = grammar.embedded_rules
     found = [each for each in found if each.rule not in embedded and not allowed(each)]
-    return sorted(found, key=lambda f: (f.span, f.lint))
+    return sorted(with_fixes(grammar, found, limits), key=lambda f: (f.span, f.lint))
 
 
 def _of_embedded(grammar: Grammar, part: Embedded, limits: Limits) -> list[Finding]:
