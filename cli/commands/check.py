@@ -190,6 +190,10 @@ def _of_path(
             text = grammar_text(path)
             return (fixing.done(path, text, find) if fixing else find(text)), 0
     except (ConstrainError, OSError) as error:
+        from constrain.compiler.diagnostics import GrammarError
+
+        if isinstance(error, GrammarError):
+            return _errors(error), 0
         code = error.exit_code if isinstance(error, ConstrainError) else 2
         return [_unread(path, error)], code
     each = []

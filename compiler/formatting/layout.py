@@ -190,7 +190,7 @@ def _broken(
     parts, frames = [first], [frame]
     # What stands before the next word: nothing where a line or a bracket begins.
     fresh = not first
-    must_break = False
+    must_break = behind_bar = False
     column = len(first)
 
     def to(place: int) -> None:
@@ -214,7 +214,7 @@ def _broken(
         if kind == "BAR":
             if style.bars_end_lines and len(frames) == 1:
                 write("|" if fresh else " |")
-                must_break = True
+                must_break = behind_bar = True
             else:
                 to(frame.bar)
                 write(word.text)
@@ -229,12 +229,14 @@ def _broken(
             i += 1
             continue
         if kind in (_OWN_COMMENT, _LAST_COMMENT):
-            if must_break or (kind == _OWN_COMMENT and not (fresh and column == frame.item)):
+            is_own = kind == _OWN_COMMENT and not (fresh and column == frame.item)
+            if is_own or (must_break and not behind_bar):
                 to(frame.item)
             write(word.text if fresh else " " + word.text)
-            must_break = True
+            must_break, behind_bar = True, False
             i += 1
             continue
+        behind_bar = False
         size = ends[units[i] - 1] - ends[i] + len(word.text)
         gap = 0 if fresh or not word.space else 1
         may_break = style.free or len(frames) > 1
