@@ -150,9 +150,11 @@ class _Fixing:
         text, titles = before, list[str]()
         found = find(text)
         for _ in range(_MOST_ROUNDS):
+            # Until there are rules to judge by, errors alone are mended.
+            wrong = [each for each in found if each.level == "error"]
             fixes = [
                 each.fix
-                for each in found
+                for each in wrong or found
                 if each.fix
                 and each.lint not in self.allowed
                 and (each.fix.safe or self.with_unsafe)

@@ -121,7 +121,9 @@ def lint(
     # Nobody has written these as rules.
     embedded = grammar.embedded_rules
     found = [each for each in found if each.rule not in embedded and not allowed(each)]
-    return sorted(with_fixes(grammar, found, limits), key=lambda f: (f.span, f.lint))
+    if defined:
+        found = with_fixes(grammar, found, limits)
+    return sorted(found, key=lambda f: (f.span, f.lint))
 
 
 def _of_embedded(grammar: Grammar, part: Embedded, limits: Limits) -> list[Finding]:
