@@ -38,10 +38,15 @@ COMMANDS = {
     "fmt": "fmt",
     "test": "test",
     "diff": "diff",
+    "new": "new",
+    "server": "server",
     "config": "config",
     "store": "SUBCOMMANDS",
     "cache": "SUBCOMMANDS",
 }
+
+# Commands that are rooms of their own.
+ROOMS = {"server": ".language_server.server"}
 
 # What they are for: the titles in the help, and the first command of each.
 TITLES = {"compile": "Compile", "mask": "Look", "check": "Test", "config": "Maintain"}
@@ -184,7 +189,8 @@ def application(*names: str) -> typer.Typer:
     title = ""
     for name in names or COMMANDS:
         title = TITLES.get(name, title)
-        module = import_module(f".commands.{name.replace('-', '_')}", __package__)
+        place = ROOMS.get(name, f".commands.{name.replace('-', '_')}")
+        module = import_module(place, __package__)
         command = getattr(module, COMMANDS[name])
         if callable(command):
             app.command(name, cls=Command, rich_help_panel=title)(guarded(command))

@@ -45,9 +45,15 @@ class InputLimitError(ConstrainError):
         )
 
 
+# By path what an editor has in the place of a file, and may not have saved.
+held: dict[str, bytes] = {}
+
+
 def read_bytes(path: str) -> bytes:
     """The content of a file, or of standard input for ``-``. Raises ``InputLimitError``, and
     ``LimitError`` before more is read than the command may have in memory."""
+    if path in held:
+        return held[path]
     if path == STDIN and is_terminal(sys.stdin):
         status("reading from the terminal; end with Ctrl-D")
     check_size(path)
@@ -76,7 +82,7 @@ def _check(size: int, path: str) -> None:
 
 def artifact_or_text(path: str) -> "Artifact | str":
     """An artifact (verified), or the text of a grammar; distinguished by suffix, then content."""
-    is_named = path != STDIN and not is_stream(path)
+    is_named = path != STDIN and path not in held and not is_stream(path)
     if is_named and (path.endswith(SUFFIX) or is_artifact(path)):
         from constrain.artifacts.read import load
 

@@ -173,21 +173,38 @@ def runs_of(
 ) -> "list[tuple[Subjects, CaseFile | CaseFileError]]":
     """The case files of what the command line names, else of the project file, each with what it is
     about. Raises ``UsageError``."""
-    from constrain.compiler.testing.collect import beside, is_cases
-
-    if paths:
-        wanted = [list(paths)]
-    else:
-        named = project()
-        if named is None:
-            raise UsageError(WITHOUT_PROJECT)
-        each = named.cases()
-        wanted = [run for run in each if run[1:] or (run and (is_cases(run[0]) or beside(run[0])))]
+    wanted = _wanted(paths)
     runs = []
     for run in wanted:
         subjects = Subjects(given)
         runs += [(subjects, file) for file in subjects.divided(run)]
     return runs
+
+
+def _wanted(paths: Sequence[str] | None) -> list[list[str]]:
+    """The arguments of each run. Raises ``UsageError``."""
+    from constrain.compiler.testing.collect import beside, is_cases
+
+    if paths:
+        return [list(paths)]
+    named = project()
+    if named is None:
+        raise UsageError(WITHOUT_PROJECT)
+    each = named.cases()
+    return [run for run in each if run[1:] or (run and (is_cases(run[0]) or beside(run[0])))]
+
+
+def single_runs(given: Given, paths: Sequence[str] | None) -> dict[str, list[str]]:
+    """The arguments that run each file of cases alone, by a name of their own."""
+    from constrain.compiler.testing.collect import is_cases
+
+    found = dict[str, list[str]]()
+    for run in _wanted(paths):
+        grammar = [] if is_cases(run[0]) else run[:1]
+        for file in Subjects(given).divided(run):
+            path = file.source.name
+            found[path if not grammar else f"{path} ({grammar[0]})"] = [*grammar, path]
+    return found
 
 
 def with_settings(given: Given, file: "CaseFile", grammar: str | None = None) -> Given:

@@ -1,7 +1,8 @@
 """``constrain check``: errors and lints of grammar files."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,9 @@ from ..compiling import counted_network
 from ..configuration.current import allowed_lints, listed_grammars
 from ..console import UsageError, progress, tell, write_data, write_text
 from ..edits import difference, write_back
+from ..everywhere.again import Again, Watched
 from ..inputs import STDIN, beside, dialect_for, grammar_files, grammar_text, tokenizer_at
+from ..watch import Watch
 
 if TYPE_CHECKING:
     from constrain.compiler.diagnostics import GrammarError
@@ -69,6 +72,7 @@ def check(
     diff: Annotated[
         bool, typer.Option("--diff", help="Write no file, but print what --fix would change.")
     ] = False,
+    watch: Watched = False,
 ) -> int:
     """Report what is wrong with grammars, and what is probably not meant.
 
@@ -83,6 +87,7 @@ def check(
       constrain check grammars/ --format github
       constrain check call.gbnf --tokenizer tokenizer.json
       constrain check date.ebnf --fix --diff
+      constrain check --watch
     """
     from constrain.compiler.lints import LINTS
 
@@ -93,13 +98,17 @@ def check(
         # A name that does not exist is no file's fault.
         dialect_for(STDIN, given.dialect, given.extended)
     given.definitions()
-    paths = files or listed_grammars(options.project())
     fixing = None
     if fix or diff:
         fixing = _Fixing(frozenset(allow or ()), with_unsafe=unsafe_fixes, shows=diff)
     elif unsafe_fixes:
         raise UsageError("--unsafe-fixes says which fixes --fix makes")
     added = _AddedTokens()
+    if watch:
+        if fixing is not None:
+            raise UsageError("--watch writes no file: it takes none of --fix, --diff")
+        return _watching(given, files, format_, allow or (), added)
+    paths = files or listed_grammars(options.project())
     found, code = list[report.Item](), 0
     for place, path in enumerate(paths):
         progress("check", place, len(paths))
@@ -117,6 +126,36 @@ def check(
             write_data(report.as_sarif(found, LINTS))
     levels = {item.level for item in found}
     return max(code, 2 if "error" in levels else 1 if "warning" in levels else 0)
+
+
+def _watching(
+    given: options.Given,
+    files: list[str] | None,
+    format_: Format,
+    allow: Sequence[str],
+    added: "_AddedTokens",
+) -> int:
+    """Check again what changes, until somebody interrupts."""
+    if format_ is not Format.TEXT or STDIN in (files or ()):
+        raise UsageError("--watch is of files, and for people: --format text")
+
+    def listed() -> list[str]:
+        named = options.project()
+        return [each for path in files or listed_grammars(named) for each in grammar_files(path)]
+
+    def work(path: str) -> list[report.Item]:
+        with Watch() as clock:
+            found, _ = _of_path(path, replace(given, watch=clock), added)
+        return [item for item in found if item.lint not in allow]
+
+    def shown(each: list[list[report.Item]]) -> tuple[str, str]:
+        found = [item for items in each for item in items]
+        counts = Counter(item.level for item in found)
+        said = ", ".join(f"{n} {level}{'s' * (n > 1)}" for level, n in sorted(counts.items()))
+        number = f"{len(each):,} grammar{'s' * (len(each) != 1)}"
+        return report.as_text(found), f"{number}: {said or 'nothing found'}; watching"
+
+    return Again(listed, work, shown).run()
 
 
 class _AddedTokens:
@@ -174,8 +213,16 @@ class _Fixing:
         return found
 
 
+# Hears of the errors of a file, before the lints are at work.
+_Told = Callable[[list[report.Item]], None]
+
+
 def _of_path(
-    path: str, given: options.Given, added: _AddedTokens, fixing: _Fixing | None
+    path: str,
+    given: options.Given,
+    added: _AddedTokens,
+    fixing: _Fixing | None = None,
+    told: _Told | None = None,
 ) -> tuple[list[report.Item], int]:
     """The findings of a file or of all files in a folder, and the exit code of what kept one from
     being checked."""
@@ -186,7 +233,7 @@ def _of_path(
             silenced = allowed_lints(options.project(), path)
 
             def find(text: str) -> list[report.Item]:
-                items = _findings(path, text, own, own.limits(), added.of(own))
+                items = _findings(path, text, own, own.limits(), added.of(own), told)
                 return [item for item in items if item.lint not in silenced]
 
             text = grammar_text(path)
@@ -206,7 +253,12 @@ def _of_path(
 
 
 def _findings(
-    path: str, text: str, given: options.Given, limits: "Limits", added: Mapping[int, str] | None
+    path: str,
+    text: str,
+    given: options.Given,
+    limits: "Limits",
+    added: Mapping[int, str] | None,
+    told: _Told | None,
 ) -> list[report.Item]:
     """The errors of a file, and what the lints find in it if it can be read."""
     from constrain.compiler.diagnostics import (
@@ -245,6 +297,8 @@ def _findings(
         check_tree(grammar)
     except CheckError as error:
         errors = error
+    if told is not None:
+        told(_errors(errors) if errors else [])
     with blaming(grammar.longest_rule()):
         found = lint(grammar, limits, defined=errors is None, added=added)
     if errors is None:

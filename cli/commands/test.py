@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,12 +14,14 @@ from constrain.artifacts.errors import ConstrainError, visible
 from .. import options
 from ..console import UsageError, progress, status, write_pieces, write_text
 from ..coverage import CoverageOptions, Found
+from ..everywhere.again import Again, Watched
 from ..inputs import STDIN
 from ..quoting import octets_of
-from ..testing import Subjects, runs_of
+from ..testing import Subjects, runs_of, single_runs
+from ..watch import Watch
 
 if TYPE_CHECKING:
-    from constrain.compiler.testing.cases import CaseFile
+    from constrain.compiler.testing.cases import CaseFile, CaseFileError
     from constrain.compiler.testing.report import FileReport
     from constrain.compiler.testing.runner import Runner
 
@@ -109,6 +112,7 @@ def test(
             help="Append cases for what is not covered to FILE, as ':todo'; - for standard output.",
         ),
     ] = None,
+    watch: Watched = False,
 ) -> int:
     """Test grammars: say which texts are members, which are not, and where and why they stop.
 
@@ -123,6 +127,7 @@ def test(
       constrain test date.ebnf cases/ --format junit -o results.xml
       constrain test tests/ --filter leap
       constrain test date.ebnf --coverage --min-coverage 90
+      constrain test --watch
     """
     from constrain.compiler.testing import report
     from constrain.compiler.testing.coverage import Coverages
@@ -134,6 +139,10 @@ def test(
     least_of = options.project() if runs_all else None
     wanted = CoverageOptions(shows_coverage, suggest, min_coverage, format_.value, least_of)
     wanted.check()
+    if watch:
+        if update or wanted.wanted or output is not None or format_ is not Format.TEXT:
+            raise UsageError("--watch shows results to people: it takes none of --update, --output")
+        return _watching(given, paths, is_wanted, allow_commands)
     coverages = Coverages() if wanted.wanted else None
     runs = runs_of(given, paths)
     if update:
@@ -183,6 +192,46 @@ def test(
     if found is not None:
         found.say()
     return max(report.exit_code(reports), int(found is not None and not found.is_enough))
+
+
+def _watching(
+    given: options.Given,
+    paths: list[str] | None,
+    is_wanted: Callable[[str], bool],
+    allow_commands: bool,
+) -> int:
+    """Run again the cases that a changed file is of, until somebody interrupts."""
+    from constrain.compiler.testing import report
+    from constrain.compiler.testing.runner import Runner
+
+    if STDIN in (paths or ()):
+        raise UsageError("--watch is of files")
+    runs = dict[str, list[str]]()
+
+    def listed() -> list[str]:
+        options.project()
+        runs.clear()
+        runs.update(single_runs(given, paths))
+        return list(runs)
+
+    def work(name: str) -> list[report.FileReport]:
+        with Watch() as clock:
+            try:
+                return [one(*run) for run in runs_of(replace(given, watch=clock), runs[name])]
+            except ConstrainError as error:
+                return [report.FileReport(name, None, (), error, error.exit_code)]
+
+    def one(subjects: Subjects, file: "CaseFile | CaseFileError") -> report.FileReport:
+        if isinstance(file, ConstrainError):
+            return report.FileReport(file.source.name, None, (), file, file.exit_code)
+        runner = Runner(subjects.subject_of, allow_commands)
+        return _of_file(file, runner, subjects, is_wanted, False, lambda _: None)
+
+    def shown(each: list[list[report.FileReport]]) -> tuple[str, str]:
+        found = [one for several in each for one in several]
+        return report.as_text(found), f"{report.summary(found)}; watching"
+
+    return Again(listed, work, shown).run()
 
 
 def _check_files(cases: Iterable[str]) -> None:

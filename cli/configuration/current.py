@@ -26,6 +26,10 @@ class Choice:
         self._config, self._isolated = config, isolated
         self._known: tuple[Project | None] | None = None
 
+    def read_again(self) -> None:
+        """Find and read the project file once more when it is next wanted."""
+        self._known = None
+
     def project(self, keys: "Keys") -> "Project | None":
         """The project, None where there is none; ``keys`` makes those of a grammar. Raises
         ``ProjectError``."""

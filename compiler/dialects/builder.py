@@ -245,6 +245,8 @@ class Builder:
         self.import_folder: Path | None = None
         self.import_root: Path | None = None
         self.include: tuple[str, ...] = ()
+        # All tokens that are read, where somebody wants them.
+        self.read: list[Token] | None = None
         # Groups leave no node behind, so a rule that nothing ends asks where the last one ended.
         self.last_group_end = 0
 

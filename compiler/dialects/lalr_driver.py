@@ -62,7 +62,7 @@ class Driver:
         row = rows[state] or tables.row(state)
         last = line_break
         text, read, place = builder.source.text, tables.matcher(-1), self._begin
-        extents, end, own = builder.extents, len(text), builder.tokens()
+        extents, end, own, kept = builder.extents, len(text), builder.tokens(), builder.read
         stop = min(end, place + CLOCK_STRIDE)
         # Most of the work of a token, so without calls that are not needed.
         new, new_place = str.__new__, tuple.__new__
@@ -96,6 +96,8 @@ class Driver:
                 continue
             else:
                 token, kind = END, "$END"
+            if kept is not None:
+                kept.append(token)
             if kind in marks or self.rule is None:
                 if kind == line_break and (depth > 0 or last in builder.no_break_behind):
                     continue

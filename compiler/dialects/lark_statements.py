@@ -134,6 +134,20 @@ class _File:
     has_schema: bool
 
 
+def wanted_of(items: list[Token]) -> tuple[list[str], bool, list[tuple[Token, Token]]]:
+    """Of the tokens of an import: the parts of the file's path, none where it names no file;
+    whether it goes from beside this file; and each name there with the one that it gets here."""
+    path, span = re.sub(r"\s", "", items[1]), items[1].span
+    names = [token for token in items[2:] if token.type == "NAME"]
+    is_relative, parts = path.startswith("."), path.lstrip(".").split(".")
+    pairs = [(token, token) for token in names]
+    if items[-1].type != "ROUND_CLOSE":
+        # The last part is the one name, which an arrow gives another.
+        own = token_of("NAME", parts.pop(), span.end - len(path.rpartition(".")[2]), span.end)
+        pairs = [(own, names[0] if names else own)]
+    return [] if path.startswith("..") else parts, is_relative, pairs
+
+
 class StatementsBuilder(JsonBuilder):
     """The part of ``LarkBuilder`` that reads statements and names."""
 
@@ -221,19 +235,12 @@ class StatementsBuilder(JsonBuilder):
     def imports(self, items: list[Token]) -> list[Rule]:
         """%import path.NAME, %import path.NAME -> NAME, %import path (NAME, NAME); a path with a
         point before it is one beside this file"""
-        path, span = re.sub(r"\s", "", items[1]), items[1].span
-        names = [token for token in items[2:] if token.type == "NAME"]
-        is_relative, parts = path.startswith("."), path.lstrip(".").split(".")
-        if items[-1].type == "ROUND_CLOSE":
-            wanted = {str(token): token for token in names}
-        else:
-            # The last part is the one name, which an arrow gives another.
-            start = span.end - len(parts[-1])
-            own = token_of("NAME", parts.pop(), start, span.end)
-            wanted = {str(own): names[0] if names else own}
+        span = items[1].span
+        parts, is_relative, pairs = wanted_of(items)
+        wanted = {str(own): alias for own, alias in pairs}
         # What that file would define is not missing here.
         self.elsewhere.update(map(str, wanted.values()))
-        if not parts or path.startswith(".."):
+        if not parts:
             hint = "write %import common.NAME, %import .file.NAME or %import file (NAME, NAME)"
             self.report("this names no file", span, hint)
             return []

@@ -33,6 +33,7 @@ from ..grammar.tree import (
     walk,
 )
 from ..limits import Limits, blaming
+from ..lnf.remembered import memory_in_force
 from ..lnf.resolve_exclusions import Operands
 from .finding import Finding, sizes_of
 from .language import is_space
@@ -60,7 +61,7 @@ def keywords_as_names(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
     if any(rule.terminal for rule in grammar.rules):
         return
     following = _Following(grammar, limits)
-    operands = Operands(grammar, limits.within(_STATES))
+    operands = Operands(grammar, limits.within(_STATES), memory_in_force())
     left = _ALL_NODES
     for rule in grammar.rules:
         limits.check_resources(f"the lint {_LINT}", [rule.name])

@@ -25,6 +25,7 @@ from ..grammar.tree import (
     walk,
 )
 from ..limits import Limits, blaming
+from ..lnf.remembered import memory_in_force
 from ..lnf.resolve_exclusions import Operands
 from .finding import Finding, sizes_of
 
@@ -131,7 +132,7 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
     ``grammar`` without exceptions.
     """
     small = limits.within(_COMPARED_STATES)
-    operands = Operands(grammar, small)
+    operands = Operands(grammar, small, memory_in_force())
     left = _ALL_COMPARED
     for rule in grammar.rules:
         limits.check_resources("the lint redundant-alternative", [rule.name])

@@ -25,6 +25,7 @@ from ..grammar.tree import (
     walk,
 )
 from ..limits import Limits, blaming
+from ..lnf.remembered import memory_in_force
 from ..lnf.resolve_exclusions import Operands
 from .finding import Finding, nodes, sizes_of, weight
 
@@ -68,7 +69,7 @@ class _Search:
     """Looks for texts with two factorizations, until it has seen enough nodes."""
 
     def __init__(self, grammar: Grammar, limits: Limits) -> None:
-        self._operands = Operands(grammar, limits.within(_STATES))
+        self._operands = Operands(grammar, limits.within(_STATES), memory_in_force())
         self._limits = limits.within(_PAIRS)
         self._left = _ALL_NODES
         self._sizes: dict[str, int] = {}

@@ -35,6 +35,7 @@ from ..grammar.tree import (
 from ..limits import Limits, blaming
 from . import normalize
 from .automaton import to_nfa
+from .remembered import Memory
 
 _OPERAND = "(operand)"
 
@@ -67,10 +68,15 @@ def resolve_exclusions(grammar: Grammar, limits: Limits | None = None) -> Gramma
 class Operands:
     """Automata of expressions that may use the rules of a grammar.
 
-    The rules that an expression reaches must hold no exclusion.
+    The rules that an expression reaches must hold no exclusion. ``memory``: where automata of
+    before are known by what they say.
     """
 
-    def __init__(self, grammar: Grammar, limits: Limits | None = None) -> None:
+    def __init__(
+        self, grammar: Grammar, limits: Limits | None = None, memory: Memory | None = None
+    ) -> None:
+        self._memory = memory
+        self._numbers: dict[str, int] = {}
         self._grammar = grammar
         self._source = grammar.source
         self._limits = (limits or Limits()).started()
@@ -93,6 +99,23 @@ class Operands:
 
     def automaton(self, expr: Expr) -> Dfa:
         """The minimal DFA of an expression. Raises ``NotRegularError``, ``LimitError``."""
+        if self._memory is None:
+            return self._made(expr)
+        return self._memory.of(self._key(expr), lambda: self._made(expr))
+
+    def _key(self, expr: Expr) -> tuple[int, ...]:
+        """Equal for expressions that say the same, by way of their rules as well."""
+        memory = self._memory
+        assert memory is not None
+        used = sorted(self.reached(_names(expr)))
+        for name in used:
+            if name not in self._numbers:
+                bodies = (memory.number(rule.body) for rule in self._rules.get(name, ()))
+                self._numbers[name] = memory.name(name, *bodies)
+        numbers = (self._numbers[name] for name in used)
+        return self._limits.states, memory.number(expr), *numbers
+
+    def _made(self, expr: Expr) -> Dfa:
         used = sorted(self.reached(_names(expr)))
         whole = Rule(_OPERAND, expr.span, expr, expr.span)
         rules = (*(rule for name in used for rule in self._rules.get(name, ())), whole)
@@ -118,7 +141,13 @@ class Operands:
 
     def difference(self, left: Expr, right: Expr) -> Dfa:
         """What ``left`` matches and ``right`` does not; minimal, empty if there is nothing."""
-        return difference(self.automaton(left), self.automaton(right), self._limits)
+
+        def made() -> Dfa:
+            return difference(self.automaton(left), self.automaton(right), self._limits)
+
+        if self._memory is None:
+            return made()
+        return self._memory.of((self._key(left), self._key(right)), made)
 
     def without_exclusion(self, expr: Expr, parts: list[Expr]) -> Expr:
         """The expression around ``parts``; an exclusion becomes an automaton."""

@@ -16,10 +16,12 @@ from support import FOLDERS, PUBLIC, ROOT, python_files
 
 pytestmark = pytest.mark.quick
 
-# The rooms that plug into the servers of models, and what they may import of these besides: inside
-# functions alone.
+# The rooms that plug into the servers of models, into stores and editors, and what they may import
+# of these besides: inside functions alone.
 HOSTS = {
     "artifacts/store": {"fsspec"},
+    "cli/everywhere": {"watchfiles"},
+    "cli/language_server": {"lsprotocol", "pygls"},
     "compiler/batch": {"distributed"},
     "artifacts/serving": {"mlx", "torch", "transformers", "xgrammar"},
     "compiler/python": {"pydantic"},
@@ -149,8 +151,8 @@ COMPILER: dict[str, set[str]] = {
     | {"automata", "compiler", "dialects", "earley", "frontend", "grammar", "lnf", "maximal_munch"}
     | {"network", "options", "pipeline", "schema", "tokenizers", "tool_calls", "wordpiece"},
     "inspection": BASE
-    | {"choose", "explain", "merge", "network", "notes", "options", "pipeline"}
-    | {"tokenizers", "wordpiece"},
+    | {"automata", "choose", "explain", "frontend", "grammar", "lnf", "merge", "network", "notes"}
+    | {"options", "pipeline", "tokenizers", "wordpiece"},
     "testing": BASE
     | {
         "automata",

@@ -244,7 +244,8 @@ def test_what_is_imported_is_a_dependency() -> None:
                 elif isinstance(node, ast.ImportFrom) and not node.level:
                     imported.add((node.module or "").split(".")[0])
 
-    # The extras "hf", "tiktoken", "store", "cluster", "bench", those of servers, what reads types.
+    # The extras "hf", "tiktoken", "store", "cluster", "bench", "lsp", "watch", those of servers,
+    # what reads types.
     optional = {
         "distributed",
         "fsspec",
@@ -253,6 +254,7 @@ def test_what_is_imported_is_a_dependency() -> None:
         "llguidance",
         "matplotlib",
     }
+    optional |= {"lsprotocol", "pygls", "watchfiles"}
     optional |= {"mlx", "pydantic", "sglang", "torch", "transformers", "vllm", "xgrammar"}
     assert declared == imported - set(sys.stdlib_module_names) - optional - {"constrain"}
 

@@ -1,0 +1,93 @@
+"""``constrain new``: a grammar with cases, a schema, or a repository of grammars, to begin with."""
+
+import re
+from enum import StrEnum
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from constrain.artifacts.errors import visible
+
+from .. import templates
+from ..console import UsageError, status
+
+# What a template calls the thing, and the version of constrain.
+_NAME, _VERSION = "NAME", "VERSION"
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Kind(StrEnum):
+    """What is made."""
+
+    GRAMMAR = "grammar"
+    SCHEMA = "schema"
+    PROJECT = "project"
+
+
+# The files of each, by their names in the folder of templates.
+_FILES = {
+    Kind.GRAMMAR: {"grammar.ebnf": f"{_NAME}.ebnf", "grammar.test": f"{_NAME}.test"},
+    Kind.SCHEMA: {"schema.json": f"{_NAME}.schema.json", "schema.test": f"{_NAME}.test"},
+    Kind.PROJECT: {
+        "grammar.ebnf": "grammars/reply.ebnf",
+        "grammar.test": "grammars/reply.test",
+        "project.toml": "constrain.toml",
+        "workflow.yml": ".github/workflows/grammars.yml",
+        "hooks.yaml": ".pre-commit-config.yaml",
+        "project.md": "README.md",
+    },
+}
+
+
+def new(
+    kind: Annotated[
+        Kind,
+        typer.Argument(
+            metavar="KIND",
+            help="grammar: a grammar and its cases; schema: a JSON Schema and its cases; project: "
+            "a folder with a grammar, cases, constrain.toml, a workflow and hooks of pre-commit.",
+        ),
+    ],
+    place: Annotated[
+        Path,
+        typer.Argument(
+            metavar="NAME", help="What it is called: a name, or a path that ends in it."
+        ),
+    ],
+) -> int:
+    """Make a grammar, a schema or a project to begin with.
+
+    What is there is never overwritten: where a file of that name stands, nothing is made.
+
+    \b
+    Examples:
+      constrain new project replies
+      constrain new grammar grammars/date
+      constrain new schema grammars/call
+    """
+    from importlib.metadata import version
+
+    from constrain.artifacts.container.write import write_atomically
+
+    name = place.name
+    if not _WORD.fullmatch(name) and kind is not Kind.PROJECT:
+        raise UsageError(
+            f"{visible(name)!r} is no name for a {kind.value}: letters, digits and '_' are, and no "
+            "digit comes first"
+        )
+    folder = place if kind is Kind.PROJECT else place.parent
+    targets = {each: folder / to.replace(_NAME, name) for each, to in _FILES[kind].items()}
+    for target in targets.values():
+        if target.exists():
+            raise UsageError(f"{visible(target)} is there already; nothing was made")
+    rule = name if kind is not Kind.PROJECT else "reply"
+    for each, target in targets.items():
+        text = files(templates).joinpath(each).read_text(encoding="utf-8")
+        text = text.replace(_NAME, rule).replace(_VERSION, version("constrain-grammar"))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(str(target), [text.encode()])
+        status(f"{visible(target)}")
+    return 0

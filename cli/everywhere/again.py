@@ -1,0 +1,195 @@
+"""Do a command's work again whenever a file that it has read changes (``--watch``).
+
+    listed() -> names        work(name) -> a result, and the files that were opened for it
+    a file changes           -> work on the names alone whose files it is among; show all results
+
+Which files a result depends on is not told but seen: imports, schemas, settings and cases are what
+was opened meanwhile. Whether a file has changed its size and time say; watchfiles only wakes this.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from sysconfig import get_path
+from typing import Annotated, Generic, TypeVar
+
+import typer
+
+from constrain.artifacts.errors import ConstrainError
+
+from ..configuration.current import choice
+from ..console import UsageError, is_terminal, status, write_raw, write_text
+from . import panels
+
+T = TypeVar("T")
+
+# Milliseconds in which several changes are one, between two looks for them, and after which
+# files are looked at whatever the system tells.
+_TOGETHER, _STEP, _PATIENCE = 50, 10, 1_000
+
+# Home, to the end of a line, and all below.
+_HOME, _LINE, _BELOW = b"\x1b[H", b"\x1b[K\n", b"\x1b[J"
+
+Watched = Annotated[
+    bool,
+    typer.Option(
+        "--watch",
+        rich_help_panel=panels.GLOBAL,
+        help="Go on, and do again what a changed file needs (extra watch); Ctrl-C ends it.",
+    ),
+]
+
+# What tells one state of a file from another; None where there is none.
+_Mark = tuple[int, int] | None
+
+
+class Again(Generic[T]):
+    """``listed``: the names to work on, as they are now. ``work``: on one of them. ``shown``: all
+    results as text for people, and a line about them."""
+
+    def __init__(
+        self,
+        listed: Callable[[], Sequence[str]],
+        work: Callable[[str], T],
+        shown: Callable[[list[T]], tuple[str, str]],
+    ) -> None:
+        self._listed, self._work, self._shown = listed, work, shown
+        self._results: dict[str, T] = {}
+        self._marks: dict[str, dict[str, _Mark]] = {}
+
+    def run(self) -> int:
+        """Work until somebody interrupts. Raises ``UsageError`` where watchfiles is missing."""
+        if find_spec("watchfiles") is None:
+            raise UsageError(
+                "--watch needs watchfiles, which is not installed\n"
+                "  = help: pip install 'constrain-grammar[watch]', or pip install watchfiles"
+            )
+        try:
+            names = self._refreshed(self._names())
+            while True:
+                names = self._next(names)
+        except KeyboardInterrupt:
+            return 0
+
+    def _names(self) -> list[str]:
+        """What there is to work on, and the files that say so."""
+        choice.read_again()
+        with opened() as files:
+            try:
+                return list(dict.fromkeys(self._listed()))
+            finally:
+                self._marks[""] = _marked(files)
+
+    def _refreshed(self, names: list[str]) -> list[str]:
+        """Work on what has no result, and show all."""
+        kept = {"": self._marks[""]}
+        kept |= {name: self._marks[name] for name in names if name in self._results}
+        self._marks, self._results = kept, {n: self._results[n] for n in kept if n}
+        for name in names:
+            if name not in self._results:
+                with opened() as files:
+                    self._results[name] = self._work(name)
+                self._marks[name] = _marked([*files, name])
+        show(*self._shown([self._results[name] for name in names]))
+        return names
+
+    def _next(self, names: list[str]) -> list[str]:
+        """Wait for a change, and do what it needs."""
+        from watchfiles import watch
+
+        folders = {str(Path(file).parent) for marks in self._marks.values() for file in marks}
+        folders |= {str(place) for name in names for place in _below(name)}
+        there = [folder for folder in sorted(folders) if Path(folder).is_dir()]
+        for _ in watch(
+            *there,
+            watch_filter=None,
+            debounce=_TOGETHER,
+            step=_STEP,
+            rust_timeout=_PATIENCE,
+            yield_on_timeout=True,
+            recursive=False,
+        ):
+            changed = [name for name, marks in self._marks.items() if marks != _marked(marks)]
+            if "" in changed:
+                # The project file says something else, of all of them.
+                changed = list(self._results)
+            for name in changed:
+                self._results.pop(name, None)
+            try:
+                listed = self._names()
+            except (ConstrainError, OSError) as error:
+                # Of a file that is being replaced, or of a project that is being written.
+                if changed:
+                    show(f"{error}\n", "watching")
+                continue
+            if changed or listed != names:
+                return self._refreshed(listed)
+        return names
+
+
+def _below(name: str) -> Iterator[Path]:
+    """A folder and those in it, without hidden ones."""
+    for folder, inner, _ in os.walk(name):
+        inner[:] = [each for each in inner if not each.startswith(".")]
+        yield Path(folder)
+
+
+def _marked(files: Sequence[str] | Mapping[str, _Mark]) -> dict[str, _Mark]:
+    return {file: _mark(file) for file in files}
+
+
+def _mark(file: str) -> _Mark:
+    try:
+        found = Path(file).stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def show(text: str, line: str) -> None:
+    """All that there is to say, in the place of what was said before where that is a terminal."""
+    if not is_terminal(sys.stdout):
+        write_text(text)
+        status(line)
+        return
+    write_raw(_HOME)
+    for each in [*text.splitlines(), line]:
+        write_text(each, in_colour=True)
+        write_raw(_LINE)
+    write_raw(_BELOW)
+
+
+# Whose files are noted, the innermost last; the hook, which no one can take out again.
+_noting: list[list[str]] = []
+_hooked: list[bool] = []
+
+
+@contextmanager
+def opened() -> Iterator[list[str]]:
+    """The files that are opened in this block, but for those of Python and its packages."""
+    if not _hooked:
+        sys.addaudithook(_note)
+        _hooked.append(True)
+    files = list[str]()
+    _noting.append(files)
+    try:
+        yield files
+    finally:
+        _noting.pop()
+
+
+def _note(event: str, arguments: tuple[object, ...]) -> None:
+    if event == "open" and _noting and isinstance(arguments[0], str | bytes | os.PathLike):
+        path = os.path.abspath(os.fsdecode(arguments[0]))  # noqa: PTH100 - no links are followed
+        if not path.startswith(_OWN) and path not in _noting[-1]:
+            _noting[-1].append(path)
+
+
+_OWN = (
+    *(get_path(name) for name in ("stdlib", "purelib", "platlib")),
+    *(str(Path(__file__).parents[2] / folder) for folder in ("artifacts", "cli", "compiler")),
+    *("/proc/", "/dev/"),
+)

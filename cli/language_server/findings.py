@@ -1,0 +1,88 @@
+"""What is wrong in a document, at its places: what `check` says of a grammar, a schema or a list of
+tools, and `test` of a case file."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..commands.check import _AddedTokens, _of_path
+from .cases import results_of
+from .jobs import Stop
+from .texts import CASES, Document
+from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from constrain.compiler.diagnostics import Diagnostic
+
+    from ..report import Item
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding from ``start`` to ``end``. ``level``: error, warning or note; ``lint``: its name,
+    or ``error``. ``item``: what `check` has of it, if it comes from there."""
+
+    start: int
+    end: int
+    level: str
+    lint: str
+    message: str
+    help: str
+    item: "Item | None" = None
+
+
+def findings_of(
+    document: Document,
+    workspace: Workspace,
+    stop: Stop,
+    told: Callable[[list[Found]], None] | None = None,
+) -> list[Found]:
+    """All findings, in the order of the text. ``told``: hears of the errors of a grammar that can
+    be read, none among them, while the lints are at work."""
+    from constrain.compiler.lnf.remembered import remembering
+
+    if document.dialect is None:
+        return []
+    given = workspace.given(document, stop)
+    if document.dialect == CASES:
+        return [_of_diagnostic(each, document) for each in _wrong_cases(document, workspace, stop)]
+
+    def tell(items: "list[Item]") -> None:
+        if told is not None:
+            told([_of_item(item, document) for item in items])
+
+    with remembering(workspace.memory):
+        items, _ = _of_path(document.path, given, _AddedTokens(), told=tell)
+    return [_of_item(item, document) for item in items]
+
+
+def _of_item(item: "Item", document: Document) -> Found:
+    start, end = _offset(document.text, item.line, item.column), 0
+    if item.line:
+        end = _offset(document.text, item.end_line, item.end_column)
+    level, lint = item.level, item.lint
+    return Found(start, max(start, end), level, lint, item.message, item.help, item)
+
+
+def _offset(text: str, line: int, column: int) -> int:
+    """Where a line and a column stand, both from 1 and by the line breaks of `check`."""
+    start = 0
+    for _ in range(line - 1):
+        start = text.find("\n", start) + 1
+    return start + max(column - 1, 0)
+
+
+def _of_diagnostic(found: "Diagnostic", document: Document) -> Found:
+    start, end = found.span or (0, 0)
+    return Found(
+        start, min(end, len(document.text)), "error", "error", found.message, found.help or ""
+    )
+
+
+def _wrong_cases(document: Document, workspace: Workspace, stop: Stop) -> "list[Diagnostic]":
+    """What is wrong with a file of cases, and with its grammar where that cannot be read."""
+    report = results_of(document, workspace, stop)
+    found = [
+        problem.found for result in report.results if result.code for problem in result.problems
+    ]
+    return [*found, *report.errors]

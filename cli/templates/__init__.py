@@ -1,0 +1,1 @@
+"""Texts that ``constrain new`` writes, with NAME for what the user calls it."""
