@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from sysconfig import get_path
 from typing import Annotated, Generic, TypeVar
 
 import typer
@@ -189,7 +188,7 @@ def _note(event: str, arguments: tuple[object, ...]) -> None:
 
 
 _OWN = (
-    *(get_path(name) for name in ("stdlib", "purelib", "platlib")),
+    *(str(Path(each).parent) for each in (os.__file__, Path(typer.__file__).parent)),
     *(str(Path(__file__).parents[2] / folder) for folder in ("artifacts", "cli", "compiler")),
     *("/proc/", "/dev/"),
 )
