@@ -48,6 +48,12 @@ class Subjects:
         self._grammar: tuple[str, Artifact | str] | None = None
         self._made: dict[tuple[object, ...], Subject] = {}
 
+    @property
+    def has_time(self) -> bool:
+        """Whether half of the time of its limits is left, for cases that are run again."""
+        meter = self._limits.meter
+        return meter is not None and meter.clock.left() > self._limits.seconds / 2
+
     def divided(self, paths: Sequence[str]) -> "list[CaseFile | CaseFileError]":
         """The case files of what the command line names, of which the first may be a grammar."""
         from constrain.compiler.testing.collect import beside, collected, from_bytes, is_cases

@@ -14,7 +14,7 @@ from constrain.artifacts.errors import ConstrainError, visible
 from .. import options
 from ..console import UsageError, progress, status, write_pieces, write_text
 from ..coverage import CoverageOptions, Found
-from ..everywhere.again import Again, Watched
+from ..everywhere.again import Again, Mark, Watched, marked, opened
 from ..inputs import STDIN
 from ..quoting import octets_of
 from ..testing import Subjects, runs_of, single_runs
@@ -214,12 +214,23 @@ def _watching(
         runs.update(single_runs(given, paths))
         return list(runs)
 
+    # What cases are about, while the files that it was made of are as they were.
+    made = dict[str, tuple[Subjects, dict[str, Mark]]]()
+
     def work(name: str) -> list[report.FileReport]:
-        with Watch() as clock:
+        before, marks = made.pop(name, (None, dict[str, Mark]()))
+        with Watch() as clock, opened() as files:
             try:
-                return [one(*run) for run in runs_of(replace(given, watch=clock), runs[name])]
+                if before is not None and marked(marks) == marks:
+                    subjects = before
+                else:
+                    subjects, marks = Subjects(replace(given, watch=clock)), {}
+                found = [one(subjects, file) for file in subjects.divided(runs[name])]
             except ConstrainError as error:
                 return [report.FileReport(name, None, (), error, error.exit_code)]
+        if subjects.has_time:
+            made[name] = subjects, marks | marked({*files} - {str(Path(runs[name][-1]).absolute())})
+        return found
 
     def one(subjects: Subjects, file: "CaseFile | CaseFileError") -> report.FileReport:
         if isinstance(file, ConstrainError):

@@ -9,7 +9,7 @@ was opened meanwhile. Whether a file has changed its size and time say; watchfil
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,7 +42,7 @@ Watched = Annotated[
 ]
 
 # What tells one state of a file from another; None where there is none.
-_Mark = tuple[int, int] | None
+Mark = tuple[int, int] | None
 
 
 class Again(Generic[T]):
@@ -57,7 +57,7 @@ class Again(Generic[T]):
     ) -> None:
         self._listed, self._work, self._shown = listed, work, shown
         self._results: dict[str, T] = {}
-        self._marks: dict[str, dict[str, _Mark]] = {}
+        self._marks: dict[str, dict[str, Mark]] = {}
 
     def run(self) -> int:
         """Work until somebody interrupts. Raises ``UsageError`` where watchfiles is missing."""
@@ -80,7 +80,7 @@ class Again(Generic[T]):
             try:
                 return list(dict.fromkeys(self._listed()))
             finally:
-                self._marks[""] = _marked(files)
+                self._marks[""] = marked(files)
 
     def _refreshed(self, names: list[str]) -> list[str]:
         """Work on what has no result, and show all."""
@@ -91,7 +91,7 @@ class Again(Generic[T]):
             if name not in self._results:
                 with opened() as files:
                     self._results[name] = self._work(name)
-                self._marks[name] = _marked([*files, name])
+                self._marks[name] = marked([*files, name])
         show(*self._shown([self._results[name] for name in names]))
         return names
 
@@ -111,7 +111,7 @@ class Again(Generic[T]):
             yield_on_timeout=True,
             recursive=False,
         ):
-            changed = [name for name, marks in self._marks.items() if marks != _marked(marks)]
+            changed = [name for name, marks in self._marks.items() if marks != marked(marks)]
             if "" in changed:
                 # The project file says something else, of all of them.
                 changed = list(self._results)
@@ -136,11 +136,12 @@ def _below(name: str) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _marked(files: Sequence[str] | Mapping[str, _Mark]) -> dict[str, _Mark]:
+def marked(files: Iterable[str]) -> dict[str, Mark]:
+    """Files and what tells their states from others."""
     return {file: _mark(file) for file in files}
 
 
-def _mark(file: str) -> _Mark:
+def _mark(file: str) -> Mark:
     try:
         found = Path(file).stat()
     except OSError:
@@ -161,14 +162,15 @@ def show(text: str, line: str) -> None:
     write_raw(_BELOW)
 
 
-# Whose files are noted, the innermost last; the hook, which no one can take out again.
+# The lists of the blocks at work; whether there is the hook, which no one can take out again.
 _noting: list[list[str]] = []
 _hooked: list[bool] = []
 
 
 @contextmanager
 def opened() -> Iterator[list[str]]:
-    """The files that are opened in this block, but for those of Python and its packages."""
+    """The files that are opened in this block, but for those of Python and its packages; blocks
+    around note them as well."""
     if not _hooked:
         sys.addaudithook(_note)
         _hooked.append(True)
@@ -183,8 +185,9 @@ def opened() -> Iterator[list[str]]:
 def _note(event: str, arguments: tuple[object, ...]) -> None:
     if event == "open" and _noting and isinstance(arguments[0], str | bytes | os.PathLike):
         path = os.path.abspath(os.fsdecode(arguments[0]))  # noqa: PTH100 - no links are followed
-        if not path.startswith(_OWN) and path not in _noting[-1]:
-            _noting[-1].append(path)
+        for files in _noting if not path.startswith(_OWN) else ():
+            if path not in files:
+                files.append(path)
 
 
 _OWN = (

@@ -109,7 +109,7 @@ def test_cases_are_run_again(tmp_path: Path) -> None:
 
 @pytest.mark.quick
 def test_files_that_are_opened_are_noted(tmp_path: Path) -> None:
-    """By the innermost block; those of Python are not."""
+    """By all blocks around; those of Python are not."""
     for name in ("a", "b"):
         (tmp_path / name).write_text(name)
     with opened() as outer:
@@ -119,7 +119,7 @@ def test_files_that_are_opened_are_noted(tmp_path: Path) -> None:
             Path(subprocess.__file__).read_bytes()
     (tmp_path / "a").read_bytes()
 
-    assert [str(tmp_path / "a")] == outer
+    assert [str(tmp_path / "a"), str(tmp_path / "b")] == outer
     assert [str(tmp_path / "b")] == inner
 
 
