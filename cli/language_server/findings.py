@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from constrain.artifacts.errors import ConstrainError
+
 from ..commands.check import _AddedTokens, _of_path
 from .cases import results_of
 from .jobs import Stop
@@ -43,7 +45,11 @@ def findings_of(
 
     if document.dialect is None:
         return []
-    given = workspace.given(document, stop)
+    try:
+        given = workspace.given(document, stop)
+    except (ConstrainError, OSError) as error:
+        # Of its project file, which is no part of the text.
+        return [Found(0, 0, "error", "error", str(error), "")]
     if document.dialect == CASES:
         return [_of_diagnostic(each, document) for each in _wrong_cases(document, workspace, stop)]
 

@@ -263,6 +263,10 @@ def test_options_are_those_of_the_project_file(editor: Editor) -> None:
     editor.write("project/b.ebnf", text)
 
     assert [] == editor.found("project/a.ebnf")
+    editor.write("broken/constrain.toml", "[grammars\n")
+    editor.write("broken/a.ebnf", text)
+    (broken,) = editor.found("broken/a.ebnf")
+    assert "constrain.toml:1:" in broken["message"]
     assert ["unreachable"] == [each["code"] for each in editor.found("project/b.ebnf")]
 
 

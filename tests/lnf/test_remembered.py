@@ -8,11 +8,14 @@ import pytest
 from support import EXAMPLES
 
 from constrain.artifacts.errors import ConstrainError
+from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.grammar.check import check
+from constrain.compiler.grammar.tree import Expr
 from constrain.compiler.lints import lint
 from constrain.compiler.lnf import remembered
 from constrain.compiler.lnf.remembered import Memory, remembering
+from constrain.compiler.lnf.resolve_exclusions import Operands
 
 TEXTS = [
     ("kbnf", (EXAMPLES / "json.ebnf").read_text(encoding="utf-8")),
@@ -57,3 +60,31 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         with remembering(memory):
             assert lint(grammar) == lint(grammar)
         assert memory.size < 40_000
+
+
+def test_an_edit_builds_what_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of twenty rules side by side the automata of the one that is edited, and of the start, which
+    uses it; nothing where the same is read at other places."""
+    built = list[str]()
+    made = Operands._made
+
+    def counted(self: Operands, expr: Expr) -> Dfa:
+        built.append(type(expr).__name__)
+        return made(self, expr)
+
+    monkeypatch.setattr(Operands, "_made", counted)
+    memory = Memory()
+
+    def count(text: str) -> int:
+        built.clear()
+        with remembering(memory):
+            lint(read_grammar(text, "kbnf"))
+        return len(built)
+
+    rules = [f'r{i} ::= "a{i}" | #"b{i}+" | "c{i}";' for i in range(20)]
+    text = "\n".join([f"start ::= {' '.join(f'r{i}' for i in range(20))};", *rules])
+    first = count(text)
+    assert first > 60
+    assert count(text) == 0
+    assert count("(* moved *)\n" + text.replace(";", " ;")) == 0
+    assert 0 < count(text.replace('"a7"', '"x7"')) <= first // 20 + 1
