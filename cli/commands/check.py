@@ -269,11 +269,12 @@ def _findings(
         LimitError,
     )
     from constrain.compiler.dialects import read_grammar
-    from constrain.compiler.frontend import normal_form
     from constrain.compiler.grammar.check import check as check_tree
     from constrain.compiler.grammar.expand_permutations import in_one_order
     from constrain.compiler.limits import blaming
     from constrain.compiler.lints import NOTES, lint, of_notes
+    from constrain.compiler.lnf import check_members
+    from constrain.compiler.lnf.empty_patterns import without_exceptions
     from constrain.compiler.schema.notes import SPELLINGS
 
     errors: GrammarError | None = None
@@ -304,7 +305,8 @@ def _findings(
     if errors is None:
         try:
             try:
-                normal_form(in_one_order(grammar), limits)
+                with blaming(grammar.longest_rule()):
+                    check_members(without_exceptions(in_one_order(grammar), limits), limits)
             except LimitError as error:
                 # Copies that are never made are not checked one by one.
                 wanted = given.compile_options(path, limits)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Found:
     """A finding from ``start`` to ``end``. ``level``: error, warning or note; ``lint``: its name,
-    or ``error``. ``item``: what `check` has of it, if it comes from there."""
+    or ``error``."""
 
     start: int
     end: int
@@ -30,7 +30,6 @@ class Found:
     lint: str
     message: str
     help: str
-    item: "Item | None" = None
 
 
 def findings_of(
@@ -63,19 +62,9 @@ def findings_of(
 
 
 def _of_item(item: "Item", document: Document) -> Found:
-    start, end = _offset(document.text, item.line, item.column), 0
-    if item.line:
-        end = _offset(document.text, item.end_line, item.end_column)
-    level, lint = item.level, item.lint
-    return Found(start, max(start, end), level, lint, item.message, item.help, item)
-
-
-def _offset(text: str, line: int, column: int) -> int:
-    """Where a line and a column stand, both from 1 and by the line breaks of `check`."""
-    start = 0
-    for _ in range(line - 1):
-        start = text.find("\n", start) + 1
-    return start + max(column - 1, 0)
+    start = document.named(item.line, item.column)
+    end = max(start, document.named(item.end_line, item.end_column))
+    return Found(start, end, item.level, item.lint, item.message, item.help)
 
 
 def _of_diagnostic(found: "Diagnostic", document: Document) -> Found:

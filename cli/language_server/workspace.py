@@ -3,6 +3,7 @@ to."""
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -89,12 +90,18 @@ class Workspace:
     def read_names(self, document: Document, stop: Stop) -> "Names":
         """The names of a text."""
         from constrain.compiler.diagnostics import Source
+        from constrain.compiler.dialects import EBNF
         from constrain.compiler.dialects.names import names_of
 
         source = Source(document.text, document.path, document.dialect or "")
         given = self.given(document, stop)
         folder, include = Path(document.path).parent, given.include or ()
-        return names_of(source, given.limits(), imports=folder, include=include)
+        found = names_of(source, given.limits(), imports=folder, include=include)
+        if not found.is_whole and given.guesses(document.path):
+            # Files of this suffix may be EBNF of another kind.
+            other = names_of(replace(source, dialect=EBNF), given.limits())
+            found = other if other.is_whole and other.definitions else found
+        return found
 
     def file(self, path: Path) -> Document:
         """The document of a file, open or not. Raises ``OSError``."""

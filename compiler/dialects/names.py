@@ -9,19 +9,19 @@ are uses all the same; `check` speaks of them.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..diagnostics import DialectError, LimitError, Source, Span
+from ..diagnostics import DialectError, Source, Span
 from ..grammar.tree import Reference, Rule
 from ..limits import Limits
 from ..schema.read import read_json
 from .builder import Builder, Token
 from .lark_library import library_folder
 from .lark_statements import wanted_of
-from .parse import parse
+from .parse import UnexpectedError, parse
 from .table import DIALECTS, JSON_SCHEMA
 
 # What a definition begins with, and what stands right behind the name of others.
@@ -62,13 +62,15 @@ class Import(NamedTuple):
 
 @dataclass(frozen=True)
 class Names:
-    """All of a text, in its order. ``tokens``: as far as the text can be read."""
+    """All of a text, in its order. ``tokens``: as far as the text can be read; ``is_whole``:
+    whether that is all."""
 
     source: Source
     tokens: tuple[Token, ...] = ()
     definitions: tuple[Definition, ...] = ()
     uses: tuple[Use, ...] = ()
     imports: tuple[Import, ...] = ()
+    is_whole: bool = True
 
     @cached_property
     def _places(self) -> dict[str, list[Span]]:
@@ -131,17 +133,18 @@ def names_of(
     builder.import_folder = builder.import_root = imports
     builder.include = tuple(include)
     builder.read, builder.found = [], []
+    is_whole = True
     try:
         parse(builder)
-    except LimitError:
-        raise
+    except UnexpectedError:
+        is_whole = False
     except DialectError:
-        pass  # What could be read is there.
+        pass  # Of what the text says, not of where its parts begin and end.
     tokens = sorted(
         {token.span: token for token in builder.read if token.type != "$END"}.values(),
         key=lambda token: token.span,
     )
-    return _named(source, tokens, builder.found)
+    return replace(_named(source, tokens, builder.found), is_whole=is_whole)
 
 
 def _of_schema(source: Source, limits: Limits) -> Names:

@@ -52,6 +52,7 @@ __all__ = [
     "PASSES",
     "PASSES_WITHOUT_NULLABLE",
     "Lnf",
+    "check_members",
     "eliminate_nullable",
     "flatten_nested",
     "normalize",
@@ -72,6 +73,11 @@ def normalize(grammar: Grammar, limits: Limits | None = None) -> Lnf:
     ``ValueError`` if ignored text has not been woven into the rules (``weave_ignored``).
     """
     return _run(PASSES, grammar, limits)
+
+
+def check_members(grammar: Grammar, limits: Limits | None = None) -> None:
+    """Raise what ``normalize`` raises, by the passes alone that may."""
+    _run(PASSES[: PASSES.index(remove_useless) + 1], grammar, limits)
 
 
 def normalize_without_nullable(

@@ -150,6 +150,14 @@ def edited(text: str, edits: list[dict[str, Any]]) -> str:
     return text
 
 
+def test_ebnf_of_another_kind_has_names(editor: Editor) -> None:
+    """In a file whose suffix is that of several."""
+    editor.write("other.ebnf", "<word> = <letter>+\n<letter> = 'a' | <word>\n")
+
+    found = editor.ask("textDocument/references", editor.at("other.ebnf", 1, 18, **INCLUDING))
+    assert [("other.ebnf", 0, 0, 6), ("other.ebnf", 1, 17, 23)] == spans(found)
+
+
 def test_hover_says_what_is_known_of_a_rule(editor: Editor) -> None:
     """As it is written, how it would be followed, its first and last bytes, and a member."""
     editor.write("hover.ebnf", DATE)
