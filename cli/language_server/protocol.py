@@ -12,6 +12,7 @@ from constrain.artifacts.errors import ConstrainError
 
 from ..version import version_line
 from . import cases, findings, hover, navigation, outline
+from .formatting import formatted
 from .inspecting import page_of_document
 from .jobs import Jobs, Stop
 from .texts import CASES, Document
@@ -233,7 +234,7 @@ def _names(server: Server) -> None:
 
 
 def _texts(server: Server) -> None:
-    """Outline, semantic tokens, formatting, code actions, code lenses."""
+    """Outline, semantic tokens, formatting, code lenses."""
     types, on = server.types, server.on
 
     @on(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
@@ -270,6 +271,16 @@ def _texts(server: Server) -> None:
             return data
 
         return types.SemanticTokens(await server.ask(run, params))
+
+    @on(types.TEXT_DOCUMENT_FORMATTING)
+    async def formatting(params: Any) -> Any:
+        def run(document: Document, *rest: Any) -> list[Any]:
+            return [
+                types.TextEdit(server.range(document, each.start, each.end), each.text)
+                for each in formatted(document, *rest)
+            ]
+
+        return await server.ask(run, params)
 
     @on(types.TEXT_DOCUMENT_CODE_LENS)
     async def code_lens(params: Any) -> Any:

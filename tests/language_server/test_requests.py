@@ -3,11 +3,15 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support import EXAMPLES
+
+from constrain.cli.language_server.formatting import changes
+from constrain.compiler.formatting import format_text
 
 from .client import Editor, RequestFailed
 from .conftest import checked
@@ -148,6 +152,37 @@ def edited(text: str, edits: list[dict[str, Any]]) -> str:
     for start, end, new in sorted(places, reverse=True):
         text = text[:start] + new + text[end:]
     return text
+
+
+def test_formatting_changes_the_lines_that_it_must(editor: Editor) -> None:
+    """To what the formatter makes of the text; a text that is so already is left."""
+    text = 'start   ::=  a|b;\n\n\n\n(* b *)\na ::= "a";\nb::="b" ;\n'
+    editor.write("layout.ebnf", text)
+    params = editor.about("layout.ebnf", options={"tabSize": 4, "insertSpaces": True})
+
+    done = edited(text, editor.ask("textDocument/formatting", params))
+    assert format_text(text, "kbnf") == done
+    assert done != text
+    editor.change("layout.ebnf", 2, [{"text": done}])
+    assert [] == editor.ask("textDocument/formatting", params)
+    editor.change("layout.ebnf", 3, [{"text": "start ::= ("}])
+    with pytest.raises(RequestFailed, match="unexpected end of the file"):
+        editor.ask("textDocument/formatting", params)
+
+
+def test_changes_of_lines_make_the_other_text(full: bool) -> None:
+    """Of random texts, with line ends of both kinds and without one at the end."""
+    chance = random.Random(3)
+    for _ in range(2_000 if full else 200):
+        one, other = (
+            "".join(chance.choice(["a\n", "b\r\n", "c", "\n"]) for _ in range(chance.randrange(9)))
+            for _ in range(2)
+        )
+        made, end = "", 0
+        for each in changes(one, other):
+            assert end <= each.start <= each.end
+            made, end = made + one[end : each.start] + each.text, each.end
+        assert other == made + one[end:]
 
 
 def test_ebnf_of_another_kind_has_names(editor: Editor) -> None:

@@ -1,0 +1,48 @@
+"""A document in the one layout of its dialect, as edits of the lines that it changes."""
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import accumulate
+
+from .jobs import Stop
+from .texts import CASES, Document, RequestError
+from .workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Change:
+    """``text`` in the place of the characters [start, end)."""
+
+    start: int
+    end: int
+    text: str
+
+
+def formatted(document: Document, workspace: Workspace, stop: Stop) -> list[Change]:
+    """What `constrain fmt` would change, by whole lines. Raises what it raises, and
+    ``RequestError`` for case files."""
+    from constrain.compiler.formatting import format_text
+
+    if document.dialect is None or document.dialect == CASES:
+        raise RequestError("case files have no layout of their own")
+    given = workspace.given(document, stop)
+    after = format_text(
+        document.text,
+        document.dialect,
+        name=document.path,
+        limits=given.limits(),
+        is_guessed=given.guesses(document.path),
+    )
+    return changes(document.text, after)
+
+
+def changes(before: str, after: str) -> list[Change]:
+    """The lines that differ, in the order of the text."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    places = list(accumulate(map(len, old), initial=0))
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    return [
+        Change(places[a], places[b], "".join(new[c:d]))
+        for kind, a, b, c, d in matcher.get_opcodes()
+        if kind != "equal"
+    ]
