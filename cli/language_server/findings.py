@@ -14,7 +14,7 @@ from .texts import CASES, Document
 from .workspace import Workspace
 
 if TYPE_CHECKING:
-    from constrain.compiler.diagnostics import Diagnostic
+    from constrain.compiler.diagnostics import Diagnostic, Fix
 
     from ..report import Item
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Found:
     """A finding from ``start`` to ``end``. ``level``: error, warning or note; ``lint``: its name,
-    or ``error``."""
+    or ``error``. ``fix``: what mends it, if that is known."""
 
     start: int
     end: int
@@ -30,6 +30,7 @@ class Found:
     lint: str
     message: str
     help: str
+    fix: "Fix | None" = None
 
 
 def findings_of(
@@ -64,7 +65,7 @@ def findings_of(
 def _of_item(item: "Item", document: Document) -> Found:
     start = document.named(item.line, item.column)
     end = max(start, document.named(item.end_line, item.end_column))
-    return Found(start, end, item.level, item.lint, item.message, item.help)
+    return Found(start, end, item.level, item.lint, item.message, item.help, item.fix)
 
 
 def _of_diagnostic(found: "Diagnostic", document: Document) -> Found:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import accumulate
 
+from ..commands.fmt import _format, _options
 from .jobs import Stop
 from .texts import CASES, Document, RequestError
 from .workspace import Workspace
@@ -21,19 +22,10 @@ class Change:
 def formatted(document: Document, workspace: Workspace, stop: Stop) -> list[Change]:
     """What `constrain fmt` would change, by whole lines. Raises what it raises, and
     ``RequestError`` for case files."""
-    from constrain.compiler.formatting import format_text
-
     if document.dialect is None or document.dialect == CASES:
         raise RequestError("case files have no layout of their own")
     given = workspace.given(document, stop)
-    after = format_text(
-        document.text,
-        document.dialect,
-        name=document.path,
-        limits=given.limits(),
-        is_guessed=given.guesses(document.path),
-    )
-    return changes(document.text, after)
+    return changes(document.text, _format(document.path, document.text, given, _options()))
 
 
 def changes(before: str, after: str) -> list[Change]:

@@ -39,6 +39,8 @@ class Server:
         self.jobs, self.workspace = Jobs(), Workspace()
         # The errors that were sent last, by document.
         self._errors: dict[str, list[str]] = {}
+        # All findings that were sent last, with the document that they are of.
+        self._found: dict[str, tuple[Document, Sequence[findings.Found]]] = {}
 
     async def ask(self, work: Callable[[Document, Workspace, Stop], T], params: Any) -> T:
         """The result of a piece of work on the document that a request names. Errors of grammars
@@ -100,6 +102,8 @@ class Server:
         if self.workspace.documents.get(document.uri) is not document:
             return
         self._errors[document.uri] = _errors_in(found)
+        if version is not None:
+            self._found[document.uri] = document, found
         types = self.types
         listed = [
             types.Diagnostic(
@@ -119,6 +123,14 @@ class Server:
         """A document was closed."""
         self.jobs.forget(uri)
         self._errors.pop(uri, None)
+        self._found.pop(uri, None)
+
+    def found(self, document: Document, stop: Stop) -> Sequence[findings.Found]:
+        """The findings of a document, those that were sent if they are of this text."""
+        known, found = self._found.get(document.uri, (None, ()))
+        if known is document:
+            return found
+        return findings.findings_of(document, self.workspace, stop)
 
     def range(self, document: Document, start: int, end: int) -> Any:
         """A range of the protocol."""
@@ -234,7 +246,7 @@ def _names(server: Server) -> None:
 
 
 def _texts(server: Server) -> None:
-    """Outline, semantic tokens, formatting, code lenses."""
+    """Outline, semantic tokens, formatting, code actions, code lenses."""
     types, on = server.types, server.on
 
     @on(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
@@ -278,6 +290,31 @@ def _texts(server: Server) -> None:
             return [
                 types.TextEdit(server.range(document, each.start, each.end), each.text)
                 for each in formatted(document, *rest)
+            ]
+
+        return await server.ask(run, params)
+
+    @on(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(["quickfix"]))
+    async def code_action(params: Any) -> Any:
+        def run(document: Document, _: Workspace, stop: Stop) -> list[Any]:
+            places = params.range.start, params.range.end
+            start, end = (document.offset(each.line, each.character) for each in places)
+            return [
+                types.CodeAction(
+                    each.fix.title,
+                    "quickfix",
+                    is_preferred=each.fix.safe,
+                    edit=types.WorkspaceEdit(
+                        {
+                            document.uri: [
+                                types.TextEdit(server.range(document, e.start, e.end), e.text)
+                                for e in each.fix.edits
+                            ]
+                        }
+                    ),
+                )
+                for each in server.found(document, stop)
+                if each.fix is not None and each.start <= end and start <= each.end
             ]
 
         return await server.ask(run, params)

@@ -170,6 +170,31 @@ def test_formatting_changes_the_lines_that_it_must(editor: Editor) -> None:
         editor.ask("textDocument/formatting", params)
 
 
+def test_fixes_are_those_of_check(editor: Editor) -> None:
+    """Of the findings in a range; with them the text has no such finding. Those that keep the
+    language are preferred."""
+    text = 'start ::= itm | "a" | "a";\nitem ::= "b";\n'
+    editor.write("fix.ebnf", text)
+    editor.found("fix.ebnf")
+
+    def actions(text_line: int, first: int, last: int) -> list[dict[str, Any]]:
+        places = [{"line": text_line, "character": each} for each in (first, last)]
+        span = {"start": places[0], "end": places[1]}
+        asked = editor.about("fix.ebnf", range=span, context={"diagnostics": []})
+        found: list[dict[str, Any]] = editor.ask("textDocument/codeAction", asked)
+        return found
+
+    assert [] == actions(1, 12, 12)
+    (named,) = actions(0, 11, 11)
+    mended = edited(text, named["edit"]["changes"][editor.uri("fix.ebnf")])
+    assert text.replace("itm", "item") == mended
+    editor.change("fix.ebnf", 2, [{"text": mended}])
+    listed = actions(0, 0, 30)
+    assert listed
+    assert ["quickfix"] == sorted({each["kind"] for each in listed})
+    assert any(each["isPreferred"] for each in listed)
+
+
 def test_changes_of_lines_make_the_other_text(full: bool) -> None:
     """Of random texts, with line ends of both kinds and without one at the end."""
     chance = random.Random(3)
