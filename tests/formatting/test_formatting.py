@@ -121,6 +121,7 @@ def test_what_is_written(dialect: str, before: str, after: str) -> None:
     assert format_text(before, dialect) == after
 
 
+@pytest.mark.quick
 def test_line_breaks_stay_those_of_windows() -> None:
     """Where the text has such."""
     assert format_text('a="x"|\r\n"y";\r\n', "kbnf") == 'a = "x"\r\n  | "y";\r\n'
