@@ -414,10 +414,10 @@ def compile_regular(grammar: Grammar, choice: EngineChoice, limits: Limits) -> A
         return Automaton(grammar, choice, found)
 
 
-def normal_form(grammar: Grammar, limits: Limits) -> tuple[Grammar, Lnf]:
+def normal_form(grammar: Grammar, limits: Limits, *, is_lexed: bool = False) -> tuple[Grammar, Lnf]:
     """The tree without exceptions and ignored text, and its normal form. Raises ``CheckError``."""
     with blaming(grammar.longest_rule()):
-        resolved = without_exceptions(grammar, limits)
+        resolved = without_exceptions(grammar, limits, is_lexed=is_lexed)
         return resolved, normalize(resolved, limits)
 
 

@@ -24,6 +24,7 @@ from ..network.check import check_network
 from ..network.counts import Counters
 from ..tokens import tokenset
 from ..tokens.block_rows import BLOCK, MOST_ROWS
+from .lexer import REFUSED_BYTE
 from .parser_transitions import MOST_FRAMES, over_bottom
 from .tables import FIRST_LEXEME
 
@@ -139,7 +140,7 @@ def _check_lexer(arrays: Arrays) -> None:
     require(int(offsets[1]) == 0, "greedy.lexer_offsets")
     require_range(arrays, "greedy.lexer", 1, len(arrays["lexer.table"]))
     require(steps.shape[1] == arrays["lexer.table"].shape[1], "greedy.steps")
-    require_range(arrays, "greedy.steps", 0, known)
+    require_range(arrays, "greedy.steps", REFUSED_BYTE, known)
     require(not steps[0].any(), "greedy.steps")
 
 

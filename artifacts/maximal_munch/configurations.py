@@ -9,13 +9,14 @@ the next lexeme:
     read(c, bytes): for each byte b
         s -b-> t                            go on in t
         s does not read b, but accepts A    (head, frames) <- transition by A; b begins a lexeme
-        s neither reads b nor accepts       the text is refused
+        s neither reads b nor accepts,
+        or A may not end before b           the text is refused
 """
 
 from collections.abc import Iterable
 
 from ..dfa.stacked_dfas import DEAD
-from .lexer import BETWEEN, NO_ACCEPT, Lexer
+from .lexer import BETWEEN, NO_ACCEPT, REFUSED_BYTE, Lexer
 from .parser_heads import REFUSED, Heads
 from .parser_transitions import ParserTransitions
 
@@ -62,6 +63,8 @@ class Configurations:
         length = 0
         for octet in text:
             target = rows[state][octet]
+            if target == REFUSED_BYTE:
+                break
             if target == DEAD:
                 ended = transitions.to_head[head], frames
                 if state != BETWEEN:

@@ -12,6 +12,9 @@ end that is to be as short as possible, nothing else is left in the state:
 
     allowed {TEXT, TEXT "<f" (shortest)}   {TEXT 1, trigger 1}  -<f->  {trigger 2}
 
+A lexeme may be one only before certain bytes (a look-ahead at its end). Its DFA leads by the others
+to a state that is no end and reads nothing: there the text is ``REFUSED_BYTE``.
+
 Source: llguidance, "Optimizing", the lexer; its DFAs are built lazily, these are complete
 (``artifacts/lazy_lexer`` has those that are too large for that).
 """
@@ -34,6 +37,9 @@ NO_ACCEPT = -1
 # has the number of ``DEAD``, which no text leads to.
 BETWEEN = 0
 
+# In place of a state a byte leads to: no lexeme reads it, and the one before may not end there.
+REFUSED_BYTE = -1
+
 # Where each byte leads: of 256, or found as they are asked for.
 Row: TypeAlias = list[int] | dict[int, int]
 
@@ -54,7 +60,8 @@ class _Rows(dict[int, Row]):
 class LexerTables:
     """The L lexemes of a grammar.
 
-    ``dfas``: their complete DFAs in one table. ``priorities``: int32 (L,), ranks. ``ignored``:
+    ``dfas``: their complete DFAs in one table; states that are no end and lead nowhere refuse the
+    byte before them. ``priorities``: int32 (L,), ranks. ``ignored``:
     uint8 (L,), 1 where the lexeme may stand between any two. ``shortest``: uint8 (L,), 1 where the
     lexeme, and all that was begun beside it, ends as soon as it may; its rank is above those of all
     others, and no text of it begins another. ``texts``: as their author wrote them.
@@ -88,10 +95,10 @@ class LexerTables:
 class Lexer:
     """States are integers; ``DEAD``, the first, is the empty set, which reads nothing.
 
-    ``rows``: by state and byte the next state, ``DEAD`` for none. ``accept_of``: by state the
-    number of its accept set, or ``NO_ACCEPT``; ``accept_sets``: these sets of lexemes, numbered in
-    the order in which states first have them. ``sets`` and ``table`` of another lexer over the same
-    tables are the states to begin with.
+    ``rows``: by state and byte the next state, ``DEAD`` for none, or ``REFUSED_BYTE``.
+    ``accept_of``: by state the number of its accept set, or ``NO_ACCEPT``; ``accept_sets``: these
+    sets of lexemes, numbered in the order in which states first have them. ``sets`` and ``table``
+    of another lexer over the same tables are the states to begin with.
     """
 
     def __init__(
@@ -104,6 +111,8 @@ class Lexer:
         dfas = tables.dfas
         self.columns = dfas.columns[:256].astype(np.intp)
         self._accepting: list[bool] = (dfas.accepting != 0).tolist()
+        refusing = (dfas.accepting == 0) & ~dfas.table.any(axis=1)
+        self._refusing = frozenset(np.flatnonzero(refusing).tolist())
         owners = np.searchsorted(dfas.starts, np.arange(len(dfas.table)), side="right") - 1
         self._owners: list[int] = owners.tolist()
         self._begins: list[int] = dfas.starts.tolist()
@@ -119,6 +128,7 @@ class Lexer:
             np.zeros((64, dfas.table.shape[1]), dtype=np.int32) if table is None else table
         )
         self.rows = _Rows(self._row)
+        self.rows[REFUSED_BYTE] = [DEAD] * 256
         # The states whose rows are not in the table.
         self._unfilled = set[int]() if table is not None else set(range(len(sets)))
         self._accept_set_of_ended: dict[tuple[int, ...], int] = {(): NO_ACCEPT}
@@ -149,7 +159,8 @@ class Lexer:
 
     @property
     def table(self) -> NDArray[np.int32]:
-        """int32 (states, C): next state by byte column; makes all states that are reachable."""
+        """int32 (states, C): next state by byte column, as in ``rows``; makes all states that are
+        reachable."""
         while self._unfilled:
             for state in sorted(self._unfilled):
                 self._fill(state)
@@ -179,7 +190,7 @@ class Lexer:
         for state in pending:
             self._fill(state)
             for target in np.unique(self._table[state]).tolist():
-                if target != DEAD and target not in found:
+                if target > DEAD and target not in found:
                     found.add(target)
                     pending.append(target)
         return pending
@@ -212,9 +223,20 @@ class Lexer:
         columns = [*map(tuple, steps[:, live].T.tolist())]
         numbers = dict[tuple[int, ...], int]()
         for column in dict.fromkeys(columns):
-            numbers[column] = self._number(self._left([t for t in column if t != DEAD]))
+            read = [t for t in column if t not in self._refusing]
+            if read:
+                numbers[column] = self._number(self._left(read))
+            else:
+                numbers[column] = REFUSED_BYTE if self._is_refused(state, column) else DEAD
         targets[live] = [*map(numbers.__getitem__, columns)]
         self._table[state] = targets
+
+    def _is_refused(self, state: int, refusing: Iterable[int]) -> bool:
+        """Whether what is read where a state ends may not end before a byte, by where that leads
+        the DFAs of all lexemes."""
+        accept_set = self.accept_of[state]
+        owners = {self._owners[inner] for inner in refusing if inner != DEAD}
+        return accept_set != NO_ACCEPT and not owners.isdisjoint(self.accept_sets[accept_set])
 
     def _left(self, inner: Sequence[int]) -> tuple[int, ...]:
         """The DFA states that a set leaves: where the shortest lexemes end, those alone."""

@@ -136,7 +136,7 @@ class Kernel(Threads):
 
     def lexemes(self, nodes: Any, state: int, place: int, words: Any) -> int:
         """The same for what a lexer reads from a state: of the tokens below ``nodes``, whose own
-        bytes are read first, or of all if these are none. Where a byte leads nowhere and the lexeme
+        bytes are read first, or of all if these are none. Where a byte leads to 0 and the lexeme
         may end, ``states.behind(state, place)`` says what follows: the state in which the next one
         begins, and the place of the parser there; or state 0 and what is waited for, more than 1,
         or nothing. ``waits``: by that the nodes whose byte begins the next lexeme.
@@ -558,7 +558,7 @@ class Kernel(Threads):
         first = self.top
         for i in range(low, high):
             target = self.rows[self.row_at[self.t_state[i]] + octet]
-            if target != 0:
+            if target > 0:
                 self.add(first, target, self.t_node[i])
         found = self.number(first)
         at = SET * number

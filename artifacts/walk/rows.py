@@ -35,7 +35,7 @@ class StateRows:
     """Of each state that has a number: its row, what it does, its classes, calls and bounds.
 
     ``states``: makes rows, ``states[s]`` a sequence of 256 targets, 0 where a byte is not read
-    (``artifacts/machine/states.py``).
+    (``artifacts/machine/states.py``), or less where it does not end a lexeme either.
     """
 
     def __init__(self, states: Any) -> None:
@@ -116,11 +116,11 @@ class StateRows:
                     leaving |= self.class_bits[octet]
                 else:
                     looping += 1
-                if target != 0:
+                if target > 0:
                     reads |= self.class_bits[octet]
                 else:
                     unread |= self.class_bits[octet]
-            elif target != 0:
+            elif target > 0:
                 others += 1
                 reads |= self.class_bits[octet] if octet >= 0xC2 else BROKEN
         self.reads[state] = reads
@@ -148,14 +148,14 @@ class StateRows:
         for octet in range(128):
             if self.rows[row + octet] != target:
                 target = self.rows[row + octet]
-                is_more = target != 0 and self.states.includes(target, state)
+                is_more = target > 0 and self.states.includes(target, state)
             if not is_more:
                 found |= self.class_bits[octet]
         target = 0
         for octet in range(128):
             if self.rows[row + octet] != target and self.class_bits[octet] & LETTERS & found != 0:
                 target = self.rows[row + octet]
-                if target != 0 and self.states.includes(state, target):
+                if target > 0 and self.states.includes(state, target):
                     if self.row_at[target] < 0 and not self.is_for_other:
                         self.is_for_other = True
                         self.make(target)

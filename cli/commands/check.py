@@ -261,6 +261,8 @@ def _findings(
     told: _Told | None,
 ) -> list[report.Item]:
     """The errors of a file, and what the lints find in it if it can be read."""
+    from constrain.artifacts.container.manifest import MAXIMAL_MUNCH
+    from constrain.compiler.choose import semantics_of
     from constrain.compiler.diagnostics import (
         DEFINE,
         READ_AS,
@@ -305,8 +307,10 @@ def _findings(
     if errors is None:
         try:
             try:
+                is_lexed = semantics_of(grammar, given.meaning)[0] == MAXIMAL_MUNCH
                 with blaming(grammar.longest_rule()):
-                    check_members(without_exceptions(in_one_order(grammar), limits), limits)
+                    whole = without_exceptions(in_one_order(grammar), limits, is_lexed=is_lexed)
+                    check_members(whole, limits)
             except LimitError as error:
                 # Copies that are never made are not checked one by one.
                 wanted = given.compile_options(path, limits)

@@ -144,7 +144,7 @@ def _of_any(stage: Stage, text: str, path: str, wanted: "CompileOptions") -> str
             raise UsageError(
                 f"{visible(path)} is read exactly ({reason}); say --meaning maximal-munch"
             )
-        return lnf_text(normal_form(tree, limits)[1])
+        return lnf_text(normal_form(tree, limits, is_lexed=True)[1])
     note(f"read by maximal munch: {reason}")
     if stage is Stage.NETWORK:
         return _network(text, path, wanted, options.Engine.GREEDY)

@@ -9,18 +9,29 @@ states in which the look-ahead's automaton can be, until it is met or has failed
 nothing is owed that the end of the text leaves open. (An automaton with look-ahead is alternating;
 so it becomes nondeterministic: Chandra, Kozen and Stockmeyer 1981.) Looks inside of looks are
 guards of their automata. Anchors and word boundaries beside them are looks at one character.
+
+Where a look-ahead is open at the end of a match, an automaton may read on past that (``Followed``):
+
+    0(?![1-9])   ->   0, and no match before a byte of [1-9]
 """
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from itertools import product
 from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..limits import Limits
 from ..unicode import class_ranges
 from ..unicode.utf8 import CodePoints
+from .dfa import DEAD, Dfa, without_bytes
+from .minimize import minimize
 from .nfa import Arc, Nfa, Origins
+from .reached import reached
 from .regex_ir import (
     EVERYTHING,
     And,
@@ -34,7 +45,10 @@ from .regex_ir import (
     Node,
     Not,
     Repeat,
+    byte_class,
     char_class,
+    lit,
+    repeat,
     seq,
     walk,
 )
@@ -43,9 +57,14 @@ from .thompson import Fragment, Thompson
 # What may be put into an expression at places that are looked for.
 MARKS = (b"\xfe", b"\xff")
 
+# All other bytes.
+TEXT_BYTE = byte_class([(0, MARKS[0][0] - 1)])
+
 _STAGE = "the look-around"
 
 ASCII_WORD: CodePoints = ((48, 57), (65, 90), (95, 95), (97, 122))
+
+_MARK = MARKS[1][0]
 
 _ANY_BYTES = Repeat(ByteClass(((0, 255),)), 0, None)
 
@@ -367,3 +386,67 @@ def _is_ascii(node: Node) -> bool:
             case Embedded():
                 return False
     return True
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """``whole``: the minimal DFA of m MARK where m matches at the end of the text, and of
+    m MARK b where it matches before byte b and nothing else."""
+
+    whole: Dfa
+
+    @cached_property
+    def _marked(self) -> NDArray[np.int32]:
+        """Where the mark leads from each state: int32 (S,)."""
+        column: NDArray[np.int32] = self.whole.table[:, self.whole.classes[_MARK]]
+        return column
+
+    @cached_property
+    def dfa(self) -> Dfa:
+        """The minimal DFA of all that matches before something, or at the end of the text."""
+        return self._unmarked(self._ends)
+
+    @cached_property
+    def at_end(self) -> Dfa:
+        """The minimal DFA of all that matches at the end of the text."""
+        return self._unmarked(self.whole.accepting[self._marked])
+
+    def _unmarked(self, accepting: NDArray[np.bool_]) -> Dfa:
+        table = np.where(self._marked[:, None] == self.whole.table, DEAD, self.whole.table)
+        return minimize(replace(self.whole, table=table, accepting=accepting, is_trimmed=False))
+
+    @property
+    def _ends(self) -> NDArray[np.bool_]:
+        ends: NDArray[np.bool_] = self._marked != DEAD
+        return ends
+
+    @cached_property
+    def refusing(self) -> Dfa:
+        """The same as ``dfa`` with one more state, the last, which is no end and leads nowhere:
+        there bytes lead that may not follow. Not minimal."""
+        octets = self.whole.table[:, self.whole.classes]
+        octets[:, MARKS[0][0] :] = DEAD
+        states = list(reached([self.whole.start], lambda s: np.unique(octets[s]).tolist()))
+        states = [DEAD, *(state for state in states if state != DEAD)]
+        numbers = np.zeros(len(octets), dtype=np.int32)
+        numbers[states] = np.arange(len(states))
+        ends, behind = self._ends[states], self._marked[states]
+        table = np.zeros((len(states) + 1, 256), dtype=np.int32)
+        table[:-1] = numbers[octets[states]]
+        follows = self.whole.table[behind][:, self.whole.classes] != DEAD
+        follows[:, MARKS[0][0] :] = True
+        table[:-1][ends[:, None] & ~follows & (table[:-1] == DEAD)] = len(states)
+        origins = (frozenset[int](),) * len(table)
+        accepting = np.append(ends, False)
+        return Dfa(table, np.arange(256, dtype=np.uint8), accepting, 1, origins)
+
+    def without_bytes(self, missing: NDArray[np.bool_]) -> "Followed":
+        """What has none of the bytes ``missing``, bool (256,), before the mark or behind it."""
+        left = missing.copy()
+        left[_MARK] = False
+        return Followed(minimize(without_bytes(self.whole, left)))
+
+
+def marked(node: Node) -> Node:
+    """What a regex matches, the mark, which looks do not see, and the byte behind it, if any."""
+    return seq(node, lit(MARKS[1]), repeat(TEXT_BYTE, 0, 1))

@@ -10,16 +10,17 @@ as soon as a thread matches, those behind it are cut off, and a later match of a
 takes the earlier one's place. Made deterministic, with ordered lists of states in the place of
 sets, that is an automaton whose *longest* accepted prefix of a text is the match. So a lexer that
 takes the longest lexeme reads its language as Python reads the regex. Look-around is part of the
-states; but where a look-ahead is open at the end of a match, that cuts off nothing for sure.
+states. Where a look-ahead is open at the end of a match, the byte behind decides whether it is one,
+and so whether it cuts off what is behind it.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 
 import numpy as np
 
 from ..limits import Limits
 from .dfa import DEAD, Dfa
-from .look_around import GuardedThompson, without_look_around
+from .look_around import MARKS, Followed, GuardedThompson, marked, without_look_around
 from .minimize import minimize
 from .nfa import Nfa
 from .regex_ir import Node, Optional, Repeat
@@ -31,14 +32,11 @@ _STAGE = "the automaton of a lazy terminal"
 _Threads = tuple[int, ...]
 
 
-class OpenEndError(Exception):
-    """A look-ahead asks for what follows a match."""
+def preferred_matches(node: Node, limits: Limits | None = None) -> Dfa | Followed:
+    """The minimal DFA whose longest accepted prefix of a text is what ``re.match`` finds; where a
+    look-ahead is open at an end, one that is not longer than what the byte behind decides.
 
-
-def preferred_matches(node: Node, limits: Limits | None = None) -> Dfa:
-    """The minimal DFA whose longest accepted prefix of a text is what ``re.match`` finds.
-
-    ``node`` has no intersections and complements. Raises ``OpenEndError`` and ``LimitError``.
+    ``node`` has no intersections and complements. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
     builder = _OrderedThompson(limits)
@@ -47,7 +45,7 @@ def preferred_matches(node: Node, limits: Limits | None = None) -> Dfa:
     if builder.guards:
         nfa, is_open = without_look_around(builder, whole, limits)
         if is_open:
-            raise OpenEndError
+            return _followed(node, limits)
     classes, octets = _byte_classes(nfa)
     start = _threads(nfa, [nfa.start])
     numbers: dict[_Threads, int] = {(): DEAD, start: 1}
@@ -73,6 +71,52 @@ def preferred_matches(node: Node, limits: Limits | None = None) -> Dfa:
         (frozenset(),) * len(rows),
     )
     return minimize(dfa, limits)
+
+
+def _followed(node: Node, limits: Limits) -> Followed:
+    """The same where the byte behind a match matters."""
+    builder = _OrderedThompson(limits)
+    nfa, _ = without_look_around(builder, builder.compile(marked(node)), limits)
+    mark = MARKS[1][0]
+    classes, octets = _byte_classes(nfa)
+    start = _threads(nfa, [nfa.start])
+    # Behind a mark there are the bytes that may follow, and nothing.
+    end: _Threads = (-1,)
+    nothing: _Threads = ()
+    found: dict[_Threads, int] = {nothing: DEAD, start: 1, end: 2}
+    pending, rows, accepting = [start, end], [[DEAD] * len(octets)], [False]
+    for threads in pending:
+        limits.check_states(len(found), _STAGE)
+        limits.check_resources(_STAGE)
+        row = []
+        behind = [] if threads is end else [_threads(nfa, _read(nfa, [s], mark)) for s in threads]
+        for octet in octets:
+            if threads is end:
+                target = nothing
+            elif octet == mark:
+                target = tuple(dict.fromkeys(s for after in behind for s in after))
+            else:
+                target = _threads(nfa, _read(nfa, threads[: _cut(nfa, behind, octet)], octet))
+                if target and not nfa.finals.isdisjoint(target):
+                    target = end
+            if target not in found:
+                found[target] = len(found)
+                pending.append(target)
+            row.append(found[target])
+        rows.append(row)
+        accepting.append(threads is end or not nfa.finals.isdisjoint(threads))
+    table = np.array(rows, dtype=np.int32)
+    origins = (frozenset[int](),) * len(rows)
+    return Followed(minimize(Dfa(table, classes, np.array(accepting), 1, origins), limits))
+
+
+def _cut(nfa: Nfa, behind: Sequence[_Threads], octet: int) -> int | None:
+    """How many threads a search follows before a byte: those in front of the first match that it
+    may follow."""
+    for place, after in enumerate(behind):
+        if any(True for _ in _read(nfa, after, octet)):
+            return place
+    return None
 
 
 class _OrderedThompson(GuardedThompson):
@@ -126,7 +170,7 @@ def _threads(nfa: Nfa, states: Iterable[int]) -> _Threads:
     return tuple(found)
 
 
-def _read(nfa: Nfa, threads: _Threads, octet: int) -> Iterable[int]:
+def _read(nfa: Nfa, threads: Sequence[int], octet: int) -> Iterable[int]:
     for state in threads:
         for arc in nfa.arcs[state]:
             if arc.low <= octet <= arc.high:

@@ -107,19 +107,25 @@ class LexerRows:
 
     def __init__(self, lexer: Lexer) -> None:
         self._lexemes = lexer.lexemes
-        self._rows = [each.dfa.table[:, each.dfa.classes].tolist() for each in lexer.lexemes]
-        self._starts = [each.dfa.start for each in lexer.lexemes]
-        self._accepting = [each.dfa.accepting.tolist() for each in lexer.lexemes]
+        dfas = [each.refusing for each in lexer.lexemes]
+        self._rows = [dfa.table[:, dfa.classes].tolist() for dfa in dfas]
+        self._starts = [dfa.start for dfa in dfas]
+        self._accepting = [dfa.accepting.tolist() for dfa in dfas]
+        # By lexeme the state, if there is one, before which it may not end.
+        open_ = [each.followed is not None for each in lexer.lexemes]
+        self._refusing = [dfa.states - 1 if o else -1 for dfa, o in zip(dfas, open_, strict=True)]
         self._shortest = {i for i, each in enumerate(lexer.lexemes) if each.shortest}
 
     def read(self, allowed: Sequence[int], text: bytes, begin: int) -> tuple[int, list[int]]:
         """Where the next lexeme ends, and which it is; none where the text is refused."""
         rows = self._rows
         live = [(i, self._starts[i]) for i in allowed]
-        place = begin
+        place, refused = begin, list[int]()
         while place < len(text):
             octet = text[place]
-            further = [(i, step) for i, s in live if (step := rows[i][s][octet]) != DEAD]
+            steps = [(i, step) for i, s in live if (step := rows[i][s][octet]) != DEAD]
+            refused = [i for i, step in steps if step == self._refusing[i]]
+            further = [each for each in steps if each[0] not in refused]
             if not further:
                 break
             live, place = further, place + 1
@@ -129,7 +135,8 @@ class LexerRows:
             return begin, []
         complete = [i for i, state in live if self._accepting[i][state]]
         highest = max((self._lexemes[i].precedence for i in complete), default=None)
-        return place, [i for i in complete if self._lexemes[i].precedence == highest]
+        ended = [i for i in complete if self._lexemes[i].precedence == highest]
+        return place, [] if any(i in refused for i in ended) else ended
 
 
 def read_lexed(

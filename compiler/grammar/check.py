@@ -47,7 +47,7 @@ def check(grammar: Grammar) -> None:
         *_recursive_terminals(grammar),
         *_empty_parts(grammar),
     ]
-    if found := found or list(open_looks(grammar)):
+    if found := found or [diagnostic for _, diagnostic in open_looks(grammar)]:
         raise CheckError(grammar.source, found)
 
 

@@ -6,8 +6,7 @@ Lark joins what a terminal is made of to one regex, its alternatives sorted by h
 match (``lark.load_grammar.TerminalTreeToPattern``), and takes the match that Python's ``re``
 prefers. That is an automaton (``compiler/automata/preferred_matches.py``), whatever the quantifiers
 govern. Where it is not known to agree with Python, the terminal is refused: beside anchors and word
-boundaries, which look at the text around, beside a look-ahead at its end, and where something that
-may be empty is repeated.
+boundaries, which look at the text around, and where something that may be empty is repeated.
 """
 
 from collections import defaultdict
@@ -18,7 +17,8 @@ from typing import NamedTuple
 from ..automata import regex_ir as regex
 from ..automata.dfa import Dfa
 from ..automata.folding import fold
-from ..automata.preferred_matches import OpenEndError, preferred_matches
+from ..automata.look_around import Followed
+from ..automata.preferred_matches import preferred_matches
 from ..diagnostics import CheckError, Diagnostic, Source, Span
 from ..limits import Limits
 from .productive import used_rules
@@ -56,8 +56,9 @@ class _Part(NamedTuple):
 
 def lazy_dfa(
     expr: Expr, bodies: Mapping[str, Sequence[Rule]], source: Source, limits: Limits
-) -> Dfa | None:
-    """The minimal DFA of a terminal with lazy quantifiers; None for one without them.
+) -> Dfa | Followed | None:
+    """The minimal DFA of a terminal with lazy quantifiers, by what follows if it asks for that;
+    None for one without them.
 
     ``bodies``: the rules by their names. Raises ``CheckError`` for a terminal that cannot be
     followed, or that takes nothing of any text; ``LimitError``.
@@ -78,17 +79,13 @@ def lazy_dfa(
         if isinstance(part, regex.Repeat) and part.max_times != 1 and id(part.node) in nullable:
             message = "lazy quantifiers where something that may be empty is repeated"
             raise _refusal(source, lazy.span, message)
-    try:
-        dfa = preferred_matches(node, limits)
-    except OpenEndError:
-        raise _refusal(
-            source, lazy.span, "lazy quantifiers before a look-ahead at the end"
-        ) from None
+    taken = preferred_matches(node, limits)
+    dfa = taken.dfa if isinstance(taken, Followed) else taken
     if dfa.accepting[dfa.start] and not dfa.table[dfa.start].any():
         message = "this lazy terminal takes nothing of any text: it prefers the empty match"
         hint = "end it with what it should stop at, as in /.*?;/"
         raise CheckError(source, [Diagnostic(message, lazy.span, hint)])
-    return dfa
+    return taken
 
 
 def with_joined_looks(rules: Sequence[Rule], ignored: Sequence[Expr], text: str) -> list[Rule]:

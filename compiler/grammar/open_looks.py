@@ -5,7 +5,8 @@ r"""Find look-around that asks for text outside of its regex, where a grammar ha
 The look-around of a regex in a grammar sees the text of that regex alone; a terminal of a lexer is
 one regex, whatever it is made of. That is what its author means wherever the text around cannot
 change anything. So the regex is put between marks that its looks do not see, with texts around that
-end and begin as the grammar lets them, and must match the same there as by itself.
+end and begin as the grammar lets them, and must match the same there as by itself; or, where a
+lexer reads it, as the byte behind it alone decides.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,12 +15,13 @@ from operator import or_
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
+from ..automata.boolean import embedded
 from ..automata.compare import compare
 from ..automata.folding import fold
-from ..automata.look_around import MARKS
+from ..automata.look_around import MARKS, TEXT_BYTE, Followed, marked
 from ..automata.minimize import minimal
 from ..automata.thompson import thompson
-from ..diagnostics import Diagnostic
+from ..diagnostics import CheckError, Diagnostic
 from ..limits import Limits
 from .tree import (
     Choice,
@@ -36,7 +38,7 @@ from .tree import Sequence as Concatenation
 
 _HINT = (
     "the look-around of a terminal sees that terminal alone; write into the terminal what is meant "
-    "to follow it, or leave the look-around out"
+    "to follow it, or leave the look-around out; by --meaning maximal-munch it sees the next byte"
 )
 
 
@@ -47,19 +49,33 @@ _ALL = (_EDGE << 1) - 1
 _ANY_BYTES = regex.repeat(regex.byte_class([(0, 255)]), 0, None)
 
 
-def open_looks(grammar: Grammar, limits: Limits | None = None) -> Iterator[Diagnostic]:
-    """A message for each regex that matches a text or not by what stands around it.
+def check_looks(grammar: Grammar, limits: Limits | None = None) -> None:
+    """Raise ``CheckError`` where a regex matches a text or not by what stands around it, and
+    ``LimitError``."""
+    if found := list(open_looks(grammar, limits, is_lexed=False)):
+        raise CheckError(grammar.source, [diagnostic for _, diagnostic in found])
 
-    Raises ``LimitError``.
-    """
+
+def open_looks(
+    grammar: Grammar, limits: Limits | None = None, *, is_lexed: bool = True
+) -> Iterator[tuple[Pattern, Diagnostic]]:
+    """Each regex that matches a text or not by what stands around it, with a message; ``is_lexed``:
+    by more than the byte behind it. Raises ``LimitError``."""
     if not any(regex.looks_around(p.node) for p in _patterns(grammar)):
         return
     limits = (limits or Limits()).started()
     before = _Neighbours(grammar, limits, is_ahead=False).of
     behind = _Neighbours(grammar, limits, is_ahead=True).of
     for pattern in _patterns(grammar):
-        if id(pattern) in behind and regex.looks_around(pattern.node):
-            yield from _open_look(pattern, before[id(pattern)], behind[id(pattern)], limits)
+        # What stands beside what matches nothing has neighbours on one side at most.
+        left, right = before.get(id(pattern)), behind.get(id(pattern))
+        if left is not None and right is not None and regex.looks_around(pattern.node):
+            around = _Around(left, right, limits)
+            found = around.message(pattern, is_lexed=False)
+            if found is not None and is_lexed:
+                found = around.message(pattern, is_lexed=True)
+            if found is not None:
+                yield pattern, Diagnostic(found, pattern.span, _HINT)
 
 
 def _patterns(grammar: Grammar) -> Iterator[Pattern]:
@@ -67,34 +83,57 @@ def _patterns(grammar: Grammar) -> Iterator[Pattern]:
     return (part for body in bodies for part in walk(body) if isinstance(part, Pattern))
 
 
-def _open_look(pattern: Pattern, before: int, behind: int, limits: Limits) -> Iterator[Diagnostic]:
-    begin, end = map(regex.lit, MARKS)
-    preceding = _texts(before, regex.seq(_ANY_BYTES, _bytes(before)), limits)
-    following = _texts(behind, regex.seq(_bytes(behind), _ANY_BYTES), limits)
+class _Around:
+    """The texts that may stand around a regex, by the bytes next to it."""
 
-    def placed(node: regex.Node) -> regex.Node:
-        return regex.seq(preceding, begin, node, end, following)
+    def __init__(self, before: int, behind: int, limits: Limits) -> None:
+        self.limits, self.may_end = limits, bool(behind & _EDGE)
+        self.begin, self.end = map(regex.lit, MARKS)
+        self.preceding = _texts(before, regex.seq(_ANY_BYTES, _bytes(before)), limits)
+        self.following = _texts(behind, regex.seq(_bytes(behind), _ANY_BYTES), limits)
 
-    alone = placed(resolved(pattern.node, limits))
-    inside = resolved(placed(pattern.node), limits)
-    one, other = (minimal(thompson(node, limits), limits) for node in (alone, inside))
-    found = compare(one, other, limits)
-    witness = next((word for word in found.witnesses if word is not None), None)
-    if witness is not None:
+    def message(self, pattern: Pattern, *, is_lexed: bool) -> str | None:
+        """A text that a regex matches in some of these, and not in others, if there is one."""
+        limits = self.limits
+        alone = self.lexed(pattern) if is_lexed else self.placed(resolved(pattern.node, limits))
+        nodes = (resolved(node, limits) for node in (alone, self.placed(pattern.node)))
+        one, other = (minimal(thompson(node, limits), limits) for node in nodes)
+        words = compare(one, other, limits).witnesses
+        witness = next((word for word in words if word is not None), None)
+        if witness is None:
+            return None
         left, _, rest = witness.partition(MARKS[0])
-        matched, _, right = rest.partition(MARKS[1])
+        word, _, right = rest.partition(MARKS[1])
         looks = [part for part in regex.walk(pattern.node) if isinstance(part, regex.Around)]
         sides = [
             f"{place} {_shown(side)}"
             for place, side, is_ahead in (("behind", left, False), ("before", right, True))
             if side and any(look.is_ahead == is_ahead for look in looks)
         ]
-        message = f"whether this matches {_shown(matched)} depends on what stands around it"
-        yield Diagnostic(
-            f"{message}: not the same {' and '.join(sides)} (it has a {looks[0].opening}…))",
-            pattern.span,
-            _HINT,
-        )
+        message = f"whether this matches {_shown(word)} depends on what stands around it"
+        where = " and ".join(sides) or "at an end of the text"
+        return f"{message}: not the same {where} (it has a {looks[0].opening}…))"
+
+    def placed(self, node: regex.Node) -> regex.Node:
+        """A regex with these texts around it, and marks between."""
+        return regex.seq(self.preceding, self.begin, node, self.end, self.following)
+
+    def lexed(self, pattern: Pattern) -> regex.Node:
+        """The same as a lexer reads it, which sees the byte behind it; at the end of the text it
+        takes what it would take before something."""
+        by_next, text = followed(pattern.node, self.limits), regex.repeat(TEXT_BYTE, 0, None)
+        before_byte = regex.seq(text, self.end, TEXT_BYTE)
+        matched = regex.intersection(embedded(by_next.whole), before_byte)
+        ways = [regex.seq(self.preceding, self.begin, matched, text)]
+        if self.may_end:
+            ways.append(regex.seq(self.preceding, self.begin, embedded(by_next.dfa), self.end))
+        around = regex.seq(text, self.begin, text, self.end, self.following)
+        return regex.intersection(regex.alt(*ways), around)
+
+
+def followed(node: regex.Node, limits: Limits) -> Followed:
+    """What a regex matches by the byte that follows. Raises ``LimitError``."""
+    return Followed(minimal(thompson(resolved(marked(node), limits), limits), limits))
 
 
 def _texts(bits: int, node: regex.Node, limits: Limits) -> regex.Node:

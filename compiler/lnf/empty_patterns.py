@@ -16,6 +16,7 @@ from ..automata.folding import fold
 from ..automata.reached import reached
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
+from ..grammar.open_looks import check_looks
 from ..grammar.tree import (
     Difference,
     Excluding,
@@ -31,9 +32,11 @@ _EXCLUDING = {Difference, Excluding}
 _HIDING = (regex.And, regex.Not, regex.Look, regex.Around, regex.Embedded)
 
 
-def without_exceptions(grammar: Grammar, limits: Limits) -> Grammar:
+def without_exceptions(grammar: Grammar, limits: Limits, *, is_lexed: bool = False) -> Grammar:
     """A tree in which nothing is excluded or ignored any more, and patterns without members are
-    known for it."""
+    known for it. Raises ``CheckError`` for look-around that only a lexer reads, unless one will."""
+    if not is_lexed:
+        check_looks(grammar, limits)
     if grammar.ignored:
         from .longest_ignored import weave_longest
 

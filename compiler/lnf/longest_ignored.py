@@ -32,6 +32,7 @@ from ..automata.boolean import embedded
 from ..automata.dfa import DEAD, Dfa, literal
 from ..automata.eliminate_states import NotTextError, TooLongError, eliminate_states
 from ..automata.folding import fold
+from ..automata.look_around import Followed
 from ..automata.minimize import minimal, minimize
 from ..automata.nfa import Arc, Nfa
 from ..automata.thompson import thompson, without_epsilon
@@ -155,7 +156,8 @@ class _LongestGaps(Gaps):
             body = self._without_exclusions(expr)
             lazy = lazy_dfa(body, self._bodies, self._grammar.source, self._limits)
             if lazy is not None:
-                return lazy
+                # Nothing that is ignored here asks for what follows: that is refused before.
+                return lazy.at_end if isinstance(lazy, Followed) else lazy
         return self._automaton(expr)
 
     def _automaton(self, expr: Expr) -> Dfa:

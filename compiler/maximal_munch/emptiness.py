@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from constrain.artifacts.maximal_munch.configurations import Configurations
-from constrain.artifacts.maximal_munch.lexer import BETWEEN, NO_ACCEPT
+from constrain.artifacts.maximal_munch.lexer import BETWEEN, NO_ACCEPT, REFUSED_BYTE
 from constrain.artifacts.maximal_munch.parser_heads import REFUSED
 from constrain.artifacts.network.tables import DEAD
 
@@ -77,7 +77,7 @@ class _Search:
         """The states of the lexer that a byte leads to without an end of a lexeme."""
         if state == BETWEEN:
             return self.begins(head, BETWEEN)
-        return frozenset(self.lexer.rows[state]) - {DEAD}
+        return frozenset(self.lexer.rows[state]) - {DEAD, REFUSED_BYTE}
 
     def begins(self, head: int, state: int) -> frozenset[int]:
         """The states that bytes lead to from the start of a lexeme, which ``state`` cannot read."""

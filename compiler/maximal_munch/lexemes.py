@@ -13,6 +13,7 @@ split into lexemes is defined by ``tests/support/oracles/maximal_munch.py``.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +24,12 @@ from ..automata.boolean import embedded
 from ..automata.compare import is_included
 from ..automata.dfa import Dfa, literal, without_bytes
 from ..automata.folding import fold
+from ..automata.look_around import Followed
 from ..automata.minimize import minimal, minimize
 from ..automata.thompson import thompson, without_epsilon
 from ..diagnostics import CheckError, Diagnostic, LimitError, Span
 from ..grammar.lazy_quantifiers import lazy_dfa
+from ..grammar.open_looks import followed, open_looks
 from ..grammar.tree import (
     Choice,
     Expr,
@@ -66,7 +69,8 @@ class Lexeme:
     that it matches is ignored, as an ignored lexeme takes precedence over it. ``shortest``: where
     it may end, all that were begun beside it end, too, and are not what was read; no text of it
     begins another. ``lazily``: what it matches if its states are made while decoding; ``dfa`` reads
-    the first byte of that alone.
+    the first byte of that alone. ``followed``: what it matches by the byte behind it, where that
+    matters.
     """
 
     dfa: Dfa
@@ -78,14 +82,23 @@ class Lexeme:
     swallowed: bool = False
     shortest: bool = False
     lazily: Operation | None = None
+    followed: Followed | None = None
 
     @property
     def node(self) -> regex.Node:
         """The same as an expression."""
         return embedded(self.dfa)
 
+    @property
+    def refusing(self) -> Dfa:
+        """What a lexer reads: ``dfa``; by what follows, with a last state for what may not."""
+        return self.dfa if self.followed is None else self.followed.refusing
+
     def without_bytes(self, missing: NDArray[np.bool_], limits: Limits) -> "Lexeme":
         """What has none of the bytes ``missing``, bool (256,)."""
+        if self.followed is not None:
+            left = self.followed.without_bytes(missing)
+            return replace(self, dfa=left.dfa, followed=left)
         if self.lazily is None:
             return replace(self, dfa=minimize(without_bytes(self.dfa, missing)))
         rest = without_bytes_of(self.lazily, missing, limits)
@@ -120,7 +133,9 @@ class LexemeGrammar:
         """
         rest = [each.without_bytes(missing, limits or Limits()) for each in self.lexemes]
         gone = {i for i, each in enumerate(rest) if each.dfa.is_empty}
-        lexemes = [replace(e, dfa=_NEVER) if i in gone else e for i, e in enumerate(rest)]
+        lexemes = [
+            replace(e, dfa=_NEVER, followed=None) if i in gone else e for i, e in enumerate(rest)
+        ]
 
         def emptied(rule: Rule) -> Rule:
             body = rule.body
@@ -162,7 +177,12 @@ def lexeme_grammar(
         raise CheckError(grammar.source, [found])
     large = None if most_states is None else LargeLexemes(grammar, limits, most_states)
     left = grammar if large is None else large.without_exceptions()
-    return _Numbering(resolve_exclusions(left, limits), limits, large).run()
+    numbered = _Numbering(resolve_exclusions(left, limits), limits, large).run()
+    is_open = any(lexeme.followed is not None for lexeme in numbered.lexemes)
+    if is_open and any(lexeme.lazily is not None for lexeme in numbered.lexemes):
+        # Lexemes that are walked lazily end whatever follows.
+        return _Numbering(resolve_exclusions(grammar, limits), limits, None).run()
+    return numbered
 
 
 def as_lexed(grammar: Grammar, limits: Limits) -> Grammar:
@@ -188,6 +208,11 @@ class _Numbering:
         self.numbers: dict[object, int] = {}
         self.uses: dict[object, tuple[int | None, bool]] = {}
         self.taken = set(self.bodies)
+
+    @cached_property
+    def open_patterns(self) -> set[int]:
+        """The regexes, by ``id``, for which it matters what stands behind them."""
+        return {id(each) for each, _ in open_looks(self.grammar, self.limits, is_lexed=False)}
 
     def run(self) -> LexemeGrammar:
         """The rules that are no terminals, over lexemes, and the lexemes that they use."""
@@ -285,22 +310,38 @@ class _Numbering:
                     lazily, optional = without_empty(found, self.limits), is_nullable(found)
                     dfa = first_bytes(lazily.conjunctions, self.limits)
                 else:
-                    lazily, dfa, optional = None, found, bool(found.accepting[found.start])
+                    lazily, dfa = None, found.dfa if isinstance(found, Followed) else found
+                    optional = bool(dfa.accepting[dfa.start])
+                    if optional and found is not dfa:
+                        raise self._refusal(expr)
                     if optional:
                         nfa = thompson(without_epsilon(embedded(dfa)), self.limits)
                         dfa = minimal(nfa, self.limits)
-            number = None if dfa.is_empty else self._lexeme(expr, dfa, apart, lazily)
+                by_next = found if isinstance(found, Followed) else None
+            number = None if dfa.is_empty else self._lexeme(expr, dfa, apart, lazily, by_next)
             self.uses[written] = number, optional
         return self.uses[written]
 
-    def _lexeme(self, expr: Expr, dfa: Dfa, apart: bool, lazily: Operation | None) -> int:
+    def _refusal(self, expr: Expr) -> CheckError:
+        message = "a terminal that may be empty must not ask for what follows it"
+        hint = "let what uses it be missing instead: write ? behind its name"
+        return CheckError(self.grammar.source, [Diagnostic(message, expr.span, hint)])
+
+    def _lexeme(
+        self,
+        expr: Expr,
+        dfa: Dfa,
+        apart: bool,
+        lazily: Operation | None,
+        followed: Followed | None,
+    ) -> int:
         priority, shortest = self._priority(expr), self._is_shortest(expr)
-        key = apart, priority, shortest, _key(dfa, lazily)
+        key = apart, priority, shortest, _key(followed.whole if followed else dfa, lazily)
         if key not in self.numbers:
             self.numbers[key] = len(self.lexemes)
             text = self.grammar.source.text[expr.span.start : expr.span.end]
             made = Lexeme(dfa, priority, False, text, expr.span, False, False, shortest, lazily)
-            self.lexemes.append(made)
+            self.lexemes.append(replace(made, followed=followed))
         number = self.numbers[key]
         if not self.grammar.follows_all and self._is_string(expr):
             self.lexemes[number] = replace(self.lexemes[number], is_string=True)
@@ -332,15 +373,20 @@ class _Numbering:
             return False
         return any(rule.shortest for rule in self.bodies[expr.name])
 
-    def _automaton(self, expr: Expr) -> Dfa | Operation:
-        """The minimal DFA of a terminal, whose references are to terminals; of one that is too
-        large what is walked lazily."""
+    def _automaton(self, expr: Expr) -> Dfa | Followed | Operation:
+        """The minimal DFA of a terminal, whose references are to terminals, by what follows if it
+        asks for that; of one that is too large what is walked lazily."""
+        whole = self._behind_names(expr)
         # A grammar that is one regex has that regex's language, whatever a search prefers.
         is_regex = self.grammar.source.dialect.startswith("regex")
         if not (self.grammar.follows_all or is_regex):
             lazy = lazy_dfa(expr, self.bodies, self.grammar.source, self.limits)
+            if isinstance(lazy, Followed) and id(whole) not in self.open_patterns:
+                return lazy.at_end
             if lazy is not None:
                 return lazy
+        if isinstance(whole, Pattern) and id(whole) in self.open_patterns:
+            return followed(whole.node, self.limits)
         if self.large is None:
             return self.built(expr, self.limits)
         found = self.large.seen(expr)

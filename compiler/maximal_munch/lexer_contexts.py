@@ -22,7 +22,7 @@ from ..limits import Limits
 
 class Seam(NamedTuple):
     """A place between two lexemes. ``context``: of ``LexerContexts``. ``barred``: columns that do
-    not begin the next lexeme, as the last one would have gone on, as bits."""
+    not begin the next lexeme, as the last one would have gone on or may not end there, as bits."""
 
     context: int
     barred: int
@@ -31,7 +31,8 @@ class Seam(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Run:
     """What a state of the lexer does. ``targets``: by column, as pairs. ``ended``: the lexemes that
-    may end there; ``is_ignored``: one of them is. ``reads``: the columns of ``targets``."""
+    may end there; ``is_ignored``: one of them is. ``reads``: the columns of ``targets``, and those
+    before which none may end."""
 
     targets: Sequence[tuple[int, int]]
     ended: frozenset[int]
@@ -84,10 +85,10 @@ class LexerContexts:
         found = self._runs.get(state)
         if found is None:
             row = self.lexer.rows[state]
-            targets = [(c, row[o[0]]) for c, o in self.columns.items() if row[o[0]] != DEAD]
+            reads = _bits(c for c, octets in self.columns.items() if row[octets[0]] != DEAD)
+            targets = [(c, row[o[0]]) for c, o in self.columns.items() if row[o[0]] > DEAD]
             accept = self.lexer.accept_of[state]
             ended = frozenset[int]() if accept == NO_ACCEPT else self.lexer.accept_sets[accept]
-            reads = _bits(column for column, _ in targets)
             is_ignored = not ended.isdisjoint(self.ignored)
             found = self._runs[state] = Run(targets, ended, is_ignored, reads)
         return found

@@ -28,6 +28,7 @@ from ..network.counter_tables import first_symbols
 from ..network.from_tree import MOST_OVERLAPPING, network_of_rules, numbered
 from ..network.tree_rules import Rules
 from .lexemes import Lexeme, lexeme_grammar
+from .open_ends import check_open_ends
 
 
 def lexer_tables(
@@ -45,7 +46,7 @@ def lexer_tables(
         effort.spend(work, size)
 
     tables = LexerTables(
-        stacked_dfas([lexeme.dfa for lexeme in lexemes], limits),
+        stacked_dfas([lexeme.refusing for lexeme in lexemes], limits),
         np.array([ranks[lexeme.precedence] for lexeme in lexemes], dtype=np.int32),
         np.array([lexeme.ignored for lexeme in lexemes], dtype=np.uint8),
         np.array([lexeme.shortest for lexeme in lexemes], dtype=np.uint8),
@@ -81,6 +82,7 @@ def tables_over(
 ) -> MaximalMunchTables:
     """The same of numbered lexemes, ``rules`` being those over their numbers. ``counted_from``:
     repetitions of rules whose copies have more states are counted, as far as frames hold them."""
+    check_open_ends(lexemes, rules.grammar.source, limits)
     network = network_of_rules(rules, limits, counted_from=counted_from)
     if _may_begin_alike(network, lexemes):
         rules = numbered(expand_permutations(rules.grammar, limits), limits)

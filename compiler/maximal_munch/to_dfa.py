@@ -68,7 +68,7 @@ def _targets(machine: Configurations, configuration: int, octets: list[int]) -> 
     rows = machine.lexer.rows
     behind = machine.transitions.to_head[machine.head_after(configuration)].lexer_start
     inside_row, behind_row = rows[machine.lexer_state(configuration)], rows[behind]
-    kinds = [inside_row[octet] or -behind_row[octet] for octet in octets]
+    kinds = [inside_row[octet] or ("behind", behind_row[octet]) for octet in octets]
     one_of_each = dict(zip(kinds, octets, strict=True))
     targets = {
         kind: machine.read(configuration, bytes([octet])) for kind, octet in one_of_each.items()

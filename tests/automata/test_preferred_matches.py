@@ -4,6 +4,7 @@ import random
 import re
 
 from constrain.compiler.automata import regex_ir as ir
+from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.automata.preferred_matches import preferred_matches
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.grammar.tree import Pattern
@@ -42,6 +43,7 @@ def repeats_what_may_be_empty(node: ir.Node) -> bool:
 def taken(node: ir.Node, texts: list[str]) -> list[int | None]:
     """The longest prefix of each text that the automaton accepts, in bytes."""
     dfa = preferred_matches(node)
+    assert isinstance(dfa, Dfa)
     found: list[int | None] = []
     for text in texts:
         octets = text.encode()

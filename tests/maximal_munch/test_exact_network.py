@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from support.maximal_munch import SAMPLES, random_larks
+from support.maximal_munch import SAMPLES, members_of, random_larks
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.network.configurations import REFUSED, Network
@@ -34,18 +34,6 @@ def network_over(text: str) -> NetworkTables | None:
     found = build_engine(text, dialect="lark", meaning="maximal-munch", engine="greedy")
     assert isinstance(found, MaximalMunchGrammar)
     return exact_network(found.tables, Limits().started())
-
-
-def members_of(tables: NetworkTables | None, texts: list[bytes]) -> set[bytes]:
-    """Those of some texts that a network accepts."""
-    if tables is None:
-        return set()
-    network, found = Network(tables), set[bytes]()
-    for text in texts:
-        reached = network.read(network.start, text)
-        if reached != REFUSED and network.may_end(reached):
-            found.add(text)
-    return found
 
 
 def test_members_are_those_of_the_definition(full: bool) -> None:

@@ -9,6 +9,8 @@ import numpy as np
 from constrain.artifacts import Artifact
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.maximal_munch.summary_tables import HeadSummaryTables
+from constrain.artifacts.network.configurations import REFUSED, Network
+from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.tokenset import Words
 from constrain.artifacts.tokens.trie import Trie
@@ -74,6 +76,18 @@ def random_lark(rng: random.Random) -> str:
     for _ in range(rng.choice([0, 1, 1, 2])):
         lines.append("%ignore " + rng.choice(['" "', "/ +/", "/[ c]+/", "/#a*/", terminals[0]]))
     return "\n".join(lines) + "\n"
+
+
+def members_of(tables: NetworkTables | None, texts: list[bytes]) -> set[bytes]:
+    """Those of some texts that a network accepts."""
+    if tables is None:
+        return set()
+    network, found = Network(tables), set[bytes]()
+    for text in texts:
+        reached = network.read(network.start, text)
+        if reached != REFUSED and network.may_end(reached):
+            found.add(text)
+    return found
 
 
 def random_larks(count: int, seed: int) -> Iterator[tuple[str, MaximalMunchOracle]]:

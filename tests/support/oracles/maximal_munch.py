@@ -7,7 +7,8 @@ lexemes from left to right, without going back.
    parser allows what some reading of the lexemes so far could be followed by.
 2. A lexeme goes on as long as any of these can read the next byte, and ends before the first
    byte that none can read. It must then be complete; no lexeme is empty. Nothing shorter is
-   tried: ``/a+/ "ab"`` has no member, as /a+/ takes the "a" of "ab", too. But where one that is as
+   tried: ``/a+/ "ab"`` has no member, as /a+/ takes the "a" of "ab", too. One that may not end
+   before that byte (``Lexeme.followed``) is not complete there. But where one that is as
    short as possible (``Lexeme.shortest``) is complete, it ends at once, and so do all others.
 3. Of the lexemes that are complete there, those of the highest priority are what was read, and
    of these the strings, if there are any (Lark's rule: a keyword is no name), but for strings
@@ -29,6 +30,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from constrain.compiler.automata import regex_ir as regex
+from constrain.compiler.automata.boolean import embedded
+from constrain.compiler.automata.look_around import MARKS
 from constrain.compiler.automata.nfa import Nfa
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.grammar.tree import Grammar
@@ -39,6 +42,12 @@ from constrain.compiler.maximal_munch.lexemes import Lexeme, lexeme_grammar
 # (production, dot, start)
 _Item = tuple[int, int, int]
 _Column = frozenset[_Item]
+
+# In place of a lexeme, a terminal without members.
+_NEVER = -1
+
+# Behind it stands the byte that follows a lexeme.
+_MARK = MARKS[1][0]
 
 
 class Reading(NamedTuple):
@@ -61,7 +70,10 @@ class MaximalMunchOracle:
         found = lexeme_grammar(grammar)
         self.lexemes: Sequence[Lexeme] = found.lexemes
         self.lnf: Lnf = normalize_without_nullable(found.grammar)
-        self._nfas: list[Nfa] = [thompson(lexeme.node) for lexeme in self.lexemes]
+        self._nfas: list[Nfa] = [
+            thompson(lexeme.node if lexeme.followed is None else embedded(lexeme.followed.whole))
+            for lexeme in self.lexemes
+        ]
         self._started = [nfa.epsilon_closure({nfa.start}) for nfa in self._nfas]
         self._number = [self._named(i) for i in range(len(self.lnf.terminals))]
         self._by_head: dict[int, list[int]] = {}
@@ -105,7 +117,7 @@ class MaximalMunchOracle:
             if not further:
                 if begun:
                     ended = self._ended(begun)
-                    if not ended:
+                    if not ended or not all(self._may_end(i, begun[i], octet) for i in ended):
                         break
                     columns, unread = self._after(columns, ended, unread)
                 starts = {i: self._started[i] for i in self.allowed(columns[-1])}
@@ -119,14 +131,27 @@ class MaximalMunchOracle:
         """The lexemes that some item waits for, and the ignored ones."""
         symbols = (self._behind_dot(item) for item in column)
         found = {self._number[~s] for s in symbols if s is not None and s < 0}
-        return found | {i for i, lexeme in enumerate(self.lexemes) if lexeme.ignored}
+        return found - {_NEVER} | {i for i, lexeme in enumerate(self.lexemes) if lexeme.ignored}
 
     def _stepped(self, begun: dict[int, set[int]], octet: int) -> dict[int, set[int]]:
         stepped = {i: self._nfas[i].step(states, octet) for i, states in begun.items()}
         return {i: states for i, states in stepped.items() if states}
 
     def _complete(self, begun: dict[int, set[int]]) -> set[int]:
-        return {i for i, states in begun.items() if not self._nfas[i].finals.isdisjoint(states)}
+        return {i for i, states in begun.items() if self._is_complete(i, states)}
+
+    def _is_complete(self, lexeme: int, states: set[int]) -> bool:
+        nfa = self._nfas[lexeme]
+        if self.lexemes[lexeme].followed is not None:
+            return bool(nfa.step(states, _MARK))
+        return not nfa.finals.isdisjoint(states)
+
+    def _may_end(self, lexeme: int, states: set[int], octet: int) -> bool:
+        """Whether a lexeme may end before a byte."""
+        nfa = self._nfas[lexeme]
+        if self.lexemes[lexeme].followed is None:
+            return True
+        return bool(nfa.step(nfa.step(states, _MARK), octet))
 
     def _is_over(self, begun: dict[int, set[int]]) -> bool:
         """Whether the lexeme in progress ends here, whatever could go on."""
@@ -176,5 +201,4 @@ class MaximalMunchOracle:
 
     def _named(self, terminal: int) -> int:
         content = self.lnf.terminals[terminal].content
-        assert isinstance(content, regex.TokenTerminal)
-        return content.index
+        return content.index if isinstance(content, regex.TokenTerminal) else _NEVER

@@ -1,0 +1,195 @@
+"""Terminals that look at what stands behind them, read by maximal munch."""
+
+import random
+import re
+from itertools import product
+from typing import Any
+
+import pytest
+from support.maximal_munch import masks_of, members_of, random_lark
+from support.oracles.maximal_munch import MaximalMunchOracle
+from support.regexes import node_of
+
+from constrain.artifacts.read import load_bytes
+from constrain.artifacts.tokens import tokenset
+from constrain.compiler import compile_grammar, load_tokenizer
+from constrain.compiler.automata.dfa import Dfa
+from constrain.compiler.automata.look_around import MARKS, Followed
+from constrain.compiler.automata.preferred_matches import preferred_matches
+from constrain.compiler.coverage.coverage import Coverage
+from constrain.compiler.diagnostics import CheckError
+from constrain.compiler.dialects import read_grammar
+from constrain.compiler.frontend import read_checked
+from constrain.compiler.grammar.check import check
+from constrain.compiler.grammar.open_looks import followed
+from constrain.compiler.limits import Limits
+from constrain.compiler.maximal_munch.exact_network import exact_network
+from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
+from constrain.compiler.maximal_munch.one_reading import SeveralReadingsError
+from constrain.compiler.options import CompileOptions
+
+# As in Lark's grammar of Python.
+STRINGS = r'''
+start: "(" start ")" | (STRING | LONG | NUMBER | "=")+
+STRING: /"(?!"").*?(?<!\\)(\\\\)*?"/
+LONG: /""".*?(?<!\\)(\\\\)*?"""/s
+NUMBER: "1".."9" ("0".."9")* | "0" ("0")* /(?![1-9])/
+%ignore " "
+'''
+
+LARK = CompileOptions(dialect="lark")
+
+# What stands for a terminal of a random grammar.
+LOOKING = ["/a(?!b)/", "/[ab]+(?!c)/", "/a+(?=[ab #])/", "/c(?![ab])c*/", "/(a|bb?)(?!a)/"]
+LOOKING += ["/[a-c]+?b(?!b)/", "/a*?b(?!a|c)/", "/b+(?! )/"]
+
+
+def ends(whole: Dfa, text: str, place: int) -> bool:
+    """Whether a match ends at a place of a text."""
+    return whole.accepts(text[:place].encode() + MARKS[1] + text[place : place + 1].encode())
+
+
+@pytest.mark.parametrize("is_lazy", [False, True])
+def test_what_matches_before_a_byte_is_what_re_matches_there(is_lazy: bool, full: bool) -> None:
+    """All that matches; with a lazy quantifier what is taken of a text."""
+    rng = random.Random(36)
+    parts = ["a", "b", "[ab]", "(?:a|ab)", "[^b]", "(?!b)", "(?=a)", "a*", "(?:ab)*", "b+"]
+    # A search prefers what two bytes behind may rule out, which is asked for by the byte alone.
+    parts += ["a*?", "[ab]*?", "b??"] if is_lazy else ["(?!ab)"]
+    opened = 0
+    for _ in range(3_000 if full else 200):
+        pattern = "".join(rng.choices(parts, k=rng.randint(1, 4))) + rng.choice(
+            ["(?!a)", "(?!b)", "(?=a)", "(?=[ab])", "(?![ab])"]
+        )
+        node, limits = node_of(pattern), Limits().started()
+        found: Dfa | Followed = (
+            preferred_matches(node, limits) if is_lazy else followed(node, limits)
+        )
+        if isinstance(found, Dfa):
+            continue
+        opened += 1
+        for _ in range(10):
+            text = "".join(rng.choices("abc", k=rng.randrange(6)))
+            for place in range(0 if is_lazy else len(text) + 1):
+                at = text[: place + 1]
+                rest = re.escape(at[place:])
+                expected = re.match(f"(?:{pattern})(?={rest}\\Z)", at) is not None
+                assert expected == ends(found.whole, text, place), (pattern, text, place)
+            if is_lazy:
+                match = re.match(pattern, text)
+                places = [i for i in range(len(text) + 1) if ends(found.whole, text, i)]
+                taken = max(places, default=-1)
+                assert (-1 if match is None else match.end()) == taken, (pattern, text)
+    assert opened > 100
+
+
+def looking_grammar(rng: random.Random) -> str:
+    """A random grammar of which one terminal or two look at what follows."""
+    lines = random_lark(rng).splitlines()
+    plain = [i for i, line in enumerate(lines) if re.match(r"[A-D](\.\d)?: ", line)]
+    for i in rng.sample(plain, min(len(plain), rng.randint(1, 2))):
+        lines[i] = f"{lines[i].split(':')[0]}: {rng.choice(LOOKING)}"
+    return "\n".join(lines) + "\n"
+
+
+def test_masks_are_those_of_the_definition(full: bool) -> None:
+    """Whole masks on random grammars, and which texts are members."""
+    rng = random.Random(5)
+    grammars = bits = refused = ended = 0
+    while grammars < (1_000 if full else 12):
+        text = looking_grammar(rng)
+        words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(2, 6))) for _ in range(30)}
+        tokens = [b"a", b"b", b"c", b" ", b"#", *sorted(words)]
+        try:
+            grammar = read_grammar(text, "lark")
+            check(grammar)
+            plain, masks = MaximalMunchOracle(grammar), masks_of(text, tokens)
+        except CheckError as error:
+            refused += "is open" in str(error)
+            continue
+        if not any(lexeme.followed for lexeme in plain.lexemes):
+            continue
+        grammars += 1
+        for _ in range(3):
+            state, reading = masks.start, plain.begin()
+            for _ in range(7):
+                behind = [plain.read(reading, token) for token in tokens]
+                expected = [
+                    i for i, t in enumerate(tokens) if behind[i].length == reading.length + len(t)
+                ] + [len(tokens)] * plain.may_end(reading)
+                assert expected == tokenset.to_ids(masks.row(state)).tolist(), text
+                bits += len(tokens) + 1
+                ended += plain.may_end(reading)
+                choices = [i for i in expected if i < len(tokens)]
+                if not choices:
+                    break
+                token = rng.choice(choices)
+                state, reading = masks.step(state, token), behind[token]
+    assert bits > 3_000
+    assert refused
+    assert ended
+
+
+MEMBERS = ['""', '"" ""', '"a""b"', '"""a"b"""', '("" 00 = 10)', "(00)", '("")', '0""']
+OTHERS = ['"""', '""""', '"""" "', "001", '("""', "(00", '"a" """']
+
+
+@pytest.mark.parametrize("prewarm", [0, None])
+def test_strings_and_numbers_of_python(prewarm: int | None) -> None:
+    """Out of a file: each byte is in the mask that is allowed, also in one that was precomputed."""
+    tokenizer = load_tokenizer()
+    options: Any = {"dialect": "lark", "tokenization": "any"} | (
+        {} if prewarm is None else {"prewarm": prewarm}
+    )
+    made = load_bytes(compile_grammar(STRINGS, tokenizer=tokenizer, **options).to_bytes())
+    oracle = MaximalMunchOracle(read_grammar(STRINGS, "lark"))
+    for text in MEMBERS + OTHERS:
+        assert (text in MEMBERS) == oracle.accepts(text.encode()), text
+        matcher = made.matcher()
+        for token in tokenizer.encode(text):
+            allowed = tokenset.contains(matcher.mask(), token)
+            assert allowed == (matcher.accept([token]) == 1), text
+            if not allowed:
+                break
+        else:
+            assert (text in MEMBERS) == matcher.is_accepting, text
+
+
+def test_other_readings_agree(full: bool) -> None:
+    """The network over bytes, where each text has one reading, and the lexer of coverage, on all
+    texts of up to four bytes."""
+    texts = [bytes(text) for n in range(5) for text in product(b"abc #", repeat=n)]
+    rng, decided, members = random.Random(7), 0, 0
+    while decided < (500 if full else 15):
+        text = looking_grammar(rng)
+        try:
+            plain = MaximalMunchOracle(checked := read_checked(text, LARK, "g.lark"))
+            if not any(lexeme.followed for lexeme in plain.lexemes):
+                continue
+            found = exact_network(maximal_munch_tables(checked), Limits().started())
+        except (CheckError, SeveralReadingsError):
+            continue
+        expected = {each for each in texts if plain.accepts(each)}
+        assert expected == members_of(found, texts), text
+        decided += 1
+        members += len(expected)
+        some = [*rng.sample(sorted(expected), min(3, len(expected))), *rng.sample(texts, 3)]
+        for each in some:
+            covered = Coverage(checked, Limits().started(), over_lexemes=True).add(each)
+            assert (each in expected) == covered, (text, each)
+    assert members > 50
+
+
+@pytest.mark.parametrize(
+    ("grammar", "message"),
+    [
+        ('start: A* B*\nA: /a(?!b)/\nB: /[ac]/\n%ignore "b"\n', "ends before 'b' is open"),
+        ("start: A* B*\nA: /a(?!bb)/\nB: /b/\n%ignore / /\n", "not the same before 'bb'"),
+        ("start: A? B*\nA: /(a(?!b))?/\nB: /b/\n%ignore / /\n", "may be empty"),
+        ("start: A B*\nA: /a(?!b)/\nB: /b/\n", "by --meaning maximal-munch"),
+    ],
+)
+def test_what_one_byte_does_not_decide_is_refused(grammar: str, message: str) -> None:
+    """By the names of the terminals, with what stands behind."""
+    with pytest.raises(CheckError, match=re.escape(message)):
+        compile_grammar(grammar, tokenizer=load_tokenizer(), dialect="lark", tokenization="any")
