@@ -15,7 +15,7 @@ Where a look-ahead is open at the end of a match, an automaton may read on past 
     0(?![1-9])   ->   0, and no match before a byte of [1-9]
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -154,6 +154,7 @@ class _Resolver:
         self._closures: dict[tuple[frozenset[_Config], _Past], frozenset[_Config]] = {}
         self._stepped: dict[tuple[_Past, int], _Past] = {}
         self._left: dict[tuple[_Owed, _Past, int], _Owed | None] = {}
+        self._divided: dict[_Past | _Owed, list[int]] = {}
         self._result = Nfa(rules=self._nfa.rules, arcs=[[]], epsilon=[[]])
         self._numbers: dict[tuple[int, _Past, _Owed], int] = {}
         self._pending: list[tuple[int, _Past, _Owed]] = []
@@ -273,10 +274,26 @@ class _Resolver:
             self._targets[state] = row
         return self._targets[state]
 
+    def _alike(self, read: _Past | _Owed, interval: int) -> int:
+        """The first of neighbouring intervals which all states of some configurations, and of what
+        these owe, read as they do this one."""
+        if read not in self._divided:
+            begins = {0}
+            pending = [read] if isinstance(read, tuple) else [tuple(c for *_, c in read)]
+            for past in pending:
+                for state, owed in (config for configs in past for config in configs):
+                    row = self._reading(state)
+                    begins |= {i for i in range(1, len(row)) if row[i] != row[i - 1]}
+                    if owed:
+                        pending.append(tuple(configs for *_, configs in owed))
+            self._divided[read] = sorted(begins)
+        begin = self._divided[read]
+        return begin[bisect_right(begin, interval) - 1]
+
     def _after(self, past: _Past, interval: int) -> _Past:
         if interval in self._unseen:
             return past
-        key = past, interval
+        key = past, self._alike(past, interval)
         if key not in self._stepped:
             after: _Past = ()
             for configs in past:
@@ -289,7 +306,7 @@ class _Resolver:
         """What is owed behind a byte; None if something has failed."""
         if not owed or interval in self._unseen:
             return owed
-        key = owed, past, interval
+        key = owed, past, self._alike(owed, interval)
         if key not in self._left:
             left: _Owed | None = _NOTHING
             for look, must_fail, configs in owed:
