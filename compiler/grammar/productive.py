@@ -1,7 +1,7 @@
 """Rules of a tree that match some finite text, or the empty one: least fixed points."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from dataclasses import replace
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
@@ -17,7 +17,7 @@ from .tree import (
     Repetition,
     Rule,
     children,
-    references,
+    with_children,
 )
 from .tree import Sequence as Concatenation
 
@@ -32,6 +32,37 @@ def nullable_rules(rules: Sequence[Rule]) -> set[str]:
     return least_rules(rules, is_nullable)
 
 
+def without_dead(rules: Iterable[Rule], productive: set[str]) -> Iterator[Rule]:
+    """The ``productive`` rules, of their expressions those that match some text. Permutations have
+    no others."""
+
+    def kept(expr: Expr, inside: list[Expr | None]) -> Expr | None:
+        match expr:
+            case Reference():
+                return expr if expr.name in productive else None
+            case Choice():
+                options = tuple(each for each in inside if each is not None)
+                if len(options) < 2:
+                    return options[0] if options else None
+                return with_children(expr, options)
+            case Repetition() if inside[0] is None and expr.min_times == 0:
+                return Literal(b"", expr.span)
+            case Pattern():
+                return expr if _is_productive(productive, expr, []) else None
+            case _:
+                parts = [each for each in inside if each is not None]
+                return with_children(expr, tuple(parts)) if len(parts) == len(inside) else None
+
+    for rule in rules:
+        if rule.name in productive:
+            if all(use.name in productive for use in rule.uses):
+                yield rule
+            else:
+                body = fold(rule.body, children, kept)
+                assert body is not None
+                yield replace(rule, body=body)
+
+
 def least_rules(
     rules: Sequence[Rule], holds: Callable[[set[str], Expr, list[bool]], bool]
 ) -> set[str]:
@@ -41,14 +72,18 @@ def least_rules(
     users: dict[str, list[Rule]] = {}
     uses: dict[str, list[str]] = {rule.name: [] for rule in rules}
     for rule in rules:
-        for use in references(rule.body):
+        for use in rule.uses:
             uses[rule.name].append(use.name)
             users.setdefault(use.name, []).append(rule)
     # Behind those that they name, where they do not name each other.
     places = {name: place for place, name in enumerate(_innermost_first(uses))}
     pending = sorted(rules, key=lambda rule: places[rule.name])
     for rule in pending:
-        if rule.name not in found and fold(rule.body, children, partial(holds, found)):
+        done: dict[int, bool] = {}
+        # Parts stand behind what they are parts of.
+        for expr in reversed(rule.expressions) if rule.name not in found else ():
+            done[id(expr)] = holds(found, expr, [done[id(part)] for part in children(expr)])
+        if done.get(id(rule.body)):
             found.add(rule.name)
             pending.extend(user for user in users.get(rule.name, ()) if user.name in seen)
         seen.add(rule.name)
@@ -116,5 +151,5 @@ def used_rules(rules: Iterable[Rule], starts: Iterable[str]) -> list[str]:
     """``starts`` and the names that rules of these names lead to, breadth first."""
     uses: dict[str, list[str]] = {}
     for rule in rules:
-        uses.setdefault(rule.name, []).extend(use.name for use in references(rule.body))
+        uses.setdefault(rule.name, []).extend(use.name for use in rule.uses)
     return list(reached(starts, lambda name: uses.get(name, ())))

@@ -2,8 +2,8 @@
 
     {"type": "string", "description": "a city"}  and  {"type": "string"}   are alike
 
-What only describes makes no difference. Schemas with references or names inside have none that is
-alike, nor have those of many levels.
+What only describes makes no difference. Schemas with names inside have none that is alike, nor have
+those of many levels, nor where bases differ those with references.
 """
 
 from collections.abc import Mapping
@@ -27,9 +27,11 @@ _MOST_LEVELS = 8
 
 
 class Alike:
-    """The first of all schemas that are alike."""
+    """The first of all schemas that are alike. ``has_one_base``: references of all of them mean
+    the same."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_one_base: bool = False) -> None:
+        self._placed = _PLACED - {"$ref"} if has_one_base else _PLACED
         self._first: dict[str, Mapping[str, Json]] = {}
         # Of each schema that was seen what it says; schemas stay as long as their document.
         self._said: dict[int, str | None] = {}
@@ -45,7 +47,7 @@ class Alike:
         if id(schema) in self._said:
             return self._said[id(schema)]
         found = None
-        if levels and not _PLACED & schema.keys():
+        if levels and not self._placed & schema.keys():
             parts = []
             for keyword, value in schema.items():
                 if keyword not in DESCRIBE:

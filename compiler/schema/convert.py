@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from .. import thresholds
 from ..diagnostics import CheckError, Source
-from ..grammar.productive import productive_rules
+from ..grammar.productive import productive_rules, without_dead
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from .goals import NAME_THEM, TOO_DEEP, Goal, Goals
@@ -55,9 +55,9 @@ def _written(
     limits: Limits,
     start: str,
     defers: str = NOTHING_LATER,
-) -> tuple[Emitter, str, bool]:
+) -> tuple[Emitter, str, set[str]]:
     """The writer of a schema's rules, those of all goals being written, the name of the first, and
-    if it ``defers`` anything whether all of them have a text. Raises as ``grammar_of_document``."""
+    if it ``defers`` anything those that have a text. Raises as ``grammar_of_document``."""
     try:
         try:
             return _emitter(document, options, Notes(), limits, start, defers)
@@ -85,7 +85,7 @@ def _emitter(
     limits: Limits,
     start: str,
     defers: str,
-) -> tuple[Emitter, str, bool]:
+) -> tuple[Emitter, str, set[str]]:
     is_plain = start == "#" and are_plain([document.value], options, limits)
     wrong = [] if is_plain else unreadable_uris(document.value)
     if not wrong:
@@ -108,7 +108,7 @@ def _emitter(
         has_text = productive_rules(emitter.rules)
         if name not in has_text and emitter.may_be_empty:
             raise contradiction(goal, normal, start) or _all_left_out(notes, start)
-    return emitter, name, len(has_text) == len(emitter.by_name)
+    return emitter, name, has_text
 
 
 def deferred_grammar(
@@ -136,10 +136,12 @@ def _deferring_keys(
     document: Document, options: SchemaOptions, limits: Limits, start: str
 ) -> Deferred | Grammar:
     """The grammar, the rules of goals being written. All of it where rules must be read at
-    once, or where some rule has no text."""
-    emitter, name, have_text = _written(document, options, limits, start, KEYS)
-    if emitter.needs_all or not have_text:
+    once."""
+    emitter, name, has_text = _written(document, options, limits, start, KEYS)
+    if emitter.needs_all:
         return _whole(document, emitter, name)
+    if len(has_text) < len(emitter.by_name):
+        emitter.by_name = {rule.name: rule for rule in without_dead(emitter.rules, has_text)}
 
     def whole(limits: Limits) -> Grammar:
         emitter.go_on_within(limits)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..limits import Limits
+from .alike import Alike
 from .notes import Notes
 from .options import SchemaOptions
 from .places import Place, Places, Root
@@ -72,8 +73,12 @@ class Goals:
         self.texts, self.numbers = TextAlgebra(limits), NumberAlgebra(limits)
         self._of_place: dict[Place | Alternatives, int] = {}
         self.members: list[Place | Alternatives] = []
+        # What places say, by their numbers.
+        self._alike, self._says = Alike(has_one_base=True), dict[int, object]()
         # Whether it is known that each schema has a value (``keywords.plain``).
         self.are_plain = places.are_plain
+        # Of a goal the texts that are all it asks for, or excludes (``keywords.cases``).
+        self.constants: dict[Goal, tuple[frozenset[str], bool] | None] = {}
         # The pointers of the keywords that bound lengths, by the bound.
         self.bounds: dict[int, str] = {}
 
@@ -130,15 +135,33 @@ class Goals:
             self.members.append(member)
         return number
 
-    @staticmethod
-    def both(*goals: Goal) -> Goal:
+    def both(self, *goals: Goal) -> Goal:
         """That all of them hold; ``NOTHING`` where that is plain to see."""
         if len(goals) == 1:
             return goals[0]
         joined = {literal for goal in goals for literal in goal}
         if -1 in joined or any(literal ^ 1 in joined for literal in joined):
             return NOTHING
+        failing = [literal for literal in joined if literal % 2]
+        if failing and len(failing) < len(joined):
+            # Of schemas that say the same one holds where the other does.
+            said = {self._said(literal) for literal in failing}
+            if any(not literal % 2 and self._said(literal) in said for literal in joined):
+                return NOTHING
         return tuple(sorted(joined))
+
+    def _said(self, literal: int) -> object:
+        """What a literal is about: the first schema that says the same, and how it is read."""
+        number = literal >> 1
+        found = self._says.get(number)
+        if found is None:
+            place = self.members[number]
+            kept = self._alike.kept(place.schema) if isinstance(place, Place) else None
+            found = number
+            if isinstance(place, Place) and kept is not None:
+                found = (id(kept), place.base, place.scope, place.draft)
+            self._says[number] = found
+        return found
 
     def either(self, goals: Iterable[Goal]) -> Goal:
         """That one of them holds."""

@@ -277,15 +277,16 @@ class Normal(ScalarForms):
 
     def _product(self, forms: Sequence[list[Conjunction]]) -> list[Conjunction]:
         """The conjunctions of one of each, without those that contradict themselves."""
+        forms = [form for form in forms if form != _TRUE]
+        if not all(forms):
+            return []
+        if not forms or (len(forms) == 1 and len(forms[0]) == 1):
+            return forms[0] if forms else _TRUE
         by_key = cases(forms, self.goals)
         if by_key is not None:
             return self._of_cases(by_key)
         found = _TRUE
         for form in sorted(forms, key=len):
-            if not form:
-                return []
-            if form == _TRUE:
-                continue
             self.goals.limits.check_resources(_STAGE)
             following: dict[Conjunction, None] = {}
             # Alternatives that are combined with nothing are as many as the schema has.

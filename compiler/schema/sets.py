@@ -213,7 +213,7 @@ class TextAlgebra(_Algebra[Names | Others | Lengths | Within]):
                 return texts.accepts(text.encode("utf-8"))
 
     def _meet(self, left: Texts, right: Texts) -> Texts:
-        if isinstance(right, Names) and not isinstance(left, Names):
+        if isinstance(right, Names) and (not isinstance(left, Names) or len(right.texts) == 1):
             left, right = right, left
         if isinstance(left, Names):
             among = frozenset(right.texts if isinstance(right, Names) else ())

@@ -27,7 +27,7 @@ from ..schema.notes import Refused
 from ..schema.places import Place
 from ..schema.rules.emit import Emitter
 from ..schema.rules.items import array
-from ..schema.rules.members import object_
+from ..schema.rules.members import objects
 from ..schema.rules.writer import Writer, embedded_dfa
 from ..schema.sets import Ends, Lengths, Names, Texts
 from .free_text import texts_without
@@ -119,7 +119,7 @@ class Tags(Writer):
     def _objects(self, goal: Goal) -> list[tree.Expr]:
         self._place = self.goals.nearest(goal)
         found = self.normal.conjunctions(goal, Type.OBJECT)
-        return [one for each in found for one in object_(each, goal, self.normal, self)]
+        return objects(found, goal, self.normal, self)
 
     def _arrays(self, goal: Goal) -> list[tree.Expr]:
         found = self.normal.conjunctions(goal, Type.ARRAY)

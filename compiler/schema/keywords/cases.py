@@ -77,11 +77,13 @@ class Cases:
 
 def cases(forms: Sequence[_Form], goals: Goals) -> Cases | None:
     """The cases of the key that most choices are by; None where few are by the same one."""
+    choices = [i for i, form in enumerate(forms) if len(form) > 1]
+    if len(choices) < _LEAST_CHOICES:
+        return None
     by_key: dict[str, list[int]] = {}
-    for i, form in enumerate(forms):
-        if len(form) > 1:
-            for key in _common_keys(form):
-                by_key.setdefault(key, []).append(i)
+    for i in choices:
+        for key in _common_keys(forms[i]):
+            by_key.setdefault(key, []).append(i)
     for key, among in sorted(by_key.items(), key=lambda each: -len(each[1])):
         chosen = [i for i in among if _is_by_constants(forms[i], key, goals)]
         if len(chosen) >= _LEAST_CHOICES:
@@ -116,6 +118,12 @@ def _is_by_constants(form: _Form, key: str, goals: Goals) -> bool:
 
 
 def _constants(goal: Goal, goals: Goals) -> _Constants | None:
+    if goal not in goals.constants:
+        goals.constants[goal] = _new_constants(goal, goals)
+    return goals.constants[goal]
+
+
+def _new_constants(goal: Goal, goals: Goals) -> _Constants | None:
     if goal in (ANYTHING, NOTHING):
         return frozenset(), goal == NOTHING
     place = goals.member(goal[0]) if len(goal) == 1 else None

@@ -58,8 +58,9 @@ def clauses_of(place: Place, goals: Goals, type_: Type) -> list[Clause]:
 
 
 def types_of(place: Place, goals: Goals) -> frozenset[Type]:
-    """The types of values that may satisfy a place, by the keyword ``type`` alone: of the others
-    nothing else must be asked. Of a plain place, by what gives its values, too."""
+    """The types of values that may satisfy a place, by the keywords ``type``, ``enum`` and
+    ``const``: of the others nothing else must be asked. Of a plain place, by what gives its values,
+    too."""
     schema, found = place.schema, _EVERY_TYPE
     if place.draft.has_validation and not ("$ref" in schema and place.draft.until(7)):
         wanted = schema.get("type")
@@ -67,11 +68,11 @@ def types_of(place: Place, goals: Goals) -> frozenset[Type]:
             names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
             of_numbers = {Type.NUMBER} if "integer" in names else set[Type]()
             found = frozenset(of_numbers.union(each for each in Type if each.value in names))
+        if "enum" in schema:
+            found &= {type_of(value) for value in place.listing("enum")}
+        if "const" in schema and place.draft.since(6):
+            found &= {type_of(schema["const"])}
     if goals.are_plain:
-        for keyword in ("enum", "const"):
-            if keyword in schema:
-                values = schema["enum"] if keyword == "enum" else [schema["const"]]
-                found &= {type_of(value) for value in values}
         inside = tuple(applied(place, goals))
         if inside:
             among = (goals.nearest(goal) for goal in inside)

@@ -22,7 +22,7 @@ from ..notes import EXPONENTS, NUMBERS
 from ..options import PLAIN
 from ..sets import Ends, Numbers, Values, remembered
 from .items import array
-from .members import object_
+from .members import objects
 from .writer import Writer, embedded_dfa
 
 _STAGE = "the schema's grammar"
@@ -112,7 +112,7 @@ class Emitter(Writer):
     def _objects(self, goal: Goal) -> list[tree.Expr]:
         found = self.normal.conjunctions(goal, Type.OBJECT)
         self._watch(found)
-        return [one for each in found for one in object_(each, goal, self.normal, self)]
+        return objects(found, goal, self.normal, self)
 
     def _watch(self, found: Iterable[Conjunction]) -> None:
         """Where some item or key of a set must be there, rules may have no way to their end."""

@@ -8,7 +8,7 @@ may be, and readers keep the last value, so a member that something rests on is 
 cell, and of other keys those count that are surely different.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -58,13 +58,27 @@ class _State:
     closed: int = 0
 
 
-def object_(found: Conjunction, goal: Goal, normal: Normal, writer: Writer) -> list[tree.Expr]:
-    """The objects that satisfy a conjunction, as an alternative of the goal's rule; none where
-    there is surely no such object. Raises ``Refused`` and ``LimitError``."""
-    built = _Object(found, goal, normal, writer)
-    if built.is_empty:
-        return []
-    return [writer.bracketed("{", writer.reference(built.write()), "}")]
+def objects(
+    found: Iterable[Conjunction], goal: Goal, normal: Normal, writer: Writer
+) -> list[tree.Expr]:
+    """The objects that satisfy one of some conjunctions, as alternatives of the goal's rule. Those
+    that begin with the same key, as a tag is, are one, which branches behind it. Raises ``Refused``
+    and ``LimitError``."""
+    alike: dict[object, list[_Object]] = {}
+    for each in found:
+        built = _Object(each, goal, normal, writer)
+        if not built.is_empty:
+            alike.setdefault(built.first_key or built, []).append(built)
+    written = []
+    for first, same in alike.items():
+        if isinstance(first, str) and len(same) > 1:
+            key = (writer.text(first), writer.colon())
+            behind = writer.choice([writer.reference(each.write(has_key=True)) for each in same])
+            inside = writer.sequence(*key, behind)
+        else:
+            inside = writer.choice([writer.reference(each.write()) for each in same])
+        written.append(writer.bracketed("{", inside, "}"))
+    return written
 
 
 class _Object:
@@ -233,8 +247,22 @@ class _Object:
         """Whether members depend on no others but in which of them are there."""
         return not self.open and not (self.cells and self._is_counting)
 
-    def write(self) -> str:
-        """The rules of what stands between the brackets; the name of the first one."""
+    @property
+    def _is_sequence(self) -> bool:
+        """Whether each key has its turn, and nothing else is to be known of those before it."""
+        return not (self._is_any_order or self._is_counting or self.open)
+
+    @property
+    def first_key(self) -> str | None:
+        """The key that all of them begin with, where it is one and has its turn."""
+        if not (self._is_sequence and self.named and self.named[0].is_required):
+            return None
+        key = self.named[0].key
+        return key if isinstance(key, str) else None
+
+    def write(self, *, has_key: bool = False) -> str:
+        """The rules of what stands between the brackets; the name of the first one. ``has_key``:
+        the ``first_key`` was written already."""
         options = self.writer.options
         if options.order == ANY_ORDER and not self._is_any_order and len(self.named) > 1:
             place = self.writer.goals.nearest(self.goal)
@@ -247,8 +275,8 @@ class _Object:
             self.writer.notes.respelled(ORDER)
         if self._is_any_order and self._is_permutation and self.named:
             return self._permuted()
-        if not (self._is_any_order or self._is_counting or self.open):
-            return self._in_sequence()
+        if self._is_sequence:
+            return self._in_sequence(has_key=has_key)
         first = self._name_of(_State())
         while self.pending:
             state = self.pending.pop()
@@ -266,7 +294,7 @@ class _Object:
         writer.rule(first, [writer.permutation(parts, writer.comma(), self.least, self.most)])
         return first
 
-    def _in_sequence(self) -> str:
+    def _in_sequence(self, *, has_key: bool) -> str:
         """The same where nothing is counted: each key has its turn behind those before it.
 
             P1 ::= k1        P2 ::= P1 (, k2)? | k2        P3 ::= P2 , k3 | k3
@@ -275,9 +303,9 @@ class _Object:
         corners of the last rule, and passes that remove units copy nothing.
         """
         writer = self.writer
-        before: tree.Expr | None = None
-        may_begin = True
-        for member in self.named:
+        before: tree.Expr | None = writer.value(self.named[0].goal) if has_key else None
+        may_begin = not has_key
+        for member in self.named[has_key:]:
             written = self._member(member, member.goal)
             if before is not None and member.is_required and not may_begin:
                 before = writer.sequence(before, writer.comma(), written)

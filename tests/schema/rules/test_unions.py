@@ -16,9 +16,12 @@ from support import sampled
 from support.schema import members, unions
 
 from constrain.compiler.diagnostics import CheckError, Source
+from constrain.compiler.grammar.productive import productive_rules
+from constrain.compiler.grammar.tree import Literal
 from constrain.compiler.limits import Limits
-from constrain.compiler.schema.convert import grammar_of
+from constrain.compiler.schema.convert import deferred_grammar, grammar_of
 from constrain.compiler.schema.options import SchemaOptions
+from constrain.compiler.schema.rules.deferred import Deferred
 
 
 def rules(schema: dict[str, Any]) -> int:
@@ -95,6 +98,30 @@ def test_untagged_branches_are_few_rules() -> None:
     assert rules(typed_others([types[: i + 1] for i in range(4)])) < 500
     assert rules(nested(19, has_tag=False, is_closed=True)) < 200
     assert rules(nested(19, has_tag=True, is_closed=False)) < 200
+    # Schemas that say the same exclude each other's opposite wherever they stand.
+    assert rules(nested(19, has_tag=False, is_closed=False)) < 600
+
+
+def test_branches_that_begin_with_one_key_share_it() -> None:
+    """So a first mask reads the tag once, however many branches there are."""
+    source = Source(json.dumps(by_tag(40)), "s", "json-schema")
+    found = grammar_of(source, SchemaOptions(), Limits(seconds=60))
+    root = next(rule for rule in found.rules if rule.name == found.start)
+
+    tags = [each for each in root.expressions if isinstance(each, Literal) and b"kind" in each.data]
+    assert len(tags) == 1
+
+
+def test_rules_without_a_text_are_left_out_of_those_that_are_made_later() -> None:
+    """Branches in which no key is left for a condition have none."""
+    types = ["string", "number", "integer", "boolean"]
+    schema = typed_others([types[: i + 1] for i in range(4)])
+    source = Source(json.dumps(schema), "s", "json-schema")
+    found = deferred_grammar(source, SchemaOptions(), Limits(seconds=60))
+
+    assert isinstance(found, Deferred)
+    every = found.complete().rules
+    assert productive_rules(every) == {rule.name for rule in every}
 
 
 def instance(rng: random.Random) -> dict[str, Any]:
