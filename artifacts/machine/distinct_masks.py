@@ -45,6 +45,12 @@ _BEYOND = ("\u00e9".encode(), "\u4e2d".encode(), "\U0001f600".encode())
 
 _ALL_BEYOND = (1 << 256) - (1 << 128)
 
+# More characters than strings have.
+_ENDLESS = 1 << 31
+
+# Characters that tokens begin an item with behind the end of another.
+_IN_A_TOKEN = 16
+
 # Whether a number that has these may be one that has less.
 _FRACTION = frozenset(b".eE")
 
@@ -61,7 +67,7 @@ class DistinctMasks(InterningMachine):
         self._masks: dict[int, Words] = {}
         self._steps: dict[tuple[int, int], int | None] = {}
         self._ways: dict[int, dict[int, int]] = {}
-        self._loops: dict[int, int] = {}
+        self._characters: dict[int, tuple[int, int]] = {}
         self.begin_interning(caches, inner.lock)
         self.start = self._number(inner.start, START)
 
@@ -186,16 +192,18 @@ class DistinctMasks(InterningMachine):
         chosen: list[Group] = []
         if opened.is_array and place.lexical == STRING and b"\\" not in place.begun:
             begun = place.begun[1:]
-            texts = [text[len(begun) :] for text in self._items.strings(opened.inside, begun)]
-            for text in texts:
-                group = ends.groups.get(text + b'" ')
-                if group is not None:
-                    chosen.append(group)
-            if texts:
+            if self._items.strings(opened.inside, begun):
+                for text, group in ends.quoted.items():
+                    value = self._items.number_of(begun + text)
+                    if value is not None and self._items.has(opened.inside, value):
+                        chosen.append(group)
                 chosen += ends.escaped
         else:
             chosen += ends.groups.values()
+        around = self._items.open[opened.below]
         for group in chosen:
+            if group.is_end and not (around.is_array and around.inside):
+                continue
             if group.scalar and opened.is_array:
                 value = self._items.number_of(scalar(group.scalar))
                 if value is None or not self._items.has(opened.inside, value):
@@ -217,8 +225,8 @@ class DistinctMasks(InterningMachine):
         items mostly are alike."""
         if place.lexical != STRING or not place.begun or b"\\" in place.begun:
             return False
-        opened = self._items.open[place.open]
-        return opened.is_array and self._is_free(inner, opened.inside)
+        opened, least = self._items.open[place.open], len(place.begun) + _IN_A_TOKEN
+        return opened.is_array and self._room(inner, opened.inside, least) >= _IN_A_TOKEN
 
     def _unfinished(self, inner: int, place: Place) -> Iterator[int]:
         """The tokens that may be so: behind them a scalar is what another item begins with."""
@@ -226,24 +234,24 @@ class DistinctMasks(InterningMachine):
         if place.lexical == BETWEEN:
             quoted = self._behind(inner, _QUOTE) or self.inner.read(inner, b',"')
             for items in self._arrays(place):
-                is_free = quoted is not None and self._is_free(quoted, items)
-                for text in self._written(items, b"", without_strings=is_free):
-                    yield from _tokens_of(text, tokens.begun)
+                room = -1 if quoted is None else self._room(quoted, items)
+                for text in self._written(items, b"", longer_than=room):
+                    least = room + 2 if text[:1] == b'"' else 1
+                    yield from _tokens_of(text, tokens.begun, least)
         elif begun and b"\\" not in begun and self._items.open[place.open].is_array:
             items = self._items.open[place.open].inside
-            if place.lexical == SCALAR or not self._is_free(inner, items):
-                known = tokens.plain if place.lexical == SCALAR else tokens.going_on
-                for text in self._written(items, begun):
-                    yield from _tokens_of(text[len(begun) :], known)
+            room = -1 if place.lexical == SCALAR else self._room(inner, items)
+            known = tokens.plain if place.lexical == SCALAR else tokens.going_on
+            for text in self._written(items, begun, longer_than=room):
+                yield from _tokens_of(text[len(begun) :], known, room + 1 or 1)
 
-    def _written(
-        self, items: int, begun: bytes, *, without_strings: bool = False
-    ) -> Iterator[bytes]:
-        """How the scalars among some items are written that begin so; strings without their end."""
+    def _written(self, items: int, begun: bytes, *, longer_than: int = -1) -> Iterator[bytes]:
+        """How the scalars among some items are written that begin so; strings without their end, if
+        some are by more characters ``longer_than`` what they begin with."""
         found: list[Hashable] = []
         if begun[:1] != b'"':
             found += self._items.others(items)
-        if not without_strings and begun[:1] in (b"", b'"'):
+        if longer_than < self._items.longest(items) and begun[:1] in (b"", b'"'):
             found += self._items.strings(items, begun[1:])
         for text in map(written, found):
             if text and text.startswith(begun):
@@ -286,17 +294,39 @@ class DistinctMasks(InterningMachine):
         return next(self._written(items, text), None) is None
 
     def _is_free(self, inner: int, items: int) -> bool:
-        """Whether a string goes on in the same state by all characters that strings among some
-        items have, so that it may always become another one."""
-        if inner not in self._loops:
-            loops = 0
-            for octet, target in self._leads(inner).items():
-                loops |= (target == inner) << octet
-            if all(self.inner.read(inner, each) == inner for each in _BEYOND):
-                loops |= _ALL_BEYOND
-            self._loops[inner] = loops
-        loops = self._loops[inner]
-        return bool(loops) and not self._items.octets(items) & ~loops
+        """Whether more strings go on from here than there are among some items."""
+        return self._room(inner, items) >= 0
+
+    def _room(self, inner: int, items: int, least: int = 0) -> int:
+        """By how many characters of some items a string may go on and still be free; -1 if it is
+        not so now. More than ``least``, and than items have, are as good as endlessly many."""
+        octets, choices = self._items.octets(items), list[int]()
+        while len(choices) <= max(self._items.longest(items), least):
+            bits, target = self._most(inner)
+            if not bits or octets & ~bits:
+                break
+            if target == inner:
+                return _ENDLESS
+            choices.append(bits.bit_count())
+            inner = target
+        else:
+            return _ENDLESS
+        texts, among = 1, len(self._items.strings(items, b"")) + 1
+        while choices and texts <= among:
+            texts *= choices.pop()
+        return len(choices) if texts > among else -1
+
+    def _most(self, inner: int) -> tuple[int, int]:
+        """The state that most characters of a string lead to, and their bytes as bits."""
+        found = self._characters.get(inner)
+        if found is None:
+            leads = {o: t for o, t in self._leads(inner).items() if o not in b'"\\'}
+            target = max(leads.values(), key=list(leads.values()).count, default=inner)
+            bits = sum(1 << octet for octet, behind in leads.items() if behind == target)
+            if all(self.inner.read(inner, each) == target for each in _BEYOND):
+                bits |= _ALL_BEYOND
+            found = self._characters[inner] = bits, target
+        return found
 
     def _leads(self, inner: int) -> dict[int, int]:
         """Where a state of the inner machine leads by each byte of a text."""
@@ -318,7 +348,7 @@ class DistinctMasks(InterningMachine):
             number = opened[number].below
 
 
-def _tokens_of(text: bytes, known: dict[bytes, list[int]]) -> Iterator[int]:
-    """The tokens that a text begins with, or that it is."""
-    for end in range(1, len(text) + 1):
+def _tokens_of(text: bytes, known: dict[bytes, list[int]], least: int) -> Iterator[int]:
+    """The tokens of so many bytes at least that a text begins with, or that it is."""
+    for end in range(least, len(text) + 1):
         yield from known.get(text[:end], ())

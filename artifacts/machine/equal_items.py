@@ -122,8 +122,9 @@ class EqualItems:
         self._opens: dict[Open, int] = {}
         self.values: list[Hashable] = []
         self._numbers: dict[Hashable, int] = {}
-        # Of lists of items the one without the last, the last, and the bytes of all strings.
-        self._before, self._last, self._octets = [NOTHING], [0], [0]
+        # Of lists of items the one without the last, the last, the bytes of all strings, and how
+        # many the longest has.
+        self._before, self._last, self._octets, self._longest = [NOTHING], [0], [0], [0]
         self._longer: dict[tuple[int, int], int] = {}
         # Of a few lists their strings, ascending, and other values; and of others what is in them.
         self._kinds: dict[int, tuple[list[bytes], list[Hashable]]] = {}
@@ -179,6 +180,10 @@ class EqualItems:
     def octets(self, items: int) -> int:
         """The bytes that strings among some have, as bits."""
         return self._octets[items]
+
+    def longest(self, items: int) -> int:
+        """How many bytes the longest string among some has."""
+        return self._longest[items]
 
     def strings(self, items: int, begun: bytes) -> list[bytes]:
         """The strings among some that begin so, ascending."""
@@ -241,8 +246,10 @@ class EqualItems:
         number = self._longer.setdefault(key, len(self._before))
         if number == len(self._before):
             octets, what = self._octets[items], self.values[value]
-            for octet in set(what) if isinstance(what, bytes) else ():
+            text = what if isinstance(what, bytes) else b""
+            for octet in set(text):
                 octets |= 1 << octet
+            self._longest.append(max(self._longest[items], len(text)))
             self._before.append(items)
             self._last.append(value)
             self._octets.append(octets)

@@ -54,6 +54,11 @@ class Group:
     ids: list[int] = field(default_factory=list)
     _words: Words | None = None
 
+    @property
+    def is_end(self) -> bool:
+        """Whether the item is what is open, which they end."""
+        return len(self.found.events) == 1 and self.found.events[0].kind == END
+
     def words(self, vocab_size: int) -> Words:
         """The tokens."""
         if self._words is None:
@@ -63,11 +68,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemEnds:
-    """``groups``: by what tokens have up to the end of an item. ``escaped``: those of them with an
-    escape. ``several``: the tokens that may end more than one item; ``beginning``: those that end
-    one, and begin a scalar that goes on."""
+    """``groups``: by what tokens have up to the end of an item. ``quoted``: those of them that end
+    a string, by what they have of it; ``escaped``: those with an escape. ``several``: the tokens
+    that may end more than one item; ``beginning``: those that end one, and begin a scalar that goes
+    on."""
 
     groups: dict[bytes, Group]
+    quoted: dict[bytes, Group]
     escaped: Sequence[Group]
     several: Words
     beginning: Words
@@ -195,9 +202,10 @@ class TokensByItems:
                     group = groups[text] = Group(text, events_of(lexical, text), scalar)
                 group.ids.append(token_id)
         escaped = [each for text, each in groups.items() if b"\\" in text]
+        quoted = {text[:-2]: each for text, each in groups.items() if text[-2:] == b'" '}
         size = self._vocabulary.size
         both = tokenset.from_ids(several, size), tokenset.from_ids(beginning, size)
-        return ItemEnds(groups, escaped, *both)
+        return ItemEnds(groups, quoted, escaped, *both)
 
 
 def _items(found: Events, kinds: tuple[bool, ...]) -> Iterator[int]:

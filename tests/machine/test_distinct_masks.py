@@ -74,6 +74,14 @@ _SMALL: dict[str, tuple[Any, list[Any]]] = {
         },
         [*_arrays(_strings("ab", 2), 3), ["a", "a"], ["b", "b"]],
     ),
+    "strings of one length": (
+        {
+            **_UNIQUE,
+            "maxItems": 3,
+            "items": {"type": "string", "pattern": "^[ab]{3}$"},
+        },
+        list(_arrays([text for text in _strings("ab", 3) if len(text) == 3], 3)),
+    ),
     "inside of objects": (
         {
             "type": "object",
