@@ -22,9 +22,9 @@ from .tree import (
 from .tree import Sequence as Concatenation
 
 
-def productive_rules(rules: Sequence[Rule]) -> set[str]:
-    """Rules that match some finite text."""
-    return least_rules(rules, _is_productive)
+def productive_rules(rules: Sequence[Rule], others: Iterable[str] = ()) -> set[str]:
+    """Rules that match some finite text, as ``others`` do."""
+    return least_rules(rules, _is_productive, others)
 
 
 def nullable_rules(rules: Sequence[Rule]) -> set[str]:
@@ -64,11 +64,13 @@ def without_dead(rules: Iterable[Rule], productive: set[str]) -> Iterator[Rule]:
 
 
 def least_rules(
-    rules: Sequence[Rule], holds: Callable[[set[str], Expr, list[bool]], bool]
+    rules: Sequence[Rule],
+    holds: Callable[[set[str], Expr, list[bool]], bool],
+    others: Iterable[str] = (),
 ) -> set[str]:
-    """The least set of rules with a body of which ``holds`` is true, given those found so far and
-    what was found of the body's parts."""
-    found, seen = set[str](), set[str]()
+    """The least set of rules with a body of which ``holds`` is true, given those found so far,
+    ``others`` among them, and what was found of the body's parts."""
+    found, seen = set(others), set[str]()
     users: dict[str, list[Rule]] = {}
     uses: dict[str, list[str]] = {rule.name: [] for rule in rules}
     for rule in rules:

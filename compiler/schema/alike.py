@@ -18,7 +18,7 @@ DESCRIBE = {
 }
 
 # With these what a schema means depends on where it stands, or something refers to it.
-_PLACED = {
+PLACED = {
     *("$anchor", "$dynamicAnchor", "$dynamicRef", "$id", "$recursiveAnchor", "$recursiveRef"),
     *("$ref", "$schema", "$vocabulary", "id"),
 }
@@ -31,7 +31,7 @@ class Alike:
     the same."""
 
     def __init__(self, *, has_one_base: bool = False) -> None:
-        self._placed = _PLACED - {"$ref"} if has_one_base else _PLACED
+        self._placed = PLACED - {"$ref"} if has_one_base else PLACED
         self._first: dict[str, Mapping[str, Json]] = {}
         # Of each schema that was seen what it says; schemas stay as long as their document.
         self._said: dict[int, str | None] = {}

@@ -9,7 +9,7 @@ from ..grammar.productive import productive_rules, without_dead
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from .goals import NAME_THEM, TOO_DEEP, Goal, Goals
-from .keywords.plain import are_plain
+from .keywords.plain import are_plain, plain_parts
 from .keywords.shapes import misshapen, note_unread, unreadable_uris
 from .normal import Normal
 from .notes import Notes, Refused
@@ -96,16 +96,18 @@ def _emitter(
         raise CheckError(document.source, [each.placed(document.spans) for each in wrong])
     note_unread(document.value, places.draft, places.draft_of, notes)
     goals = Goals(places, _as_counted(options, document.value), notes, limits)
+    if defers == KEYS:
+        goals.plain = plain_parts(document.value, options, limits)
     normal = Normal(goals)
     goal = goals.at(start)
     if normal.is_surely_empty(goal):
         raise contradiction(goal, normal, start) or _all_left_out(notes, start)
     emitter = Emitter(goals, normal, defers=defers)
     name = emitter.value(goal).name
-    emitter.write_goals()
+    emitter.write_goals(but_plain=defers == KEYS)
     has_text: set[str] = set()
     if emitter.may_be_empty or defers != NOTHING_LATER:
-        has_text = productive_rules(emitter.rules)
+        has_text = productive_rules(emitter.rules, emitter.waiting)
         if name not in has_text and emitter.may_be_empty:
             raise contradiction(goal, normal, start) or _all_left_out(notes, start)
     return emitter, name, has_text
@@ -138,15 +140,19 @@ def _deferring_keys(
     """The grammar, the rules of goals being written. All of it where rules must be read at
     once."""
     emitter, name, has_text = _written(document, options, limits, start, KEYS)
-    if emitter.needs_all:
-        return _whole(document, emitter, name)
-    if len(has_text) < len(emitter.by_name):
-        emitter.by_name = {rule.name: rule for rule in without_dead(emitter.rules, has_text)}
+    has_all = not any(emitter.waiting)
 
     def whole(limits: Limits) -> Grammar:
+        if not has_all:
+            return grammar_of_document(document, options, limits, start)
         emitter.go_on_within(limits)
         return _whole(document, emitter, name)
 
+    if emitter.needs_all:
+        return whole(limits)
+    if not has_text >= emitter.by_name.keys():
+        emitter.by_name = {rule.name: rule for rule in without_dead(emitter.rules, has_text)}
+        has_all = False
     return Deferred(document.source, limits, lambda _: (emitter, name), whole)
 
 

@@ -77,6 +77,8 @@ class Goals:
         self._alike, self._says = Alike(has_one_base=True), dict[int, object]()
         # Whether it is known that each schema has a value (``keywords.plain``).
         self.are_plain = places.are_plain
+        # The schemas of which it is known where it is not of all, by their ``id``.
+        self.plain: frozenset[int] = frozenset()
         # Of a goal the texts that are all it asks for, or excludes (``keywords.cases``).
         self.constants: dict[Goal, tuple[frozenset[str], bool] | None] = {}
         # The pointers of the keywords that bound lengths, by the bound.
@@ -179,6 +181,13 @@ class Goals:
     def negated(self, goal: Goal) -> Goal:
         """That a goal does not hold."""
         return self.either(self.refutations(goal))
+
+    def is_plain(self, goal: Goal) -> bool:
+        """Whether a goal is that a place holds which is plain."""
+        if len(goal) != 1 or goal[0] % 2:
+            return False
+        place = self.members[goal[0] >> 1]
+        return isinstance(place, Place) and (self.are_plain or id(place.schema) in self.plain)
 
     def member(self, literal: int) -> Place | Alternatives:
         """The place that a literal is about."""

@@ -41,7 +41,6 @@ from .keywords.annotations import all_others, some_other_fails, unevaluated
 from .keywords.cases import Cases, as_one, cases
 from .keywords.clauses import clauses_of
 from .keywords.objects import is_among
-from .places import Place
 from .scalar_forms import ScalarForms, UndecidedError
 from .sets import Ends, Names, TextAlgebra, Texts
 
@@ -97,7 +96,7 @@ class Normal(ScalarForms):
 
     def conjunctions(self, goal: Goal, type_: Type, marks: Marks = Marks.NONE) -> list[Conjunction]:
         """The conjunctions of which a value that satisfies the goal satisfies one."""
-        if self.goals.are_plain and self._is_place(goal):
+        if self.goals.is_plain(goal):
             # None of them contradicts itself.
             return self._form(goal[0], type_, marks)
         return self._product([self._form(literal, type_, marks) for literal in goal])
@@ -404,14 +403,10 @@ class Normal(ScalarForms):
         is_empty, is_exact = self._emptiness(goal)
         return is_empty and is_exact
 
-    def _is_place(self, goal: Goal) -> bool:
-        """Whether a goal is that a place holds."""
-        return len(goal) == 1 and not goal[0] % 2 and isinstance(self.goals.member(goal[0]), Place)
-
     def _emptiness(self, goal: Goal) -> tuple[bool, bool]:
         if goal in (ANYTHING, NOTHING):
             return goal == NOTHING, True
-        if self.goals.are_plain and self._is_place(goal):
+        if self.goals.is_plain(goal):
             return False, True
         known = self._empty.get(goal)
         if known is not None:

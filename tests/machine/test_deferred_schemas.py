@@ -2,6 +2,8 @@
 
 import json
 import random
+from functools import partial
+from typing import Any
 
 import pytest
 from support import sampled
@@ -15,6 +17,7 @@ from constrain.compiler.dialects.table import read_growing
 from constrain.compiler.limits import Limits
 from constrain.compiler.machine.deferred_rules import CalledRules, DeferredRules
 from constrain.compiler.network.tree_rules import Rules
+from constrain.compiler.schema.keywords.plain import plain_parts
 from constrain.compiler.schema.options import SchemaOptions
 from constrain.compiler.schema.rules.deferred import Deferred
 
@@ -44,9 +47,20 @@ def deferred(text: str, dialect: str = "json-schema") -> Deferred:
     return found
 
 
+def partly_plain(rng: random.Random) -> object:
+    """A schema with plain ones inside."""
+    made = plain_schemas.document(rng, rng.choice((0, 0.1)))
+    if made.get("type") == "object":
+        made["patternProperties"] = {"^x": {"type": "integer"}}
+        made.setdefault("properties", {})["union"] = unions.union(rng)
+    return made
+
+
 def of_any_kind(rng: random.Random) -> object:
-    """A schema that is plain, or unions and conditions, of which keys alone are made later."""
-    return rng.choice((lambda: plain_schemas.document(rng, 0), lambda: unions.document(rng)))()
+    """A schema that is plain, or in part, or unions and conditions, of which keys alone are made
+    later."""
+    kind = rng.choice((partial(plain_schemas.document, odd=0), unions.document, partly_plain))
+    return kind(rng)
 
 
 @sampled("seed", range(6), range(400))
@@ -70,6 +84,45 @@ def test_random_schemas_have_the_masks_of_all_their_rules(
             ]
             check_random_texts(every, 3, 40, seed=seed, short=0.6)
     assert grown > 0
+
+
+@pytest.mark.quick
+def test_plain_schemas_inside_of_others_are_read_when_they_are_looked_at() -> None:
+    """Beside keys by patterns, of which all is written at once; in the end it is all of them."""
+    schema: dict[str, Any] = {
+        **LIST,
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/node"}},
+        "patternProperties": {"^b": {"$ref": "#/$defs/node"}},
+    }
+    del schema["$ref"]
+    found = deferred(json.dumps(schema))
+
+    assert not found.rule("#/$defs/node").terminal
+    names = {rule.name for rule in deferred(json.dumps(schema)).complete().rules}
+    assert "#/$defs/node/properties/size" in names
+    written = plain_parts(schema, SchemaOptions(), LIMITS)
+    assert id(schema["$defs"]["node"]) in written and id(schema) not in written
+
+
+@pytest.mark.quick
+def test_schemas_that_lead_to_others_are_plain_with_these() -> None:
+    """One without a value, or that is inside itself for one and the same value, is none."""
+    schema: dict[str, Any] = {
+        "$defs": {
+            "a": {"type": "array", "items": {"$ref": "#/$defs/none"}},
+            "b": {"type": "array", "items": {"$ref": "#/$defs/d"}},
+            "c": {"anyOf": [{"$ref": "#/$defs/c"}]},
+            "d": {"type": "string"},
+            "none": {"type": "integer", "minimum": 2, "maximum": 1},
+        },
+        "not": {"$ref": "#/$defs/d"},
+    }
+    found = plain_parts(schema, SchemaOptions(), LIMITS)
+
+    assert {name for name, each in schema["$defs"].items() if id(each) in found} == {"b", "d"}
+    schema["$defs"]["d"]["$id"] = "https://example.org/other"
+    assert not plain_parts(schema, SchemaOptions(), LIMITS)
 
 
 @sampled("seed", range(2), range(100))

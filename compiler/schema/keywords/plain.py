@@ -12,18 +12,27 @@ though it may have a grammar; so it is for the caller to write all rules of what
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from math import ceil, floor
 
+from ...automata.reached import reached
 from ...diagnostics import LimitError
 from ...limits import Limits
-from ..alike import DESCRIBE
+from ..alike import DESCRIBE, PLACED
 from ..drafts import METASCHEMAS
 from ..formats import NARROWED, language
 from ..options import DRAFTS, FIXED, IGNORE, REFUSE_UNKNOWN, SchemaOptions
 from ..patterns import PatternError, search
 from ..read import Json
-from .known import KEYWORDS
+from .known import KEYWORDS, inside_of
+from .said_values import (
+    NotPlainError,
+    is_number,
+    is_text,
+    mapping_of,
+    scalar_type,
+    texts_of,
+    values_of,
+)
 from .shapes import CHECKED, TYPES
 
 _BOUNDS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
@@ -54,9 +63,6 @@ _MOST_LEVELS, _MOST_PASSES = 6, 20
 # Keys of an object whose members are counted.
 _MOST_COUNTED = 2_000
 
-# Digits of a number before the point and behind it.
-_MOST_DIGITS = 30
-
 # Bytes of texts that one automaton is made of, with up to six states for each, those of escapes
 # among them; and states of a pattern.
 _MOST_BYTES, _STATES_OF_PATTERN = 25_000, 4_000
@@ -71,11 +77,7 @@ def are_plain(
     Then making their rules raises nothing but ``LimitError`` for time and memory, and all rules
     have a text.
     """
-    is_usual = options.order == FIXED and not options.schemas
-    default = Limits()
-    if not is_usual or limits.states < default.states or limits.memory < default.memory:
-        return False
-    return all(
+    return _is_usual(options, limits) and all(
         _Scan(root, options, limits).is_plain()
         and not (of_objects and ("$ref" in root or root.get("type") != "object"))
         and not (of_objects and _NAMES & root.keys())
@@ -83,8 +85,19 @@ def are_plain(
     )
 
 
-class _NotPlainError(Exception):
-    """A schema is not plain."""
+def plain_parts(root: Json, options: SchemaOptions, limits: Limits) -> frozenset[int]:
+    """The schemas in a document that is not plain that are so with all that they lead to, by their
+    ``id``."""
+    if not _is_usual(options, limits) or type(root) is not dict:
+        return frozenset()
+    return _Scan(root, options, limits).plain_parts()
+
+
+def _is_usual(options: SchemaOptions, limits: Limits) -> bool:
+    """Whether all that is proved here holds with these options and limits."""
+    default = Limits()
+    has_room = limits.states >= default.states and limits.memory >= default.memory
+    return options.order == FIXED and not options.schemas and has_room
 
 
 class _Scan:
@@ -99,6 +112,9 @@ class _Scan:
         self._same: list[tuple[int, ...]] = []
         self._is_choice: list[bool] = []
         self._needed: list[tuple[int, ...]] = []
+        # All that each leads to, and the one that is looked at.
+        self._leads: list[list[int]] = []
+        self._current: list[int] = []
         # Whether there are branches with tags, and formats of which a part is known.
         self._has_tags = self._has_parts = False
 
@@ -118,11 +134,43 @@ class _Scan:
                 number = self._numbers[id(schema)]
                 self._same[number], self._needed[number] = self._parts(schema)
                 self._is_choice[number] = "anyOf" in schema or "oneOf" in schema
-        except _NotPlainError:
+        except NotPlainError:
             return False
         # Tags keep branches apart where nothing of them was left out.
         is_exact = not (self._has_tags and self._has_parts)
-        return is_exact and self._come_to_an_end() and self._have_values()
+        return is_exact and not self._without_end() and not self._without_value()
+
+    def plain_parts(self) -> frozenset[int]:
+        """The ids of those that are, as are all that they lead to; none where references may mean
+        something else than they say."""
+        if not self._has_plain_draft(self.root):
+            return frozenset()
+        self._number(self.root)
+        wrong: list[int] = []
+        while self._pending:
+            schema = self._pending.pop()
+            if schema is not self.root and PLACED & schema.keys() - {"$ref"}:
+                return frozenset()
+            number = self._numbers[id(schema)]
+            self._current = self._leads[number]
+            try:
+                self._same[number], self._needed[number] = self._parts(schema)
+            except NotPlainError:
+                wrong.append(number)
+                for keyword, value in schema.items():
+                    for _, each in inside_of(keyword, value) or ():
+                        if type(each) is dict:
+                            self._number(each)
+            self._is_choice[number] = "anyOf" in schema or "oneOf" in schema
+        if self._has_tags and self._has_parts:
+            return frozenset()
+        wrong += [*self._without_end(), *self._without_value()]
+        users: dict[int, list[int]] = {}
+        for number, inside in enumerate(self._leads):
+            for each in inside:
+                users.setdefault(each, []).append(number)
+        bad = set(reached(wrong, lambda number: users.get(number, ())))
+        return frozenset(each for each, number in self._numbers.items() if number not in bad)
 
     def _has_plain_draft(self, root: Mapping[str, Json]) -> bool:
         """Whether the draft is one that is looked at here, or none is said."""
@@ -130,7 +178,7 @@ class _Scan:
         names = [root[keyword] for keyword in _NAMES if keyword in root]
         if "$schema" in root:
             said = root["$schema"]
-            uri = said.rstrip("#").rpartition("://")[2] if _is_text(said) else ""
+            uri = said.rstrip("#").rpartition("://")[2] if is_text(said) else ""
             if uri in METASCHEMAS:
                 number = METASCHEMAS[uri]
             elif names:
@@ -139,14 +187,14 @@ class _Scan:
                 names = [said]
         self._has_prefixes, self._is_draft_4 = number >= 2020, number == 4
         return all(
-            _is_text(name) and _NAME.fullmatch(name) and "json-schema.org/draft" not in name
+            is_text(name) and _NAME.fullmatch(name) and "json-schema.org/draft" not in name
             for name in names
         )
 
     # --- what schemas need of each other
 
-    def _come_to_an_end(self) -> bool:
-        """Whether schemas for one and the same value are not inside themselves, nor too deep."""
+    def _without_end(self) -> Sequence[int]:
+        """The schemas that may be inside themselves for one and the same value, or too deep."""
         levels = [0 if same else 1 for same in self._same]
 
         def is_settled(number: int) -> bool:
@@ -157,8 +205,8 @@ class _Scan:
 
         return _settle([i for i, level in enumerate(levels) if not level], is_settled)
 
-    def _have_values(self) -> bool:
-        """Whether each schema has a value, of finitely many members and items."""
+    def _without_value(self) -> Sequence[int]:
+        """The schemas that may have no value, of finitely many members and items."""
         found = [not (self._same[i] or self._needed[i]) for i in range(len(self._same))]
 
         def is_settled(number: int) -> bool:
@@ -175,12 +223,14 @@ class _Scan:
         found = self._numbers.get(id(schema))
         if found is None:
             if type(schema) is not dict:
-                raise _NotPlainError
+                raise NotPlainError
             found = self._numbers[id(schema)] = len(self._same)
             self._same.append(())
             self._needed.append(())
             self._is_choice.append(False)
+            self._leads.append([])
             self._pending.append(schema)
+        self._current.append(found)
         return found
 
     def _numbers_of(self, schemas: Sequence[Json]) -> tuple[int, ...]:
@@ -190,20 +240,20 @@ class _Scan:
 
     def _parts(self, schema: Mapping[str, Json]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The numbers of the schemas in it for the same value, and of those of what must be there.
-        Raises ``_NotPlainError``."""
+        Raises ``NotPlainError``."""
         asked = _ASKING & schema.keys()
         known = _NAMES if schema is self.root else frozenset[str]()
         if not _NOT_READ.isdisjoint(schema) and _NOT_READ & schema.keys() - known:
-            raise _NotPlainError
+            raise NotPlainError
         if self._is_draft_4 and not asked.isdisjoint(_OTHERWISE_IN_4):
-            raise _NotPlainError
+            raise NotPlainError
         for keyword in _DEFINITIONS:
             if keyword in schema:
-                self._numbers_of(tuple(_mapping(schema[keyword]).values()))
+                self._numbers_of(tuple(mapping_of(schema[keyword]).values()))
         for keyword in _ALONE:
             if keyword in asked:
                 if len(asked) > 1:
-                    raise _NotPlainError
+                    raise NotPlainError
                 return self._numbers_of(self._inside(keyword, schema[keyword])), ()
         types = self._types(schema)
         if not asked.isdisjoint(_VALUES):
@@ -225,7 +275,7 @@ class _Scan:
             return (self._referred(value),)
         # More than one of ``allOf`` may contradict each other.
         if type(value) is not list or not value or (keyword == "allOf" and len(value) > 1):
-            raise _NotPlainError
+            raise NotPlainError
         if keyword == "oneOf" and len(value) > 1:
             self._check_apart([self._resolved(branch) for branch in value])
         return value
@@ -240,41 +290,41 @@ class _Scan:
             if len(alike) > 1 and name == "object":
                 self._check_tags(alike)
             elif len(alike) > 1:
-                texts = [text for each in alike for text in _texts(each)]
+                texts = [text for each in alike for text in texts_of(each)]
                 if name != "string" or len(texts) > len(set(texts)):
-                    raise _NotPlainError
+                    raise NotPlainError
 
     def _kinds(self, schema: Json) -> set[str]:
         """The types of the values of a schema that says them, integers among numbers."""
         if type(schema) is not dict or schema.keys().isdisjoint(("type", *_VALUES)):
-            raise _NotPlainError
-        values = _values_of(schema)
-        kinds = set(self._types(schema)) if values is None else {_type_of(x) for x in values}
+            raise NotPlainError
+        values = values_of(schema)
+        kinds = set(self._types(schema)) if values is None else {scalar_type(x) for x in values}
         return {"number" if kind == "integer" else kind for kind in kinds}
 
     def _check_tags(self, branches: Sequence[Json]) -> None:
         """That a required key with a text of its own in each branch, all of objects, keeps them
         apart."""
-        self._has_tags = True
         found = [self._tags(branch) for branch in branches]
         for name in set[str].intersection(*map(set, found)):
             texts = [text for tags in found for text in tags[name]]
             if len(texts) == len(set(texts)):
+                self._has_tags = True
                 return
-        raise _NotPlainError
+        raise NotPlainError
 
     def _tags(self, schema: Json) -> Mapping[str, set[str]]:
         """The required keys of an object that have finitely many texts for values."""
         if type(schema) is not dict or schema.get("type") != "object":
-            raise _NotPlainError
+            raise NotPlainError
         known, required = schema.get("properties"), schema.get("required")
         if type(known) is not dict or type(required) is not list:
-            raise _NotPlainError
+            raise NotPlainError
         found: dict[str, set[str]] = {}
-        for name in filter(_is_text, required):
+        for name in filter(is_text, required):
             value = self._resolved(known.get(name))
-            listed = _values_of(value) if type(value) is dict else None
-            if listed and all(map(_is_text, listed)):
+            listed = values_of(value) if type(value) is dict else None
+            if listed and all(map(is_text, listed)):
                 found[name] = set(listed)
         return found
 
@@ -284,31 +334,31 @@ class _Scan:
             if type(schema) is not dict or "$ref" not in schema:
                 return schema
             schema = self._referred(schema["$ref"])
-        raise _NotPlainError
+        raise NotPlainError
 
     def _referred(self, reference: Json) -> Json:
         """What a reference to a place in the document leads to."""
-        if not _is_text(reference) or "%" in reference or not reference.isprintable():
-            raise _NotPlainError
+        if not is_text(reference) or "%" in reference or not reference.isprintable():
+            raise NotPlainError
         found = self.root
         first, *steps = reference.split("/")
         if first != "#":
-            raise _NotPlainError
+            raise NotPlainError
         for step in steps:
             name = step.replace("~1", "/").replace("~0", "~")
             if type(found) is not dict or name not in found:
-                raise _NotPlainError
+                raise NotPlainError
             found = found[name]
         return found
 
     @staticmethod
     def _types(schema: Mapping[str, Json]) -> Sequence[str]:
         given = schema.get("type", TYPES)
-        if _is_text(given) and given in TYPES:
+        if is_text(given) and given in TYPES:
             return (given,)
         named = given if isinstance(given, list | tuple) else (given,)
-        if not named or not all(_is_text(name) and name in TYPES for name in named):
-            raise _NotPlainError
+        if not named or not all(is_text(name) and name in TYPES for name in named):
+            raise NotPlainError
         return named
 
     def _check_values(
@@ -316,26 +366,26 @@ class _Scan:
     ) -> None:
         """``enum`` or ``const``: scalars, of which one at least is of a type that is asked for."""
         if len(asked - {"type"}) > 1:
-            raise _NotPlainError
-        values = _values_of(schema) or []
-        kinds = {_type_of(value) for value in values}
+            raise NotPlainError
+        values = values_of(schema) or []
+        kinds = {scalar_type(value) for value in values}
         if kinds.isdisjoint(types) and not ("integer" in kinds and "number" in types):
-            raise _NotPlainError
-        self._check_size([value for value in values if _is_text(value)])
+            raise NotPlainError
+        self._check_size([value for value in values if is_text(value)])
 
     @staticmethod
     def _check_size(texts: Sequence[str]) -> None:
         """That an automaton of texts is small."""
         is_surely_small = sum(map(len, texts)) * 4 <= _MOST_BYTES
         if not is_surely_small and sum(len(each.encode()) for each in texts) > _MOST_BYTES:
-            raise _NotPlainError
+            raise NotPlainError
 
     @staticmethod
     def _check_numbers(schema: Mapping[str, Json], types: Sequence[str]) -> None:
         """Bounds in order, with an integer between them where these may be asked for."""
         found = {keyword: schema[keyword] for keyword in _BOUNDS if keyword in schema}
-        if not all(map(_is_number, found.values())):
-            raise _NotPlainError
+        if not all(map(is_number, found.values())):
+            raise NotPlainError
         lows = [found[keyword] for keyword in _BOUNDS[:2] if keyword in found]
         highs = [found[keyword] for keyword in _BOUNDS[2:] if keyword in found]
         if not lows or not highs:
@@ -350,29 +400,29 @@ class _Scan:
         else:
             is_none = least > most or (least == most and (is_above or is_below))
         if is_none:
-            raise _NotPlainError
+            raise NotPlainError
 
     def _check_texts(self, schema: Mapping[str, Json]) -> None:
         """A pattern, a format or lengths: of two of these there may be no text."""
         name, pattern = schema.get("format"), schema.get("pattern")
         least, most = self._counts("minLength", "maxLength", schema)
         if "format" in schema:
-            if not _is_text(name):
-                raise _NotPlainError
+            if not is_text(name):
+                raise NotPlainError
             if self.options.formats == REFUSE_UNKNOWN and language(name) is None:
-                raise _NotPlainError
+                raise NotPlainError
             self._has_parts |= name in NARROWED
         is_format = "format" in schema and self.options.formats != IGNORE
         if is_format + ("pattern" in schema) + (least > 0 or most is not None) > 1:
-            raise _NotPlainError
+            raise NotPlainError
         if "pattern" in schema:
             try:
-                found = search(pattern, self.limits) if _is_text(pattern) else None
+                found = search(pattern, self.limits) if is_text(pattern) else None
             except (PatternError, LimitError, RecursionError):
                 # It is looked at again where it is told.
-                raise _NotPlainError from None
+                raise NotPlainError from None
             if found is None or found.is_empty or found.states > _STATES_OF_PATTERN:
-                raise _NotPlainError
+                raise NotPlainError
 
     def _counts(self, first: str, last: str, schema: Mapping[str, Json]) -> tuple[int, int | None]:
         """Bounds of a count, in order and such that nothing is narrowed to less."""
@@ -380,23 +430,23 @@ class _Scan:
         longest = self.options.longest
         for keyword, value in ((first, least), (last, most)):
             if keyword in schema and (type(value) is not int or value < 0):
-                raise _NotPlainError
+                raise NotPlainError
             if longest is not None and value is not None and value > longest:
-                raise _NotPlainError
+                raise NotPlainError
         if most is not None and most < least:
-            raise _NotPlainError
+            raise NotPlainError
         return least, most
 
     def _of_items(self, asked: frozenset[str], schema: Mapping[str, Json]) -> tuple[int, ...]:
         """The schemas of items that must be there."""
         least, most = self._counts("minItems", "maxItems", schema)
         if schema.get("uniqueItems", False) is not False:
-            raise _NotPlainError
+            raise NotPlainError
         first: Sequence[Json] = ()
         if "prefixItems" in asked:
             first = schema["prefixItems"]
             if not self._has_prefixes or type(first) is not list or not first:
-                raise _NotPlainError
+                raise NotPlainError
         every = self._numbers_of(first)
         rest = self._numbers_of([schema["items"]]) if "items" in asked else ()
         if most == 0 or not least:
@@ -405,93 +455,38 @@ class _Scan:
 
     def _of_members(self, asked: frozenset[str], schema: Mapping[str, Json]) -> tuple[int, ...]:
         """The schemas of members that must be there."""
-        known = _mapping(schema["properties"]) if "properties" in asked else {}
+        known = mapping_of(schema["properties"]) if "properties" in asked else {}
         required = schema["required"] if "required" in asked else []
         rest = schema.get("additionalProperties", True)
-        if type(required) is not list or not all(map(_is_text, required)):
-            raise _NotPlainError
+        if type(required) is not list or not all(map(is_text, required)):
+            raise NotPlainError
         for inside in known.values():
             if inside is not True:
                 self._number(inside)
         others: Sequence[int] = ()
         if rest is False:
             if not known.keys() >= set(required):
-                raise _NotPlainError
+                raise NotPlainError
         else:
             others = self._numbers_of([rest])
             self._check_size([*known, *required])
         least = schema.get("minProperties", 0)
         if "minProperties" in schema and (type(least) is not int or not 0 <= least <= 1):
-            raise _NotPlainError
+            raise NotPlainError
         is_counted = least > 0 and not required
         if is_counted and (rest is False or len(known) > _MOST_COUNTED):
             # Behind the last key, where none was there, there would be no way on.
-            raise _NotPlainError
+            raise NotPlainError
         needed = [known[name] for name in required if name in known]
         has_others = is_counted or any(name not in known for name in required)
         return self._numbers_of(needed) + (tuple(others) if has_others else ())
 
 
-def _settle(waiting: Sequence[int], is_settled: Callable[[int], bool]) -> bool:
-    """Whether all are settled in the end; a few passes are enough where schemas are written as
+def _settle(waiting: Sequence[int], is_settled: Callable[[int], bool]) -> Sequence[int]:
+    """Those that are not settled in the end; a few passes are enough where schemas are written as
     usual, as what is inside has the larger number."""
     for _ in range(_MOST_PASSES):
         waiting = [number for number in reversed(waiting) if not is_settled(number)][::-1]
         if not waiting:
-            return True
-    return False
-
-
-def _values_of(schema: Mapping[str, Json]) -> list[Json] | None:
-    """Those that a schema lists; None where it lists none."""
-    found = schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else None
-    if found is not None and type(found) is not list:
-        raise _NotPlainError
-    return found
-
-
-def _texts(schema: Mapping[str, Json]) -> list[str]:
-    """The distinct texts that a schema lists. Raises ``_NotPlainError`` for other values."""
-    found = _values_of(schema)
-    if not found or not all(map(_is_text, found)):
-        raise _NotPlainError
-    return list(dict.fromkeys(found))
-
-
-def _mapping(value: Json) -> Mapping[str, Json]:
-    if type(value) is not dict:
-        raise _NotPlainError
-    return value
-
-
-def _is_text(value: Json) -> bool:
-    return type(value) is str
-
-
-def _is_number(value: Json) -> bool:
-    """Whether a value is a number of few digits."""
-    if type(value) is int:
-        return value.bit_length() < 3 * _MOST_DIGITS
-    return type(value) is Decimal and _has_few_digits(value)
-
-
-def _has_few_digits(value: Decimal) -> bool:
-    _, digits, exponent = value.as_tuple()
-    return (
-        isinstance(exponent, int)
-        and len(digits) <= _MOST_DIGITS
-        and -_MOST_DIGITS <= exponent <= _MOST_DIGITS
-    )
-
-
-def _type_of(value: Json) -> str:
-    """The type of a scalar. Raises ``_NotPlainError`` for other values."""
-    if type(value) is str:
-        return "string"
-    if value is None:
-        return "null"
-    if type(value) is bool:
-        return "boolean"
-    if not _is_number(value):
-        raise _NotPlainError
-    return "integer" if type(value) is int else "number"
+            break
+    return waiting

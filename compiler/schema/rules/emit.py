@@ -32,13 +32,24 @@ class Emitter(Writer):
     """Writes the rules of goals, each once: all that are named (``all_rules``), or those that are
     asked for (``write``)."""
 
-    def write_goals(self) -> None:
-        """Write the rules of all goals that rules name. Raises ``Refused`` and
-        ``LimitError``."""
+    def write_goals(self, *, but_plain: bool = False) -> None:
+        """Write the rules of all goals that rules name, ``but_plain``: those of plain places, which
+        are made when they are asked for. Raises ``Refused`` and ``LimitError``."""
+        waiting: dict[str, Goal] = {}
         while self._pending:
-            self._goal(self._pending.popitem()[1])
+            name, goal = self._pending.popitem()
+            if but_plain and self.goals.is_plain(goal):
+                waiting[name] = goal
+                continue
+            self._goal(goal)
             self.limits.check_resources(_STAGE, [self._name])
             self.limits.check_states(len(self.by_name), _STAGE, [self._name])
+        self._pending = waiting
+
+    @property
+    def waiting(self) -> Iterable[str]:
+        """The names of the goals whose rules are made when they are asked for."""
+        return self._pending
 
     def all_rules(self) -> tuple[tree.Rule, ...]:
         """The rules so far, those of all goals that they name, and all that is made later. Raises
