@@ -1,13 +1,17 @@
-"""Findings as text, JSON, GitHub workflow commands and SARIF."""
+"""Findings as text, JSON, GitHub workflow commands and SARIF; and the texts that mend them."""
 
 import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 from constrain.artifacts.errors import visible
+
+from .console import write_pieces
+from .quoting import octets_of
 
 if TYPE_CHECKING:
     from constrain.compiler.diagnostics import Fix, Source, Span
@@ -195,3 +199,16 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def difference(path: str, before: str, after: str) -> str:
+    """What is new in a text, as ``diff -u`` writes it; empty where nothing is."""
+    lines = unified_diff(before.splitlines(True), after.splitlines(True), path, path)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
+
+
+def write_back(path: str, text: str) -> None:
+    """A text into its file, whole or not at all; that of ``-`` to standard output."""
+    write_pieces([octets_of(text)], path)

@@ -14,7 +14,6 @@ from .. import options, report
 from ..compiling import counted_network
 from ..configuration.current import allowed_lints, listed_grammars
 from ..console import UsageError, progress, tell, write_data, write_text
-from ..edits import difference, write_back
 from ..everywhere.again import Again, Watched
 from ..inputs import STDIN, beside, dialect_for, grammar_files, grammar_text, tokenizer_at
 from ..watch import Watch
@@ -205,9 +204,9 @@ class _Fixing:
             found = find(text)
         if text != before:
             if self.shows:
-                write_data(difference(path, before, text))
+                write_data(report.difference(path, before, text))
             else:
-                write_back(path, text)
+                report.write_back(path, text)
             for title in titles:
                 tell(f"{visible(path)}: {title}")
         return found

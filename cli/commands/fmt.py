@@ -10,8 +10,8 @@ from .. import options
 from ..configuration.current import listed_grammars
 from ..console import error as report_error
 from ..console import tell, write_data
-from ..edits import difference, write_back
 from ..inputs import STDIN, dialect_for, grammar_files, grammar_text
+from ..report import difference, write_back
 
 if TYPE_CHECKING:
     from constrain.compiler.formatting import FormatOptions

@@ -7,6 +7,7 @@
     tree -> separation    words of W3C's EBNF that nothing separates
     tree -> added_tokens  literals that a tokenizer reads as one of its added tokens
     tree -> repetition    texts that a repetition factors in two ways (``automata.ambiguity``)
+    tokens -> fixes       what mends a finding
     text -> schemas       of JSON Schemas, whose rules nobody has written
 
 Each lint has a name; a comment that holds ``constrain: allow(NAME, …)`` silences it, for the
