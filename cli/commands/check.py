@@ -69,7 +69,7 @@ def check(
         bool, typer.Option("--unsafe-fixes", help="With --fix: also where it may not be meant.")
     ] = False,
     diff: Annotated[
-        bool, typer.Option("--diff", help="Write no file, but print what --fix would change.")
+        bool, typer.Option("--diff", help="Write no file, but print what would change.")
     ] = False,
     watch: Watched = False,
 ) -> int:

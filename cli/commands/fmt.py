@@ -32,7 +32,7 @@ def fmt(
         bool, typer.Option("--check", help="Write nothing; exit code 1 if a file would change.")
     ] = False,
     diff: Annotated[
-        bool, typer.Option("--diff", help="The same, and print what would change.")
+        bool, typer.Option("--diff", help="Write no file, but print what would change.")
     ] = False,
 ) -> int:
     """Format grammars: one layout for each dialect, with comments and the same rules.

@@ -55,7 +55,7 @@ SHARED = shared()
 
 def test_commands_that_compile_take_shared_options() -> None:
     """None spells options of its own; ``compile`` takes all of them."""
-    assert COMPILING | {"tokenize"} == set(SHARED)
+    assert COMPILING | {"fmt", "tokenize"} == set(SHARED)
     assert set(ALL) == set(SHARED["compile"])
     for command in COMPILING:
         assert {"extended", "max_seconds", "max_nesting"} <= set(SHARED[command]), command
