@@ -234,8 +234,10 @@ def _missing_end(error: Unexpected, builder: Builder, begin: int) -> Fix | None:
     if not ends or error.token is None or error.token.type not in ("DEFINES", "$END"):
         return None
     driver = Driver(_tables(type(builder), is_flat=True), builder, begin, lambda: None)
+    known = len(builder.diagnostics)
     with suppress(Unexpected, LimitError):
         driver.parse()
+    del builder.diagnostics[known:]  # What is read again is said once.
     read: list[Token] = driver.values[: -1 if error.token is not END else None]
     names = driver.values[len(read) :]
     if (

@@ -150,8 +150,6 @@ def test_longest_matches_leave_members_out(tmp_path: Path, capsysbinary: Capture
         (["sample", "{munch}", "--max-bytes", "2"], 2, "none of 100 texts that were drawn"),
         (["sample", "{munch}", "--max-bytes", "2", "--all"], 1, "no member has at most 2 bytes"),
         (["sample", "{munch}", "--max-bytes", "2", "--shortest"], 1, "no member has at most 2"),
-        (["diff", "{nested}", "{nested}"], 2, "; --max-depth N keeps"),
-        (["diff", "{stripped}", "{nested}"], 2, "compile it with --max-depth N"),
     ],
 )
 def test_what_cannot_be_sampled(

@@ -42,6 +42,11 @@ class Lines:
         return found
 
 
+def heard() -> None:
+    """An interruption is heard, also where the tests run in the background of a shell."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def watching(folder: Path, *arguments: str) -> Iterator[Lines]:
     """A command at work, which somebody interrupts in the end."""
@@ -52,6 +57,7 @@ def watching(folder: Path, *arguments: str) -> Iterator[Lines]:
         stderr=subprocess.STDOUT,
         text=True,
         encoding="utf-8",
+        preexec_fn=heard,
     )
     try:
         yield Lines(program)
