@@ -48,7 +48,7 @@ _ALL_BEYOND = (1 << 256) - (1 << 128)
 # More characters than strings have.
 _ENDLESS = 1 << 31
 
-# Characters that tokens begin an item with behind the end of another.
+# Characters that tokens have up to the end of an item, and that they begin another one with.
 _IN_A_TOKEN = 16
 
 # Whether a number that has these may be one that has less.
@@ -68,6 +68,7 @@ class DistinctMasks(InterningMachine):
         self._steps: dict[tuple[int, int], int | None] = {}
         self._ways: dict[int, dict[int, int]] = {}
         self._characters: dict[int, tuple[int, int]] = {}
+        self._next: dict[int, frozenset[int]] = {}
         self.begin_interning(caches, inner.lock)
         self.start = self._number(inner.start, START)
 
@@ -216,17 +217,40 @@ class DistinctMasks(InterningMachine):
     def _may_be_dead(self, state: int, token_id: int) -> bool:
         """Whether it is asked behind a token if its last item can still become another one."""
         inner, place = self._states[state]
-        if self._tokens.events(place.lexical, token_id).events:
-            return not self._goes_on_freely(inner, place)
+        found = self._tokens.events(place.lexical, token_id)
+        if found.events:
+            return found.lexical == SCALAR or not self._goes_on_freely(inner, place)
         return self._has_items(place)
 
     def _goes_on_freely(self, inner: int, place: Place) -> bool:
-        """Whether a string goes on that may always become another one: then so may the next, as
-        items mostly are alike."""
+        """Whether a string goes on that may always become another one, and so may one that is begun
+        behind it in the same token."""
         if place.lexical != STRING or not place.begun or b"\\" in place.begun:
             return False
         opened, least = self._items.open[place.open], len(place.begun) + _IN_A_TOKEN
-        return opened.is_array and self._room(inner, opened.inside, least) >= _IN_A_TOKEN
+        return opened.is_array and all(
+            self._room(each, opened.inside, least) >= _IN_A_TOKEN
+            for each in (inner, *self._next_strings(inner))
+        )
+
+    def _next_strings(self, inner: int) -> frozenset[int]:
+        """The states that another string begins in, if this one ends after a few characters."""
+        found = self._next.get(inner)
+        if found is None:
+            met = level = {inner}
+            for _ in range(_IN_A_TOKEN):
+                level = {target for each in level for target in self._characters_to(each)} - met
+                met = met | level
+            read = (self.inner.read(each, b'","') for each in sorted(met))
+            found = self._next[inner] = frozenset(each for each in read if each is not None)
+        return found
+
+    def _characters_to(self, inner: int) -> set[int]:
+        """The states that characters of a string lead to, or parts of them."""
+        bits, target = self._most(inner)
+        targets = {o: t for o, t in self._leads(inner).items() if o != _QUOTE}
+        is_one = not _ALL_BEYOND & ~bits and all(bits >> o & 1 for o in targets if o not in b"\\")
+        return {target} if is_one else {*targets.values()}
 
     def _unfinished(self, inner: int, place: Place) -> Iterator[int]:
         """The tokens that may be so: behind them a scalar is what another item begins with."""

@@ -70,8 +70,8 @@ class Group:
 class ItemEnds:
     """``groups``: by what tokens have up to the end of an item. ``quoted``: those of them that end
     a string, by what they have of it; ``escaped``: those with an escape. ``several``: the tokens
-    that may end more than one item; ``beginning``: those that end one, and begin a scalar that goes
-    on."""
+    that may end more than one item, or end one and begin a number or a word; ``beginning``: those
+    that end one, and begin a string."""
 
     groups: dict[bytes, Group]
     quoted: dict[bytes, Group]
@@ -184,9 +184,9 @@ class TokensByItems:
             if not found.events:
                 continue
             items = list(_items(found, kinds))
-            if items and found.lexical != BETWEEN and found.start >= 0:
+            if items and found.lexical in (STRING, ESCAPE) and found.start >= 0:
                 beginning.append(token_id)
-            if len(items) > 1:
+            if len(items) > 1 or (items and found.lexical == SCALAR):
                 several.append(token_id)
             elif items:
                 (place,) = items

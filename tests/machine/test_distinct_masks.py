@@ -23,7 +23,7 @@ _LETTERS = '[]{},:"ab01trueflsn '
 def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
     """Tokens of several items, and of what stands between them."""
     merges = ("a b", 'ab "', '" ,', '" ]', '", "', '"," a', '"," b', "1 1", "1 ,", "0 ]", "] ]")
-    merges += ("[ 0", "[0 ,", "[0, 0", "] ,", ", [", '[ "', '[" a')
+    merges += ("[ 0", "[0 ,", "[0, 0", "] ,", ", [", '[ "', '[" a', '", 1')
     return spelling_all_bytes(tmp_path_factory.mktemp("items"), _LETTERS, merges)
 
 
@@ -38,8 +38,13 @@ def _arrays(values: list[Any], most: int, *, distinct: bool = True) -> Iterator[
                 yield list(found)
 
 
+def _fits(value: list[Any], *places: list[Any]) -> bool:
+    return all(each in among for each, among in zip(value, places, strict=False))
+
+
 _AB = {"type": "string", "pattern": "^[ab]{1,2}$"}
 _UNIQUE: dict[str, Any] = {"type": "array", "uniqueItems": True}
+_MANY, _TEXTS = {"type": "string", "pattern": "^a{1,70}$"}, ["a" * n for n in range(1, 71)]
 _SMALL: dict[str, tuple[Any, list[Any]]] = {
     "strings": (
         {**_UNIQUE, "items": _AB, "maxItems": 3},
@@ -81,6 +86,20 @@ _SMALL: dict[str, tuple[Any, list[Any]]] = {
             "items": {"type": "string", "pattern": "^[ab]{3}$"},
         },
         list(_arrays([text for text in _strings("ab", 3) if len(text) == 3], 3)),
+    ),
+    "places of different items": (
+        {**_UNIQUE, "prefixItems": [_MANY, {"enum": ["a", "b"]}], "items": False},
+        [value for value in _arrays([*_TEXTS, "b"], 2) if _fits(value, _TEXTS, ["a", "b"])],
+    ),
+    "a number behind long strings": (
+        {
+            **_UNIQUE,
+            "prefixItems": [{"enum": [1, 0]}, _MANY, {"enum": [1, 0]}],
+            "items": False,
+        },
+        [[], [1], [0]]
+        + [[n, text] for n in (0, 1) for text in _TEXTS]
+        + [[n, text, 1 - n] for n in (0, 1) for text in _TEXTS],
     ),
     "inside of objects": (
         {

@@ -235,6 +235,7 @@ class _Array:
         if len(values) < last or (is_held and len(values) > 1 and len(distinct) > _MOST_DISTINCT):
             is_asked = not any(u.is_negated for u in self.unique)
             if is_held and is_asked:
+                self._leave_some(pointer)
                 if not self.writer.options.marks_equal:
                     raise MarksNeeded
                 return None
@@ -257,6 +258,23 @@ class _Array:
         if len(distinct) > _MOST_DISTINCT:
             raise Refused(pointer, f"uniqueItems of more than {_MOST_DISTINCT} values by places")
         return self._each_once(values, distinct, most)
+
+    def _leave_some(self, pointer: str) -> None:
+        """Where items are compared while decoding there must be a value left for each, whatever
+        stands before it. Raises ``Refused``."""
+        for place in range(self.alike + 1):
+            values = self._values(self.at(place))
+            if values is None or (self.most is not None and place >= self.most):
+                continue
+            goals = (self.goals.both(self.at(each), self.at(place)) for each in range(place))
+            taken = sum(not self.normal.is_surely_empty(both) for both in goals)
+            if place == self.alike:
+                most = place + len(values)
+                self.most = most if self.most is None else min(self.most, most)
+                taken += self.most - place - 1
+            if taken >= len(values):
+                message = f"uniqueItems where the few values of item {place} may be taken before it"
+                raise Refused(pointer, message, "--unique ignore leaves it to the reader")
 
     def _values(self, goal: Goal) -> list[str] | None:
         """The JSON of all values that satisfy a goal, None where they are too many to tell."""

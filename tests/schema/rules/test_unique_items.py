@@ -82,3 +82,31 @@ def test_where_items_are_not_compared_they_are_refused() -> None:
         assert wanted.of_schemas.unique == "refuse"
     held = CompileOptions(dialect="json-schema", tokenization="any", prewarm=0)
     assert held.of_schemas.unique == "hold"
+
+
+def test_for_each_item_a_value_is_left() -> None:
+    """Where those before it may take all it may have, texts would come to an end that is none."""
+    text, one = {"type": "string"}, {"const": "a"}
+    taken = "may be taken before it"
+    tuples = {"uniqueItems": True, "items": False}
+
+    assert taken in refusal({**tuples, "prefixItems": [text, one]}, unique="hold")
+    assert taken in refusal(
+        {**tuples, "prefixItems": [text, text, {"enum": ["a", "b"]}]}, unique="hold"
+    )
+    assert taken in refusal(
+        {"uniqueItems": True, "prefixItems": [text], "items": one}, unique="hold"
+    )
+    for places, array in (
+        ([text, {"enum": ["a", "b"]}], ["a", "b"]),
+        ([text, {"const": 1}], ["a", 1]),
+        ([one, text], ["a", "b"]),
+    ):
+        found = members({**tuples, "prefixItems": places}, unique="hold")
+        assert found.accepts(json.dumps(array))
+        assert not found.accepts(json.dumps([array[0], array[0]]))
+    found = members(
+        {"uniqueItems": True, "prefixItems": [text], "items": {"const": 1}}, unique="hold"
+    )
+    assert found.accepts('["a", 1]')
+    assert not found.accepts('["a", 1, 1]')
