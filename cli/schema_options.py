@@ -19,6 +19,7 @@ class Draft(StrEnum):
     """Which keywords a schema has."""
 
     DRAFT4 = "4"
+    OPENAPI = "openapi-3.0"
     DRAFT6 = "6"
     DRAFT7 = "7"
     DRAFT2019 = "2019-09"
@@ -70,8 +71,8 @@ class OfSchemas:
         Draft | None,
         typer.Option(
             rich_help_panel=panels.SCHEMA,
-            help="The draft of a schema that does not say its own by $schema.  [default: the "
-            "keywords of all drafts]",
+            help="The draft of a schema that does not say its own by $schema; openapi-3.0 has "
+            "nullable.  [default: the keywords of all drafts]",
         ),
     ] = None
     order: Annotated[

@@ -32,6 +32,7 @@ METASCHEMAS = {
 
 _ORIGINAL = {
     4: known.DRAFT4,
+    5: known.DRAFT4,
     6: known.DRAFT6,
     7: known.DRAFT7,
     2019: known.DRAFT201909,
@@ -54,9 +55,9 @@ _OBJECT = (
 class Draft:
     """Which keywords there are.
 
-    ``number``: 4, 6, 7, 2019 or 2020. ``is_lenient``: nothing says the draft, so that keywords of
-    all have a meaning. ``has_validation``: the vocabulary of ``type``, ``minimum`` and the like is
-    in use.
+    ``number``: 4, 6, 7, 2019 or 2020, and 5 of OpenAPI 3.0. ``is_lenient``: nothing says the draft,
+    so that keywords of all have a meaning. ``has_validation``: the vocabulary of ``type``,
+    ``minimum`` and the like is in use.
     """
 
     number: int

@@ -7,7 +7,8 @@ from typing import Any
 from ..grammar.tree import MOST_PARTS
 
 # Names of drafts, as ``--draft`` takes them, and the numbers that they are compared by.
-DRAFTS = {"4": 4, "6": 6, "7": 7, "2019-09": 2019, "2020-12": 2020}
+OPENAPI = "openapi-3.0"
+DRAFTS = {"4": 4, OPENAPI: 5, "6": 6, "7": 7, "2019-09": 2019, "2020-12": 2020}
 
 FIXED, ANY_ORDER = "fixed", "any"
 FLEXIBLE, COMPACT, PYTHON, ONE = "flexible", "compact", "python", "one"

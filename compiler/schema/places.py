@@ -26,6 +26,7 @@ from ..limits import Limits, check_size_in_force
 from .alike import Alike
 from .drafts import METASCHEMAS, NEWEST, Draft
 from .keywords.known import schemas_in
+from .keywords.openapi import add_null
 from .keywords.shapes import (
     NO_ARRAY,
     NO_COUNT,
@@ -36,7 +37,7 @@ from .keywords.shapes import (
     NO_STRINGS,
 )
 from .notes import Notes, Refused
-from .options import DRAFTS, SchemaOptions
+from .options import DRAFTS, OPENAPI, SchemaOptions
 from .read import Document, Json, escaped, read_json, value_at
 
 if TYPE_CHECKING:
@@ -164,6 +165,8 @@ class Places:
         if not are_plain:
             self._registry: SchemaRegistry = REGISTRY.combine(Registry())
             self._add_folders(options, limits)
+        if options.draft == OPENAPI:
+            add_null(document.value)
         if roots is None:
             self.roots = [self._root("", document.value, _BASE)]
         else:
@@ -216,6 +219,8 @@ class Places:
                 value = read_json(Source(text, str(path), "json-schema"), limits).value
                 if not isinstance(value, dict | bool):
                     continue
+                if options.draft == OPENAPI:
+                    add_null(value)
                 at = (
                     urljoin(uri or _BASE, name) if not uri or uri.endswith("/") else f"{uri}/{name}"
                 )

@@ -115,9 +115,9 @@ def _of_types(place: Place, goals: Goals, type_: Type) -> Iterator[Clause]:
     if type_.value in wanted:
         yield clause(TRUE, FALSE)
     elif type_ is Type.NUMBER and "integer" in wanted:
-        # Whether 1.0 is an integer was left open by draft 4: there it is neither that nor none.
+        # Whether 1.0 is an integer was left open before draft 6: there it is neither that nor none.
         yield Clause(
-            lambda: In(numbers.integers(place.draft.number > 4)),
+            lambda: In(numbers.integers(place.draft.number > 5)),
             lambda: In(goals.numbers.complement(numbers.integers(True))),
         )
     else:

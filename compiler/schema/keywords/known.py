@@ -6,15 +6,16 @@ from typing import NamedTuple, TypeAlias
 
 from ...diagnostics import closest
 from ..drafts import Draft
+from ..options import DRAFTS, OPENAPI
 from ..read import Json, escaped
 
 # The drafts, by numbers, that a keyword has a meaning in.
-_ALL = (4, 6, 7, 2019, 2020)
+_ALL = (4, 5, 6, 7, 2019, 2020)
 _Drafts: TypeAlias = tuple[int, ...]
 
 # Keywords whose values are schemas, arrays of them, objects of them.
 _ONE = {
-    "additionalItems": (4, 6, 7, 2019),
+    "additionalItems": (4, 5, 6, 7, 2019),
     "additionalProperties": _ALL,
     "contains": (6, 7, 2019, 2020),
     "contentSchema": (2019, 2020),
@@ -30,14 +31,14 @@ _ONE = {
 _SEVERAL = {
     "allOf": _ALL,
     "anyOf": _ALL,
-    "items": (4, 6, 7, 2019),
+    "items": (4, 5, 6, 7, 2019),
     "oneOf": _ALL,
     "prefixItems": (2020,),
 }
 _NAMED = {
     "$defs": (2019, 2020),
     "definitions": _ALL,
-    "dependencies": (4, 6, 7),
+    "dependencies": (4, 5, 6, 7),
     "dependentSchemas": (2019, 2020),
     "patternProperties": _ALL,
     "properties": _ALL,
@@ -49,8 +50,10 @@ _VALUES: tuple[tuple[str, _Drafts], ...] = (
     ("multipleOf pattern required title type uniqueItems", _ALL),
     ("discriminator example externalDocs nullable xml", _ALL),
     ("$id const examples", (6, 7, 2019, 2020)),
-    ("$comment contentEncoding contentMediaType readOnly writeOnly", (7, 2019, 2020)),
-    ("$anchor $vocabulary dependentRequired deprecated maxContains minContains", (2019, 2020)),
+    ("readOnly writeOnly", (5, 7, 2019, 2020)),
+    ("$comment contentEncoding contentMediaType", (7, 2019, 2020)),
+    ("deprecated", (5, 2019, 2020)),
+    ("$anchor $vocabulary dependentRequired maxContains minContains", (2019, 2020)),
     ("$dynamicAnchor $dynamicRef", (2020,)),
     ("$recursiveAnchor $recursiveRef", (2019,)),
     ("id", (4,)),
@@ -64,7 +67,7 @@ KEYWORDS: Mapping[str, _Drafts] = {
 }
 
 
-_DRAFTS = {4: "4", 6: "6", 7: "7", 2019: "2019-09", 2020: "2020-12"}
+_DRAFTS = {number: name for name, number in DRAFTS.items()}
 
 
 MISSPELT, OTHER_DRAFT = "misspelt-keyword", "other-draft"
@@ -96,7 +99,15 @@ def unread(schema: Mapping[str, Json], draft: Draft) -> Iterator[Unread]:
             yield Unread(OTHER_DRAFT, keyword, message, hint)
         elif keyword == "nullable" and value is True and _wants_null(schema.get("type")):
             message = "'nullable' is a keyword of OpenAPI, and asks nothing"
-            yield Unread(OTHER_DRAFT, keyword, message, "add 'null' to the types")
+            hint = f"add 'null' to the types, or read all by --draft {OPENAPI}"
+            yield Unread(OTHER_DRAFT, keyword, message, hint)
+        elif keyword == "nullable" and value is True and _needs_type(schema, draft):
+            message = "'nullable' asks nothing without a type beside it"
+            yield Unread(OTHER_DRAFT, keyword, message, "say the type beside it")
+
+
+def _needs_type(schema: Mapping[str, Json], draft: Draft) -> bool:
+    return draft.number == DRAFTS[OPENAPI] and "type" not in schema
 
 
 def _wants_null(types: Json) -> bool:

@@ -20,10 +20,11 @@ from ...limits import Limits
 from ..alike import DESCRIBE, PLACED
 from ..drafts import METASCHEMAS
 from ..formats import NARROWED, language
-from ..options import DRAFTS, FIXED, IGNORE, REFUSE_UNKNOWN, SchemaOptions
+from ..options import DRAFTS, FIXED, IGNORE, OPENAPI, REFUSE_UNKNOWN, SchemaOptions
 from ..patterns import PatternError, search
 from ..read import Json
 from .known import KEYWORDS, inside_of
+from .openapi import add_null
 from .said_values import (
     NotPlainError,
     is_number,
@@ -104,6 +105,8 @@ class _Scan:
     """One document. Schemas in it are numbered as they are met."""
 
     def __init__(self, root: Json, options: SchemaOptions, limits: Limits) -> None:
+        if options.draft == OPENAPI:
+            add_null(root)
         self.root, self.options, self.limits = root, options, limits
         self._numbers: dict[int, int] = {}
         self._pending: list[Mapping[str, Json]] = []
@@ -185,7 +188,7 @@ class _Scan:
                 return False
             else:
                 names = [said]
-        self._has_prefixes, self._is_draft_4 = number >= 2020, number == 4
+        self._has_prefixes, self._is_draft_4 = number >= 2020, number <= 5
         return all(
             is_text(name) and _NAME.fullmatch(name) and "json-schema.org/draft" not in name
             for name in names

@@ -34,11 +34,11 @@ def number_clauses(place: "Place", goals: "Goals") -> Iterator[Clause]:
         ("maximum", "<", "<="),
     ):
         exclusive = "exclusiveM" + keyword[1:]
-        is_strict = schema.get(exclusive) is True and draft.until(4)
+        is_strict = schema.get(exclusive) is True and draft.until(5)
         bound = place.fraction(keyword)
         if bound is not None:
             yield _comparison(strict if is_strict else loose, bound, limits)
-        if exclusive in schema and not (isinstance(schema[exclusive], bool) and draft.until(4)):
+        if exclusive in schema and not (isinstance(schema[exclusive], bool) and draft.until(5)):
             bound = place.fraction(exclusive)
             if bound is not None and draft.since(6):
                 yield _comparison(strict, bound, limits)

@@ -206,7 +206,7 @@ def _number(value: Json, _: Draft) -> _Wrong:
 
 def _exclusive(value: Json, draft: Draft) -> _Wrong:
     if isinstance(value, bool):
-        if not draft.until(4):
+        if not draft.until(5):
             yield (), NO_NUMBER, "true is of draft 4: give the bound itself"
     elif draft.since(6):
         yield from _number(value, draft)

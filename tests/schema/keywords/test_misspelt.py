@@ -58,7 +58,11 @@ def test_every_keyword_with_one_wrong_letter_is_noted(full: bool) -> None:
 SCHEMAS = [
     ({"propertis": {"a": {}}}, "misspelt-keyword", "did you mean 'properties'?"),
     ({"require": ["a"]}, "misspelt-keyword", "did you mean 'required'?"),
-    ({"type": "string", "nullable": True}, "other-draft", "add 'null' to the types"),
+    (
+        {"type": "string", "nullable": True},
+        "other-draft",
+        "add 'null' to the types, or read all by --draft openapi-3.0",
+    ),
     (
         {"$schema": "http://json-schema.org/draft-07/schema#", "prefixItems": [True]},
         "other-draft",
