@@ -3,12 +3,13 @@
 What a grammar's lints look for is of its rules, which here nobody has written.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
 from constrain.artifacts.errors import ConstrainError
 
+from ..automata.reached import reached
 from ..diagnostics import Diagnostic, Source, Span, closest, give_up
 from ..limits import Limits
 from ..schema.keywords.known import MISSPELT, OTHER_DRAFT, schemas_in
@@ -33,16 +34,17 @@ def of_schema(source: Source, limits: Limits) -> list[Finding]:
 
     document, goals, normal = opened(source, limits)
     found: list[Finding] = []
-    used = _referred(document.value)
+    used = _used(document.value)
     for count, (pointer, schema) in enumerate(schemas_in(document.value)):
         limits.check_resources("the lints", [f"#{pointer}"])
-        said = [*_required(schema), *_members(schema), *_unused(pointer, schema, used)]
+        said = [*_required(schema), *_members(schema), *_idle(schema)]
+        said += _unused(pointer, schema, used)
         if count < _MOST:
             try:
                 goal = goals.at(f"#{pointer}")
                 said += _lengths(schema, normal, goals, goal)
                 said += _branches(pointer, schema, normal, goals, goal)
-                said += _properties(pointer, schema, normal, goals)
+                said += _parts(pointer, schema, normal, goals)
             except ConstrainError as error:
                 give_up(error)
             except (Refused, RecursionError):
@@ -113,56 +115,137 @@ def _members(schema: Mapping[str, Any]) -> Iterator[_Said]:
 # What schemas are named by beside where they stand.
 _NAMES = frozenset({"$anchor", "$dynamicAnchor", "$id", "$recursiveAnchor", "id"})
 
+_DEFINITIONS = ("$defs", "definitions")
 
-def _referred(document: Json) -> Mapping[str, list[str]]:
-    """Of each place that references lead to or into, by its pointer, where these stand."""
-    found: dict[str, list[str]] = {}
-    for pointer, schema in schemas_in(document):
+
+def _used(document: Json) -> frozenset[str]:
+    """The pointers of definitions that have a name of their own, or that references lead into from
+    outside of definitions, or from inside of such."""
+    schemas = list(schemas_in(document))
+    places = {
+        f"{pointer}/{keyword}/{escaped(name)}"
+        for pointer, schema in schemas
+        for keyword in _DEFINITIONS
+        for name in (schema[keyword] if isinstance(schema.get(keyword), Mapping) else ())
+    }
+
+    def around(pointer: str) -> list[str]:
+        """The definitions that a place is in, the innermost first."""
+        steps = pointer.split("/")
+        above = ("/".join(steps[:n]) for n in range(len(steps), 0, -1))
+        return [each for each in above if each in places]
+
+    leads: dict[str, list[str]] = {}
+    pending: list[str] = []
+    for pointer, schema in schemas:
+        inside = around(pointer)
+        if _NAMES & schema.keys():
+            pending += inside
         for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
             reference = schema.get(keyword)
             if isinstance(reference, str):
-                target = unquote(reference.partition("#")[2])
-                while target:
-                    found.setdefault(target, []).append(pointer)
-                    target = target.rpartition("/")[0]
-    return found
+                targets = around(unquote(reference.partition("#")[2]))
+                if inside:
+                    leads.setdefault(inside[0], []).extend(targets)
+                else:
+                    pending += targets
+    return frozenset(reached(pending, lambda place: leads.get(place, ())))
 
 
-def _unused(
-    pointer: str, schema: Mapping[str, Any], used: Mapping[str, Sequence[str]]
-) -> Iterator[_Said]:
-    """Definitions without a name of their own that no reference outside of them leads into."""
-    for keyword in ("$defs", "definitions"):
+def _unused(pointer: str, schema: Mapping[str, Any], used: Set[str]) -> Iterator[_Said]:
+    """Definitions that are not among those that are used."""
+    for keyword in _DEFINITIONS:
         named = schema.get(keyword)
-        for name, inner in named.items() if isinstance(named, Mapping) else ():
+        for name in named if isinstance(named, Mapping) else ():
             place = f"/{keyword}/{escaped(name)}"
-            at = pointer + place
-            is_named = any(_NAMES & each.keys() for _, each in schemas_in(inner))
-            sources = used.get(at, ())
-            is_used = any(not f"{source}/".startswith(f"{at}/") for source in sources)
-            if not (is_named or is_used):
-                message = "no reference leads to this definition"
+            if pointer + place not in used:
+                message = "no reference leads to this definition, but from what is not used"
                 yield "unused-definition", place, message, "remove it, or refer to it"
 
 
-def _properties(
+_OF_NUMBERS = "exclusiveMaximum exclusiveMinimum maximum minimum multipleOf"
+_OF_ARRAYS = (
+    "additionalItems contains items maxContains maxItems minContains minItems prefixItems "
+    "unevaluatedItems uniqueItems"
+)
+_OF_OBJECTS = (
+    "additionalProperties dependencies dependentRequired dependentSchemas maxProperties "
+    "minProperties patternProperties properties propertyNames required unevaluatedProperties"
+)
+# The types that keywords ask something of.
+_ASKED: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(_OF_NUMBERS.split(), ("number", "integer")),
+    **dict.fromkeys(("maxLength", "minLength", "pattern"), ("string",)),
+    **dict.fromkeys(_OF_ARRAYS.split(), ("array",)),
+    **dict.fromkeys(_OF_OBJECTS.split(), ("object",)),
+}
+# How bounds of each type are called.
+_BOUNDS = {
+    "number": "imum",
+    "integer": "imum",
+    "string": "Length",
+    "array": "Items",
+    "object": "Properties",
+}
+
+
+def _idle(schema: Mapping[str, Any]) -> Iterator[_Said]:
+    """Keywords that ask nothing of the types that are named."""
+    given = schema.get("type")
+    kinds = [given] if isinstance(given, str) else given
+    if not isinstance(kinds, list):
+        return
+    for keyword in schema:
+        asked = _ASKED.get(keyword, kinds)
+        if kinds and not any(kind in asked for kind in kinds):
+            message = f"{keyword!r} asks nothing of {' or '.join(map(str, kinds))}"
+            bound = keyword[:3] + _BOUNDS.get(str(kinds[0]), "")
+            is_bound = bound in _ASKED and keyword[3:] in _BOUNDS.values()
+            hint = f"did you mean {bound!r}?" if is_bound else "remove it, or mend the type"
+            yield "idle-keyword", f"/{keyword}", message, hint
+
+
+def _inside(schema: Mapping[str, Any]) -> Iterator[tuple[str, Json, str, str]]:
+    """The schemas of members and items, with their steps, the lint, and what is so where no value
+    satisfies them."""
+    for keyword in ("properties", "patternProperties"):
+        named = schema.get(keyword)
+        for name, inner in named.items() if isinstance(named, Mapping) else ():
+            steps = f"/{keyword}/{escaped(name)}"
+            said = f"{name!r} is never there" if keyword == "properties" else "no key has it"
+            yield steps, inner, "impossible-key", said
+    yield (
+        "/additionalProperties",
+        schema.get("additionalProperties"),
+        "impossible-key",
+        "no key has it",
+    )
+    for keyword in ("items", "prefixItems"):
+        listed = schema.get(keyword)
+        if not isinstance(listed, list):
+            yield f"/{keyword}", listed, "impossible-item", "there is no such item"
+            continue
+        for i, inner in enumerate(listed):
+            said = "there is neither this item nor one behind it"
+            yield f"/{keyword}/{i}", inner, "impossible-item", said
+
+
+def _parts(
     pointer: str, schema: Mapping[str, Any], normal: "Normal", goals: "Goals"
 ) -> Iterator[_Said]:
-    """Keys with a schema that no value satisfies, which then are never there."""
+    """Members and items with a schema that no value satisfies, which then are never there."""
     from ..schema.rules.contradictions import contradiction
 
-    named = schema.get("properties")
-    for name, inner in named.items() if isinstance(named, Mapping) else ():
+    for place, inner, lint, said in _inside(schema):
         if not isinstance(inner, Mapping) or inner == {"not": {}}:
             continue
-        place = f"/properties/{escaped(name)}"
         goal = goals.at(f"#{pointer}{place}")
         if normal.is_certainly_empty(goal):
-            message, hint = "no value satisfies this schema", "mend it"
+            at, message, hint = place, "no value satisfies this schema", "mend it"
             why = contradiction(goal, normal, f"#{pointer}{place}")
             if why is not None and why.pointer.startswith(f"#{pointer}/"):
-                place, message, hint = why.pointer[len(pointer) + 1 :], why.message, why.hint
-            yield "impossible-key", place, f"{message}, so {name!r} is never there", hint
+                at, message, hint = why.pointer[len(pointer) + 1 :], why.message, why.hint
+            yield lint, at, f"{message}, so {said}", hint
 
 
 def _lengths(

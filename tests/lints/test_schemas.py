@@ -43,9 +43,30 @@ def found(schema: Any) -> list[tuple[str, str]]:
             ("impossible-key", "#/properties/b/minimum")
         ]),
         ({"properties": {"b": False, "c": {"not": {}}}}, []),
+        ({"type": "array", "items": {"type": "integer", "minimum": 5, "maximum": 3}}, [
+            ("impossible-item", "#/items/minimum")
+        ]),
+        ({"prefixItems": [{}, {"type": "integer", "minimum": 5, "maximum": 3}]}, [
+            ("impossible-item", "#/prefixItems/1/minimum")
+        ]),
+        ({"additionalProperties": {"enum": []}, "patternProperties": {"a": {"enum": []}}}, [
+            ("impossible-key", "#/patternProperties/a/enum"),
+            ("impossible-key", "#/additionalProperties/enum"),
+        ]),
+        ({"items": False, "prefixItems": [{"enum": [1]}], "additionalProperties": False}, []),
+        ({"type": "integer", "maxLength": 3, "pattern": "a"}, [
+            ("idle-keyword", "#/maxLength"), ("idle-keyword", "#/pattern")
+        ]),
+        ({"type": ["string", "null"], "maximum": 3}, [("idle-keyword", "#/maximum")]),
+        ({"type": ["string", "integer"], "maximum": 3, "maxLength": 3, "format": "int32"}, []),
+        ({"maxLength": 3, "maximum": 3, "items": {}, "required": []}, []),
         ({"$ref": "#/$defs/a", "$defs": {"a": {"items": {"$ref": "#/$defs/b/items"}}, "b": {
             "items": {"type": "string"}}, "c": {"items": {"$ref": "#/$defs/c"}}}}, [
             ("unused-definition", "#/$defs/c")
+        ]),
+        ({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"items": {"$ref": "#/$defs/a"}}, "c": {
+            "$ref": "#/$defs/d"}, "d": {}}, "$ref": "#/$defs/c"}, [
+            ("unused-definition", "#/$defs/a"), ("unused-definition", "#/$defs/b")
         ]),
         ({"definitions": {"a b": {}, "c": {"$anchor": "x"}}, "items": {
             "$ref": "#/definitions/a%20b"}}, []),
@@ -58,6 +79,19 @@ def found(schema: Any) -> list[tuple[str, str]]:
 def test_lints_of_schemas(schema: Any, findings: list[tuple[str, str]]) -> None:
     """Each lint finds what it is named for, and nothing in schemas without it."""
     assert findings == found(schema)
+
+
+def test_a_bound_of_another_type_has_the_one_that_was_meant(cli: Cli) -> None:
+    """By the type that is named."""
+    for kind, given, meant in (
+        ("integer", "maxLength", "maximum"),
+        ("string", "minItems", "minLength"),
+        ("array", "maxProperties", "maxItems"),
+        ("object", "minimum", "minProperties"),
+    ):
+        schema = f'{{"type": "{kind}", "{given}": 3}}'
+        told = cli("check", "-d", "json-schema", "-", stdin=schema.encode())
+        assert f"did you mean {meant!r}?" in told.out.decode()
 
 
 def test_check_says_what_is_found_and_what_is_left_out(cli: Cli) -> None:
