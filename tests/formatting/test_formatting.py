@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support import ROOT, sampled
@@ -15,6 +14,7 @@ from constrain.cli.app import run
 from constrain.compiler.diagnostics import GrammarError
 from constrain.compiler.dialects import dialect_of, read_grammar
 from constrain.compiler.formatting import STYLES, FormatOptions, FormattingError, format_text
+from constrain.compiler.grammar.tree import Grammar, Pattern
 
 NARROW = FormatOptions(line_length=30, align=True)
 
@@ -29,6 +29,9 @@ COMMENTS = {
     "ebnf": r"\(\*[\s\S]*?\*\)|/\*[\s\S]*?\*/|(?<!\S)(?://|--(?!\S))[^\r\n]*",
 }
 QUOTED = r""""(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\[(?:\\.|[^\]\\\n])*\]"""
+
+# Strings and regexes of Lark, which keep their white space, or such space.
+LARK_TOKEN = re.compile(r"""(?P<token>(["'/])(?:\\.|(?!\2)[^\\\n])*\2)|\s+""")
 
 
 def grammars() -> Iterator[Path]:
@@ -47,11 +50,22 @@ def comments_of(text: str, dialect: str) -> list[str]:
     return [m[0].rstrip() for m in either.finditer(text) if m["quoted"] is None]
 
 
-def without_places(grammar: Any) -> str:
-    """The tree of a grammar as a text, without its spans, and white space: some regexes and names
-    are shown as they are written."""
-    tree = repr((grammar.rules, grammar.ignored, grammar.start))
-    return re.sub(r"(?:\\n|\s)+", "", re.sub(r"Span\(start=-?\d+, end=-?\d+\)", "", tree))
+def without_places(grammar: Grammar) -> str:
+    """The tree of a grammar as a text, without its spans.
+
+    Lark's templates that are used, and its terminals that are joined into one regex, are called as
+    they are written: of those calls alone the white space between tokens is left out.
+    """
+    parts = grammar.rules, grammar.ignored, grammar.start, grammar.tokens, grammar.indentation
+    tree = re.sub(r"Span\(start=-?\d+, end=-?\d+\)", "", repr(parts))
+    if grammar.source.dialect != "lark":
+        return tree
+    patterns = (e for rule in grammar.rules for e in rule.expressions if isinstance(e, Pattern))
+    called = {e.text for e in patterns if e.text == grammar.source.text[slice(*e.span)]}
+    called |= {rule.name for rule in grammar.rules if "{" in rule.name}
+    for name in sorted(called, key=len, reverse=True):
+        tree = tree.replace(repr(name), repr(LARK_TOKEN.sub(lambda m: m["token"] or "", name)))
+    return tree
 
 
 EVERY = list(grammars())
