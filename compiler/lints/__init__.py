@@ -36,7 +36,14 @@ from .language import redundant, white_space
 from .repetition import ambiguous_repetitions
 from .schemas import of_notes, of_schema
 from .separation import unseparated_words
-from .structure import duplicates, left_recursion, unit_cycles, unproductive, unreachable
+from .structure import (
+    duplicates,
+    empty_alternatives,
+    left_recursion,
+    unit_cycles,
+    unproductive,
+    unreachable,
+)
 
 __all__ = ["LINTS", "NOTES", "Finding", "lint", "mended", "of_notes"]
 
@@ -45,6 +52,7 @@ LINTS: Mapping[str, str] = {
     "ambiguous-repetition": "the text of a repetition can be cut up in two ways",
     "dead-branch": "a branch of anyOf or oneOf can never hold",
     "duplicate-definition": "a rule is defined more than once; the definitions are alternatives",
+    "empty-alternative": "brackets hold an empty alternative: an option says so (note only)",
     "excluded-member": "a member of enum has none of the types",
     "hex-escape-digit": "a digit behind \\xHH looks like a part of it",
     "high-hex-escape": "\\x80 to \\xFF are characters, not bytes",
@@ -68,7 +76,7 @@ LINTS: Mapping[str, str] = {
 }
 
 # Findings that are no reason for an exit code.
-NOTES = frozenset({"ignored-keyword", "left-recursion", "narrowed"})
+NOTES = frozenset({"empty-alternative", "ignored-keyword", "left-recursion", "narrowed"})
 
 # States of an exception's automaton; in larger ones nothing is looked for.
 _STATES = 2000
@@ -100,7 +108,7 @@ def lint(
     found = list(of_notes(grammar.notes))
     if grammar.is_of_schemas:
         return found
-    for search in (duplicates, unreachable, unit_cycles, left_recursion):
+    for search in (duplicates, unreachable, unit_cycles, left_recursion, empty_alternatives):
         limits.check_resources("the lints", [grammar.start])
         found += search(grammar)
     found += white_space(grammar, limits)

@@ -3,6 +3,7 @@
     unreachable            x ::= …;            ->
     redundant-alternative  ("a" | "b" | "a")   ->  ("a" | "b")
     left-recursion         a ::= a "," x | x;  ->  a ::= x ("," x)*;
+    empty-alternative      ("a" | "b" | ε)     ->  ("a" | "b")?
     high-hex-escape        "\\xE9"              ->  "\\u00E9"
     hex-escape-digit       "\\x41B"             ->  "\\u041B"
 
@@ -12,6 +13,7 @@ recursion, which changes the trees of other tools.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -35,6 +37,7 @@ _SIMPLE = frozenset({"NAME", "STRING", "CLASS", "DOT", "REGEX"})
 
 # How "any number of x" is written, where it is not x*.
 _ANY_NUMBER = {"iso14977": "{{ {} }}", "abnf": "*({})"}
+_OPTION = dict.fromkeys(("iso14977", "abnf"), "[ {} ]")
 
 
 def with_fixes(grammar: Grammar, found: Iterable[Finding], limits: Limits) -> list[Finding]:
@@ -205,7 +208,7 @@ def _left_recursion(of: _Fixes, finding: Finding) -> Fix | None:
 
 
 def _alternatives(of: _Fixes, first: int) -> list[tuple[int, int]]:
-    """The first and last token of each alternative of a rule's body."""
+    """The first and last token of each alternative of a rule's body, or of what is in brackets."""
     parts, begin, depth, place = [], first, 0, first
     ends = {"NEWLINE"} | of.style.ends | of.style.heads
     while (kind := of.kind(place)) not in ends:
@@ -213,8 +216,36 @@ def _alternatives(of: _Fixes, first: int) -> list[tuple[int, int]]:
             parts.append((begin, place - 1))
             begin = place + 1
         depth += (kind in OPENING) - (kind in CLOSING)
+        if depth < 0:
+            break
         place += 1
     return [*parts, (begin, place - 1)]
+
+
+def _empty(of: _Fixes, finding: Finding) -> Fix | None:
+    place = bisect_left(of.tokens, finding.span.start, key=lambda token: token.span.start)
+    first, depth = place, 1
+    while depth and first:
+        first -= 1
+        depth += (of.kind(first) in CLOSING) - (of.kind(first) in OPENING)
+    parts = _alternatives(of, first + 1)
+    last = parts[-1][1] + 1
+    rest = [(a, b) for a, b in parts if a <= b and (a, b) != (place, place)]
+    if (of.kind(first), of.kind(last)) != ("ROUND_OPEN", "ROUND_CLOSE"):
+        return None
+    if len(rest) != len(parts) - 1 or not of.is_bare(first, last):
+        return None
+    if any(of.kind(each) in _MORE for each in range(first, last)):
+        return None
+    begin, end = of.tokens[first].span.start, of.tokens[last].span.end
+    bar = " / " if of.dialect == "abnf" else " | "
+    inside = bar.join(of.slice(a, b) for a, b in rest)
+    is_simple = len(rest) == 1 and rest[0][0] == rest[0][1] and of.kind(rest[0][0]) in _SIMPLE
+    is_simple = is_simple and of.text[begin - 1 : begin].isspace()
+    new = _OPTION.get(of.dialect, "{}?" if is_simple else "({})?").format(inside)
+    # A lexer may take the empty text first.
+    is_last = rest[-1] != parts[-1]
+    return Fix(f"write {new}", (Edit(begin, end, new),), safe=is_last or not of.is_lexed)
 
 
 def _high_escape(of: _Fixes, finding: Finding) -> Fix | None:
@@ -229,6 +260,7 @@ def _escape_digit(of: _Fixes, finding: Finding) -> Fix | None:
 
 
 _FIXES: Mapping[str, Callable[[_Fixes, Finding], Fix | None]] = {
+    "empty-alternative": _empty,
     "hex-escape-digit": _escape_digit,
     "high-hex-escape": _high_escape,
     "left-recursion": _left_recursion,

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 from ..automata.folding import fold
+from ..diagnostics import Span
 from ..grammar.productive import is_nullable, nullable_rules, productive_rules, used_rules
 from ..grammar.tree import (
+    Choice,
     Difference,
     Excluding,
     Expr,
@@ -20,6 +22,12 @@ from ..grammar.tree import (
 )
 from ..lnf.components import components_by, strongly_connected
 from .finding import Finding
+
+# How dialects say that something may be missing.
+_OPTIONS = {
+    **dict.fromkeys(("kbnf", "gbnf", "lark", "w3c"), "( … )?"),
+    **dict.fromkeys(("abnf", "iso14977"), "[ … ]"),
+}
 
 
 def duplicates(grammar: Grammar) -> Iterator[Finding]:
@@ -161,6 +169,29 @@ def left_recursion(grammar: Grammar) -> Iterator[Finding]:
                 rule.name,
                 "that is allowed",
             )
+
+
+def empty_alternatives(grammar: Grammar) -> Iterator[Finding]:
+    """``("a" | "b" | ε)``, where the dialect has options; not where that is a whole rule, or is
+    repeated."""
+    form = _OPTIONS.get(grammar.source.dialect)
+    seen: set[Span] = set()
+    for rule in grammar.rules if form else ():
+        if not any(e.__class__ is Literal and not e.data for e in rule.expressions):
+            continue
+        around = (each for each in rule.expressions if not isinstance(each, Repetition))
+        choices = (part for each in around for part in children(each) if isinstance(part, Choice))
+        for option in (option for choice in choices for option in choice.options):
+            # A template's uses are rules with the same places.
+            if isinstance(option, Literal) and not option.data and option.span not in seen:
+                seen.add(option.span)
+                yield Finding(
+                    "empty-alternative",
+                    "the empty text is one of the alternatives",
+                    option.span,
+                    rule.name,
+                    f"write {form} for what may be missing",
+                )
 
 
 def _corners(expr: Expr, nullable: set[str]) -> Iterator[str]:
