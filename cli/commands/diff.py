@@ -156,6 +156,12 @@ def _compared(languages: "Sequence[Language]", max_bytes: int | None, limits: "L
     with Step("compare"):
         nested = lockstep(left, right, limits)
     is_all = nested.depth is nested.length is None
+    if not (is_all or nested.has_members):
+        raise UsageError(
+            "the grammars nest, or are too large for automata, and their members are too long to "
+            f"be compared: none has at most {nested.length or 0} bytes, and longer texts are too "
+            "many"
+        )
     looked_at = None if is_all else {"depth": nested.depth, "bytes": nested.length}
     texts = (nested.only_left, nested.only_right)
     return _Found(tuple(None if text is None else _shortest(text) for text in texts), looked_at)

@@ -32,12 +32,14 @@ _Layers = dict[int, list[tuple[_Pair, int]]]
 class Lockstep:
     """``only_left``, ``only_right``: a shortest text that one side alone accepts, None where none
     was found. What was looked at: texts that nest at most ``depth`` calls deep on either side, None
-    if all; of these those of at most ``length`` bytes, None if all."""
+    if all; of these those of at most ``length`` bytes, None if all. ``has_members``: whether a
+    member of either side was among them."""
 
     only_left: bytes | None
     only_right: bytes | None
     depth: int | None
     length: int | None
+    has_members: bool
 
     @property
     def is_equal(self) -> bool:
@@ -61,7 +63,8 @@ def lockstep(left: TextMachine, right: TextMachine, limits: Limits) -> Lockstep:
         if search.is_over:
             break
     only_left, only_right = search.found
-    return Lockstep(only_left, only_right, None if search.saw_all else deepest, at_all)
+    depth_seen = None if search.saw_all else deepest
+    return Lockstep(only_left, only_right, depth_seen, at_all, search.has_members)
 
 
 class _Search:
@@ -73,6 +76,7 @@ class _Search:
         self._octets = list(_distinct_octets(left, right))
         self._depths: tuple[dict[int, int], dict[int, int]] = ({}, {})
         self.found: list[bytes | None] = [None, None]
+        self.has_members = False
         start: _Pair = left.start, right.start
         # Of each pair the number of the one before it, and the byte between them.
         self._before, self._seen = [(0, 0)], {start}
@@ -136,6 +140,7 @@ class _Search:
             state is not None and machine.may_end(state)
             for machine, state in zip(self._machines, pair, strict=True)
         ]
+        self.has_members |= any(accepts)
         if accepts[0] != accepts[1] and self.found[accepts[1]] is None:
             self.found[accepts[1]] = _path(self._before, number)
 

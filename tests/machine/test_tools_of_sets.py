@@ -50,7 +50,7 @@ def test_tools_know_permutations(cli: Cli, tmp_path: Path) -> None:
         assert b'rejected at "4" (byte 16) in start; expected [0-35-9] inside ' in said.out
     assert b"permute_by!(" in cli("convert", path, "--to", "kbnf").out
     assert "30 parts are too many" in cli("convert", path, "--to", "gbnf").err
-    assert cli("diff", path, path).out.startswith(b"equal, of texts where calls nest at most ")
+    assert "their members are too long to be compared" in cli("diff", path, path).err
     few = content(tmp_path / "b.ebnf", keys(3).replace("| start", ""))
     again = content(tmp_path / "b.gbnf", cli("convert", few, "--to", "gbnf").out.decode())
     assert 0 == cli("diff", few, again).code
