@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from constrain.artifacts.container.regular import regular
 
 from ..automata.folding import fold
-from ..diagnostics import Diagnostic, Source, Span, closest
+from ..diagnostics import Diagnostic, Edit, Fix, Source, Span, closest
 from ..grammar.tree import (
     Choice,
     Expr,
@@ -331,9 +331,8 @@ class StatementsBuilder(JsonBuilder):
             if name not in rules:
                 self._unknown += 1
                 close = closest(name, rules) if self._unknown <= _MOST_SUGGESTIONS else None
-                some = ", ".join(islice(rules, _MOST_SUGGESTIONS))
-                hint = f"did you mean {close!r}?" if close else f"it has {some or 'no rules'}"
-                self.report(f"{file.name} has no {name!r}", token.span, hint)
+                some = ", ".join(islice(rules, _MOST_SUGGESTIONS)) or "no rules"
+                self._report_unknown(file.name, name, token.span, close, some)
         pending = [name for name in wanted if name in rules]
         names = {name: str(wanted[name]) for name in pending}
         while pending:
@@ -358,15 +357,27 @@ class StatementsBuilder(JsonBuilder):
                 found.append(replace(rules[name], name=new, body=body, span=span, name_span=place))
         return found
 
+    def _report_unknown(
+        self, file: str, name: str, place: Span, close: str | None, known: str
+    ) -> None:
+        """Note that a file has no such name, and write the one that was meant, if that is not at
+        an alias."""
+        begin, end = place
+        hint = f"did you mean {close!r}?" if close else f"it has {known}"
+        is_name = not self.source.text[:begin].rstrip().endswith("->")
+        is_name = is_name and self.source.text[begin:end] == name
+        fix = Fix(f"write {close!r}", (Edit(begin, end, close),), safe=True) if close else None
+        found = Diagnostic(f"{file} has no {name!r}", place, hint, fix=fix if is_name else None)
+        self.diagnostics.append(found)
+
     def _imported(self, span: Span, wanted: Mapping[str, Token]) -> list[Rule]:
         """The terminals ``wanted`` from the library ``common``, with the names that they get."""
         rules = []
         for name, new in wanted.items():
             if name not in COMMON:
                 close = closest(name, COMMON)
-                hint = f"did you mean {close!r}?" if close else f"it has {', '.join(COMMON)}"
                 place = new.span if new == name else span
-                self.report(f"the library common has no {name!r}", place, hint)
+                self._report_unknown("the library common", name, place, close, ", ".join(COMMON))
             elif not new.isupper():
                 self.report(f"the terminal {name!r} needs a name in upper case", new.span)
             elif (name, str(new)) not in self.imported:

@@ -228,26 +228,37 @@ def _explain(
     return Diagnostic(message, span, hint), final
 
 
+# What stands behind the name of a rule where names are read before it.
+_DEFINED = re.compile(r"\s*=")
+
+
 def _missing_end(error: Unexpected, builder: Builder, begin: int) -> Fix | None:
     """The mark that ends rules, where the next rule or the text's end follows a whole one."""
     ends = builder.rule_ends & {"SEMICOLON", "TERMINATOR"}
-    if not ends or error.token is None or error.token.type not in ("DEFINES", "$END"):
+    text, token = builder.source.text, error.token
+    if not ends or token is None or token.type not in ("DEFINES", "NAME", "$END"):
+        return None
+    if token.type == "NAME" and not _DEFINED.match(text, token.span.end):
         return None
     driver = Driver(_tables(type(builder), is_flat=True), builder, begin, lambda: None)
     known = len(builder.diagnostics)
     with suppress(Unexpected, LimitError):
         driver.parse()
     del builder.diagnostics[known:]  # What is read again is said once.
-    read: list[Token] = driver.values[: -1 if error.token is not END else None]
-    names = driver.values[len(read) :]
-    if (
-        not read
-        or read[-1].type in ("DEFINES", "BAR", "COMMA", *ends)
-        or not _are_closed(read, builder)
-    ):
+    read: list[Token] = driver.values
+    # The next rule's name, if it is not the end of the text that follows.
+    name = [token] if token.type == "NAME" else []
+    if token.type == "DEFINES":
+        read, name = read[:-1], read[-1:]
+    if not read or not _are_closed(read, builder):
         return None
     place = read[-1].span.end
-    if names and "\n" not in builder.source.text[place : names[0].span.start]:
+    if token.type == "DEFINES" and "\n" in name[0]:
+        # Names may have line breaks: the last one of a rule and the next rule's are read as one.
+        place = name[0].span.start + len(name[0][: name[0].rindex("\n")].rstrip())
+    elif read[-1].type in ("DEFINES", "BAR", "COMMA", *ends) or (
+        name and "\n" not in text[place : name[0].span.start]
+    ):
         return None
     return Fix("write ';' behind the rule", (Edit(place, place, ";"),), safe=True)
 

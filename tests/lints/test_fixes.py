@@ -157,6 +157,29 @@ def test_an_empty_alternative_becomes_an_option(
     assert_equal(text, path.read_text(), dialect, nests=False)
 
 
+@pytest.mark.parametrize(
+    ("dialect", "before", "after"),
+    [
+        ("iso14977", "a = 'x' | b c\nb c = 'y'\nd = 'z'", "a = 'x' | b c;\nb c = 'y';\nd = 'z';"),
+        ("iso14977", "a = ('x'\nb = 'y';", None),
+        ("iso14977", "a = 'x', \nb = 'y';", None),
+        ("kbnf", 'a ::= b\nb ::= "x"', 'a ::= b;\nb ::= "x";'),
+        (
+            "lark",
+            "%import common (NUMBR, INTT)\nstart: NUMBR INTT",
+            "%import common (NUMBER, INT)\nstart: NUMBER INT",
+        ),
+        ("lark", "%import common.NUMBR -> INT\nstart: INT", None),
+    ],
+)
+def test_errors_are_mended(dialect: str, before: str, after: str | None, tmp_path: Path) -> None:
+    """Marks that rules lack, and misspelt names of libraries, where that is sure."""
+    path = tmp_path / "wrong"
+    path.write_text(before)
+    run(["check", str(path), "--dialect", dialect, "--fix"])
+    assert path.read_text() == (after or before)
+
+
 def test_only_safe_fixes_are_made_unasked(tmp_path: Path) -> None:
     """A rule that nothing uses stays, and so does its finding; --diff writes nothing."""
     path = tmp_path / "a.ebnf"
