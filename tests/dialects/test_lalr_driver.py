@@ -146,6 +146,8 @@ def check(monkeypatch: pytest.MonkeyPatch, texts: list[tuple[str, str]]) -> None
     LarkInstead.texts = 0
     with monkeypatch.context() as patch:
         patch.setattr(parse, "Driver", LarkInstead)
+        # Fixes are no part of messages, and read tokens without trees, which Lark's loop cannot.
+        patch.setattr(parse, "_missing_end", lambda *_: None)
         for each, one in zip(texts, found, strict=True):
             assert outcome(*each) == one, each
     assert LarkInstead.texts >= len(texts)
