@@ -159,7 +159,7 @@ def _unused(pointer: str, schema: Mapping[str, Any], used: Set[str]) -> Iterator
         for name in named if isinstance(named, Mapping) else ():
             place = f"/{keyword}/{escaped(name)}"
             if pointer + place not in used:
-                message = "no reference leads to this definition, but from what is not used"
+                message = "nothing that is used refers to this definition"
                 yield "unused-definition", place, message, "remove it, or refer to it"
 
 
