@@ -139,6 +139,8 @@ def language_of(subject: "Artifact | str", path: str, given: Given, limits: "Lim
     except (NotRegularError, LimitError) as error:
         if options.max_depth is not None or (isinstance(error, LimitError) and error.is_measured):
             raise
+        if isinstance(error, LimitError):
+            note(f"{visible(path)}: {error}; texts are compared as far as there is room")
         explainer = explainer_of_grammar(found, options, path)
         grammar = getattr(explainer.recogniser, "grammar", None)
         if grammar is not None and grammar.tokens:

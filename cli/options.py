@@ -99,6 +99,17 @@ class Unk(StrEnum):
 Grammar = Annotated[
     str, typer.Argument(metavar="GRAMMAR", help="A grammar file, or - for standard input.")
 ]
+GrammarFiles = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[FILE…]",
+        help="Grammar files, folders of such files, or - for standard input.  [default: the "
+        "grammars of the project file]",
+    ),
+]
+
+Diff = Annotated[bool, typer.Option("--diff", help="Write no file, but print what would change.")]
+
 Subject = Annotated[
     str,
     typer.Argument(

@@ -39,14 +39,7 @@ class Format(StrEnum):
 @options.compile_options(*options.TOKENIZER, *options.SOURCE, *options.LIMITS)
 def check(
     given: options.Given,
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[FILE…]",
-            help="Grammar files, folders of such files, or - for standard input.  [default: the "
-            "grammars of the project file]",
-        ),
-    ] = None,
+    files: options.GrammarFiles = None,
     format_: Annotated[
         Format,
         typer.Option("--format", "-f", help="text, json, github (workflow commands) or sarif."),
@@ -68,9 +61,7 @@ def check(
     unsafe_fixes: Annotated[
         bool, typer.Option("--unsafe-fixes", help="With --fix: also where it may not be meant.")
     ] = False,
-    diff: Annotated[
-        bool, typer.Option("--diff", help="Write no file, but print what would change.")
-    ] = False,
+    diff: options.Diff = False,
     watch: Watched = False,
 ) -> int:
     """Report what is wrong with grammars, and what is probably not meant.

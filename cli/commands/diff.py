@@ -79,8 +79,8 @@ def diff(
     """Say whether two grammars have the same members, and how they differ.
 
     Grammars of any two dialects, and artifacts. For each side: the shortest member that the
-    other has not (of equally long ones the first by bytes), and how many such members there
-    are of each length. Of JSON Schemas first what they say differently, key by key. Grammars
+    other has not (between automata the first by bytes), and how many such members there are
+    of each length. Of JSON Schemas first what they say differently, key by key. Grammars
     that nest are compared as deep as there is room, and the depth is said; --max-depth
     compares and counts the members that nest so deep. Exit code 0 if no difference was found,
     1 if there is one.

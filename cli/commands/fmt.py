@@ -20,20 +20,11 @@ if TYPE_CHECKING:
 @options.compile_options("dialect")
 def fmt(
     given: options.Given,
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[FILE…]",
-            help="Grammar files, folders of such files, or - for standard input.  [default: the "
-            "grammars of the project file]",
-        ),
-    ] = None,
+    files: options.GrammarFiles = None,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit code 1 if a file would change.")
     ] = False,
-    diff: Annotated[
-        bool, typer.Option("--diff", help="Write no file, but print what would change.")
-    ] = False,
+    diff: options.Diff = False,
 ) -> int:
     """Format grammars: one layout for each dialect, with comments and the same rules.
 
