@@ -103,6 +103,27 @@ def test_documents_name_files_that_exist() -> None:
     assert [] == lost
 
 
+def test_every_document_is_a_page_of_the_site() -> None:
+    """But what is no document: templates, and the site's own."""
+    index = (ROOT / ".github" / "docs" / "index.md").read_text("utf-8")
+    pages = re.findall(r"^(\.\./\S+)$", index, re.MULTILINE)
+    found = {os.path.normpath(f".github/docs/{page}.md") for page in pages}
+    wanted = {path.as_posix() for path in DOCUMENTS if path.parts[1:2] != ("templates",)}
+
+    assert wanted <= found
+    assert len(pages) == len(found)
+
+
+def test_the_site_is_built(tmp_path: Path) -> None:
+    """Each link leads to a page, a heading or a file, and each public name has its docstring."""
+    pytest.importorskip("sphinx", reason="the site needs the extra docs")
+    command = (sys.executable, "-m", "sphinx", "-q", "-W", "-c", ".github/docs", ".", tmp_path)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "Matcher.advance" in (tmp_path / ".github/docs/api.html").read_text("utf-8")
+
+
 def test_code_names_files_that_exist() -> None:
     """Docstrings and comments say where something stands, and it stands there."""
     lost = []
