@@ -170,8 +170,8 @@ class Given(OfLimits, OfSchemas, OfPrecomputing):
             metavar="NAME",
             autocompletion=dialect_names,
             rich_help_panel=panels.GRAMMAR,
-            help="kbnf, gbnf, w3c, lark, iso14977, abnf, antlr, ebnf, regex, regex-extended, "
-            "json-schema, tools or structural-tag.  "
+            help="kbnf, gbnf, w3c, lark, iso14977, abnf, antlr, ebnf, regex, regex-plain, "
+            "regex-extended, json-schema, tools or structural-tag.  "
             "[default: by suffix; .ebnf, .kbnf and - are kbnf; .gbnf, .w3c, .lark, .regex; "
             ".isoebnf and .iso are iso14977; .abnf; .g4 is antlr; .bnf is ebnf, and so is .ebnf "
             "that is none of these; .schema.json is json-schema, .tools.json tools, "

@@ -47,6 +47,10 @@ class PlainRegexBuilder(RegexBuilder):
     flags: ClassVar[frozenset[str]] = frozenset({PLAIN})
 
 
+class PlainRegexFileBuilder(RegexFileBuilder, PlainRegexBuilder):
+    """The same for a file."""
+
+
 class ExtendedRegexFileBuilder(RegexFileBuilder):
     """The same with intersections and complements."""
 

@@ -24,7 +24,12 @@ from .gbnf import GbnfBuilder
 from .kbnf import KbnfBuilder
 from .lark import LarkBuilder
 from .parse import UnexpectedError, parse
-from .regex import ExtendedRegexFileBuilder, PlainRegexBuilder, RegexFileBuilder
+from .regex import (
+    ExtendedRegexFileBuilder,
+    PlainRegexBuilder,
+    PlainRegexFileBuilder,
+    RegexFileBuilder,
+)
 from .w3c import W3cBuilder
 
 # Schemas of JSON, which their own room reads.
@@ -46,6 +51,9 @@ _OF_KBNF = re.compile(
 
 # Regular expressions in which `&` is intersection and `~` complement.
 EXTENDED = "regex-extended"
+
+# Regular expressions of Python and ECMAScript: in a class `[`, `&&` and `--` are characters.
+PLAIN_REGEX = "regex-plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,7 @@ DIALECTS: Mapping[str, Dialect] = {
         # Most texts are some regex.
         Dialect("regex", (".regex",), RegexFileBuilder, "start", True, suggested=False),
         Dialect(EXTENDED, (), ExtendedRegexFileBuilder, "start", True, suggested=False),
+        Dialect(PLAIN_REGEX, (), PlainRegexFileBuilder, "start", True, suggested=False),
         Dialect("lark", (".lark",), LarkBuilder, "start", first_is_start=False),
         # Whatever the rules are called, the first one starts. Plain texts are kbnf as well.
         Dialect("iso14977", (".isoebnf", ".iso"), Iso14977Builder, "", True),

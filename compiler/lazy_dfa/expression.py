@@ -24,7 +24,7 @@ from ..grammar.tree import (
 from ..grammar.tree import Sequence as Concatenation
 
 # Dialects whose grammars need not be looked at.
-_WITHOUT_OPERATIONS = frozenset({"gbnf", "lark", "regex", "tools"})
+_WITHOUT_OPERATIONS = frozenset({"gbnf", "lark", "regex", "regex-plain", "tools"})
 
 _OPERATIONS = (regex.And, regex.Not)
 _EXCEPTIONS = {Difference, Excluding}

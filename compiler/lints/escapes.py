@@ -8,7 +8,7 @@ from ..grammar.tree import Grammar, Literal, Pattern, Rule, walk
 from .finding import Finding
 
 # The dialects in which \xHH is an escape, and those in which [x] is a class.
-_WITH_ESCAPES = frozenset({"kbnf", "gbnf", "lark", "regex"})
+_WITH_ESCAPES = frozenset({"kbnf", "gbnf", "lark", "regex", "regex-plain"})
 _WITH_CLASSES = frozenset({"gbnf", "w3c"})
 
 _HEX = re.compile(r"(?<!\\)(\\++)x([0-9A-Fa-f]{2})(?=(.?))", re.DOTALL)

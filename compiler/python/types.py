@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, get_origin
 
-from ..dialects import JSON_SCHEMA, STRUCTURAL_TAG, TOOLS
+from ..dialects import JSON_SCHEMA, PLAIN_REGEX, STRUCTURAL_TAG, TOOLS
 
 # Keys under which tools have the schema of their arguments: Anthropic's and MCP's.
 _ARGUMENTS = ("input_schema", "inputSchema")
@@ -27,7 +27,7 @@ def written(grammar: Any) -> tuple[str, str | None]:
     if isinstance(grammar, str):
         return grammar, None
     if isinstance(grammar, re.Pattern):
-        return _pattern(grammar), "regex"
+        return _pattern(grammar), PLAIN_REGEX
     if isinstance(grammar, list | tuple) and grammar:
         return json.dumps([_tool(each) for each in grammar]), TOOLS
     if isinstance(grammar, Mapping):
@@ -71,7 +71,9 @@ def _pattern(pattern: "re.Pattern[Any]") -> str:
     flags = "".join(letter for flag, letter in _FLAGS.items() if pattern.flags & flag)
     if pattern.flags & (re.ASCII | re.LOCALE):
         raise ValueError("re.ASCII and re.LOCALE are not read: write the characters, as [a-z]")
-    return f"(?{flags}){pattern.pattern}" if flags else pattern.pattern
+    # A dialect is of files, whose last line break nobody means.
+    text = pattern.pattern + ("\n" if pattern.pattern.endswith("\n") else "")
+    return f"(?{flags}){text}" if flags else text
 
 
 def _adapter(kind: Any) -> Any:

@@ -140,6 +140,8 @@ def set_of(text: str, flags: Flags, inside_class: bool) -> Set:
         return _one(CONTROL[letter])
     if letter == "b" and inside_class and len(text) == 2:
         return _one(8)
+    if letter == "c" and len(text) == 3 and PLAIN in flags:
+        return _one(ord(text[2]) % 32)
     if letter in "xuU":
         return _code_point(text, flags)
     if letter == "y":

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from constrain.artifacts.errors import ConstrainError, visible
 
 from ..diagnostics import GrammarError
-from ..dialects import JSON_SCHEMA, STRUCTURAL_TAG, TOOLS, read_grammar
+from ..dialects import JSON_SCHEMA, PLAIN_REGEX, STRUCTURAL_TAG, TOOLS, read_grammar
 from ..grammar.check import check
 from ..options import ANY, CompileOptions
 from ..schema.options import ANY_ORDER, FIXED, SchemaOptions
@@ -309,7 +309,10 @@ class _Reader:
         return self._object(pointer)
 
     def _regex(self, value: Json, pointer: str) -> Request:
-        return self._request("regex", "regex", _string(value, pointer), pointer)
+        text = _string(value, pointer)
+        # A dialect is of files, whose last line break nobody means.
+        text += "\n" if text.endswith("\n") else ""
+        return self._request("regex", PLAIN_REGEX, text, pointer)
 
     def _choice(self, value: Json, pointer: str) -> Request:
         if not isinstance(value, list | tuple) or not value:

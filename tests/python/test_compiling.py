@@ -51,6 +51,7 @@ CASES: list[tuple[Any, str, str]] = [
     (Literal["yes", "no"], '"yes"', '"maybe"'),
     (int | None, "null", "true"),
     (re.compile("[a-c]+", re.IGNORECASE), "aBc", "abd"),
+    (re.compile("[a[]+\n"), "a[\n", "b"),
     (OPENAI, '[{"name":"f","arguments":{"a":1}}]', '[{"name":"f","arguments":{}}]'),
     (
         [{"name": "f", "input_schema": SCHEMA, "cache_control": {"type": "ephemeral"}}],

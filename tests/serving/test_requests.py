@@ -167,7 +167,7 @@ ACCEPTED: dict[str, tuple[dict[str, Any], str, str, list[str], list[str]]] = {
     "structured_outputs regex": (
         {"structured_outputs": {"regex": "[a-c]{2}|\\d+"}},
         "regex",
-        "regex",
+        "regex-plain",
         ["ab", "17"],
         ["a", "abc", "", "x"],
     ),
@@ -194,7 +194,14 @@ ACCEPTED: dict[str, tuple[dict[str, Any], str, str, list[str], list[str]]] = {
         IS_PERSON,
         IS_NONE,
     ),
-    "regex": ({"regex": "a+"}, "regex", "regex", ["a", "aa"], ["", "b"]),
+    "regex": ({"regex": "a+"}, "regex", "regex-plain", ["a", "aa"], ["", "b"]),
+    "regex with brackets in a class, and a line break": (
+        {"regex": "[\\w[\\].&&+--]+\\cJ\n"},
+        "regex",
+        "regex-plain",
+        ["[&].-\n\n"],
+        ["[]\n", "\n\n"],
+    ),
     "ebnf": ({"ebnf": 'root ::= "a" [b]{2}'}, "grammar", "gbnf", ["abb"], ["ab", ""]),
     "a grammar of a custom tool": (
         {"text": {"format": {"type": "grammar", "syntax": "lark", "definition": LARK}}},
