@@ -11,6 +11,7 @@ from dataclasses import replace
 from ..diagnostics import closest
 from ..schema.places import Place
 from ..tool_calls.read import Tool, Tools
+from ..tool_calls.styles import NUMBER
 from .instance_sentences import Sentences
 from .instance_text import Complaint, Member, Part, Read, read_instance
 
@@ -35,11 +36,15 @@ class Calls:
         self._schemas, self._sentences = schemas, sentences
 
     def about(self, text: str) -> Iterator[Complaint]:
-        """All that is wrong with the calls in a text."""
+        """All that is wrong with the calls in a text, but for those with arguments in tags."""
         style = self._style
+        if style.tags is not None:
+            return
         if style.arguments is None:
-            opening, behind = re.escape(style.opening), re.escape(style.behind_name)
-            closing = re.escape(style.closing)
+            texts = (style.opening, style.behind_name, style.closing)
+            opening, behind, closing = (
+                re.escape(each).replace(re.escape(NUMBER), r"\d+") for each in texts
+            )
             pattern = rf"{opening}([^\n]{{0,200}}?){behind}(.*?)(?:{closing}|\Z)"
             for found in re.finditer(pattern, text, re.DOTALL):
                 tool = self._tools.get(found[1])
@@ -51,8 +56,8 @@ class Calls:
                     yield from _called(read.complaints, tool.name)
             return
         if style.trigger is not None:
-            first, last = style.marks or (style.trigger, style.closing.strip())
-            pattern = rf"{re.escape(first)}(.*?)(?:{re.escape(last)}|\Z)"
+            last = style.closing.strip()
+            pattern = rf"{re.escape(style.trigger)}(.*?)(?:{re.escape(last)}|\Z)"
             for inside in re.finditer(pattern, text, re.DOTALL):
                 yield from self._read(read_instance(text, *inside.span(1)))
             return

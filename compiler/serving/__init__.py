@@ -1,6 +1,7 @@
 """Compiling for servers: processes of their own, one compilation for many who ask, cached files.
 
 requests     a request's fields -> the text of a grammar and its options; flags: what hosts say
+fields       values of fields, and the error of what they must not be
 vllm, sglang their backends, and vLLM's logits processor; engines: what they have in common
 service      ``CompileService``: an artifact as a future
 folder       artifacts in a folder, its limit; open_artifacts: those that are open; metrics

@@ -8,23 +8,32 @@ Fields are those of OpenAI's APIs, of vLLM's ``structured_outputs``, of SGLang's
 and of Ollama's ``format``. What would not be enforced is refused by its name.
 """
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
-
-from constrain.artifacts.errors import ConstrainError, visible
+from typing import Any
 
 from ..diagnostics import GrammarError
 from ..dialects import JSON_SCHEMA, PLAIN_REGEX, STRUCTURAL_TAG, TOOLS, read_grammar
 from ..grammar.check import check
 from ..options import ANY, CompileOptions
 from ..schema.options import ANY_ORDER, FIXED, SchemaOptions
-from ..schema.read import escaped
 from ..tool_calls import STYLES
+from ..tool_calls.read import DISABLED, REASONING
+from .fields import (
+    Json,
+    RequestError,
+    json_text,
+    listed,
+    object_of,
+    only,
+    shown,
+    string,
+    typed,
+    value_of,
+)
 from .flags import X_GUIDANCE, FlagError, closed_inside, closes, with_flags, with_guidance
 
-Json: TypeAlias = Any
+__all__ = ["GRAMMARS", "Request", "RequestError", "request_of"]
 
 # Dialects in which a grammar may be written that does not say its dialect.
 GRAMMARS = ("kbnf", "gbnf", "w3c", "lark", "iso14977")
@@ -38,22 +47,6 @@ _FOREIGN = {
     "functions": "tools",
     "function_call": "tool_choice",
 }
-
-# Characters of a value, and of a pointer, that a message shows.
-_SHOWN, _SHOWN_POINTER = 60, 200
-
-
-class RequestError(ConstrainError):
-    """A request that cannot be read, or that asks for what would not be enforced: the text of an
-    HTTP 400. ``pointer``: of the field at fault (RFC 6901), empty for the whole request."""
-
-    def __init__(self, pointer: str, message: str, hint: str = "") -> None:
-        shown = pointer or "the request"
-        if len(shown) > _SHOWN_POINTER:
-            shown = f"{shown[: _SHOWN_POINTER // 2]}…{shown[-_SHOWN_POINTER // 2 :]}"
-        said = f"{shown}: {message}{hint and f'; {hint}'}"
-        super().__init__(visible(said))
-        self.pointer, self.message, self.hint = pointer, message, hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +89,7 @@ def request_of(
     tokenization: str | None = ANY,
     whitespace: str | None = None,
     style: str = "json",
+    reasoning: str = DISABLED,
     dialects: Iterable[str] = GRAMMARS,
     options: CompileOptions | None = None,
     flags: Mapping[str, Json] | None = None,
@@ -105,33 +99,41 @@ def request_of(
     ``fields``: of the request's body; those that have nothing to do with formats are not looked at.
     ``tokenization``, ``whitespace``: as the options of those names say; under any tokenization no
     masks are precomputed where ``options`` do not say how many. ``style``: how calls of tools are
-    written, a name in ``tool_calls.STYLES``. ``dialects``: in which a grammar may be written that
-    does not say its dialect. ``options``: all else; white space is the usual one of schemas, any,
-    where nothing says it. ``flags``: what the host has said of JSON, as ``flags.with_flags`` reads
-    it; a request's own come after.
+    written, a name in ``tool_calls.STYLES``. ``reasoning``: whether a thought stands before, by the
+    marks of the style: ``disabled``, ``enabled`` or ``auto``. ``dialects``: in which a grammar may
+    be written that does not say its dialect. ``options``: all else; white space is the
+    usual one of schemas, any, where nothing says it. ``flags``: what the host has said of JSON, as
+    ``flags.with_flags`` reads it; a request's own come after.
 
     Raises ``RequestError``, ``LimitError``, and ``ValueError`` for what an option cannot be.
     """
     base = options or CompileOptions()
     if style not in STYLES:
         raise ValueError(f"style must be one of {', '.join(STYLES)}, not {style!r}")
+    if reasoning not in REASONING:
+        raise ValueError(f"reasoning must be one of {', '.join(REASONING)}, not {reasoning!r}")
     if tokenization == ANY and base.prewarm is None:
         base = replace(base, prewarm=0)
     schema = with_flags(base.schema or SchemaOptions(), flags or {})
     if whitespace is not None:
         schema = replace(schema, whitespace=whitespace)
     base = replace(base, tokenization=tokenization, schema=schema)
-    return _Reader(base, style, tuple(dialects), closes(flags or {})).read(fields)
+    written = {"style": style} | ({"reasoning": reasoning} if reasoning != DISABLED else {})
+    return _Reader(base, written, tuple(dialects), closes(flags or {})).read(fields)
 
 
 class _Reader:
     """Reads fields; each method has a value and its pointer, and gives None where it asks for
-    nothing."""
+    nothing. ``written``: how calls and thoughts are."""
 
     def __init__(
-        self, options: CompileOptions, style: str, dialects: tuple[str, ...], closes: bool
+        self,
+        options: CompileOptions,
+        written: Mapping[str, Json],
+        dialects: tuple[str, ...],
+        closes: bool,
     ) -> None:
-        self.options, self.style, self.dialects, self.closes = options, style, dialects, closes
+        self.options, self.written, self.dialects, self.closes = options, written, dialects, closes
 
     def read(self, fields: Mapping[str, Json]) -> Request | None:
         """The one thing that all fields together ask for."""
@@ -150,18 +152,26 @@ class _Reader:
         (first, request), *others = [*found.items(), ("", None)]
         if len(others) > 1:
             raise RequestError(others[0][0], f"{first} asks for a format, too", "leave one out")
-        if tools is None or (request is not None and fields.get("tool_choice") == "none"):
-            return request
-        return tools if request is None else self._with_response(tools, request, first)
+        if "reasoning" in self.written:
+            if tools is None and request is not None:
+                tools = self._of_tools([], {"tool_choice": "none"})
+            if tools is not None and tools.kind != "tools":
+                request = request or tools
+        elif request is not None and fields.get("tool_choice") == "none":
+            tools = None
+        if tools is None or request is None:
+            return tools or request
+        return self._with_response(tools, request, first or "/tools")
 
     def _with_response(self, tools: Request, response: Request, pointer: str) -> Request:
         """Calls, or an answer of a format: where a model must call, the format says nothing."""
         if tools.kind != "tools" or response.dialect != JSON_SCHEMA:
             hint = "say tool_choice none, or leave one out"
-            raise RequestError(pointer, "beside tools a format is a schema, or any object", hint)
-        asked = {**_value(tools.text, "/tools"), "response": _value(response.text, pointer)}
+            message = "beside tools and thoughts a format is a schema, or any object"
+            raise RequestError(pointer, message, hint)
+        asked = {**value_of(tools.text, "/tools"), "response": value_of(response.text, pointer)}
         return replace(
-            tools, text=_json(asked, pointer), options=replace(self.options, dialect=TOOLS)
+            tools, text=json_text(asked, pointer), options=replace(self.options, dialect=TOOLS)
         )
 
     def _field(self, name: str) -> "Callable[[Json, str], Request | None] | None":
@@ -189,20 +199,20 @@ class _Reader:
 
     def _response_format(self, value: Json, pointer: str) -> Request | None:
         """``response_format`` of chat completions, ``text.format`` of responses."""
-        match _typed(value, pointer):
+        match typed(value, pointer):
             case "text":
-                _only(value, ("type",), pointer)
+                only(value, ("type",), pointer)
                 return None
             case "json_object":
-                _only(value, ("type",), pointer)
+                only(value, ("type",), pointer)
                 return self._object(pointer)
             case "json_schema":
                 inner = value
                 if "json_schema" in value:
-                    _only(value, ("type", "json_schema"), pointer)
+                    only(value, ("type", "json_schema"), pointer)
                     pointer = f"{pointer}/json_schema"
-                    inner = _object(value["json_schema"], pointer)
-                _only(inner, ("type", "name", "description", "schema", "strict", "order"), pointer)
+                    inner = object_of(value["json_schema"], pointer)
+                only(inner, ("type", "name", "description", "schema", "strict", "order"), pointer)
                 self._ordered(inner, pointer)
                 if inner.get("schema") is None:
                     raise RequestError(pointer, "there is no 'schema'")
@@ -213,12 +223,12 @@ class _Reader:
                 return self._written(value, pointer)
             case other:
                 hint = "they are text, json_object, json_schema, structural_tag and grammar"
-                message = f"there is no format of the type {_shown(other)}"
+                message = f"there is no format of the type {shown(other)}"
                 raise RequestError(f"{pointer}/type", message, hint)
 
     def _text(self, value: Json, pointer: str) -> Request | None:
         # SGLang has the prompt in a field of this name.
-        if isinstance(value, str | list) or _object(value, pointer).get("format") is None:
+        if isinstance(value, str | list) or object_of(value, pointer).get("format") is None:
             return None
         return self._response_format(value["format"], f"{pointer}/format")
 
@@ -235,9 +245,9 @@ class _Reader:
         flags = ("disable_any_whitespace", "whitespace_pattern", "disable_additional_properties")
         # What is not asked for is not refused.
         said = {
-            k: v for k, v in _object(value, pointer).items() if v is not None and v is not False
+            k: v for k, v in object_of(value, pointer).items() if v is not None and v is not False
         }
-        _only(said, (*kinds, *flags, "disable_fallback", "order"), pointer)
+        only(said, (*kinds, *flags, "disable_fallback", "order"), pointer)
         chosen = [name for name in kinds if name in said]
         if len(chosen) > 1:
             raise RequestError(f"{pointer}/{chosen[1]}", f"{chosen[0]!r} is there, too")
@@ -254,7 +264,7 @@ class _Reader:
         order = said.get("order")
         if order is not None:
             if order not in (FIXED, ANY_ORDER):
-                message = f"this must be {FIXED} or {ANY_ORDER}, not {_shown(order)}"
+                message = f"this must be {FIXED} or {ANY_ORDER}, not {shown(order)}"
                 raise RequestError(f"{pointer}/order", message)
             self._change(lambda schema: replace(schema, order=order), pointer)
 
@@ -277,8 +287,8 @@ class _Reader:
     def _document(self, value: Json, dialect: str, pointer: str) -> str:
         """The text of a document, its schemas closed where a flag says so."""
         if self.closes:
-            return _json(closed_inside(_value(value, pointer), dialect), pointer)
-        return value if isinstance(value, str) else _json(value, pointer)
+            return json_text(closed_inside(value_of(value, pointer), dialect), pointer)
+        return value if isinstance(value, str) else json_text(value, pointer)
 
     def _request(self, kind: str, dialect: str, text: str, pointer: str) -> Request:
         try:
@@ -292,7 +302,7 @@ class _Reader:
         if not isinstance(value, str | Mapping | bool):
             raise RequestError(pointer, "this must be a JSON Schema, or its text")
         if f'"{X_GUIDANCE}"' in value if isinstance(value, str) else _has_guidance(value):
-            read = _value(value, pointer)
+            read = value_of(value, pointer)
             if _has_guidance(read):
                 said, value = read[X_GUIDANCE], {k: v for k, v in read.items() if k != X_GUIDANCE}
                 self._change(lambda schema: with_guidance(schema, said), f"{pointer}/{X_GUIDANCE}")
@@ -309,7 +319,7 @@ class _Reader:
         return self._object(pointer)
 
     def _regex(self, value: Json, pointer: str) -> Request:
-        text = _string(value, pointer)
+        text = string(value, pointer)
         # A dialect is of files, whose last line break nobody means.
         text += "\n" if text.endswith("\n") else ""
         return self._request("regex", PLAIN_REGEX, text, pointer)
@@ -317,13 +327,13 @@ class _Reader:
     def _choice(self, value: Json, pointer: str) -> Request:
         if not isinstance(value, list | tuple) or not value:
             raise RequestError(pointer, "this must be an array of strings, and not empty")
-        texts = [_string(each, f"{pointer}/{i}") for i, each in enumerate(value)]
+        texts = [string(each, f"{pointer}/{i}") for i, each in enumerate(value)]
         text = f"root ::= {' | '.join(map(_quoted, dict.fromkeys(texts)))}"
         return self._request("choice", "gbnf", text, pointer)
 
     def _grammar(self, value: Json, pointer: str) -> Request:
         """A grammar that does not say its dialect, or the one of llguidance's list."""
-        text = _string(value, pointer)
+        text = string(value, pointer)
         if text.lstrip().startswith("{"):
             return self._listed_grammar(text, pointer)
         read, errors = [], []
@@ -345,37 +355,37 @@ class _Reader:
 
     def _listed_grammar(self, text: str, pointer: str) -> Request:
         """``{"grammars": [{"lark_grammar": …}]}``, or a ``json_schema`` there."""
-        value = _value(text, pointer)
-        _only(_object(value, pointer), ("grammars",), pointer)
-        listed = list(_listed(value.get("grammars"), f"{pointer}/grammars"))
+        value = value_of(text, pointer)
+        only(object_of(value, pointer), ("grammars",), pointer)
+        found = list(listed(value.get("grammars"), f"{pointer}/grammars"))
         pointer = f"{pointer}/grammars/0"
-        if len(listed) != 1:
+        if len(found) != 1:
             message = "there must be one grammar, for others are not known by their names"
             raise RequestError(pointer, message)
-        _only(_object(listed[0], pointer), ("name", "lark_grammar", "json_schema"), pointer)
-        said = {k: v for k, v in listed[0].items() if v is not None and k != "name"}
+        only(object_of(found[0], pointer), ("name", "lark_grammar", "json_schema"), pointer)
+        said = {k: v for k, v in found[0].items() if v is not None and k != "name"}
         if len(said) != 1:
             raise RequestError(pointer, "there must be a lark_grammar or a json_schema")
         ((kind, inner),) = said.items()
         if kind == "json_schema":
             return self._schema(inner, f"{pointer}/{kind}")
-        inner = _string(inner, f"{pointer}/{kind}")
+        inner = string(inner, f"{pointer}/{kind}")
         return self._request("grammar", "lark", inner, f"{pointer}/{kind}")
 
     def _written(self, value: Json, pointer: str) -> Request:
         """A grammar as OpenAI's custom tools have it, or as Fireworks does."""
         if "grammar" in value:
-            _only(value, ("type", "grammar"), pointer)
+            only(value, ("type", "grammar"), pointer)
             inner, pointer = value["grammar"], f"{pointer}/grammar"
             if isinstance(inner, str):
                 return self._grammar(inner, pointer)
-            value = _object(inner, pointer)
-        _only(value, ("type", "syntax", "definition"), pointer)
+            value = object_of(inner, pointer)
+        only(value, ("type", "syntax", "definition"), pointer)
         syntax = value.get("syntax")
         if syntax not in ("lark", "regex"):
-            message = f"this must be lark or regex, not {_shown(syntax)}"
+            message = f"this must be lark or regex, not {shown(syntax)}"
             raise RequestError(f"{pointer}/syntax", message)
-        text = _string(value.get("definition"), f"{pointer}/definition")
+        text = string(value.get("definition"), f"{pointer}/definition")
         kind = "regex" if syntax == "regex" else "grammar"
         return self._request(kind, syntax, text, f"{pointer}/definition")
 
@@ -389,38 +399,41 @@ class _Reader:
 
     def _tools(self, fields: Mapping[str, Json]) -> Request | None:
         tools, choice = fields.get("tools"), fields.get("tool_choice")
-        if tools is None or not list(_listed(tools, "/tools")):
+        if tools is None or not list(listed(tools, "/tools")):
             if choice not in (None, "none", "auto"):
                 raise RequestError("/tool_choice", "there are no tools to choose from")
             return None
         if isinstance(choice, Mapping) and choice.get("type") == "custom":
             return self._custom(tools, choice)
-        asked: dict[str, Json] = {"tools": tools}
+        asked: dict[str, Json] = {}
         for name in ("tool_choice", "parallel_tool_calls"):
             if fields.get(name) is not None:
                 asked[name] = fields[name]
-        text = self._document({**asked, "style": self.style}, TOOLS, "/tools")
+        return self._of_tools(tools, asked)
+
+    def _of_tools(self, tools: Json, asked: Mapping[str, Json]) -> Request:
+        text = self._document({"tools": tools, **asked, **self.written}, TOOLS, "/tools")
         return self._request("tools", TOOLS, text, "/tools")
 
     def _custom(self, tools: Json, choice: Mapping[str, Json]) -> Request | None:
         """The input of a custom tool that must be called: a text of its format."""
         inner = choice.get("custom", choice)
         name = inner.get("name") if isinstance(inner, Mapping) else None
-        for i, tool in enumerate(_listed(tools, "/tools")):
+        for i, tool in enumerate(listed(tools, "/tools")):
             if not isinstance(tool, Mapping) or tool.get("type") != "custom":
                 continue
             pointer = f"/tools/{i}"
             if "custom" in tool:
                 pointer = f"{pointer}/custom"
-                tool = _object(tool["custom"], pointer)
+                tool = object_of(tool["custom"], pointer)
             if tool.get("name") == name:
-                _only(tool, ("type", "name", "description", "format"), pointer)
+                only(tool, ("type", "name", "description", "format"), pointer)
                 given = {"type": "text"} if tool.get("format") is None else tool["format"]
-                if _typed(given, f"{pointer}/format") not in ("text", "grammar"):
-                    message = f"there is no format of the type {_shown(given['type'])}"
+                if typed(given, f"{pointer}/format") not in ("text", "grammar"):
+                    message = f"there is no format of the type {shown(given['type'])}"
                     raise RequestError(f"{pointer}/format/type", message, "text or grammar")
                 return self._response_format(given, f"{pointer}/format")
-        raise RequestError("/tool_choice", f"there is no custom tool {_shown(name)}")
+        raise RequestError("/tool_choice", f"there is no custom tool {shown(name)}")
 
 
 def _quoted(text: str) -> str:
@@ -430,66 +443,5 @@ def _quoted(text: str) -> str:
     return f'"{"".join(inside)}"'
 
 
-def _json(value: Json, pointer: str) -> str:
-    """The text of a JSON value, its keys in their order."""
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise RequestError(pointer, f"this is no JSON: {error}") from None
-
-
-def _value(value: Json, pointer: str) -> Json:
-    """The value of a JSON text; of what is no text, itself."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError) as error:
-        raise RequestError(pointer, f"this is no JSON: {error}") from None
-
-
 def _has_guidance(value: Json) -> bool:
     return isinstance(value, Mapping) and X_GUIDANCE in value
-
-
-def _shown(value: Json) -> str:
-    try:
-        text = repr(value)
-    except (RecursionError, ValueError):  # Of numbers of thousands of digits.
-        return f"that {type(value).__name__}"
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
-
-
-def _string(value: Json, pointer: str) -> str:
-    if not isinstance(value, str):
-        raise RequestError(pointer, f"this must be a string, not {_shown(value)}")
-    return value
-
-
-def _object(value: Json, pointer: str) -> Mapping[str, Json]:
-    if not isinstance(value, Mapping):
-        raise RequestError(pointer, f"this must be an object, not {_shown(value)}")
-    return value
-
-
-def _listed(value: Json, pointer: str) -> Iterator[Json]:
-    if not isinstance(value, list | tuple):
-        raise RequestError(pointer, "this must be an array")
-    return iter(value)
-
-
-def _typed(value: Json, pointer: str) -> Json:
-    """The ``type`` of an object."""
-    if "type" not in _object(value, pointer):
-        raise RequestError(pointer, "there is no 'type'")
-    return value["type"]
-
-
-def _only(value: Mapping[str, Json], known: Iterable[str], pointer: str) -> None:
-    """Raise ``RequestError`` for a key that nothing would be done about."""
-    kept = tuple(known)
-    for key in value:
-        if key not in kept:
-            hint = f"known are {', '.join(kept)}"
-            step = escaped(key if isinstance(key, str) else _shown(key))
-            raise RequestError(f"{pointer}/{step}", "this is not known, nor enforced", hint)

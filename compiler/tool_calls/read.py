@@ -15,7 +15,10 @@ from .styles import STYLES, Style
 AUTO, NONE, REQUIRED = "auto", "none", "required"
 MODES = (AUTO, NONE, REQUIRED)
 
-_KEYS = ("tools", "tool_choice", "parallel_tool_calls", "style", "response")
+DISABLED, ENABLED = "disabled", "enabled"
+REASONING = (DISABLED, ENABLED, AUTO)
+
+_KEYS = ("tools", "tool_choice", "parallel_tool_calls", "style", "response", "reasoning")
 _OF_FUNCTION = frozenset(["name", "description", "parameters", "strict"])
 _FUNCTION = "function"
 
@@ -34,13 +37,15 @@ class Tool:
 class Tools:
     """The ``tools`` that may be called. ``mode``: ``auto``, ``none`` or ``required``;
     ``is_parallel``: whether there may be several calls. ``response``: the pointer of a schema of
-    which a text without calls is an instance, None where it may be any."""
+    which a text without calls is an instance, None where it may be any. ``reasoning``: whether a
+    thought comes first, ``disabled``, ``enabled`` or ``auto``."""
 
     tools: tuple[Tool, ...]
     mode: str
     is_parallel: bool
     style: Style
     response: str | None = None
+    reasoning: str = DISABLED
 
 
 def tools_in(value: Json) -> Tools:
@@ -49,13 +54,16 @@ def tools_in(value: Json) -> Tools:
     Raises ``Refused`` for what is no such text.
     """
     if isinstance(value, list):
-        return Tools(_listed(value, ""), REQUIRED, True, STYLES["json"])
+        return Tools(_listed(value, "", False), REQUIRED, True, STYLES["json"])
     if not isinstance(value, dict) or "tools" not in value:
         hint = f"an object has the keys {', '.join(_KEYS)}"
         raise Refused("#", "this must be an array of tools, or an object with 'tools'", hint)
     _only(value, _KEYS, "")
-    tools = _listed(value["tools"], "/tools")
-    style = _one_of(value.get("style"), tuple(STYLES), "/style", "json")
+    tools = _listed(value["tools"], "/tools", value.get("tool_choice") == NONE)
+    style = STYLES[_one_of(value.get("style"), tuple(STYLES), "/style", "json")]
+    reasoning = _one_of(value.get("reasoning"), REASONING, "/reasoning", DISABLED)
+    if style.thought is None and reasoning != DISABLED:
+        raise Refused("#/reasoning", f"the style {style.name!r} has no marks of thoughts")
     mode, chosen, is_one = _choice(
         value.get("tool_choice"), dict.fromkeys(tool.name for tool in tools)
     )
@@ -64,13 +72,14 @@ def tools_in(value: Json) -> Tools:
         raise Refused("#/parallel_tool_calls", "this must be true or false")
     kept = tuple(tool for tool in tools if chosen is None or tool.name in chosen)
     response = "/response" if value.get("response") is not None else None
-    return Tools(kept, mode, is_parallel is not False and not is_one, STYLES[style], response)
+    is_parallel = is_parallel is not False and not is_one
+    return Tools(kept, mode, is_parallel, style, response, reasoning)
 
 
-def _listed(value: Json, pointer: str) -> tuple[Tool, ...]:
+def _listed(value: Json, pointer: str, may_be_empty: bool) -> tuple[Tool, ...]:
     if not isinstance(value, list):
         raise Refused(f"#{pointer}", "this must be an array of tools")
-    if not value:
+    if not value and not may_be_empty:
         raise Refused(f"#{pointer}", "there is no tool")
     tools = [_tool(each, f"{pointer}/{i}") for i, each in enumerate(value)]
     places: dict[str, str] = {}

@@ -1,22 +1,21 @@
 """From tools to the rules of a grammar.
 
-texts ::= (until call)* plain       auto, calls that a trigger begins anywhere
+texts ::= (plain calls)* plain      auto, calls that a trigger begins anywhere
 texts ::= plain | calls             auto, calls that a text begins with
 texts ::= plain                     none
 texts ::= calls                     required
 texts ::= response | calls          auto, where texts without calls have a schema
+texts ::= thought texts             where a model thinks before
 call  ::= "{" "\\"name\\"" ":" ("\\"f\\"" "," "\\"arguments\\"" ":" schema of f | …) "}"
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from ..automata import regex_ir as regex
-from ..automata.boolean import complement, embedded, shortest_matches
-from ..automata.dfa import Dfa
-from ..automata.minimize import minimal
-from ..automata.thompson import thompson
+from ..automata.boolean import embedded
 from ..diagnostics import CheckError, Source, Span
 from ..grammar import tree
 from ..limits import Limits
@@ -28,12 +27,18 @@ from ..schema.read import Document, Json, read_json, value_of
 from ..schema.rules.contradictions import contradiction
 from ..schema.rules.deferred import Deferred
 from ..schema.rules.emit import Emitter
-from .read import AUTO, NONE, Tool, Tools, tools_in
+from ..structural_tags.free_text import texts_without
+from ..structural_tags.xml_styles import Tags
+from .read import AUTO, DISABLED, ENABLED, NONE, Tool, Tools, tools_in
+from .styles import NUMBER
 
 _TEXTS = "texts"
 
 # What a text that calls nothing does not begin with, where no trigger begins a call.
 _SPACE, _CALLING = " \t\n\r", "{["
+
+# The most digits of a number.
+_DIGITS = 9
 
 
 def grammar_of(source: Source, options: SchemaOptions, limits: Limits) -> tree.Grammar:
@@ -45,8 +50,6 @@ def grammar_of(source: Source, options: SchemaOptions, limits: Limits) -> tree.G
         raise CheckError(source, [error.placed(document.spans)]) from None
     roots, around = _schemas_and_calls(tools, document)
     grammar = grammar_around(document, roots, options, limits, around)
-    if tools.style.marks is None:
-        return grammar
     return replace(grammar, tokens=tree.distinct_tokens(grammar.rules))
 
 
@@ -59,6 +62,8 @@ def deferred_grammar(
     try:
         tools = tools_in(value)
     except Refused:
+        return grammar_of(source, options, limits)
+    if tools.style.tags is not None:
         return grammar_of(source, options, limits)
     roots, around = _schemas_and_calls(tools, Document(source, value, {}, {}, {}))
     whole = partial(grammar_of, source, options)
@@ -90,6 +95,8 @@ class _Calls:
     ) -> None:
         self.emitter, self.tools, self.document = emitter, tools, document
         self.style, self.goals = tools.style, goals
+        self.tags = None if tools.style.tags is None else Tags(emitter, tools.style.tags)
+        self._parts = re.compile(f"({'|'.join(map(re.escape, [NUMBER, *tools.style.tokens]))})")
         self.span = self._place("")
 
     def _place(self, pointer: str) -> Span:
@@ -101,35 +108,41 @@ class _Calls:
         write, tools = self.emitter, self.tools
         write.begin(_TEXTS, self.span)
         if tools.mode == NONE:
-            options = [self._plain()]
+            found = self._plain()
         elif tools.mode != AUTO:
-            options = [self._calls()]
+            found = self._calls()
         elif self.style.trigger is None or tools.response is not None:
-            options = [self._plain(), self._calls()]
+            found = write.choice([self._plain(), self._calls()])
         else:
-            options = list(self._calls_in_text(self.style.trigger))
-        write.rule(_TEXTS, options)
+            plain = self._plain()
+            turn = write.sequence(plain, self._calls(self.style.trigger))
+            most = None if tools.is_parallel else 1
+            found = write.sequence(write.repetition(turn, 0, most), plain)
+        write.begin(_TEXTS, self.span)
+        write.rule(_TEXTS, [write.sequence(self._thought(), found)])
         return _TEXTS
 
-    def _calls_in_text(self, trigger: str) -> Iterator[tree.Expr]:
-        write, plain = self.emitter, self._plain()
-        if self.style.marks is None:
-            found = embedded(shortest_matches(_ending(trigger)))
-            until = self._pattern("text before a call", found)
-            turn = write.sequence(until, self._call(without=trigger))
-        else:
-            turn = write.sequence(plain, self._call())
-        most = None if self.tools.is_parallel else 1
-        yield write.sequence(write.repetition(turn, 0, most), plain)
+    def _thought(self) -> tree.Expr:
+        """What a model thinks before all else, if it does."""
+        write, thought = self.emitter, self.style.thought
+        if thought is None or self.tools.reasoning == DISABLED:
+            return write.literal("")
+        is_needed = self.tools.reasoning == ENABLED
+        opening, inside = self._written(thought.opening), self._text_without("thought", [])
+        if is_needed and thought.in_prompt:
+            opening = write.repetition(opening, 0, 1)
+        whole = write.sequence(opening, inside, self._written(thought.closing + thought.behind))
+        return whole if is_needed else write.repetition(whole, 0, 1)
 
     def _plain(self) -> tree.Expr:
         """A text that calls nothing, which may be empty; one of a schema, if there is one."""
-        write = self.emitter
+        write, style = self.emitter, self.style
+        before = self._written(style.text)
         if self.tools.response is not None:
-            return write.value(self.goals[self.tools.response])
-        if self.style.trigger is not None:
-            found = complement(_holding(self.style.trigger), write.limits)
-            return self._pattern("text", embedded(found))
+            return write.sequence(before, write.value(self.goals[self.tools.response]))
+        if style.trigger is not None or style.text:
+            found = self._text_without("text", [style.trigger] if style.trigger else [])
+            return write.sequence(before, found)
         space = regex.char_class((ord(char), ord(char)) for char in _SPACE)
         taken = sorted(ord(char) for char in _SPACE + _CALLING)
         runs = zip([-1, *taken], [*taken, 0x110000], strict=True)
@@ -137,51 +150,59 @@ class _Calls:
         rest = regex.Optional(regex.seq(first, regex.EVERYTHING))
         return self._pattern("text", regex.seq(regex.repeat(space, 0, None), rest))
 
-    def _calls(self) -> tree.Expr:
-        """One call or, if there may be, several."""
+    def _text_without(self, name: str, unwanted: list[str]) -> tree.Expr:
+        """Any text without these, nor marks of a thought where there may be one."""
+        if self.style.thought is not None and self.tools.reasoning != DISABLED:
+            unwanted = [*unwanted, self.style.thought.opening, self.style.thought.closing]
+        return self._pattern(name, embedded(texts_without(unwanted, (), self.emitter.limits)))
+
+    def _calls(self, trigger: str = "") -> tree.Expr:
+        """One call or, if there may be, several. In a text they begin with the ``trigger``, and
+        each stands alone if there is nothing around all."""
         write, style = self.emitter, self.style
-        call = self._call()
-        if not self.tools.is_parallel:
-            return call
-        if style.is_array:
+        first, last = style.around
+        call = self._call(trigger if not first else "")
+        if self.tools.is_parallel and style.is_array:
             more = write.repetition(write.sequence(write.comma(), call), 0, None)
             return write.bracketed("[", write.sequence(call, more), "]")
-        more = write.repetition(write.sequence(write.literal(style.between), call), 0, None)
-        return write.sequence(call, more)
+        if self.tools.is_parallel and not style.is_last and (first or not trigger):
+            between = self._written(style.between)
+            call = write.sequence(call, write.repetition(write.sequence(between, call), 0, None))
+        first = first[first.index(trigger) :] if first else ""
+        return write.sequence(self._written(first), call, self._written(last))
 
-    def _call(self, without: str = "") -> tree.Expr:
-        """One call; ``without``: what it begins with, and was read already."""
+    def _call(self, trigger: str) -> tree.Expr:
+        """One call, from its trigger on."""
         write, style = self.emitter, self.style
-        opening, closing = style.opening.removeprefix(without), write.literal(style.closing)
-        options = [self._of_tool(tool) for tool in self.tools.tools]
-        write.begin(_TEXTS, self.span)
-        tools = write.choice(options)
-        if style.arguments is None:
-            found = write.sequence(write.literal(opening), tools, closing)
-        else:
-            inside = write.sequence(write.text("name"), write.colon(), tools)
-            called = write.bracketed("{", inside, "}")
-            found = write.sequence(write.literal(opening), called, closing)
-        if style.marks is not None:
-            first, last = (tree.Token(name, (), False, self.span) for name in style.marks)
-            found = write.sequence(first, found, last)
-        write.rule("call", [found])
+        opening, closing = style.opening, self._written(style.closing)
+        options = []
+        for before, behind in [(opening, style.behind_name), *style.others]:
+            tools = write.choice([self._of_tool(tool, behind) for tool in self.tools.tools])
+            write.begin(_TEXTS, self.span)
+            if style.arguments is not None:
+                inside = write.sequence(write.text("name"), write.colon(), tools)
+                tools = write.bracketed("{", inside, "}")
+            before = before[before.index(trigger) :]
+            options.append(write.sequence(self._written(before), tools))
+        if style.is_last:
+            closing = write.repetition(closing, 0, 1)
+        write.rule("call", [write.sequence(write.choice(options), closing)])
         return write.reference("call")
 
-    def _of_tool(self, tool: Tool) -> tree.Expr:
+    def _of_tool(self, tool: Tool, behind: str) -> tree.Expr:
         """Its name and its arguments."""
         write, style = self.emitter, self.style
         write.begin(f"call of {tool.name}", self._place(tool.pointer))
         arguments = self._arguments(tool)
         if style.arguments is None:
-            return write.sequence(write.literal(tool.name + style.behind_name), arguments)
+            return write.sequence(write.literal(tool.name), self._written(behind), arguments)
         key = write.sequence(write.comma(), write.text(style.arguments), write.colon())
         return write.sequence(write.text(tool.name), key, arguments)
 
     def _arguments(self, tool: Tool) -> tree.Expr:
         write = self.emitter
         if tool.parameters is None:
-            return write.bracketed("{", write.literal(""), "}")
+            return (self.tags or write).bracketed("{", write.literal(""), "}")
         goal, schema = self.goals[tool.parameters], self.document.at(tool.parameters)
         if not _says_object(schema):
             near = write.goals.nearest(goal)
@@ -191,24 +212,32 @@ class _Calls:
             message = f"no object satisfies this schema, so that {tool.name!r} cannot be called"
             why = contradiction(goal, write.normal, f"#{tool.parameters}")
             raise Refused(f"#{tool.parameters}", message, str(why) if why else "")
-        return write.value(goal)
+        if self.tags is None:
+            return write.value(goal)
+        name = f"#{tool.parameters} in tags"
+        if name not in write.by_name:
+            self.tags.write(goal, name, tool.parameters, self._place(tool.parameters))
+        return write.reference(name)
+
+    def _written(self, text: str) -> tree.Expr:
+        """A text of the style: its tokens, its numbers, and the rest as it is."""
+        write = self.emitter
+        found: list[tree.Expr] = []
+        for part in self._parts.split(text):
+            if part == NUMBER:
+                digits = regex.repeat(regex.char_class([(0x30, 0x39)]), 1, _DIGITS)
+                found.append(self._pattern("number of a call", digits))
+            elif part in self.style.tokens:
+                found.append(tree.Token(part, (), False, self.span))
+            else:
+                found.append(write.literal(part))
+        return write.sequence(*found)
 
     def _pattern(self, name: str, node: regex.Node) -> tree.Expr:
         write = self.emitter
         body = tree.Pattern(node, "", self.span)
         write.by_name[name] = tree.Rule(name, self.span, body, self.span, terminal=True)
         return write.reference(name)
-
-
-def _ending(text: str) -> Dfa:
-    """The texts that end with one."""
-    return minimal(thompson(regex.seq(regex.EVERYTHING, regex.lit(text.encode("utf-8")))))
-
-
-def _holding(text: str) -> Dfa:
-    """The texts that one stands in."""
-    inside = regex.seq(regex.EVERYTHING, regex.lit(text.encode("utf-8")), regex.EVERYTHING)
-    return minimal(thompson(inside))
 
 
 def _says_object(schema: Json) -> bool:

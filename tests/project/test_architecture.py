@@ -101,7 +101,7 @@ COMPILER: dict[str, set[str]] = {
     "regexes": BASE | {"automata", "unicode"},
     "schema": BASE | {"automata", "grammar", "regexes", "unicode"},
     "structural_tags": BASE | {"automata", "grammar", "schema"},
-    "tool_calls": BASE | {"automata", "grammar", "schema"},
+    "tool_calls": BASE | {"automata", "grammar", "schema", "structural_tags"},
     "dialects": BASE
     | {"automata", "grammar", "regexes", "schema", "structural_tags", "tool_calls", "unicode"},
     "lnf": BASE | {"automata", "grammar", "lazy_dfa"},

@@ -1,25 +1,34 @@
-"""Each style with each choice, response and number of calls: texts drawn from the masks alone are
-read as a host reads them, and their arguments are valid."""
+"""Each style with each choice, response, thought and number of calls: texts drawn from the masks
+alone are read as a host reads them, and their arguments are valid."""
 
 import json
 import random
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from support import spelling_all_bytes
+from support.schema.model_outputs import MODELS, thinking
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Compiler, Tokenizer
+from constrain.compiler import Compiler, SchemaOptions, Tokenizer
 from constrain.compiler.options import CompileOptions
+from constrain.compiler.tool_calls import STYLES
 
 CITY = {
     "type": "object",
-    "properties": {"city": {"type": "string", "maxLength": 12}, "days": {"type": "integer"}},
+    "properties": {
+        "city": {"type": "string", "maxLength": 6},
+        "days": {"type": "integer", "minimum": -99, "maximum": 99},
+        "near": {
+            "type": "object",
+            "properties": {"x": {"enum": [1, None]}},
+            "additionalProperties": False,
+        },
+    },
     "required": ["city"],
     "additionalProperties": False,
 }
@@ -28,99 +37,54 @@ TOOLS = [
     {"type": "function", "function": {"name": "weather_map", "parameters": CITY, "strict": False}},
     {"type": "function", "function": {"name": "time"}},
 ]
-PARAMETERS = {"weather": CITY, "weather_map": CITY, "time": {"type": "object"}}
-RESPONSE = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
+PARAMETERS = {"weather": CITY, "weather_map": CITY, "time": {"maxProperties": 0}}
+RESPONSE = {**CITY, "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 NAMED = {"type": "function", "function": {"name": "weather_map"}}
 
 CHOICES: dict[str, Any] = {"auto": "auto", "none": "none", "required": "required", "named": NAMED}
 
 # Where masks allow one of these they are often taken, so that strings and texts end.
-CLOSERS = frozenset((b'"', b"}", b"]", b"<", b",", b":"))
+CLOSERS = frozenset((b'"', b"}", b"]", b"<", b",", b":", b"/"))
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What a host reads of a text: the name and the arguments of each call, and the text around."""
-
-    calls: list[tuple[str, Any]]
-    text: str
+# Styles whose marks are tokens of the tokenizer.
+OF_TOKENS = [style.name for style in STYLES.values() if style.tokens]
 
 
-def read_json(text: str) -> Reading:
-    """An array, or one object; any other text calls nothing."""
-    found = json.loads(text) if text.lstrip().startswith(("[", "{")) else {}
-    if isinstance(found, dict) and "name" not in found:
-        return Reading([], text)
-    found = found if isinstance(found, list) else [found]
-    return Reading([(each["name"], each["arguments"]) for each in found], "")
+def combinations(style: str) -> Iterator[tuple[str, bool, bool, str]]:
+    """A choice, whether there is a schema of texts, whether there may be several calls, and whether
+    there is a thought."""
+    thoughts = ("disabled", "enabled", "auto") if MODELS[style].thought else ("disabled",)
+    for choice, response, parallel in product(CHOICES, (False, True), (False, True)):
+        if choice != "none" or parallel:
+            yield from ((choice, response, parallel, thought) for thought in thoughts)
 
 
-def read_llama(text: str) -> Reading:
-    """Objects with a semicolon between them."""
-    decoder, found, at = json.JSONDecoder(), [], 0
-    while text.startswith("{", at):
-        value, at = decoder.raw_decode(text, at)
-        if "name" not in value:
-            return Reading([], text)
-        found.append((value["name"], value["parameters"]))
-        at += 2 * text.startswith("; ", at)
-    assert at == len(text) or not found
-    return Reading(found, text[at:])
-
-
-def read_hermes(text: str) -> Reading:
-    """What stands between marks, and what around them."""
-    parts = re.split(r"<tool_call>\n(.*?)\n</tool_call>", text, flags=re.DOTALL)
-    calls = [json.loads(each) for each in parts[1::2]]
-    return Reading([(each["name"], each["arguments"]) for each in calls], "".join(parts[::2]))
-
-
-def read_function(text: str) -> Reading:
-    """The same of other marks, with the name in them."""
-    parts = re.split(r"<function=([^>]*)>(.*?)</function>", text, flags=re.DOTALL)
-    calls = [(name, json.loads(each)) for name, each in zip(parts[1::3], parts[2::3], strict=True)]
-    return Reading(calls, "".join(parts[::3]))
-
-
-READERS: dict[str, Callable[[str], Reading]] = {
-    "json": read_json,
-    "llama3_json": read_llama,
-    "hermes": read_hermes,
-    "function": read_function,
-}
-# What a call begins with, where there may be other texts.
-BEGINNINGS = {
-    "json": "[",
-    "llama3_json": '{"name',
-    "hermes": "<tool_call>",
-    "function": "<function=",
-}
-
-COMBINATIONS = [
-    (style, choice, response, parallel)
-    for style, choice, response, parallel in product(READERS, CHOICES, (False, True), (False, True))
-    if choice != "none" or parallel
-]
-
-
-def drawn(artifact: Artifact, rng: random.Random, begun: list[int]) -> str:
-    """A text of a walk by masks alone, which ends, behind the tokens ``begun``."""
+def drawn(
+    artifact: Artifact, rng: random.Random, marks: Sequence[list[int]], *, calls: bool
+) -> str:
+    """A text of a walk by masks alone, which ends; ``marks`` are tokens that it tries, and mostly
+    where it should have ``calls``."""
     matcher, vocabulary = artifact.matcher(), artifact.vocabulary
-    ids = list(begun)
-    for each in begun:
-        matcher.advance(each)
+    ids: list[int] = []
     while True:
         assert len(ids) < 2_000
         allowed = tokenset.to_ids(matcher.mask()).tolist()
         assert allowed
         ends = [each for each in allowed if each in artifact.manifest.eos]
-        if ends and (len(ends) == len(allowed) or rng.random() < 0.3):
+        if ends and (len(ends) == len(allowed) or rng.random() < (0.03 if calls else 0.3)):
             break
-        texts = [each for each in allowed if each not in ends]
-        closing = [each for each in texts if vocabulary.token(each)[:1] in CLOSERS]
+        calls &= len(ids) < 40
         often = 0.3 if len(ids) < 100 else 0.95
-        ids.append(rng.choice(closing if closing and rng.random() < often else texts))
-        matcher.advance(ids[-1])
+        found = [each for each in marks if matcher.validate(each) == len(each)]
+        if found and rng.random() < (0.9 if calls else often):
+            taken = rng.choice(found)
+        else:
+            texts = [each for each in allowed if each not in ends]
+            closing = [each for each in texts if vocabulary.token(each)[:1] in CLOSERS]
+            taken = [rng.choice(closing if closing and rng.random() < often else texts)]
+        assert matcher.accept(taken) == len(taken)
+        ids += taken
     return b"".join(map(vocabulary.token, ids)).decode("utf-8")
 
 
@@ -129,40 +93,80 @@ def valid(value: Any, schema: dict[str, Any]) -> bool:
     return Draft202012Validator(schema).is_valid(value)
 
 
-@pytest.mark.parametrize(("style", "choice", "response", "parallel"), COMBINATIONS)
-def test_texts_are_read_as_calls_that_are_valid(
-    default_tokenizer: Tokenizer,
-    style: str,
-    choice: str,
-    response: bool,
-    parallel: bool,
-    full: bool,
-) -> None:
-    """As many calls as were asked for, of tools that there are, and a response by its schema."""
-    asked: dict[str, Any] = {"tools": TOOLS, "tool_choice": CHOICES[choice], "style": style}
-    asked |= {"parallel_tool_calls": parallel}
-    asked |= {"response": RESPONSE} if response else {}
-    options = CompileOptions(dialect="tools", tokenization="any", precompute="none")
-    artifact = Compiler(default_tokenizer, options=options).compile(json.dumps(asked))
-    rng = random.Random(f"{style}{choice}{response}{parallel}")
+@pytest.fixture(scope="module")
+def marked(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
+    """Has the marks of all styles as tokens; the first of them ends a text."""
+    tokens = dict.fromkeys(token for name in OF_TOKENS for token in STYLES[name].tokens)
+    letters = "".join(map(chr, (10, *range(32, 127))))
+    return spelling_all_bytes(tmp_path_factory.mktemp("marks"), letters, [], ("<eos>", *tokens))
 
-    most = 0
-    beginning = BEGINNINGS["llama3_json" if style == "json" and not parallel else style]
-    begun = default_tokenizer.encode(beginning) if choice == "auto" else []
-    for number in range(200 if full else 6):
-        text = drawn(artifact, rng, begun if number % 2 else [])
-        found = READERS[style](text)
-        most = max(most, len(found.calls))
+
+def test_every_style_is_read() -> None:
+    """By a reader of its own, and with each model 40 combinations at least."""
+    assert set(MODELS) == set(STYLES)
+    assert all(
+        len(list(combinations(name))) >= 40 for name, model in MODELS.items() if model.thought
+    )
+
+
+@pytest.mark.parametrize("style", MODELS)
+def test_texts_are_read_as_calls_that_are_valid(
+    default_tokenizer: Tokenizer, marked: Tokenizer, style: str, full: bool
+) -> None:
+    """As many calls as were asked for, of tools that there are, a response by its schema, and a
+    thought before all where there must be one."""
+    tokenizer = marked if style in OF_TOKENS else default_tokenizer
+    compiler = Compiler(
+        tokenizer,
+        options=CompileOptions(
+            dialect="tools",
+            tokenization="any",
+            precompute="none",
+            schema=SchemaOptions(whitespace="1"),
+        ),
+    )
+    every = list(combinations(style))
+    chosen = every if full else random.Random(style).sample(every, 4)
+    for choice, response, parallel, thought in chosen:
+        rng = random.Random(f"{style}{choice}{response}{parallel}{thought}")
+        asked: dict[str, Any] = {"tools": TOOLS, "tool_choice": CHOICES[choice], "style": style}
+        asked |= {"parallel_tool_calls": parallel}
+        asked |= {"response": RESPONSE} if response else {}
+        asked |= {"reasoning": thought} if thought != "disabled" else {}
+        artifact = compiler.compile(json.dumps(asked))
+        check_texts(artifact, tokenizer, asked, rng, 100 if full else 6)
+
+
+def check_texts(
+    artifact: Artifact, tokenizer: Tokenizer, asked: Any, rng: random.Random, count: int
+) -> None:
+    """What texts of a request are read as."""
+    model, choice = MODELS[asked["style"]], asked["tool_choice"]
+    read, marks, reasoning = model.read, model.marks, asked.get("reasoning", "disabled")
+    if model.thought is not None and reasoning != "disabled":
+        marks = (*marks, model.thought[1], "".join(model.thought[1:]))
+        if asked["style"] != "harmony":
+            read = thinking(*model.thought, reasoning == "enabled", read)
+    if choice == "none":
+        marks = tuple(mark for mark in marks if mark in (model.thought or ()))
+    most, thoughts = 0, 0
+    encoded = [tokenizer.encode(mark) for mark in marks]
+    for number in range(count):
+        text = drawn(artifact, rng, encoded, calls=number % 2 == 0)
+        found = read(text)
+        most, thoughts = max(most, len(found.calls)), thoughts + (found.thought is not None)
         assert all(valid(value, PARAMETERS[name]) for name, value in found.calls), text
-        if choice == "named":
-            assert [name for name, _ in found.calls] == ["weather_map"]
-        if choice in ("required", "named"):
-            assert found.calls
-            assert not found.text.strip()
+        if choice == NAMED:
+            assert [name for name, _ in found.calls] == ["weather_map"], text
+        if choice in ("required", NAMED):
+            assert found.calls, text
+            assert not found.text.strip(), text
         if choice == "none":
-            assert not found.calls
-        if not parallel:
-            assert len(found.calls) <= 1
-        if response and not found.calls:
-            assert valid(json.loads(text), RESPONSE), text
-    assert (most > 0) == (choice != "none")
+            assert not found.calls, text
+        if not asked["parallel_tool_calls"]:
+            assert len(found.calls) <= 1, text
+        if "response" in asked and not found.calls:
+            assert valid(json.loads(found.text), RESPONSE), text
+    assert (most > 0) == (choice != "none"), asked
+    assert reasoning != "enabled" or thoughts == count
+    assert reasoning != "disabled" or thoughts == 0

@@ -73,6 +73,8 @@ CASES: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("function", "none"): (["Hello"], ["<function=time>{}</function>", "<function="]),
 }
 
+TEXTS = sorted({style for style, _ in CASES})
+
 
 @pytest.mark.parametrize(("style", "choice"), CASES)
 def test_a_choice_says_whether_there_are_calls_and_a_style_how_they_are_written(
@@ -88,7 +90,7 @@ def test_a_choice_says_whether_there_are_calls_and_a_style_how_they_are_written(
     )
 
 
-@pytest.mark.parametrize("style", [name for name in STYLES if name != "qwen"])
+@pytest.mark.parametrize("style", TEXTS)
 def test_a_text_without_calls_may_have_a_schema(style: str) -> None:
     """Then calls stand alone, where there may be some."""
     response = {"$ref": "#/$defs/c", "$defs": {"c": {"const": 7}}}
@@ -102,12 +104,6 @@ def test_a_text_without_calls_may_have_a_schema(style: str) -> None:
         found = {**asked, "tool_choice": choice}
         assert all(accepts(found, text) for text in members)
         assert not any(accepts(found, text) for text in others)
-
-
-def test_every_style_is_tried() -> None:
-    """With each choice; one is of tokens, and so of no texts."""
-    choices = ("auto", "none", "required")
-    assert {(s, c) for s in STYLES for c in choices if s != "qwen"} == set(CASES)
 
 
 LETTERS = "".join(map(chr, (10, *range(32, 127))))
@@ -141,7 +137,7 @@ def test_marks_of_calls_may_be_tokens(tmp_path: Path, tokenization: str) -> None
         assert artifact.matcher().accept([*bytewise, 200]) <= len(bytewise)
 
 
-@pytest.mark.parametrize("style", [name for name in STYLES if name != "qwen"])
+@pytest.mark.parametrize("style", TEXTS)
 def test_without_parallel_calls_there_is_one(style: str) -> None:
     """So it is of a tool that is chosen by its name, and of that tool alone."""
     one = {
