@@ -237,6 +237,14 @@ def tokenizer_at(name: str | None, *, no_cache: bool = False) -> "AnyTokenizer":
     return load_tokenizer(name, cache=None if no_cache else "default")
 
 
+def parsed_ids(text: str) -> list[int]:
+    """The ids of tokens, with commas or blanks between them. Raises ``UsageError``."""
+    parts = [part for part in text.replace(",", " ").split() if part]
+    if not all(part.isascii() and part.isdigit() and len(part) < 19 for part in parts):
+        raise UsageError(f"--prefix-ids takes numbers with commas between them, not {text!r}")
+    return [int(part) for part in parts]
+
+
 def argument_text(text: str) -> str:
     """A text that was given as an argument, which must be UTF-8."""
     try:

@@ -11,11 +11,12 @@ from constrain.artifacts.errors import visible
 
 from .. import options
 from ..compiling import say_depth, subject_of
-from ..console import UsageError, write_data, write_text
-from ..inputs import STDIN, read_bytes
+from ..console import UsageError, note, write_data, write_text
+from ..inputs import STDIN, parsed_ids, read_bytes, tokenizer_at
 from ..quoting import escaped, quoted, text_of
 
 if TYPE_CHECKING:
+    from constrain.artifacts import Artifact
     from constrain.compiler.explain.repairs import Edit, Repair
     from constrain.compiler.explain.report import Verdict
 
@@ -32,20 +33,29 @@ class Format(StrEnum):
     JSON = "json"
 
 
-@options.compile_options(*options.SOURCE, "meaning", "max_depth", *options.LIMITS)
+@options.compile_options(
+    *options.TOKENIZER, *options.SOURCE, "meaning", "max_depth", *options.LIMITS
+)
 def explain(
     subject: options.Subject,
     given: options.Given,
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="The text, or - for standard input.")
     ] = STDIN,
+    prefix_ids: Annotated[
+        str | None,
+        typer.Option(
+            metavar="IDS", help="The text is these tokens of --tokenizer, as in 464,3290, no FILE."
+        ),
+    ] = None,
     format_: Annotated[
         Format, typer.Option("--format", "-f", help="text: one line; json: one object.")
     ] = Format.TEXT,
 ) -> int:
     """Say whether a text is a member of the grammar, and if not where and why.
 
-    No text matches a token that the grammar names as a token, such as GBNF's <think>.
+    A token that the grammar names, such as GBNF's <think>, is read with --tokenizer alone: in the
+    text by its name, or by its id.
 
     Exit code 0 if it is accepted; 1 if it is rejected, or incomplete (more text could make it
     a member).
@@ -54,15 +64,22 @@ def explain(
     Examples:
       constrain explain date.ebnf text.txt
       printf 2024-13-01 | constrain explain date.cst
+      constrain explain think.gbnf answer.txt --tokenizer tokenizer.json
     """
-    if subject == file == STDIN:
+    if prefix_ids is not None and file != STDIN:
+        raise UsageError("--prefix-ids is the text: say no FILE beside it")
+    if subject == file == STDIN and prefix_ids is None:
         raise UsageError("the grammar and the text cannot both come from standard input")
-    from constrain.artifacts import Artifact
+    from constrain.artifacts.artifact import Artifact
     from constrain.artifacts.network.tables import NetworkTables
     from constrain.compiler.explain.explainer import explainer_of_artifact, explainer_of_grammar
     from constrain.compiler.explain.report import Status
 
     found = subject_of(subject, given)
+    if given.tokenizer is not None or prefix_ids is not None:
+        with_ids = read_bytes(file) if prefix_ids is None else parsed_ids(prefix_ids)
+        verdict, repair, text = _with_tokens(found, subject, given, with_ids)
+        return _answer(verdict, repair, file if prefix_ids is None else "<ids>", text, format_)
     text = read_bytes(file)
     if isinstance(found, str):
         wanted = given.compile_options(subject)
@@ -74,9 +91,47 @@ def explain(
     # What a limit names that is hit from here on.
     given.limits().check_resources("reading the text")
     verdict, repair = explainer.verdict(text), None
-    # No text repairs what a token is missing in.
-    if verdict.status is not Status.ACCEPTED and not verdict.tokens:
+    if verdict.tokens:
+        note("--tokenizer FILE reads the tokens that the grammar names, too")
+    elif verdict.status is not Status.ACCEPTED:
         repair = explainer.repair(text)
+    return _answer(verdict, repair, file, text, format_)
+
+
+def _with_tokens(
+    subject: "Artifact | str",
+    path: str,
+    given: options.Given,
+    text: bytes | list[int],
+) -> "tuple[Verdict, Repair | None, bytes]":
+    """The verdict on a text in which tokens are read, by the grammar's text, its repair, and the
+    text as it is written."""
+    from constrain.compiler.explain.engines import ExplainError
+    from constrain.compiler.explain.explainer import with_tokens
+    from constrain.compiler.explain.report import Status
+    from constrain.compiler.options import options_of
+
+    tokenizer = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
+    if isinstance(subject, str):
+        source, wanted = subject, given.compile_options(path)
+    elif subject.manifest.source is None:
+        raise ExplainError("tokens are read by the grammar's text, which was stripped")
+    elif subject.manifest.tokenizer_sha256 != tokenizer.sha256:
+        raise UsageError(f"{visible(path)}: --tokenizer names the tokenizer that it is for")
+    else:
+        source, wanted = subject.manifest.source, options_of(subject.manifest)
+    explainer = with_tokens(source, wanted, tokenizer, path)
+    read = explainer.given(text)
+    verdict = explainer.verdict(read)
+    repair = None if verdict.status is Status.ACCEPTED else explainer.repair(read)
+    return verdict, repair, read.text
+
+
+def _answer(
+    verdict: "Verdict", repair: "Repair | None", file: str, text: bytes, format_: Format
+) -> int:
+    from constrain.compiler.explain.report import Status
+
     if repair is not None and verdict.sentences and not repair.is_member:
         repair = None  # Which would lead away from what the sentences say.
     name = "<stdin>" if file == STDIN else file
@@ -107,6 +162,7 @@ def _as_json(verdict: "Verdict", repair: "Repair | None", name: str) -> str:
             for text, octets in verdict.begun
         ],
         "tokens": list(verdict.tokens),
+        "stands": verdict.stands,
         "may_end": verdict.may_end,
         "but_for_line_break": verdict.but_for_line_break,
     }
@@ -148,7 +204,8 @@ def _said(verdict: "Verdict", name: str, text: bytes) -> str:
     place = f"{name}:{verdict.line}:{verdict.column}: {verdict.status.value}"
     if verdict.status is Status.REJECTED:
         octet = text[verdict.offset]
-        place += f" at {class_text([(octet, octet)])} (byte {verdict.offset})"
+        stands = f"the token {verdict.stands}" if verdict.stands else class_text([(octet, octet)])
+        place += f" at {stands} (byte {verdict.offset})"
     if verdict.instance is not None:
         place += f", at {verdict.instance or 'the root'}"
     elif verdict.rules or verdict.path:

@@ -24,7 +24,7 @@ from ..console import (
     write_data,
     write_text,
 )
-from ..inputs import tokenizer_at
+from ..inputs import parsed_ids, tokenizer_at
 from ..quoting import all_quoted, quoted, text_of
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def mask(
         return _answer_why(artifact, tokenizer, prefix, prefix_ids, why, format_)
     most = None if every or not is_terminal(sys.stdout) else _ON_A_TERMINAL
     if prefix_ids is not None:
-        return _answer_ids(artifact, _parsed_ids(prefix_ids), format_, most)
+        return _answer_ids(artifact, parsed_ids(prefix_ids), format_, most)
     return _answer_text(artifact, os.fsencode(prefix or ""), format_, most)
 
 
@@ -153,12 +153,13 @@ def _answer_why(
     format_: Format,
 ) -> int:
     from constrain.artifacts.errors import TokenRefusedError
-    from constrain.compiler.explain.explainer import ExplainError, explainer_of_artifact
+    from constrain.compiler.explain.engines import ExplainError
+    from constrain.compiler.explain.explainer import explainer_of_artifact
     from constrain.compiler.explain.refusals import Refusals
 
     tokens = [_token_of(artifact, each) for each in why]
     if prefix_ids is not None:
-        ids, pending = _parsed_ids(prefix_ids), b""
+        ids, pending = parsed_ids(prefix_ids), b""
     else:
         text = os.fsencode(prefix or "")
         found = _boundaries(artifact, text)
@@ -270,13 +271,6 @@ def _expected_said(verdict: "TokenVerdict") -> str:
     expected += ["the end of the text"] * verdict.may_end
     rules = f", in {' > '.join(verdict.rules)}" if verdict.rules else ""
     return f"; expected {' or '.join(expected)}{rules}" if expected else ""
-
-
-def _parsed_ids(text: str) -> list[int]:
-    parts = [part for part in text.replace(",", " ").split() if part]
-    if not all(part.isascii() and part.isdigit() and len(part) < 19 for part in parts):
-        raise UsageError(f"--prefix-ids takes numbers with commas between them, not {text!r}")
-    return [int(part) for part in parts]
 
 
 def _answer_text(artifact: "Artifact", prefix: bytes, format_: Format, most: int | None) -> int:

@@ -15,8 +15,7 @@ from typing import TypeAlias
 from constrain.artifacts.earley.recogniser import Earley
 
 from ..automata.dump import ranges
-from .machines import TextMachine
-from .reading import Reading
+from .machines import Reading, TextMachine
 from .report import Status, Verdict, common, position, shortened, without_line_break
 
 # Terminals that are listed at most.

@@ -12,8 +12,7 @@ from dataclasses import replace
 from constrain.artifacts.earley.recogniser import Earley
 
 from .earley import explain_parser, live_items, path_of
-from .machines import TextMachine
-from .reading import Reading
+from .machines import Reading, TextMachine
 from .report import Status, Verdict
 
 # Schemas and expectations that are listed at most.

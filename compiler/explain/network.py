@@ -4,15 +4,18 @@ For grammars whose repetitions are counted, and whose copies no recogniser of it
 says what it reads next, and its frames in which rules it is:
 
     v ::= '[' 'x'{2,1000000} ']';   "[x]"  ->  rejected at 1:3 in v, expected "x"
+Where the states of terminals are made while decoding, what may follow is found byte by byte; of the
+rules the start is named, whose texts are an operation on those of others.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from constrain.artifacts.network.configurations import REFUSED, Network
+from constrain.artifacts.network.configurations import REFUSED, Network, Texts
 from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
 from ..automata.dump import ranges
+from ..automata.nfa import FIRST_TERMINAL
 from .report import Status, Verdict, common, position, shortened, without_line_break
 
 # Stacks whose rules are looked at.
@@ -89,3 +92,39 @@ def _rules_of_states(tables: NetworkTables) -> dict[int, str]:
             seen |= new
             pending.extend(new)
     return found
+
+
+def explain_calling(
+    network: Texts, text: bytes, *rules: str, tokens: Sequence[str] = ()
+) -> Verdict:
+    """The verdict on ``text``; ``rules``: what is said to be read; ``tokens``: the names of the
+    token terminals. Raises ``UndecidedError``."""
+    offset = network.viable(text)
+    reached = network.read(network.start, text[:offset])
+    following = range(FIRST_TERMINAL + len(tokens))
+    expected = [symbol for symbol in following if network.read(reached, [symbol]) != REFUSED]
+    octets = ranges([symbol for symbol in expected if symbol < FIRST_TERMINAL])
+
+    def accepts(whole: bytes) -> bool:
+        found = network.read(network.start, whole)
+        return found != REFUSED and network.may_end(found)
+
+    may_end = accepts(text[:offset])
+    if offset < len(text):
+        status = Status.REJECTED
+    else:
+        status = Status.ACCEPTED if may_end else Status.INCOMPLETE
+    line, column = position(text, offset)
+    shorter = without_line_break(text)
+    return Verdict(
+        status=status,
+        offset=offset,
+        line=line,
+        column=column,
+        rules=rules,
+        expected=octets,
+        following=octets,
+        tokens=tuple(tokens[s - FIRST_TERMINAL] for s in expected if s >= FIRST_TERMINAL),
+        may_end=may_end,
+        but_for_line_break=status is Status.REJECTED and shorter != text and accepts(shorter),
+    )

@@ -78,6 +78,7 @@ class Verdict:
     with, as ranges. ``following``: all bytes that could have come, as ranges, whichever of the
     others has them. ``is_for_order``: with keys in any order more of the instance would be read.
     ``sentences``: of what a schema or tools describe, what is wrong there and behind it.
+    ``stands``: the token that stands there, where tokens are read.
     """
 
     status: Status
@@ -97,6 +98,7 @@ class Verdict:
     following: tuple[tuple[int, int], ...] = ()
     is_for_order: bool = False
     sentences: tuple[Sentence, ...] = ()
+    stands: str = ""
 
 
 def explain(
@@ -147,7 +149,7 @@ def expected_texts(verdict: Verdict) -> list[str]:
         found = [class_text(verdict.expected)]
     found += [shown(text) for text in verdict.terminals]
     if verdict.tokens:
-        found.append(f"the token {' or '.join(verdict.tokens)}, which no text matches")
+        found.append(f"the token {' or '.join(verdict.tokens)}")
     return found + ["the end of the text"] * verdict.may_end
 
 

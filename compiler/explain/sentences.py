@@ -33,13 +33,11 @@ _MOST = 8
 _About: TypeAlias = Callable[[str], list[Complaint]]
 
 
-def in_words(
-    base: Callable[[bytes], Verdict], text: str, options: CompileOptions
-) -> Callable[[bytes], Verdict]:
-    """What gives the same verdicts, with sentences where the grammar is a schema or tools."""
+def words_for(text: str, options: CompileOptions) -> Callable[[Verdict, bytes], Verdict]:
+    """What gives a verdict on a text sentences, where the grammar is a schema or tools."""
     dialect, schema = options.dialect, options.of_schemas
     if dialect not in (JSON_SCHEMA, TOOLS):
-        return base
+        return lambda found, _: found
 
     @cache
     def about() -> _About:
@@ -48,8 +46,7 @@ def in_words(
             return _of_calls(source, schema, limits)
         return _of_instances(source, schema, limits, options.start or "#")
 
-    def verdict(given: bytes) -> Verdict:
-        found = base(given)
+    def verdict(found: Verdict, given: bytes) -> Verdict:
         if found.status is Status.ACCEPTED or len(given) > _LONGEST:
             return found
         try:

@@ -260,7 +260,7 @@ def test_a_long_text_is_read_once_and_has_the_same_place(monkeypatch: pytest.Mon
     for name in ("json", "schema"):
         whole = explainer(name).verdict(text)
         with monkeypatch.context() as patch:
-            patch.setattr("constrain.compiler.explain.explainer._LONGEST_FOLLOWED", len(text) - 1)
+            patch.setattr("constrain.compiler.explain.engines.LONGEST_FOLLOWED", len(text) - 1)
             patch.setattr("constrain.artifacts.earley.recogniser.Earley.push", None)
             alone = explainer(name).verdict(text)
         assert (whole.status, whole.offset, whole.line, whole.column, whole.following) == (

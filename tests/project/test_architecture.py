@@ -150,7 +150,8 @@ COMPILER: dict[str, set[str]] = {
     "coverage": BASE | {"automata", "grammar", "lazy_dfa", "lnf", "maximal_munch"},
     "explain": BASE
     | {"automata", "compiler", "dialects", "earley", "frontend", "grammar", "lnf", "maximal_munch"}
-    | {"network", "options", "pipeline", "schema", "tokenizers", "tool_calls", "wordpiece"},
+    | {"choose", "network", "options", "pipeline", "schema", "token_ids", "tokenizers"}
+    | {"tool_calls", "wordpiece"},
     "inspection": BASE
     | {"automata", "choose", "explain", "frontend", "grammar", "lnf", "merge", "network", "notes"}
     | {"options", "pipeline", "tokenizers", "wordpiece"},

@@ -1,0 +1,213 @@
+"""The verdict on a text by what recognises a grammar's texts.
+
+The engine's own machine says where a text stops and which bytes could come; which of the author's
+terminals and rules these belong to is said by Earley's recogniser of the grammar as it is written.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TypeAlias
+
+from constrain.artifacts.container.manifest import MAXIMAL_MUNCH
+from constrain.artifacts.earley.recogniser import Earley
+from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.network.configurations import Texts
+
+from ..diagnostics import GrammarError, LimitError
+from ..dialects import JSON_SCHEMA
+from ..frontend import Automaton, MaximalMunchGrammar, Parser, Recogniser
+from ..grammar.tree import Grammar
+from ..limits import Limits
+from ..maximal_munch.to_dfa import text_machine
+from .authored import authored
+from .earley import explain_parser
+from .json_schema import explain_instance
+from .machines import (
+    EarleyMachine,
+    NetworkMachine,
+    TextMachine,
+)
+from .maximal_munch import explain_maximal_munch
+from .network import explain_calling
+from .report import Status, Verdict, explain
+
+# In bytes: longer texts are not followed a second time, for the rules around a place.
+LONGEST_FOLLOWED = 1 << 19
+
+# What gives the verdict on a text.
+Explain: TypeAlias = Callable[[bytes], Verdict]
+
+
+class ExplainError(ConstrainError):
+    """An artifact in which nothing is left that says why a text is refused."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """A grammar as its author wrote it. ``is_large``: in any case loosened."""
+
+    grammar: Grammar
+    limits: Limits
+    is_large: bool = False
+
+    def recogniser(self) -> "Callable[[], Earley] | None":
+        """What gives Earley's recogniser of it, or of what it is loosened to; None where even that
+        is too large."""
+        return (None if self.is_large else self.exact()) or self._made(loosens=True)
+
+    def exact(self) -> "Callable[[], Earley] | None":
+        """What gives that of its members alone; None where it is too large."""
+        return self._made(loosens=False)
+
+    def _made(self, *, loosens: bool) -> "Callable[[], Earley] | None":
+        try:
+            return authored(self.grammar, self.limits, loosens=loosens)
+        except (GrammarError, LimitError):
+            return None
+
+    def followed(self, base: Explain, machine: Callable[[], TextMachine]) -> Explain:
+        """The verdict by the author's rules, where ``machine`` has the last word on what is read;
+        ``base``: where no recogniser holds the rules."""
+        recogniser = cache(self.recogniser)
+        names = [token.text for token in self.grammar.tokens]
+        is_schema = self.grammar.source.dialect == JSON_SCHEMA
+
+        def verdict(text: bytes) -> Verdict:
+            begin = recogniser()
+            if begin is None:
+                return base(text)
+            reading = machine()
+            follows = _follows(text, reading)
+            if is_schema:
+                return explain_instance(begin(), text, reading, follows=follows)
+            return explain_parser(begin(), text, names, reading, follows=follows)
+
+        return verdict
+
+    def around(self, base: Explain, machine: Callable[[], TextMachine]) -> Explain:
+        """A verdict with the author's rules and terminals. ``base``: without them."""
+        recogniser = cache(self.recogniser)
+        names = [token.text for token in self.grammar.tokens]
+        is_schema = self.grammar.source.dialect == JSON_SCHEMA
+
+        def verdict(text: bytes) -> Verdict:
+            found = base(text)
+            if found.status is Status.ACCEPTED or len(text) > LONGEST_FOLLOWED:
+                return found
+            begin = recogniser()
+            if begin is None:
+                return found
+            if is_schema:
+                return explain_instance(begin(), text, machine())
+            more = explain_parser(begin(), text, names, machine())
+            if more.offset != found.offset or not (more.terminals or more.begun):
+                return found
+            path = more.path or found.path
+            return replace(found, path=path, terminals=more.terminals, begun=more.begun)
+
+        return verdict
+
+
+def by_recogniser(
+    recogniser: Recogniser, limits: Limits, machine: Callable[[], TextMachine]
+) -> Explain:
+    """``machine``: what has the last word on what is read."""
+    if isinstance(recogniser, MaximalMunchGrammar):
+        munching = text_machine(recogniser.tables)
+        return lambda text: explain_maximal_munch(munching, text, recogniser)
+    if isinstance(recogniser, Parser):
+        return _by_parser(recogniser, limits, machine)
+    return _by_automaton(recogniser, limits, machine)
+
+
+def _by_parser(parser: Parser, limits: Limits, machine: Callable[[], TextMachine]) -> Explain:
+    names = parser.token_names
+
+    def decides() -> TextMachine | None:
+        found = machine()
+        return None if isinstance(found, EarleyMachine) else found
+
+    if parser.grammar.source.dialect == JSON_SCHEMA:
+        return lambda text: explain_instance(
+            parser.recogniser(), text, reading := decides(), follows=_follows(text, reading)
+        )
+    written = Written(parser.grammar, limits)
+    exact, recogniser = cache(written.exact), cache(written.recogniser)
+
+    def verdict(text: bytes) -> Verdict:
+        reading = decides()
+        begin = exact() if reading is None else recogniser()
+        earley = (begin or parser.recogniser)()
+        return explain_parser(earley, text, names, reading, follows=_follows(text, reading))
+
+    return verdict
+
+
+def _follows(text: bytes, machine: TextMachine | None) -> bool:
+    """Whether a text is followed by Earley's recogniser, too, beside a machine."""
+    return machine is None or len(text) <= LONGEST_FOLLOWED
+
+
+def by_calls(machine: Callable[[], TextMachine], start: str) -> Explain:
+    """By a network that calls lazy DFAs."""
+
+    def verdict(text: bytes) -> Verdict:
+        found = machine()
+        assert isinstance(found, NetworkMachine)
+        if not isinstance(found.network, Texts):
+            return by_items_alone(text)
+        return explain_calling(found.network, text, start)
+
+    return verdict
+
+
+def by_items_alone(_: bytes) -> Verdict:
+    """Where items must differ, and the grammar's text was left out or is too large."""
+    raise ExplainError("which items are equal is not explained without the grammar's text")
+
+
+def with_lexemes(base: Explain, build: Callable[[], Recogniser]) -> Explain:
+    """The verdict of a DFA with the lexemes and rules of the grammar that it was made of."""
+
+    @cache
+    def munching() -> Explain | None:
+        try:
+            found = build()
+        except (GrammarError, LimitError):
+            return None
+        assert isinstance(found, MaximalMunchGrammar)
+        machine = text_machine(found.tables)
+        return lambda text: explain_maximal_munch(machine, text, found)
+
+    def verdict(text: bytes) -> Verdict:
+        found, by_lexemes = base(text), munching()
+        if found.status is Status.ACCEPTED or by_lexemes is None:
+            return found
+        more = by_lexemes(text)
+        if more.offset != found.offset:
+            return found
+        return replace(found, path=more.path, terminals=more.terminals, begun=more.begun)
+
+    return verdict
+
+
+def _by_automaton(
+    automaton: Automaton, limits: Limits, machine: Callable[[], TextMachine]
+) -> Explain:
+    if automaton.choice.semantics == MAXIMAL_MUNCH:
+        return _by_states(automaton)
+    written = Written(automaton.grammar, limits, is_large=automaton.operation is not None)
+    if automaton.operation is not None:
+        return written.around(by_calls(machine, automaton.grammar.start), machine)
+    return written.around(_by_states(automaton), machine)
+
+
+def _by_states(automaton: Automaton) -> Explain:
+    origins, of_state = automaton.origins, automaton.dfa.origins
+    dfa, names = automaton.dfa.tables(), automaton.token_names
+
+    def rules_of(state: int) -> list[str]:
+        return [origins[number][0] for number in sorted(of_state[state])]
+
+    return lambda text: explain(dfa, rules_of, text, names)
