@@ -489,7 +489,7 @@ def _compile_over_lexemes(
                 components(found.lnf(limits))  # Which says where the rule stands that nests.
             check_nesting(rules)
             least = replace(tables, network=minimal_network(tables.network, limits))
-            dfa = maximal_munch_dfa(least, limits)
+            dfa = maximal_munch_dfa(least, limits.within(options.most_built) if most else limits)
             if dfa.is_empty:
                 raise CheckError(grammar.source, [Diagnostic(WITHOUT_MEMBER)])
             origins = [(each.text, each.span.start, each.span.end) for each in found.lexemes]

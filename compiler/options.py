@@ -205,8 +205,9 @@ class CompileOptions:
 
     @property
     def most_built(self) -> int:
-        """Of an intersection, a complement or an expression that grows (``lazy_dfa/growth.py``):
-        from more states on those of its DFA are made while decoding."""
+        """Of an intersection, a complement or an expression that grows (``lazy_dfa/growth.py``),
+        and of all texts by maximal munch: from more states on those of its DFA are made while
+        decoding."""
         is_soon = self.wants_masks_alone
         return thresholds.LARGE_STATES if is_soon else thresholds.BUILT_STATES
 

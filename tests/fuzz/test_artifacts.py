@@ -28,10 +28,10 @@ from constrain.artifacts.walk.kernel import Kernel
 Numbers: TypeAlias = NDArray[np.integer]
 
 # Mutants by their numbers: without --full so many, and of each kind of change at least one.
-FEW, MANY = 450, 200_000
+FEW, MANY = 250, 200_000
 
 # Of these so many are walked over arrays that say when an index wraps, by other numbers.
-GUARDED, FEW_GUARDED, MANY_GUARDED = 10**7, 150, 40_000
+GUARDED, FEW_GUARDED, MANY_GUARDED = 10**7, 60, 40_000
 
 
 @pytest.mark.quick

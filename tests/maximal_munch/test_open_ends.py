@@ -96,7 +96,7 @@ def test_masks_are_those_of_the_definition(full: bool) -> None:
     """Whole masks on random grammars, and which texts are members."""
     rng = random.Random(5)
     grammars = bits = refused = ended = 0
-    while grammars < (1_000 if full else 12):
+    while grammars < (1_000 if full else 6):
         text = looking_grammar(rng)
         words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(2, 6))) for _ in range(30)}
         tokens = [b"a", b"b", b"c", b" ", b"#", *sorted(words)]
@@ -160,7 +160,7 @@ def test_other_readings_agree(full: bool) -> None:
     texts of up to four bytes."""
     texts = [bytes(text) for n in range(5) for text in product(b"abc #", repeat=n)]
     rng, decided, members = random.Random(7), 0, 0
-    while decided < (500 if full else 15):
+    while decided < (500 if full else 6):
         text = looking_grammar(rng)
         try:
             plain = MaximalMunchOracle(checked := read_checked(text, LARK, "g.lark"))
@@ -177,7 +177,7 @@ def test_other_readings_agree(full: bool) -> None:
         for each in some:
             covered = Coverage(checked, Limits().started(), over_lexemes=True).add(each)
             assert (each in expected) == covered, (text, each)
-    assert members > 50
+    assert members > (50 if full else 5)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ VERDICTS = ("pass", "refused", "false negative", "false positive")
 REMOTES = "http://localhost:1234/"
 
 # Files of which a run without --full looks at every nth.
-_STEP = 40
+_STEP = 120
 
 # Optional tests that assert what else is ignored.
 _ASSERTED = ("/optional/format", "/optional/content.json")
