@@ -30,7 +30,7 @@ SUFFIX = ".tok"
 _KIND = "tokenizer-tables"
 
 # Names of sections that another grammar leaves as they are, or how they begin where these end with
-# a dot.
+# a dot (``compiler/inspection/sizes.py`` says of all sections whose they are).
 _TOKENIZER_SECTIONS = (
     "apart_trie.",
     "cuts.",

@@ -235,7 +235,7 @@ def _verdict_said(artifact: "Artifact", ids: list[int], verdict: "TokenVerdict")
             what = f"refused by the grammar at its byte {verdict.byte} ({quoted(at)})"
             return f"{said}{what}{_expected_said(verdict)}"
         case Reason.TOKENIZATION:
-            what = "refused by the tokenization: in no text the tokenizer writes it here"
+            what = "refused by the tokenization: the tokenizer writes it here in no text"
         case Reason.DEAD_END:
             what = "refused as a dead end: no member of the grammar is written so"
         case Reason.NOT_AT_END:
@@ -257,8 +257,8 @@ def _verdict_said(artifact: "Artifact", ids: list[int], verdict: "TokenVerdict")
         tokens = artifact.vocabulary.tokens(list(verdict.instead))
         shown = " ".join(f"{quoted(t)} ({i})" for t, i in zip(tokens, verdict.instead, strict=True))
         gone = artifact.vocabulary.tokens(ids[len(ids) - verdict.rewritten :])
-        place = f" in the place of {' '.join(map(quoted, gone))}" * bool(verdict.rewritten)
-        what += f", but {shown}{place}"
+        place = f" in place of {' '.join(map(quoted, gone))}" * bool(verdict.rewritten)
+        what += f"; the tokenizer writes {shown}{place}"
     if verdict.step is not None:
         what += f", by its {_STEPS[verdict.step.value]}"
     return f"{said}{what}"

@@ -20,7 +20,7 @@ from .tables import CanonicalTables
 def by_cartesian_merge(
     merged: CanonicalTables, most: int | None, memory: int
 ) -> Precomputed | None:
-    """All rows, at most so many, if it is said how many, and of so many bytes.
+    """All rows: at most ``most`` of them, None for any number, and at most ``memory`` bytes.
 
     None where there would be more, where the network has calls, where tokens may be dead beside
     a normal form, or where time and memory do not suffice.

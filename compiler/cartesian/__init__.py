@@ -6,5 +6,6 @@
     cartesian_merge    these in order, then one row for each distinct set of tokens
     normalized         what of a normalization form cannot be decided before decoding
 
-``artifacts/cartesian`` is Algorithm 6, the walk while decoding; ``README.md`` has the theory.
+Algorithm 6, the walk while decoding, is ``artifacts/canonical_network/masks.py``; ``README.md`` has
+the theory.
 """

@@ -1,7 +1,8 @@
 """CartesianMerge, Algorithm 5: all rows of a network without calls, before decoding.
 
     product      the network × the pre-tokenizer DFA
-    lift         DFA₁: which tokens each product state reads
+    lift         DFA₁: which tokens each product state p reads; row 2p those that continue a
+                 pre-token, row 2p + 1 those that start one
     relevance    which of these transitions lead to an end
     rows         δ₁ restricted to those (section 5.4), each distinct row once
 

@@ -15,7 +15,9 @@ the least solution. The source searches the product states breadth first; that i
                  u (each leaves only those t that it may not follow), and the rest is compared
 
 Tokens that lead the same rows to the same state are not distinguished before they have to be: they
-enter it as one *bundle*, a state and a group of tokens (``lift.Bundles``).
+are kept together as a *bundle*, a state and a group of tokens (``lift.Bundles``).
+
+*Relevant*, the source's word, is *live* in the glossary; what is not relevant is a dead end.
 """
 
 from collections import defaultdict

@@ -4,7 +4,7 @@
 
 A dialect is one ``.lark`` file, one builder and one row of ``DIALECTS`` (``table``). The loop over
 Lark's tables calls the builder, so no other tree is made and nothing recurses over depth.
-``parse`` goes on behind what it did not expect; ``escapes``, ``characters`` and ``regex`` read what
+``parse`` goes on after what it did not expect; ``builder``, ``characters`` and ``regex`` read what
 is inside quotes, brackets and slashes.
 """
 

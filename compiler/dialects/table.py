@@ -60,8 +60,8 @@ PLAIN_REGEX = "regex-plain"
 class Dialect:
     """``suffixes``: of the files that are read so without being asked. ``builder``: of trees, None
     for what no parser of grammars reads. ``start``: the name of the start rule; the first rule if
-    no rule has that name and ``first_is_start``. ``suggested``: to whom a text cannot be read as
-    another dialect, but as this one."""
+    no rule has that name and ``first_is_start``. ``suggested``: whether
+    an error in another dialect may say that this one reads the text."""
 
     name: str
     suffixes: tuple[str, ...]
