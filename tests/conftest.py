@@ -2,14 +2,17 @@
 
 Tests on real tokenizers and grammars read them below ``CONSTRAIN_TEST_DATA``. Without that
 variable they skip and say so; with it, a missing file is a failure. ``--full`` runs the
-counts that the project states, without it a sample with a fixed seed.
+counts that the project states, without it a sample with a fixed seed: large tests take fewer cases,
+and the whole suite takes ``SAMPLED`` of a test's parameters. Tests that are named run with all.
 """
 
 import gc
 import io
 import json
 import os
+import random
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -41,6 +44,9 @@ VARIABLE = "CONSTRAIN_TEST_DATA"
 # Set in the processes that pytest-xdist starts.
 WORKER = "PYTEST_XDIST_WORKER"
 
+# So many of a test's parameters run where the whole suite does, without --full.
+SAMPLED = 5
+
 # What is reported of tests that skip because it is not set.
 WITHOUT_DATA = "without data"
 
@@ -67,6 +73,23 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for marker in metafunc.definition.iter_markers("sampled"):
         names, some, every = marker.args
         metafunc.parametrize(names, every if metafunc.config.getoption("--full") else some)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A sample of the parameters of each test; the same one in each process and each run."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if not whole or config.getoption("--full") or config.getoption("--update"):
+        return
+    cases = defaultdict[str, list[pytest.Item]](list)
+    for item in items:
+        cases[item.nodeid.partition("[")[0]].append(item)
+    chosen = {
+        item
+        for name, alike in cases.items()
+        for item in random.Random(name).sample(alike, min(SAMPLED, len(alike)))
+    }
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = [item for item in items if item in chosen]
 
 
 @pytest.hookimpl(trylast=True)
