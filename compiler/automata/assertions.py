@@ -227,16 +227,17 @@ def _members(name: str) -> CodePoints:
     return class_ranges("word") if name == "word" else _ASCII_SETS[name]
 
 
-def resolved(node: Node, limits: Limits | None = None) -> Node:
+def resolved(node: Node, limits: Limits | None = None, *, is_ascii: bool = False) -> Node:
     """An expression for the same texts without ``And``, ``Not``, ``Look`` and ``Around``.
 
-    ``node`` is the whole: what it matches is the text that its assertions look at. Raises
+    ``node`` is the whole: what it matches is the text that its assertions look at. ``is_ascii``:
+    no other characters stand beside assertions. Raises
     ``LimitError`` with the operand at fault, ``TypeError`` for token terminals besides these.
     """
     if not any(isinstance(part, And | Not | Look | Around) for part in walk(node)):
         return node
     limits = (limits or Limits()).started()
-    node = fold(node, _operands, lambda part, inside: _seen_around(part, inside, limits))
+    node = fold(node, _operands, lambda part, inside: _seen_around(part, inside, limits, is_ascii))
     nodes = list(walk(node))
     contexts = Contexts({part.kind for part in nodes if isinstance(part, Look)})
     resolver = _Resolver(node, contexts, limits)
@@ -254,7 +255,7 @@ def _operands(node: Node) -> tuple[Node, ...]:
     return parts_of(node) if isinstance(node, And | Not) else ()
 
 
-def _seen_around(node: Node, inside: list[Node], limits: Limits) -> Node:
+def _seen_around(node: Node, inside: list[Node], limits: Limits, is_ascii: bool) -> Node:
     """An operand, or an operation of such, without look-around."""
     match node:
         case And():
@@ -262,7 +263,7 @@ def _seen_around(node: Node, inside: list[Node], limits: Limits) -> Node:
         case Not():
             return Not(inside[0], node.text)
         case _ if looks_around(node):
-            builder = GuardedThompson(limits)
+            builder = GuardedThompson(limits, is_ascii=is_ascii)
             return Embedded(without_look_around(builder, builder.compile(node), limits)[0])
         case _:
             return node

@@ -33,6 +33,7 @@ from .minimize import minimize
 from .nfa import Arc, Nfa, Origins
 from .reached import reached
 from .regex_ir import (
+    EPSILON,
     EVERYTHING,
     And,
     Around,
@@ -56,6 +57,9 @@ from .thompson import Fragment, Thompson
 
 # What may be put into an expression at places that are looked for.
 MARKS = (b"\xfe", b"\xff")
+
+# A look that always holds: beside it assertions, too, see no marks.
+SEEN = Around(True, False, EPSILON)
 
 # All other bytes.
 TEXT_BYTE = byte_class([(0, MARKS[0][0] - 1)])
@@ -87,11 +91,13 @@ class GuardedThompson(Thompson):
 
     ``guards[s]``: edges that leave s, each with looks that must hold there, (number, whether it
     must fail). ``looks``: of each look whether it is ahead, and its automaton. Looks inside of a
-    look have smaller numbers.
+    look have smaller numbers. ``is_ascii``: what stands beside assertions is ASCII, so that words
+    are, too, whose automata are then small.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, *, is_ascii: bool = False) -> None:
         super().__init__(limits)
+        self._is_ascii = is_ascii
         self.guards: dict[int, list[tuple[tuple[tuple[int, bool], ...], int]]] = {}
         self.looks: list[tuple[bool, Fragment]] = []
         self._numbers: dict[tuple[bool, int], int] = {}
@@ -100,10 +106,15 @@ class GuardedThompson(Thompson):
         start, end = self.new_state(), self.new_state()
         if isinstance(node, And | Not):
             raise TypeError("an operation around a look: resolve it first")
-        for way in as_around(node.kind) if isinstance(node, Look) else ([node],):
+        for way in self._ways(node) if isinstance(node, Look) else ([node],):
             conditions = tuple((self._number(each), each.is_negative) for each in way)
             self.guards.setdefault(start, []).append((conditions, end))
         return Fragment(start, end)
+
+    def _ways(self, look: Look) -> tuple[Sequence[Around], ...]:
+        name = look.kind.name.removeprefix("ASCII_")
+        is_word = self._is_ascii and "WORD" in name
+        return as_around(LookKind[f"ASCII_{name}"] if is_word else look.kind)
 
     def _number(self, look: Around) -> int:
         key = look.is_ahead, id(look.node)
@@ -117,7 +128,7 @@ class GuardedThompson(Thompson):
                 fragment = Fragment(fragment.start, end)
             else:
                 # Bytes have smaller automata where it is not seen that the text is of characters.
-                before = _ANY_BYTES if _is_ascii(look.node) else EVERYTHING
+                before = _ANY_BYTES if is_ascii(look.node) else EVERYTHING
                 fragment = self.compile(seq(before, look.node))
             self._numbers[key] = len(self.looks)
             self.looks.append((look.is_ahead, fragment))
@@ -392,7 +403,7 @@ def as_around(kind: LookKind) -> tuple[Sequence[Around], ...]:
             return (_words(word, None, False),)
 
 
-def _is_ascii(node: Node) -> bool:
+def is_ascii(node: Node) -> bool:
     """Whether an expression reads ASCII, or bytes."""
     for part in walk(node):
         match part:
@@ -466,4 +477,4 @@ class Followed:
 
 def marked(node: Node) -> Node:
     """What a regex matches, the mark, which looks do not see, and the byte behind it, if any."""
-    return seq(node, lit(MARKS[1]), repeat(TEXT_BYTE, 0, 1))
+    return seq(node, SEEN, lit(MARKS[1]), repeat(TEXT_BYTE, 0, 1))

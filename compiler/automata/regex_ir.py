@@ -268,8 +268,6 @@ _NEVER_IN_EMPTY = frozenset(
     for kind in LookKind
     if kind.name.removeprefix("ASCII_") in ("WORD", "WORD_START", "WORD_END")
 )
-_AT_START = {LookKind.START_TEXT, LookKind.START_LINE, LookKind.START_CRLF_LINE}
-_AT_END = {LookKind.END_TEXT, LookKind.END_LINE, LookKind.END_CRLF_LINE}
 
 
 def lit(data: bytes) -> Node:
@@ -401,6 +399,17 @@ def looks_around(node: Node) -> bool:
     return any(isinstance(part, Around) for part in walk(node))
 
 
+def outside_looks(node: Node) -> list[str]:
+    """How the look-around and the assertions are written that may find something outside of the
+    text of ``node``. ``^`` and ``$`` do not: they are its edges."""
+    edges = LookKind.START_TEXT, LookKind.END_TEXT
+    return [
+        f"{part.opening}…)" if isinstance(part, Around) else part.kind.value
+        for part in walk(node)
+        if isinstance(part, Around) or (isinstance(part, Look) and part.kind not in edges)
+    ]
+
+
 def has_lazy(node: Node) -> bool:
     """Whether a repetition inside prefers fewer times."""
     return any(isinstance(part, Repeat) and part.lazy for part in walk(node))
@@ -414,9 +423,9 @@ def without_outer_anchors(node: Node) -> Node:
 
 def _without_outer_anchors(node: Node) -> Node:
     parts = list(node.parts) if isinstance(node, Seq) else [node]
-    while parts and isinstance(parts[0], Look) and parts[0].kind in _AT_START:
+    while parts and isinstance(parts[0], Look) and parts[0].kind is LookKind.START_TEXT:
         del parts[0]
-    while parts and isinstance(parts[-1], Look) and parts[-1].kind in _AT_END:
+    while parts and isinstance(parts[-1], Look) and parts[-1].kind is LookKind.END_TEXT:
         del parts[-1]
     return seq(*parts)
 

@@ -49,7 +49,7 @@ def explain_maximal_munch(
         steps = machine.lexer.rows[state]
         row = [steps[octet] for octet in range(256)]
     following = ranges(o for o in range(256) if machine.follow(configuration, (o,))[0])
-    begun = ranges(octet for octet, target in enumerate(row) if target != DEAD)
+    begun = ranges(octet for octet, target in enumerate(row) if target > DEAD)
     path: tuple[str, ...] = ()
     if grammar is not None and status is not Status.ACCEPTED:
         path = _path(machine, grammar, text[:offset])
@@ -79,7 +79,7 @@ def _begun(
     """The lexemes that are being read and go on, and the bytes with which they do."""
     lexer, found = machine.lexer, dict[str, list[int]]()
     for octet, target in enumerate(row):
-        for lexeme in sorted(lexer.lexemes(target)) if target != DEAD else ():
+        for lexeme in sorted(lexer.lexemes(target)) if target > DEAD else ():
             if text := lexer.tables.texts[lexeme]:
                 found.setdefault(text, []).append(octet)
     return tuple((text, ranges(sorted(set(octets)))) for text, octets in found.items())[

@@ -74,8 +74,8 @@ def lazy_dfa(
     node = _joined(expr, names, bodies)
     nullable = regex.nullable_inside(node)
     for part in regex.walk(node):
-        if isinstance(part, regex.Look | regex.And | regex.Not | regex.Embedded):
-            raise _refusal(source, lazy.span, "lazy quantifiers beside assertions")
+        if isinstance(part, regex.And | regex.Not | regex.Embedded):
+            raise _refusal(source, lazy.span, "lazy quantifiers beside intersections")
         if isinstance(part, regex.Repeat) and part.max_times != 1 and id(part.node) in nullable:
             message = "lazy quantifiers where something that may be empty is repeated"
             raise _refusal(source, lazy.span, message)
@@ -105,7 +105,7 @@ def with_joined_looks(rules: Sequence[Rule], ignored: Sequence[Expr], text: str)
         names = _names_inside(rule.body, bodies)
         inside = [p for n in names for each in bodies[n] for p in each.expressions]
         inside += rule.expressions
-        if not any(isinstance(p, Pattern) and regex.looks_around(p.node) for p in inside):
+        if not any(isinstance(p, Pattern) and regex.outside_looks(p.node) for p in inside):
             return rule
         kinds = Literal | Pattern | Concatenation | Choice | Repetition | Reference
         if not all(isinstance(p, kinds) for p in inside) or _recurs(names, bodies):

@@ -2,11 +2,12 @@ r"""Find look-around that asks for text outside of its regex, where a grammar ha
 
     /"(?!x)[a-z]*"/   ->   fine           /=(?!=)/   ->   whether it matches '=' is open
 
-The look-around of a regex in a grammar sees the text of that regex alone; a terminal of a lexer is
-one regex, whatever it is made of. That is what its author means wherever the text around cannot
-change anything. So the regex is put between marks that its looks do not see, with texts around that
-end and begin as the grammar lets them, and must match the same there as by itself; or, where a
-lexer reads it, as the byte behind it alone decides.
+The look-around of a regex in a grammar sees the text of that regex alone, and so do assertions, but
+for those of Python's regexes; a terminal of a lexer is one regex, whatever it is made of. That is
+what its author means wherever the text around cannot change anything. So the regex is put between
+marks that its looks do not see, with texts around that end and begin as the grammar lets them, and
+must match the same there as by itself; or, where a lexer reads it, as the byte behind it alone
+decides.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +19,7 @@ from ..automata.assertions import resolved
 from ..automata.boolean import embedded
 from ..automata.compare import compare
 from ..automata.folding import fold
-from ..automata.look_around import MARKS, TEXT_BYTE, Followed, marked
+from ..automata.look_around import MARKS, SEEN, TEXT_BYTE, Followed, is_ascii, marked
 from ..automata.minimize import minimal
 from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Diagnostic
@@ -45,6 +46,7 @@ _HINT = (
 # Bytes as bits; the one for none, at an edge of the text.
 _EDGE = 1 << 256
 _ALL = (_EDGE << 1) - 1
+_BEYOND_ASCII = _EDGE - (1 << 128)
 
 _ANY_BYTES = regex.repeat(regex.byte_class([(0, 255)]), 0, None)
 
@@ -61,15 +63,20 @@ def open_looks(
 ) -> Iterator[tuple[Pattern, Diagnostic]]:
     """Each regex that matches a text or not by what stands around it, with a message; ``is_lexed``:
     by more than the byte behind it. Raises ``LimitError``."""
-    if not any(regex.looks_around(p.node) for p in _patterns(grammar)):
+    # Assertions of Python's regexes see what is around them; elsewhere a regex sees itself.
+    is_pythons = grammar.source.dialect == "lark"
+    looks = regex.outside_looks if is_pythons else regex.looks_around
+    looking = [pattern for pattern in _patterns(grammar) if looks(pattern.node)]
+    if not looking:
         return
     limits = (limits or Limits()).started()
     before = _Neighbours(grammar, limits, is_ahead=False).of
     behind = _Neighbours(grammar, limits, is_ahead=True).of
-    for pattern in _patterns(grammar):
-        # What stands beside what matches nothing has neighbours on one side at most.
+    for pattern in looking:
+        # What stands beside what matches nothing has neighbours on one side at most; a regex that
+        # is the whole grammar has none.
         left, right = before.get(id(pattern)), behind.get(id(pattern))
-        if left is not None and right is not None and regex.looks_around(pattern.node):
+        if left is not None and right is not None and left | right != _EDGE:
             around = _Around(left, right, limits)
             found = around.message(pattern, is_lexed=False)
             if found is not None and is_lexed:
@@ -88,6 +95,7 @@ class _Around:
 
     def __init__(self, before: int, behind: int, limits: Limits) -> None:
         self.limits, self.may_end = limits, bool(behind & _EDGE)
+        self.is_ascii = not (before | behind) & _BEYOND_ASCII
         self.begin, self.end = map(regex.lit, MARKS)
         self.preceding = _texts(before, regex.seq(_ANY_BYTES, _bytes(before)), limits)
         self.following = _texts(behind, regex.seq(_bytes(behind), _ANY_BYTES), limits)
@@ -96,27 +104,28 @@ class _Around:
         """A text that a regex matches in some of these, and not in others, if there is one."""
         limits = self.limits
         alone = self.lexed(pattern) if is_lexed else self.placed(resolved(pattern.node, limits))
-        nodes = (resolved(node, limits) for node in (alone, self.placed(pattern.node)))
+        words = self.is_ascii and is_ascii(pattern.node)
+        nodes = (resolved(n, limits, is_ascii=words) for n in (alone, self.placed(pattern.node)))
         one, other = (minimal(thompson(node, limits), limits) for node in nodes)
-        words = compare(one, other, limits).witnesses
-        witness = next((word for word in words if word is not None), None)
+        found = compare(one, other, limits).witnesses
+        witness = next((word for word in found if word is not None), None)
         if witness is None:
             return None
         left, _, rest = witness.partition(MARKS[0])
         word, _, right = rest.partition(MARKS[1])
-        looks = [part for part in regex.walk(pattern.node) if isinstance(part, regex.Around)]
+        looks = regex.outside_looks(pattern.node)
         sides = [
             f"{place} {_shown(side)}"
-            for place, side, is_ahead in (("behind", left, False), ("before", right, True))
-            if side and any(look.is_ahead == is_ahead for look in looks)
+            for place, side, others in (("behind", left, ("(?=", "(?!")), ("before", right, "(?<"))
+            if side and not all(each.startswith(others) for each in looks)
         ]
         message = f"whether this matches {_shown(word)} depends on what stands around it"
         where = " and ".join(sides) or "at an end of the text"
-        return f"{message}: not the same {where} (it has a {looks[0].opening}…))"
+        return f"{message}: not the same {where} (it has a {looks[0]})"
 
     def placed(self, node: regex.Node) -> regex.Node:
         """A regex with these texts around it, and marks between."""
-        return regex.seq(self.preceding, self.begin, node, self.end, self.following)
+        return regex.seq(self.preceding, self.begin, SEEN, node, self.end, self.following)
 
     def lexed(self, pattern: Pattern) -> regex.Node:
         """The same as a lexer reads it, which sees the byte behind it; at the end of the text it
@@ -133,7 +142,9 @@ class _Around:
 
 def followed(node: regex.Node, limits: Limits) -> Followed:
     """What a regex matches by the byte that follows. Raises ``LimitError``."""
-    return Followed(minimal(thompson(resolved(marked(node), limits), limits), limits))
+    # A byte is no character beyond ASCII, so one behind the match is none of a word.
+    whole = resolved(marked(node), limits, is_ascii=is_ascii(node))
+    return Followed(minimal(thompson(whole, limits), limits))
 
 
 def _texts(bits: int, node: regex.Node, limits: Limits) -> regex.Node:

@@ -6,6 +6,8 @@ from itertools import product
 from typing import Any
 
 import pytest
+from lark import Lark
+from lark.exceptions import LarkError
 from support.maximal_munch import masks_of, members_of, random_lark
 from support.oracles.maximal_munch import MaximalMunchOracle
 from support.regexes import node_of
@@ -19,6 +21,7 @@ from constrain.compiler.automata.preferred_matches import preferred_matches
 from constrain.compiler.coverage.coverage import Coverage
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import read_grammar
+from constrain.compiler.explain.explainer import explainer_of_grammar
 from constrain.compiler.frontend import read_checked
 from constrain.compiler.grammar.check import check
 from constrain.compiler.grammar.open_looks import followed
@@ -41,12 +44,54 @@ LARK = CompileOptions(dialect="lark")
 
 # What stands for a terminal of a random grammar.
 LOOKING = ["/a(?!b)/", "/[ab]+(?!c)/", "/a+(?=[ab #])/", "/c(?![ab])c*/", "/(a|bb?)(?!a)/"]
-LOOKING += ["/[a-c]+?b(?!b)/", "/a*?b(?!a|c)/", "/b+(?! )/"]
+LOOKING += [
+    "/[a-c]+?b(?!b)/",
+    "/a*?b(?!a|c)/",
+    "/b+(?! )/",
+    r"/ab?\b/",
+    r"/[a#]\B/",
+    "/[#ab]*?(?m:$)/",
+]
 
 
 def ends(whole: Dfa, text: str, place: int) -> bool:
     """Whether a match ends at a place of a text."""
     return whole.accepts(text[:place].encode() + MARKS[1] + text[place : place + 1].encode())
+
+
+# Words that a letter behind them makes others, as Lark's lexer reads them.
+WORDS = r"""
+start: (IF NAME ":" | NAME ["=" NUMBER])+
+IF.2: /if\b/
+NAME: /[fi]+/
+NUMBER: /[0-9]+\b/
+%ignore " "
+"""
+
+
+def test_word_boundaries_are_those_of_larks_lexer(full: bool) -> None:
+    """Behind a terminal; one that is refused there is read as another, or not at all."""
+    theirs = Lark(WORDS, parser="lalr")
+    oracle = MaximalMunchOracle(read_grammar(WORDS, "lark"))
+    rng, members = random.Random(4), 0
+    for _ in range(20_000 if full else 2_000):
+        text = "".join(rng.choices(["if", "i", "f", " ", ":", "=", "1"], k=rng.randint(1, 7)))
+        try:
+            theirs.parse(text)
+            expected = True
+        except LarkError:
+            expected = False
+        assert expected == oracle.accepts(text.encode()), text
+        members += expected
+    assert members > 50
+
+
+def test_explain_expects_no_byte_that_is_refused() -> None:
+    """No lexeme goes on with it, and none may begin."""
+    found = explainer_of_grammar("start: IF A\nIF: /if\\b/\nA: /[a-z]/\n%ignore / /", LARK, "g")
+    verdict = found.verdict(b"ifa")
+
+    assert (verdict.offset, verdict.begun, verdict.terminals) == (2, (), ("/ /",))
 
 
 @pytest.mark.parametrize("is_lazy", [False, True])
@@ -59,7 +104,7 @@ def test_what_matches_before_a_byte_is_what_re_matches_there(is_lazy: bool, full
     opened = 0
     for _ in range(3_000 if full else 200):
         pattern = "".join(rng.choices(parts, k=rng.randint(1, 4))) + rng.choice(
-            ["(?!a)", "(?!b)", "(?=a)", "(?=[ab])", "(?![ab])"]
+            ["(?!a)", "(?!b)", "(?=a)", "(?=[ab])", "(?![ab])", r"\b", r"\B", "(?m:$)"]
         )
         node, limits = node_of(pattern), Limits().started()
         found: Dfa | Followed = (
@@ -69,7 +114,7 @@ def test_what_matches_before_a_byte_is_what_re_matches_there(is_lazy: bool, full
             continue
         opened += 1
         for _ in range(10):
-            text = "".join(rng.choices("abc", k=rng.randrange(6)))
+            text = "".join(rng.choices("abc#\n", k=rng.randint(1, 5)))
             for place in range(0 if is_lazy else len(text) + 1):
                 at = text[: place + 1]
                 rest = re.escape(at[place:])

@@ -17,6 +17,8 @@ READ = [
     ('start: "a" B | C\nB: /(?<!c)b+/\nC: /c(?=b)b/', "abc"),
     ('start: S+\nS: "\\"" _IN "\\""\n_IN: /.*/ /(?<!\\\\)(\\\\\\\\)*/', '"\\a'),
     ("start: A WORD\nA: /a+(?![a-z])/\nWORD: /-(?<=-)[a-z]+(?<!b)/", "ab-"),
+    ('start: W NAME\nW: /if\\b/ " "\nNAME: /\\b[fi]+\\b/', "fi "),
+    ("start: L+\nL: /(?m:^)(a*(?m:$)|#\\B#)/ _E\n_E: /\\n/", "a#\n"),
     ("start: C+\nC: /\\/\\*(\\*(?!\\/)|[^*])*\\*\\//\n%ignore /c(?=c)c/", "/*c"),
 ]
 
@@ -47,6 +49,13 @@ def test_texts_are_those_of_larks_earley_parser(grammar: str, characters: str, f
         ('start: "a"? B\nB: /(?<!a)b/', 2, "not the same behind 'a'"),
         ("start: NAME NAME\nNAME: /(?!if\\b)[a-z]+/", 2, "depends"),
         ("start: A\nA: B\nB: /b/\n%ignore /a|c(?!d)/", 4, "'c' depends"),
+        (
+            "start: A B?\nA: /a\\b/\nB: /[-b]/",
+            2,
+            r"'a' depends on what stands around it: not the same before 'b' (it has a \b)",
+        ),
+        ('start: "é"? A\nA: /\\Ba/', 2, "not the same behind"),
+        ("start: L+\nL: /(?m:^)a*\\n?/", 2, "(it has a (?m:^))"),
         ('start: S+\nS: /"(?!"")[^"]*"/', 2, "before '\"'"),
     ],
 )
