@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .batch.job import CompileJob, JobResult, compile_job
     from .cache import Cache
     from .compiler import Compiler, compile_grammar
+    from .coverage.captures import captures_of
     from .diagnostics import WeakerMasksWarning
     from .limits import Limits
     from .options import CompileOptions
@@ -38,6 +39,7 @@ __all__ = [
     "WeakerMasksWarning",
     "WordPieceTokenizer",
     "artifact_key",
+    "captures_of",
     "compile_grammar",
     "compile_job",
     "compile_many",
@@ -55,6 +57,7 @@ _HOME = {
     "Compiler": ".compiler",
     "compile_grammar": ".compiler",
     "artifact_key": ".serving.artifact_key",
+    "captures_of": ".coverage.captures",
     "CompileJob": ".batch.job",
     "JobResult": ".batch.job",
     "compile_job": ".batch.job",

@@ -49,10 +49,12 @@ class Column:
 
 @dataclass(slots=True)
 class Used:
-    """``items`` that are used, ``leaves``: of a leaf and the place where it begins, where its uses
-    end, and ``carried``: the places to which a configuration that is used was carried."""
+    """``items`` that are used, ``calls``: a procedure and where it begins and ends, ``leaves``: of
+    a leaf and the place where it begins, where its uses end, and ``carried``: the places to which a
+    configuration that is used was carried."""
 
     items: set[int] = field(default_factory=set)
+    calls: set[tuple[int, int, int]] = field(default_factory=set)
     leaves: dict[tuple[int, int], set[int]] = field(default_factory=dict)
     carried: set[int] = field(default_factory=set)
 
@@ -222,6 +224,7 @@ class Chart:
             column = columns[here]
             ends = graph.state(number).ends
             if ends >= 0:
+                found.calls.add((ends, begin, here))
                 self._fill_in(here, ends, begin)
             before: list[tuple[int, int]] = []
             if config in column.carried:

@@ -27,7 +27,7 @@ from .matchers import Matchers
 from .patterns import DfaMatcher, NfaMatcher
 
 if TYPE_CHECKING:
-    from .lexed import Lexer
+    from .lexed import LexedText, Lexer
     from .shortest import Pieces, Shortest
 
 # Lexemes whose items are remembered.
@@ -118,12 +118,22 @@ class Coverage:
                 return self._covered_over_lexemes(text, procedure)
             return self._derived(procedure, text)
 
-    def _derived(self, procedure: int, text: bytes) -> frozenset[int] | None:
+    def used_by(self, text: bytes) -> tuple[Used, "LexedText | None"] | None:
+        """What the derivations of a text use, by its lexemes where it has some; None if it has
+        no derivation."""
+        procedure = self.graph.start()
+        if self._lexer is not None:
+            return self._used_over_lexemes(text, procedure)
+        used = self._used(procedure, text)
+        return None if used is None else (used, None)
+
+    def _used(self, procedure: int, text: bytes) -> Used | None:
         chart = read(self.graph, procedure, text, 0, len(text), self._limits)
-        if not chart.has_ended(len(text)):
-            return None
-        used = chart.used(len(text))
-        return self._with_leaves(used, lambda start, end: text[start:end])
+        return chart.used(len(text)) if chart.has_ended(len(text)) else None
+
+    def _derived(self, procedure: int, text: bytes) -> frozenset[int] | None:
+        used = self._used(procedure, text)
+        return None if used is None else self._with_leaves(used, lambda a, b: text[a:b])
 
     def _with_leaves(self, used: Used, part: Callable[[int, int], bytes]) -> frozenset[int]:
         found = set(used.items)
@@ -165,24 +175,30 @@ class Coverage:
     def _empty(self, expr: Expr) -> list[int]:
         return sorted(self._covered_inside(expr, b""))
 
-    def _covered_over_lexemes(self, text: bytes, start: int) -> frozenset[int] | None:
+    def _used_over_lexemes(self, text: bytes, start: int) -> "tuple[Used, LexedText] | None":
         from .lexed import read_lexed
 
         assert self._lexer is not None
         lexed = read_lexed(self.graph, start, self._lexer, self._rows, text, self._limits)
         if lexed.place is None or not lexed.chart.has_ended(lexed.place):
             return None
-        used = lexed.chart.used(lexed.place)
+        return lexed.chart.used(lexed.place), lexed
+
+    def _covered_over_lexemes(self, text: bytes, start: int) -> frozenset[int] | None:
+        found = self._used_over_lexemes(text, start)
+        if found is None:
+            return None
+        used, lexed = found
 
         def part(_: int, column: int) -> bytes:
             begin, end = lexed.spans[column]
             return text[begin:end]
 
-        found = set(self._with_leaves(used, part))
+        covered = set(self._with_leaves(used, part))
         ignored = [*lexed.ignored, *(lexed.spans[column] for column in used.carried)]
         for begin, end in ignored:
-            found |= self._covered_ignored(text[begin:end])
-        return frozenset(found)
+            covered |= self._covered_ignored(text[begin:end])
+        return frozenset(covered)
 
     def _covered_ignored(self, text: bytes) -> set[int]:
         found = set()

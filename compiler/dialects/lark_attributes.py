@@ -2,9 +2,9 @@
 
     name[lazy]: L           the members of L that no shorter one but ε begins
     name[suffix="x"]: L     the same of L followed by x
-    name[stop="x"]: L       the same: that x is no part of a capture changes no text
+    name[stop="x"]: L       the same; with "" it is L
     name[max_tokens=9]: L   at most 9 tokens, where L is any text
-    name[capture]: L        L; what was matched is not told
+    name[capture]: L        L, whose texts a program gets, without x
 
 The body is one terminal then. With the first three a lexer ends it where it may end, and with it
 whatever else it has begun: a free text beside ``TEXT "<func"`` does not read the ``<func``.
@@ -21,6 +21,7 @@ from ..automata.determinize import determinize
 from ..automata.thompson import thompson
 from ..diagnostics import Diagnostic, Source, Span
 from ..grammar.tree import (
+    Capture,
     Difference,
     Expr,
     Literal,
@@ -37,11 +38,10 @@ from .lark_parameters import ParametersBuilder
 
 # What says nothing about the language.
 _NOTES = {
-    "capture": "the attribute capture says nothing about the language: nothing is kept",
-    "stop_capture": "the attribute stop_capture says nothing about the language: nothing is kept",
     "stop": "the attribute stop is read as suffix: what ends the text is written once, and stays",
 }
 _SHAPING = ("lazy", "suffix", "stop", "max_tokens")
+_CAPTURES = ("capture", "stop_capture")
 _KNOWN = "lazy, suffix, stop, max_tokens and capture"
 
 
@@ -109,10 +109,11 @@ class AttributesBuilder(ParametersBuilder):
         for name, attribute in said.items():
             if name in _NOTES:
                 self.notes.append(Diagnostic(_NOTES[name], attribute.span))
-            elif name not in _SHAPING:
+            elif name not in (*_SHAPING, *_CAPTURES):
                 message = f"the attribute {name} is not supported"
                 self.report(message, attribute.span, f"supported are {_KNOWN}")
-        shaping = [name for name in _SHAPING if name in said]
+        rule = replace(rule, capture=self._capture(rule, said))
+        shaping = [name for name in _SHAPING if name in said and not _is_empty(name, said[name])]
         if not shaping:
             return rule
         for use in rule.uses:
@@ -132,6 +133,23 @@ class AttributesBuilder(ParametersBuilder):
             case _:
                 return replace(rule, body=self._of_few_tokens(rule.body, attribute, by_name))
         return replace(rule, body=body, terminal=True, shortest=True)
+
+    def _capture(self, rule: Rule, said: Mapping[str, Attribute]) -> Capture | None:
+        """What captures are called, and what ends them; None where there are none."""
+        names = dict.fromkeys(_CAPTURES, "")
+        for kind in (name for name in _CAPTURES if name in said):
+            value = said[kind].value
+            if value is None and kind == "capture":
+                names[kind] = rule.name
+            elif isinstance(value, Literal) and value.data:
+                names[kind] = value.data.decode("utf-8")
+            else:
+                self.report(f"{kind}=… takes a name in quotes", said[kind].span)
+        ends = [said[name].value for name in ("suffix", "stop") if name in said]
+        end = ends[0] if ends and not isinstance(ends[0], Token) else None
+        return (
+            Capture(names["capture"], end, names["stop_capture"]) if any(names.values()) else None
+        )
 
     def _with_suffix(self, body: Expr, attribute: Attribute) -> Expr:
         """The body and its end, the first time it stands there."""
@@ -158,6 +176,12 @@ class AttributesBuilder(ParametersBuilder):
             self.report("max_tokens is supported where the text may be any", attribute.span, hint)
             return body
         return Repetition(TokenNode(None, (), True, body.span), 0, int(value), body.span)
+
+
+def _is_empty(name: str, attribute: Attribute) -> bool:
+    """Whether nothing ends the text but its own end."""
+    value = attribute.value
+    return name == "stop" and isinstance(value, Literal) and not value.data
 
 
 def shortest(body: Expr) -> Expr:

@@ -15,17 +15,14 @@ from typing import Any, NamedTuple
 
 from constrain.artifacts.container.regular import regular
 
-from ..automata.folding import fold
 from ..diagnostics import Diagnostic, Edit, Fix, Source, Span, closest
 from ..grammar.tree import (
     Choice,
-    Expr,
     Indentation,
     Reference,
     Rule,
-    children,
+    renamed,
     walk,
-    with_children,
 )
 from ..limits import MOST_GRAMMAR_BYTES, Limits
 from .builder import USUAL_TOKENS, Token, Unescaped, nothing_at, pattern_of, token_of
@@ -341,20 +338,14 @@ class StatementsBuilder(JsonBuilder):
                     names[use.name] = f"{file.stem}__{use.name}"
                     pending.append(use.name)
 
-        def moved(expr: Expr, parts: list[Expr]) -> Expr:
-            changed = with_children(expr, tuple(parts))
-            if isinstance(changed, Reference):
-                return replace(changed, name=names.get(changed.name, changed.name), span=span)
-            return replace(changed, span=span)
-
         found = []
         for name, new in names.items():
             self.limits.check_resources(_STAGE, (new,))
             if (str(file), new) not in self.imported:
                 self.imported.add((str(file), new))
-                body = fold(rules[name].body, children, moved)
                 place = wanted[name].span if name in wanted else span
-                found.append(replace(rules[name], name=new, body=body, span=span, name_span=place))
+                moved = renamed(rules[name], names, span)
+                found.append(replace(moved, span=span, name_span=place))
         return found
 
     def _report_unknown(

@@ -171,13 +171,24 @@ Expr: TypeAlias = (
 
 
 @node_class
+class Capture:
+    """``name``: by which a program gets what a rule has read. ``end``: what the rule ends with and
+    is no part of that, as short as may be; ``end_name``: of that. A name may be empty."""
+
+    name: str
+    end: Expr | None = None
+    end_name: str = ""
+
+
+@node_class
 class Rule:
     """One definition. Several of one name add up to alternatives.
 
     ``terminal``: a lexer would match it as a whole, so that nothing ignored stands inside;
     of two that match equally long, the one of higher ``priority`` wins. ``shortest``: a lexer ends
     it as soon as it may, and all that was begun beside it. ``within``: of a rule that nobody wrote,
-    what messages call it, as it is part of one that somebody did.
+    what messages call it, as it is part of one that somebody did. ``capture``: of one whose texts a
+    program gets.
     """
 
     name: str
@@ -188,6 +199,7 @@ class Rule:
     priority: int = 0
     shortest: bool = False
     within: str = ""
+    capture: Capture | None = None
 
     @property
     def shown(self) -> str:
@@ -389,12 +401,24 @@ def references(expr: Expr) -> Iterator[Reference]:
     return (part for part in walk(expr) if isinstance(part, Reference))
 
 
-def renamed(rule: Rule, names: Mapping[str, str]) -> Rule:
-    """The rule with other names."""
+def renamed(rule: Rule, names: Mapping[str, str], span: Span | None = None) -> Rule:
+    """The rule under another name, with the others where there are some. ``span``: where all that
+    is inside stands then."""
 
     def under(expr: Expr, parts: list[Expr]) -> Expr:
-        if isinstance(expr, Reference):
-            return replace(expr, name=names[expr.name])
-        return with_children(expr, tuple(parts))
+        match expr:
+            case Reference(name):
+                found: Expr = replace(expr, name=names.get(name, name))
+            case Difference():
+                found = replace(expr, left=parts[0], right=parts[1])
+            case Excluding():
+                found = replace(expr, item=parts[0])
+            case _:
+                found = with_children(expr, tuple(parts))
+        return found if span is None else replace(found, span=span)
 
-    return replace(rule, name=names[rule.name], body=fold(rule.body, children, under))
+    capture = rule.capture
+    if capture is not None and capture.end is not None:
+        capture = replace(capture, end=fold(capture.end, children, under))
+    body = fold(rule.body, children, under)
+    return replace(rule, name=names[rule.name], body=body, capture=capture)

@@ -147,7 +147,8 @@ COMPILER: dict[str, set[str]] = {
     "canonical_network": BASE
     | {"automata", "bpe", "cartesian", "grammar", "normalizer", "options", "pretokenizer"}
     | {"token_terminals", "tokenizers"},
-    "coverage": BASE | {"automata", "grammar", "lazy_dfa", "lnf", "maximal_munch"},
+    "coverage": BASE
+    | {"automata", "frontend", "grammar", "lazy_dfa", "lnf", "maximal_munch", "options"},
     "explain": BASE
     | {"automata", "compiler", "dialects", "earley", "frontend", "grammar", "lnf", "maximal_munch"}
     | {"choose", "network", "options", "pipeline", "schema", "token_ids", "tokenizers"}
@@ -200,6 +201,7 @@ COMPILER: dict[str, set[str]] = {
         "batch",
         "cache",
         "compiler",
+        "coverage",
         "diagnostics",
         "limits",
         "options",
