@@ -6,8 +6,9 @@ Microseconds of CPU along a document of any JSON, whose masks were met before: t
 99th percentile over the places of the document. ``fill_many`` is of 64 matchers in different
 places, beside one copy of as many rows.
 
-``--forced``: instead, how many tokens of 200 instances of five JSON Schemas need no model, as the
-mask holds no other token; canonical masks, white space as ``json.dumps`` writes it and others.
+``--forced``: instead, how many tokens of 200 instances of five JSON Schemas a model need not
+choose, as forced drafts have them (``serving.drafts``), 16 at a time; white space as ``json.dumps``
+writes it and others, canonical masks and any, where drafts spell the bytes that are forced.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +28,15 @@ from workloads.instances import schemas
 from workloads.others import others
 from workloads.request import Request
 
-from constrain.artifacts import fill_many
+from constrain.artifacts import Artifact, fill_many
+from constrain.artifacts.serving.drafts import Drafts
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Compiler, SchemaOptions, Tokenizer, load_tokenizer
 
 _DRAFTS = 5
+
+# Forced tokens that a model checks in one step.
+_DRAFTED = 16
 
 # A call: done at a place of the document, and what takes it back.
 Call = tuple[Callable[[list[int]], object], Callable[[], object]]
@@ -157,38 +163,50 @@ _WRITTEN: dict[str, dict[str, Any]] = {
 
 
 def forced(tokenizer: Tokenizer, count: int = 40) -> None:
-    """Print how many tokens of so many instances of each schema stand where no other may."""
+    """Print how many tokens of so many instances of each schema are taken as drafts."""
     compiler = Compiler(tokenizer)
-    names = "".join(f"{name:>24}" for name in _WRITTEN)
-    sys.stdout.write(f"{'forced of all tokens':22}{names}\n")
-    total = dict.fromkeys(_WRITTEN, (0, 0))
-    for name, schema, instance in schemas():
-        sys.stdout.write(f"{name:22}")
-        for whitespace, written in _WRITTEN.items():
-            options = SchemaOptions(whitespace=whitespace)
-            artifact = compiler.compile(
-                json.dumps(schema), dialect="json-schema", schema=options, tokenization="canonical"
-            )
-            chance, found, tokens = random.Random(name), 0, 0
-            for _ in range(count):
-                text = json.dumps(instance(chance), ensure_ascii=False, **written)
-                matcher = artifact.matcher()
-                for token_id in tokenizer.encode(text):
-                    found += tokenset.only_id(matcher.mask()) == token_id
-                    tokens += 1
-                    matcher.advance(token_id)
-                assert matcher.is_accepting
-            sys.stdout.write(share(found, tokens))
-            total[whitespace] = total[whitespace][0] + found, total[whitespace][1] + tokens
-        sys.stdout.write("\n")
-        sys.stdout.flush()
-    sys.stdout.write(f"{'all':22}" + "".join(share(*each) for each in total.values()) + "\n")
+    names = "".join(f"{name:>26}" for name in _WRITTEN)
+    for tokenization in ("canonical", "any"):
+        sys.stdout.write(f"{f'drafts, {tokenization}':22}{names}\n")
+        total = dict.fromkeys(_WRITTEN, (0, 0))
+        for name, schema, instance in schemas():
+            sys.stdout.write(f"{name:22}")
+            for whitespace, written in _WRITTEN.items():
+                artifact = compiler.compile(
+                    json.dumps(schema),
+                    dialect="json-schema",
+                    schema=SchemaOptions(whitespace=whitespace),
+                    tokenization=tokenization,
+                )
+                chance, found, tokens = random.Random(name), 0, 0
+                for _ in range(count):
+                    text = json.dumps(instance(chance), ensure_ascii=False, **written)
+                    ids = tokenizer.encode(text)
+                    found += drafted(artifact, tokenizer, ids)
+                    tokens += len(ids)
+                sys.stdout.write(share(found, tokens))
+                total[whitespace] = total[whitespace][0] + found, total[whitespace][1] + tokens
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+        sys.stdout.write(f"{'all':22}" + "".join(share(*each) for each in total.values()) + "\n")
+
+
+def drafted(artifact: Artifact, tokenizer: Tokenizer, ids: list[int]) -> int:
+    """How many tokens of a text are drafts that are taken; the model chooses one behind them."""
+    drafts, matcher, steps = Drafts(artifact.vocabulary, tokenizer.encode), artifact.matcher(), 0
+    while matcher.position < len(ids):
+        rest = ids[matcher.position :]
+        same = zip(drafts.after(matcher, _DRAFTED), rest, strict=False)
+        matcher.accept(rest[: sum(takewhile(bool, (a == b for a, b in same))) + 1])
+        steps += 1
+    assert matcher.is_accepting
+    return len(ids) - steps
 
 
 def share(part: int, whole: int) -> str:
     """A column."""
     text = f"{part:,} of {whole:,}, {100 * part / whole:.0f}%"
-    return f"{text:>24}"
+    return f"{text:>26}"
 
 
 def main() -> None:

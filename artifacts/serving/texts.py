@@ -11,7 +11,7 @@ tokens were refused, and pad rows that have ended. So a matcher is found by its 
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from ..errors import ConstrainError
 from ..matcher import Matcher
 from ..tokens.bitmask import fill_many, put
 from ..tokens.tokenset import from_ids, word_count
+from .drafts import Drafts
 
 
 class ServingError(ConstrainError):
@@ -103,6 +104,17 @@ class Texts:
             ends = self.ends[self._group(row)]
             put(found[row].view(np.uint32), from_ids(ends, self._artifact(row).vocab_size))
         return found
+
+    def drafts(
+        self, ids: NDArray[Any], most: int, encode: Callable[[str], Sequence[int]] | None = None
+    ) -> list[int]:
+        """Tokens that one row, (1, L), is to go on with, at most ``most``, as ``Drafts`` says.
+        Raises ``ServingError`` as ``rows``."""
+        self._follow(self._texts_of(ids))
+        (matcher,) = self._matchers
+        if matcher.position < self._tokens.shape[1]:
+            return []
+        return Drafts(self._artifact(0).vocabulary, encode).after(matcher, most)
 
     @property
     def have_ended(self) -> bool:

@@ -5,7 +5,7 @@ answers to a prompt, assisted decoding. Continuous batching hands over no ids: t
 is not supported, and says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -61,6 +61,62 @@ def processor(
     """
     texts = Texts(artifacts, prompt_length=prompt_length, prompts=prompts, stop_ids=stop_ids)
     return _subclass()(texts, kernel)
+
+
+class ForcedCandidates:
+    """A ``transformers.CandidateGenerator``: of the texts of a processor, what must come next.
+
+    ``most``: tokens at a time; ``max_length``: of a whole row; ``encode``: as ``Drafts`` has it.
+    """
+
+    requires_model_outputs = False
+
+    def __init__(
+        self,
+        texts: Texts,
+        most: int,
+        max_length: int,
+        encode: Callable[[str], Sequence[int]] | None = None,
+    ) -> None:
+        self._texts, self._most, self._encode = texts, most, encode
+        self._max_length = max_length
+
+    def get_candidates(self, input_ids: Any, **given: Any) -> tuple[Any, None]:
+        """The row (1, L) with drafts behind it, and no logits of theirs."""
+        # The model chooses one more token itself.
+        most = min(self._most, self._max_length - input_ids.shape[1] - 1)
+        found = self._texts.drafts(input_ids.cpu().numpy(), most, self._encode)
+        return input_ids.new_tensor([[*input_ids[0].tolist(), *found]]), None
+
+    def update_candidate_strategy(self, input_ids: Any, scores: Any, num_matches: int) -> None:
+        """Nothing: drafts are what must come."""
+
+
+def drafting(
+    processor: GrammarProcessor,
+    *,
+    most: int = 16,
+    encode: Callable[[str], Sequence[int]] | None = None,
+) -> Callable[..., Any]:
+    """What ``generate`` takes as ``custom_generate``, for one row: tokens that the grammar forces
+    are not chosen by the model but checked, ``most`` of them in one step. The texts are the same.
+
+    ``processor``: the one that is among the ``logits_processor`` of that call. ``encode``: the
+    tokenizer's, from a text to its tokens without special ones; needed where any tokens may spell
+    a text.
+    """
+
+    def generate(model: Any, input_ids: Any, **given: Any) -> Any:
+        longest = given["generation_config"].max_length
+        found = ForcedCandidates(processor.texts, most, longest, encode)
+        # The library chooses among its own by the configuration, and has no other way in.
+        model._get_candidate_generator = lambda **_: found
+        try:
+            return model._assisted_decoding(input_ids, inputs_tensor=input_ids, **given)
+        finally:
+            del model._get_candidate_generator
+
+    return generate
 
 
 @cache

@@ -25,6 +25,7 @@ from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.matcher import Matcher
 from constrain.artifacts.read import load
+from constrain.artifacts.serving.drafts import with_forced
 from constrain.artifacts.tokens.bitmask import fill_many
 from constrain.artifacts.tokens.tokenset import word_count
 
@@ -61,8 +62,9 @@ class GrammarMethods:
         return self.matcher.accept(tokens) == len(tokens) or self.matcher.is_finished
 
     def validate_tokens(self, tokens: Sequence[int]) -> list[int]:
-        """The tokens that ``accept_tokens`` would take, without taking them."""
-        return list(tokens[: self.matcher.validate(tokens)])
+        """The drafts that ``accept_tokens`` would take, and for those behind the tokens that must
+        come there, which are as many at most; nothing is taken."""
+        return with_forced(self.matcher, tokens)
 
     def rollback(self, num_tokens: int) -> None:
         """Take back the last tokens, also over the end."""

@@ -280,6 +280,50 @@ def test_assisted_decoding_equals_greedy(
         assert made.rows > len(expected[0])
 
 
+@pytest.mark.sampled("tokenization", ["any"], ["canonical", "any"])
+@pytest.mark.sampled("name", NAMES[1:2], NAMES)
+def test_forced_tokens_are_drafts_and_the_texts_are_the_same(
+    name: str,
+    tokenization: str,
+    models: Models,
+    artifact: Callable[..., Artifact],
+    record_property: Callable[[str, object], None],
+) -> None:
+    """Greedy ones are, with fewer steps of the model; sampled ones are members."""
+    found = artifact(name, tokenization)
+    steps: list[int] = []
+
+    def counted(module: Any, given: Any, result: Any) -> None:
+        steps[-1] += 1
+
+    def encode(text: str) -> list[int]:
+        return list(models.library.encode(text, add_special_tokens=False).ids)
+
+    counting = models.model.register_forward_hook(counted)
+    with counting:
+        for prompt in ([EOS, 464], [464, 11]):
+            made = transformers.processor(found)
+            steps.append(0)
+            expected = models.generate([made], [prompt], 0, do_sample=False)
+            checked = Checked(transformers.processor(found), [found], len(prompt))
+            drafted = transformers.drafting(checked.processor, encode=encode)
+            steps.append(0)
+            how: dict[str, Any] = {"do_sample": False, "custom_generate": drafted}
+            assert expected == models.generate([checked], [prompt], 0, **how)
+            assert steps[-1] < steps[-2] or name == "json"
+        for seed in range(5):
+            made = transformers.processor(found)
+            drafted = transformers.drafting(made, most=3, encode=encode)
+            steps.append(0)
+            how = {"do_sample": True, "custom_generate": drafted}
+            each = models.ended(models.generate([made], [[EOS]], seed, **how)[0])
+            assert each is not None
+            assert is_member(name, each[0])
+    assert "_get_candidate_generator" not in vars(models.model)
+    record_property("steps without drafts", steps[0] + steps[2])
+    record_property("steps with drafts", steps[1] + steps[3])
+
+
 def test_several_answers_to_prompts_with_grammars_of_their_own(
     models: Models, artifact: Callable[..., Artifact]
 ) -> None:
