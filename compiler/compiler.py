@@ -66,12 +66,23 @@ class Compiler:
         """
         return self._compile(text, name, progress, changes)
 
+    def compile_whole(self, text: str, *, name: str = "<grammar>", **changes: Any) -> Artifact:
+        """The same, all sections of its file made at once: for those who write it, and decode with
+        what they have written. Where first masks alone are wanted the grammar is read once so."""
+        return self._compile(text, name, silent, changes, is_whole=True)
+
     def _compile(
-        self, text: str, name: str, progress: Progress, changes: dict[str, Any]
+        self,
+        text: str,
+        name: str,
+        progress: Progress,
+        changes: dict[str, Any],
+        *,
+        is_whole: bool = False,
     ) -> Artifact:
         limits = changes.pop("limits", None) or self._limits
         wanted = with_changes(self._options, {**changes, "limits": limits})
-        if self._may_grow(wanted):
+        if not is_whole and self._may_grow(wanted):
             recogniser = engine_when_met(text, wanted, name)
             if isinstance(recogniser, StatesWhenMet):
                 growing = self._growing(recogniser, text, name, wanted)

@@ -141,7 +141,7 @@ def _compiled(compiler: Compiler, job: CompileJob, store: Store, key: str) -> tu
     wanted = {each.name: getattr(job.options, each.name) for each in fields(job.options)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WeakerMasksWarning)  # The notes say so.
-        artifact = compiler.compile(job.text, name=job.name, **wanted)
+        artifact = compiler.compile_whole(job.text, name=job.name, **wanted)
     store.put(key, artifact, thin=job.options.thin)
     return artifact.notes
 

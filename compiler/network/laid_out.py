@@ -127,6 +127,8 @@ class _Numbering:
         self._layout, self._first_call = layout, first_call
         self._positions = layout.components
         self._numbers = {END: END}
+        # The numbers of these, and of positions that lead to one of them alone.
+        self._reached: dict[int, int] = {}
         self._procedures: dict[int, int] = {}
         # By identity: what is repeated is written alike for equal items.
         self._items: dict[int, int] = {}
@@ -161,8 +163,9 @@ class _Numbering:
         found = Runs()
         for low, high, target in zip(runs[::3], runs[1::3], runs[2::3], strict=True):
             if low >= self._first_call:
-                called = (self._procedure(p - self._first_call) for p in range(low, high + 1))
-                found += (n for p in called for n in (p, p, numbered(target)))
+                for symbol in range(low, high + 1):
+                    called = self._procedure(symbol - self._first_call)
+                    found += (called, called, numbered(target))
             else:
                 found += (low, high, numbered(target))
         return found
@@ -199,24 +202,28 @@ class _Numbering:
 
     def _number(self, position: int) -> int:
         """The number of a position, which is written."""
-        position = self._behind(position)
-        if position not in self._numbers:
-            self._numbers[position] = self.found.new_state()
-            self.order.append(position)
-        return self._numbers[position]
+        found = self._reached.get(position)
+        if found is None:
+            behind = self._behind(position)
+            found = self._numbers.get(behind)
+            if found is None:
+                found = self._numbers[behind] = self.found.new_state()
+                self.order.append(behind)
+            self._reached[position] = found
+        return found
 
     def _behind(self, position: int) -> int:
         """The position itself, or the one that alone follows it."""
         positions, seen = self._positions, set[int]()
-        while position not in seen:
-            seen.add(position)
-            if self._is_front(position):
-                break
+        while not self._is_front(position):
             if position in positions.unlaid:
                 positions.unlaid.pop(position).lay(position)
-            following = {*positions.epsilon[position]}
-            if positions.arcs[position] or len(following) != 1:
+            if positions.arcs[position]:
                 break
+            following = {*positions.epsilon[position]}
+            if len(following) != 1 or position in seen:
+                break
+            seen.add(position)
             position = following.pop()
         return position
 

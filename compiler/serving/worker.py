@@ -76,7 +76,7 @@ def _compiled(compiler: Compiler, tokenizer: TokenizerKey, job: Job) -> Outcome:
         if job.how is not None and (job.only_key or path_in(root, key).is_file()):
             return Outcome(key=key)
         wanted = {field.name: getattr(options, field.name) for field in fields(options)}
-        artifact = compiler.compile(text, name=name, **wanted)
+        artifact = compiler.compile_whole(text, name=name, **wanted)
         return Outcome(key=key, size=put(artifact, key, root, Path(job.own)))
     except ConstrainError as error:
         # The request is not at fault for what its server's tokenizer takes.

@@ -106,9 +106,10 @@ def test_all_states_of_a_file_are_those_that_are_met(
 def test_bytes_do_not_depend_on_what_was_met(
     text: str, dialect: str, default_tokenizer: Tokenizer
 ) -> None:
-    """Nor on how the artifact is made: by a compiler, or step by step."""
+    """Nor on how the artifact is made: by a compiler, whole or not, or step by step."""
     compiler = Compiler(default_tokenizer)
     expected = compiler.compile(text, dialect=dialect, **ANY).to_bytes()
+    assert expected == compiler.compile_whole(text, dialect=dialect, **ANY).to_bytes()
     for seed in range(2):
         found = compiler.compile(text, dialect=dialect, **ANY)
         check_random_texts([found], 2, 30, seed=seed, short=0.5)
