@@ -16,7 +16,7 @@ import typer
 from constrain.artifacts.errors import ConstrainError, visible
 
 from . import console
-from .everywhere import global_options
+from .everywhere import global_options, panels
 from .everywhere.panels import Command, Group
 from .version import version_line
 
@@ -174,6 +174,27 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def note_names(typed: str) -> list[str]:
+    """The kinds of notes whose names begin so, for the shell's completion."""
+    from constrain.compiler.notes import NOTE_KINDS
+
+    return [kind.name for kind in NOTE_KINDS if kind.name.startswith(typed)]
+
+
+def _explain_note(name: str | None) -> None:
+    if name is None:
+        return
+    from constrain.compiler.notes import NOTE_KINDS
+
+    found = next((kind for kind in NOTE_KINDS if kind.name == name), None)
+    if found is None:
+        known = ", ".join(note_names(""))
+        raise typer.BadParameter(f"there is no kind of note {visible(name)!r}; they are {known}")
+    worry = "Fine for most uses." if found.is_fine else "Look at it."
+    console.write_text(f"{found.name}: {worry} {found.about}\n")
+    raise typer.Exit
+
+
 @cache
 def application(*names: str) -> typer.Typer:
     """The command line with the subcommands of these names, by default with all."""
@@ -216,6 +237,18 @@ def _root(
             "--version", "-V", callback=_print_version, is_eager=True, help="Print the version."
         ),
     ] = False,
+    _note: Annotated[
+        str | None,
+        typer.Option(
+            "--explain-note",
+            metavar="NAME",
+            rich_help_panel=panels.GLOBAL,
+            callback=_explain_note,
+            is_eager=True,
+            autocompletion=note_names,
+            help="Say what a kind of note means, by the name in brackets behind it.",
+        ),
+    ] = None,
 ) -> None:
     """Compile grammars for the constrained decoding of language models, and look inside."""
     console.help_without_command(context)

@@ -176,13 +176,23 @@ def compilation_of(
     tokenizer = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
     cache = cache_of(None if given.no_cache else "default")
     compilation = build_artifact(recogniser, tokenizer, options, progress=progress, cache=cache)
-    for message in compilation.notes:
-        note(message)
+    said = [*compilation.notes]
     for found in compilation.findings:
         if found.message.startswith((READ_AS, DEFINE)):
             continue  # Noted when the grammar was read.
         if found.span is None:
-            note(found.in_a_line(recogniser.grammar.source))
+            said.append(found.in_a_line(recogniser.grammar.source))
         else:
             status(found.render(recogniser.grammar.source, "warning"), in_colour=True)
+    _say(said)
     return compilation
+
+
+def _say(notes: list[str]) -> None:
+    """Each note with the name of its kind, and which of them to look at."""
+    if notes:
+        from constrain.compiler.notes import kind_of, summary
+
+        for message in notes:
+            note(f"{message} [{kind_of(message).name}]")
+        status(f"  = {summary(notes)} (constrain --explain-note NAME says more)")

@@ -4,9 +4,12 @@ end_of_text       which token ends a text, where that is a guess
 notes_of          how the grammar is read, which engine follows it, what a depth has cut
 without_effect    options that the caller gave and that this grammar or tokenizer ignores
 added_tokens_as_text    literals that hold the text of an added token
+NOTE_KINDS, kind_of, summary    the kinds of notes: their names, and whether to worry
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import (
@@ -16,11 +19,12 @@ from constrain.artifacts.container.manifest import (
     WORD_DFA,
 )
 
-from .choose import AS_ASKED, OF_SCHEMAS, WHEN_MET
+from .choose import ANY_ALLOWED, AS_ASKED, OF_SCHEMAS, WHEN_MET
 from .diagnostics import Diagnostic
 from .frontend import Automaton, Parser, Recogniser
 from .grammar.tree import Grammar
 from .options import ANY, AUTO, AnyTokenizer, CompileOptions
+from .schema.notes import NARROWED, SPELLINGS
 from .tokenizers import Tokenizer
 
 DEAD_ENDS = (
@@ -28,7 +32,8 @@ DEAD_ENDS = (
     "leaves a way to the end of a text behind each token"
 )
 
-_MASKS = "masks: "
+# A note on what is left to decoding begins so.
+MASKS = "masks: "
 
 
 def of_masks(count: int, *, is_complete: bool) -> tuple[str, ...]:
@@ -36,13 +41,13 @@ def of_masks(count: int, *, is_complete: bool) -> tuple[str, ...]:
     if is_complete:
         return ()
     if not count:
-        return (f"{_MASKS}none precomputed, all when met",)
-    return (f"{_MASKS}{count:,} precomputed, others when met",)
+        return (f"{MASKS}none precomputed, all when met",)
+    return (f"{MASKS}{count:,} precomputed, others when met",)
 
 
 def is_of_masks(note: str) -> bool:
     """Whether a note says that masks are left to decoding."""
-    return note.startswith(_MASKS)
+    return note.startswith(MASKS)
 
 
 def notes_of(recogniser: Recogniser, options: CompileOptions) -> Iterator[str]:
@@ -145,3 +150,162 @@ def added_tokens_as_text(
         added = {i: name for i, name in tokenizer.added.items() if name not in allowed}
         for _, found in added_text(grammar, added):
             yield found
+
+
+# --- kinds
+
+
+@dataclass(frozen=True, slots=True)
+class NoteKind:
+    """Notes are of the first kind whose ``pattern``, a regex, is found in them. ``is_fine``: for
+    most uses. ``about``: what it means and what to do, in sentences."""
+
+    name: str
+    pattern: str
+    is_fine: bool
+    about: str
+
+
+NOTE_KINDS = (
+    NoteKind(
+        "no-effect",
+        r" changes nothing: ",
+        True,
+        "An option was given that this grammar or tokenizer has no use for. Leave it out.",
+    ),
+    NoteKind(
+        "spellings",
+        f"^{re.escape(SPELLINGS)}",
+        True,
+        "JSON has several spellings of a value, and masks allow the usual ones: a model that is "
+        "made to write by them says each value that the schema has. It matters where texts of "
+        "others are checked: the options that the note names allow more.",
+    ),
+    NoteKind(
+        "narrowed",
+        re.escape(NARROWED),
+        False,
+        "Some values that the schema allows are left out, at the place that the note names: no "
+        "invalid one is allowed, but a model cannot say these. The table 'What is refused or left "
+        "out' of compiler/schema/README.md says which option keeps them.",
+    ),
+    NoteKind(
+        "masks",
+        f"^{re.escape(MASKS)}",
+        True,
+        "Masks that are not in the file are made when a text first comes to them, which takes "
+        "longer than reading one. They are the same. --precompute all puts more into the file.",
+    ),
+    NoteKind(
+        "engine",
+        r"^engine \w+: ",
+        True,
+        "What follows the grammar, and why not what is tried first. All engines have the same "
+        "masks; they differ in what they cost. --engine asks for one.",
+    ),
+    NoteKind(
+        "while-decoding",
+        r"^states are made while decoding: ",
+        True,
+        "An automaton that would be too large is made as far as texts need it. Masks are the same; "
+        "a state that is met for the first time takes longer.",
+    ),
+    NoteKind(
+        "dead-ends",
+        re.escape(DEAD_ENDS),
+        False,
+        "Each token that a mask allows can be read, but behind some no text may end, so that a "
+        "model has to be stopped there. --meaning exact, or a grammar that does not nest, has no "
+        "such tokens.",
+    ),
+    NoteKind(
+        "any-tokens",
+        f"^{re.escape(ANY_ALLOWED)}",
+        True,
+        "All texts are members as before, but a model may write one by other tokens than its "
+        "tokenizer would, which it has not seen in training. --tokenization any asks for that "
+        "and is silent; canonical makes an error of it.",
+    ),
+    NoteKind(
+        "meaning",
+        r"^read by maximal munch|^rule '.*' is lazy, ",
+        True,
+        "A lexer cuts the text into terminals as long as possible, or none does: of some grammars "
+        "the two read different texts. --meaning says which is meant.",
+    ),
+    NoteKind(
+        "read-as",
+        r"^read as ",
+        True,
+        "The text follows no single standard and was read by the conventions that it seems to "
+        "have. If they are others, --dialect names the dialect.",
+    ),
+    NoteKind(
+        "cut-off",
+        r"^members that nest .* are left out$",
+        False,
+        "The bound of the nesting that was asked for leaves deeper members out. A higher "
+        "--max-depth has more; without it there is no bound, by another engine.",
+    ),
+    NoteKind(
+        "added-tokens",
+        r"added token",
+        True,
+        "A tokenizer looks for its added tokens, such as <|im_end|>, before anything else, so that "
+        "a text with such a name in it is written by that token, which stands for no text. Where "
+        "the grammar means the token, it can name it (compiler/dialects/README.md).",
+    ),
+    NoteKind(
+        "unspelled",
+        r"^members (with (characters|a word)|of which the tokenizer|that the tokenizer's|"
+        r"that need)|^some members have no|stands for whole words",
+        False,
+        "The tokenizer cannot write some members, or would change them, so that no row of its "
+        "tokens is such a text. It has no token for a part of them, or it normalizes: a grammar "
+        "of what it keeps (NFC, lower case, known words) loses nothing.",
+    ),
+    NoteKind(
+        "end-of-text",
+        r"^the end-of-text token is taken to be ",
+        False,
+        "No file of the tokenizer says which token ends a text. If the guess is wrong, a model "
+        "never stops: --eos names the token.",
+    ),
+    NoteKind(
+        "never-reached",
+        r"ends the text wherever ",
+        False,
+        "The grammar goes on behind a token that ends texts, where the text may end already. "
+        "--eos names other tokens that end texts.",
+    ),
+    NoteKind(
+        "ignored-text",
+        r" may end before its longest match ",
+        True,
+        "Text that the grammar ignores is read as a lexer would, as long as possible, but not "
+        "here: a text may be read that a lexer refuses. The note says why.",
+    ),
+    NoteKind(
+        "of-the-text",
+        r"",
+        False,
+        "A place of the grammar's text says nothing about the texts, or is read otherwise than it "
+        "may be meant. The note says which and how.",
+    ),
+)
+
+
+def kind_of(note: str) -> NoteKind:
+    """The kind of a note."""
+    return next(kind for kind in NOTE_KINDS if re.search(kind.pattern, note))
+
+
+def summary(notes: Iterable[str]) -> str:
+    """What to look at, and what is fine, by name; empty without notes."""
+    kinds = {kind.name: kind for kind in map(kind_of, notes)}.values()
+    parts = [
+        f"{what}: {', '.join(names)}"
+        for what, is_fine in (("look at", False), ("fine for most uses", True))
+        if (names := [kind.name for kind in kinds if kind.is_fine is is_fine])
+    ]
+    return "; ".join(parts)

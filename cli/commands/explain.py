@@ -42,12 +42,7 @@ def explain(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="The text, or - for standard input.")
     ] = STDIN,
-    prefix_ids: Annotated[
-        str | None,
-        typer.Option(
-            metavar="IDS", help="The text is these tokens of --tokenizer, as in 464,3290, no FILE."
-        ),
-    ] = None,
+    prefix_ids: options.PrefixIds = None,
     format_: Annotated[
         Format, typer.Option("--format", "-f", help="text: one line; json: one object.")
     ] = Format.TEXT,
@@ -55,7 +50,7 @@ def explain(
     """Say whether a text is a member of the grammar, and if not where and why.
 
     A token that the grammar names, such as GBNF's <think>, is read with --tokenizer alone: in the
-    text by its name, or by its id.
+    text by its name, or in place of FILE by its id.
 
     Exit code 0 if it is accepted; 1 if it is rejected, or incomplete (more text could make it
     a member).

@@ -74,10 +74,7 @@ def mask(
     prefix: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The text so far begins with TEXT.")
     ] = None,
-    prefix_ids: Annotated[
-        str | None,
-        typer.Option(metavar="IDS", help="The text so far is these tokens, as in 464,3290."),
-    ] = None,
+    prefix_ids: options.PrefixIds = None,
     format_: Annotated[
         Format,
         typer.Option(

@@ -8,7 +8,7 @@ from constrain.artifacts.errors import visible
 from ..diagnostics import Diagnostic, Span
 
 # The end of a note about what is left out.
-_NARROWED = "[narrowed]"
+NARROWED = "[narrowed]"
 
 # Spellings of a value that grammars may do without: how a note calls them.
 ORDER = "keys in another order (--order any)"
@@ -51,7 +51,7 @@ class Notes:
     def narrowed(self, pointer: str, message: str, hint: str = "") -> None:
         """Valid instances are left out at a pointer."""
         self.narrowings += 1
-        self.add(pointer, f"{message} {_NARROWED}", hint)
+        self.add(pointer, f"{message} {NARROWED}", hint)
 
     def respelled(self, kind: str) -> None:
         """Spellings are left out of values that have another one: ``ORDER`` and the like."""
@@ -60,8 +60,8 @@ class Notes:
     def left_out(self) -> Iterator[tuple[str, str]]:
         """What is left out, each with its pointer."""
         for pointer, message in self._found:
-            if message.endswith(_NARROWED):
-                yield pointer, message.removesuffix(_NARROWED).rstrip()
+            if message.endswith(NARROWED):
+                yield pointer, message.removesuffix(NARROWED).rstrip()
 
     def add(self, pointer: str, message: str, hint: str = "", *, is_of_key: bool = False) -> None:
         """Something to know about a place, or about the key in front of it; said once."""

@@ -176,7 +176,7 @@ COMPILER: dict[str, set[str]] = {
     | {"automata", "dfa", "frontend", "grammar", "lazy_dfa", "network"}
     | {"maximal_munch", "merge", "options", "token_ids"}
     | {"tokenizers", "wordpiece"},
-    "notes": BASE | {"choose", "frontend", "grammar", "options", "tokenizers"},
+    "notes": BASE | {"choose", "frontend", "grammar", "options", "schema", "tokenizers"},
     "pipeline": BASE
     | {
         "assemble",
