@@ -18,6 +18,7 @@ from .container.manifest import WORD_DFA, Manifest, Origin
 from .kinds.contents import Contents, Later
 from .kinds.table import Kind, Runtime, kind_of
 from .matcher import Machine, Matcher
+from .tokens.as_html import table
 from .tokens.memo import DEFAULT_CACHE_BYTES, CacheBudget
 from .tokens.trie import Trie
 from .tokens.vocabulary import Vocabulary
@@ -51,6 +52,15 @@ class Artifact:
         size = sum(array.nbytes for array in self.arrays.values())
         what = f"{m.kind}, {m.tokenization}, {m.dialect}"
         return f"<Artifact: {what}, {m.vocab_size:,} tokens, {size:,} bytes>"
+
+    def _repr_html_(self) -> str:
+        m, size = self.manifest, sum(array.nbytes for array in self.arrays.values())
+        rows = [
+            ("grammar", f"{m.dialect}, from {m.start}"),
+            ("masks", f"{m.kind}, {m.tokenization}"),
+        ]
+        rows += [("tokens", f"{m.vocab_size:,}"), ("bytes", f"{size:,}")]
+        return table("Artifact", [*rows, *(("note", note) for note in self.notes)])
 
     def __post_init__(self) -> None:
         # Now, by one thread: all that threads share is found under its lock.

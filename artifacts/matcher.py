@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from .errors import ArtifactError, TokenRefusedError
 from .tokens import tokenset
 from .tokens.arguments import no_id, shared
+from .tokens.as_html import mask_table
 from .tokens.bitmask import bitmask_of, put
 from .tokens.stop_ids import StopRows
 from .tokens.tokenset import Words
@@ -41,7 +42,6 @@ class Machine(Protocol):
     ends the text by it and does not ask the machine; elsewhere it is a token like others.
     A machine tests the bit of its row, or reads the token where that takes less time.
     Both raise ``ArtifactError`` where they meet damage that no check of the file could find.
-
     Threads may share a machine. ``is_full``: it has interned as much as it may, so that matchers
     should go on to the next one.
     """
@@ -116,7 +116,6 @@ class Source(Protocol):
 class Matcher:
     """Follows one text. Made by ``Artifact.matcher``. Matchers of one artifact may each be used by
     another thread; one matcher is used by one thread at a time.
-
     It holds a state and a token for each token taken, and nothing else that grows.
 
     ``begin``: where the text begins, on the machine of now. ``vocab_size``: V. ``eos``: the ids
@@ -158,6 +157,10 @@ class Matcher:
         self._generation, _, start = begin()
         self._states = [start]
         self._tokens: list[int] = []
+
+    def _repr_html_(self) -> str:
+        vocabulary = None if self._source is None else self._source.vocabulary
+        return mask_table(self.mask(), self._tokens, vocabulary)
 
     def mask(self) -> Words:
         """The allowed tokens: read-only uint32 (ceil(V / 32),), bit i % 32 of word i // 32.
@@ -489,12 +492,9 @@ class Matcher:
 
 
 def _again(
-    source: Source,
-    after: Sequence[int] | None,
-    stop_ids: Sequence[int] | None,
-    token_ids: Sequence[int],
+    source: Source, after: Sequence[int] | None, stop_ids: Sequence[int] | None, ids: Sequence[int]
 ) -> Matcher:
     """A matcher that has taken ``token_ids``."""
     matcher = source.matcher(after, stop_ids)
-    matcher.accept(token_ids)
+    matcher.accept(ids)
     return matcher

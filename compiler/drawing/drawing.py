@@ -1,12 +1,15 @@
 """A finished drawing, which every stage's picture becomes, and the errors of drawing."""
 
+import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from constrain.artifacts.errors import ConstrainError
 
+from ..limits import Limits
 from .picture import Size
+from .run_dot import run_dot
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +22,16 @@ class Drawing:
     ``is_cramped``: they are needed to see all states.
     """
 
-    dot: str
+    dot: str = field(repr=False)
     left_out: str | None
     pages: "Pages | None" = None
     is_cramped: bool = False
+
+    def _repr_svg_(self) -> str | None:
+        """As notebooks show it; None, and so its line of text, where Graphviz does not draw it."""
+        program = shutil.which("dot")
+        done = program and run_dot(program, ["-Tsvg"], self.dot, Limits())
+        return done.written.decode("utf-8") if done and done.code == 0 else None
 
 
 # Of a size and of how files are named.
