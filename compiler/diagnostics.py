@@ -241,7 +241,8 @@ class LimitError(ConstrainError):
     where, ``rules`` the author's rules that take most of it, ``part`` the part of a regex that
     does, as its author wrote it. ``is_measured``: of time and of resident memory, which depend on
     the machine; all others count, and are the same for the same input. ``is_fixed``: no option
-    raises it. ``is_of_tables``: it is the tokenizer's, and no grammar's."""
+    raises it. ``is_of_tables``: it is the tokenizer's, and no grammar's. ``instead``: options that
+    need no such step."""
 
     exit_code = 3
 
@@ -256,8 +257,9 @@ class LimitError(ConstrainError):
         is_measured: bool = False,
         is_fixed: bool = False,
         is_of_tables: bool = False,
+        instead: str = "",
     ) -> None:
-        self.is_of_tables = is_of_tables
+        self.is_of_tables, self.instead = is_of_tables, instead
         self.stage, self.limit, self.value, self.rules = stage, limit, value, tuple(rules)
         self.part, self.is_measured, self.is_fixed = part, is_measured, is_fixed
         places = []
@@ -268,19 +270,12 @@ class LimitError(ConstrainError):
             places.append(f"in '{visible(_shortened(part, _SHOWN))}'")
         culprit = f" (most of it {', '.join(places)})" if places else ""
         ways = [] if is_fixed else [f"raise --max-{limit}"]
+        ways += [f"say {instead}"] if instead else []
         ways += [] if is_of_tables else ["simplify the grammar"]
         super().__init__(
             f"{stage} needs more than {value:,.12g} {_unit(limit, value)}{culprit}; "
-            f"{' or '.join(ways)}"
+            f"{', '.join(ways[:-1])}{' or ' * (len(ways) > 1)}{ways[-1]}"
         )
-
-    def of_python(self) -> "LimitError":
-        """The same error in the library's words: its arguments in place of the command line's
-        options."""
-        found = self._with(self.rules, self.part)
-        name = f"max_{self.limit.replace('-', '_')}"
-        found.args = (str(self).replace(f"raise --max-{self.limit}", f"raise {name}="),)
-        return found
 
     def of_tables(self) -> "LimitError":
         """The same error, of the tables of a tokenizer. Counts are what they are."""
@@ -290,20 +285,19 @@ class LimitError(ConstrainError):
         stage = f"the tables of this tokenizer are being made, once: {self.stage}"
         return LimitError(stage, limit, self.value, is_measured=True, is_of_tables=True)
 
-    def blaming(self, rules: Iterable[str], part: str = "") -> "LimitError":
-        """The same error, of these rules and this part; of tables of a tokenizer no rule is."""
-        return self if self.is_of_tables else self._with(rules, part or self.part)
-
-    def _with(self, rules: Iterable[str], part: str) -> "LimitError":
+    def blaming(self, rules: Iterable[str], part: str = "", instead: str = "") -> "LimitError":
+        """The same error, of these rules and this part, with options that do without; of tables of
+        a tokenizer no rule is."""
         return LimitError(
             self.stage,
             self.limit,
             self.value,
-            rules,
-            part,
+            () if self.is_of_tables else rules,
+            part or self.part,
             is_measured=self.is_measured,
             is_fixed=self.is_fixed,
             is_of_tables=self.is_of_tables,
+            instead=instead or self.instead,
         )
 
 

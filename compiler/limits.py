@@ -246,14 +246,16 @@ class Limits:
 
 
 @contextmanager
-def blaming(rules: Iterable[str], part: str = "") -> Iterator[None]:
-    """Name ``rules`` in a ``LimitError`` of this block that names none."""
+def blaming(rules: Iterable[str], part: str = "", instead: str = "") -> Iterator[None]:
+    """Name ``rules`` in a ``LimitError`` of this block that names none, and where time or memory
+    ran out options that do without most of the block."""
     try:
         yield
     except LimitError as error:
-        if error.rules:
+        instead = instead if error.is_measured else ""
+        if error.rules and not instead:
             raise
-        raise error.blaming(rules, part) from error
+        raise error.blaming(error.rules or rules, part, instead) from error
 
 
 # The step that makes the tables of a tokenizer, reading its file among them.

@@ -140,7 +140,8 @@ def build_artifact(
     from .tokenizers import Tokenizer
 
     wanted = with_changes(options, changes)
-    if not isinstance(tokenizer, Tokenizer) and (recogniser.choice.is_soon or counts(recogniser)):
+    is_words = not isinstance(tokenizer, Tokenizer)
+    if is_words and (recogniser.choice.is_soon or counts(recogniser)):
         recogniser = copied(recogniser, wanted)
     choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
     if choice.is_canonical and isinstance(recogniser, MaximalMunchGrammar):
@@ -148,7 +149,8 @@ def build_artifact(
 
         choice = tokenization_over_bytes(recogniser, choice, wanted)
     shared = shared or SharedTables(tokenizer, cache, tables)
-    with in_force(wanted.limits), blaming(_largest_rule(recogniser)):
+    instead = "--tokenization any" if choice.is_canonical and not is_words else ""
+    with in_force(wanted.limits), blaming(_largest_rule(recogniser), instead=instead):
         tables = shared.canonical if choice.is_canonical else None
         tokens = shared.tokens
         roomy = with_room_for_header(recogniser, wanted)

@@ -4,15 +4,16 @@ compile(Person, "tokenizer.json", whitespace="compact")
 compile('start ::= "yes" | "no"', dialect="kbnf", max_seconds=10)
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from os import PathLike
 from typing import Any, TypedDict, Unpack
 
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.errors import ConstrainError
 
 from ..compiler import Compiler
-from ..diagnostics import LimitError
 from ..limits import Limits
 from ..options import AnyTokenizer, CompileOptions
 from ..schema import SchemaOptions
@@ -20,6 +21,9 @@ from .types import written
 
 _OF_SCHEMAS = frozenset(each.name for each in fields(SchemaOptions))
 _LIMIT = "max_"
+
+# An option of the command line in a message, with its value.
+_OPTION = re.compile(r"--([a-z][a-z-]*[a-z])(?: (any|none|all|exact|ignore|decimal|0)\b)?")
 
 
 class Options(TypedDict, total=False):
@@ -97,8 +101,22 @@ def compile(  # noqa: A001 - as re.compile
         tokenizer = load_tokenizer(tokenizer)
     try:
         return Compiler(tokenizer).compile(text, name=name, **chosen)
-    except LimitError as error:
-        raise error.of_python() from None
+    except ConstrainError as error:
+        error.args = (_in_python(str(error)), *error.args[1:])
+        raise
+
+
+def _in_python(message: str) -> str:
+    """A message with arguments in the place of the command line's options: ``--tokenization any ->
+    tokenization="any"``."""
+
+    def argument(found: re.Match[str]) -> str:
+        name, value = found[1].replace("-", "_"), found[2]
+        return f"{name}=" + ("" if value is None else value if value == "0" else f'"{value}"')
+
+    return re.sub(
+        r"--([a-z][a-z-]*[a-z])(?: (any|none|all|exact|ignore|decimal|0)\b)?", argument, message
+    )
 
 
 def _sorted_out(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -122,6 +122,7 @@ def test_options_of_schemas_hold() -> None:
         (re.compile(b"a"), {}, TypeError, "bytes"),
         (["f"], {}, TypeError, "a tool is a dict"),
         (SCHEMA, {"max_states": 1, "engine": "dfa"}, constrain.ConstrainError, "max_states="),
+        ({"uniqueItems": True}, {"prewarm": 1}, constrain.ConstrainError, 'unique="ignore" leaves'),
     ],
 )
 def test_errors_are_in_the_words_of_the_library(
