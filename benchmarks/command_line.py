@@ -40,7 +40,7 @@ def commands_of(folder: Path, tokenizer: str) -> dict[str, list[str]]:
     constrain = [sys.executable, "-m", "constrain.cli"]
     anything = folder / "anything.regex"
     anything.write_text("(.|\\n)*", encoding="utf-8")
-    found = {}
+    found = {"--version": [*constrain, "--version"], "--help": [*constrain, "--help"]}
 
     def compiled(grammar: Path, *options: str) -> str:
         target = str(folder / f"{grammar.stem}.cst")

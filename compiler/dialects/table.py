@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from constrain.artifacts.errors import ConstrainError, visible
 
@@ -13,7 +14,6 @@ from ..grammar.tree import Grammar, distinct_tokens
 from ..limits import Limits, blaming
 from ..progress import say
 from ..schema.options import SchemaOptions
-from ..schema.rules.deferred import Deferred
 from .builder import Builder
 from .ebnf.abnf import AbnfBuilder
 from .ebnf.antlr import AntlrBuilder
@@ -31,6 +31,9 @@ from .regex import (
     RegexFileBuilder,
 )
 from .w3c import W3cBuilder
+
+if TYPE_CHECKING:
+    from ..schema.rules.deferred import Deferred
 
 # Schemas of JSON, which their own room reads.
 JSON_SCHEMA = "json-schema"
@@ -160,7 +163,7 @@ def _by_conventions(
 
 def read_growing(
     text: str, dialect: str, *, name: str, limits: Limits, schema: SchemaOptions
-) -> Grammar | Deferred | None:
+) -> "Grammar | Deferred | None":
     """The same for a JSON Schema or a list of tools: where that surely raises nothing, its rules
     are made when they are read. None for other dialects."""
     source = Source(text, name, dialect)
