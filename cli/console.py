@@ -7,9 +7,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 
 import typer
 
@@ -26,12 +25,8 @@ class UsageError(ConstrainError):
     """Options that do not go together, or input of the wrong kind."""
 
 
-class Color(StrEnum):
-    """Where output is coloured."""
-
-    AUTO = "auto"
-    ALWAYS = "always"
-    NEVER = "never"
+# Where output is coloured.
+Color = Literal["auto", "always", "never"]
 
 
 @dataclass(slots=True)
@@ -43,7 +38,7 @@ class Manner:
     """
 
     quiet: bool = False
-    color: Color = Color.AUTO
+    color: Color = "auto"
     progress: Callable[[str, int, int], None] | None = None
     hide_bar: Callable[[bool], None] | None = None
 
@@ -54,7 +49,7 @@ manner = Manner()
 
 def reset() -> None:
     """Speak as without options."""
-    manner.quiet, manner.color = False, Color.AUTO
+    manner.quiet, manner.color = False, "auto"
     manner.progress = manner.hide_bar = None
 
 
@@ -197,8 +192,8 @@ def tell(message: str, *, in_colour: bool = False) -> None:
 def has_colour(stream: TextIO | None) -> bool:
     """Whether what is written to a stream is coloured: as --color says; else NO_COLOR, then
     FORCE_COLOR and CLICOLOR_FORCE; else on terminals that show colours."""
-    if stream is None or manner.color is not Color.AUTO:
-        return stream is not None and manner.color is Color.ALWAYS
+    if stream is None or manner.color != "auto":
+        return stream is not None and manner.color == "always"
     if os.environ.get("NO_COLOR"):
         return False
     if any(os.environ.get(name, "0") not in ("", "0") for name in _FORCE):

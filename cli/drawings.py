@@ -2,16 +2,15 @@
 
 import os
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, cast, get_args
 
 from constrain.artifacts.errors import ConstrainError, visible
 
 from .compiling import canonical_text, compilation_of, counted_network, grammar_of, recogniser_of
 from .console import UsageError, note, status
 from .inputs import STDIN
-from .options import Engine, Given, Meaning
+from .options import Given, Meaning
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
@@ -28,16 +27,9 @@ DRAW_STATES = 100
 TOKEN_TRANSITIONS = 200_000
 
 
-class Stage(StrEnum):
-    """What is drawn."""
-
-    NFA = "nfa"
-    DFA = "dfa"
-    TOKENS = "tokens"
-    TOKENIZER = "tokenizer"
-    RULES = "rules"
-    PARSER = "parser"
-    LEXER = "lexer"
+# What is drawn.
+Stage = Literal["nfa", "dfa", "tokens", "tokenizer", "rules", "parser", "lexer"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
 class Shown(NamedTuple):
@@ -56,7 +48,7 @@ class Shown(NamedTuple):
 
 
 # Drawn for every grammar; the others are automata of regular ones.
-_OF_ANY = (Stage.RULES, Stage.PARSER, Stage.LEXER)
+_OF_ANY = ("rules", "parser", "lexer")
 
 
 def stage_for(
@@ -70,11 +62,11 @@ def stage_for(
     if isinstance(subject, str):
         chosen = replace(given.compile_options(path, limits), parser="earley")
         if counted_network(subject, path, chosen) is not None:
-            return Stage.PARSER
+            return "parser"
         is_regular = isinstance(recogniser_of(subject, path, chosen), Automaton)
     else:
         is_regular = subject.is_regular
-    return Stage.DFA if is_regular else Stage.PARSER
+    return "dfa" if is_regular else "parser"
 
 
 def draw_grammar(
@@ -91,22 +83,22 @@ def draw_grammar(
     from constrain.compiler.frontend import Automaton
 
     wanted = given.compile_options(path, limits)
-    if stage is Stage.RULES:
+    if stage == "rules":
         marked = None if shown.octets is None else _open_rules(text, path, wanted, shown.octets)
         grammar = grammar_of(text, path, wanted)
         return draw_rules(grammar, title=shown.title, size=shown.size, marked=marked)
-    if stage is Stage.PARSER and wanted.max_depth is None:
+    if stage == "parser" and wanted.max_depth is None:
         counted = counted_network(text, path, wanted, 0)
         if counted is not None:
             return draw_network(counted, **_of_bytes(shown))
     if stage in _OF_ANY:
         grammar = grammar_of(text, path, wanted)
-        engine = Engine.NETWORK if stage is Stage.PARSER else Engine.EARLEY
-        if semantics_of(grammar, wanted.meaning)[0] == Meaning.MAXIMAL_MUNCH:
-            engine = Engine.GREEDY
+        engine = "network" if stage == "parser" else "earley"
+        if semantics_of(grammar, wanted.meaning)[0] == "maximal-munch":
+            engine = "greedy"
         if wanted.max_depth is not None:
-            note(f"--max-depth has no effect on --stage {stage.value}, which has all nesting")
-        wanted = replace(wanted, engine=engine.value, max_depth=None)
+            note(f"--max-depth has no effect on --stage {stage}, which has all nesting")
+        wanted = replace(wanted, engine=engine, max_depth=None)
         parser = recogniser_of(text, path, wanted)
         assert not isinstance(parser, Automaton)
         return _draw_parser(stage, parser, shown)
@@ -114,7 +106,7 @@ def draw_grammar(
     if not isinstance(recogniser, Automaton):
         raise UsageError(_only_regular(stage, recogniser.reason))
     artifact = None
-    if stage in (Stage.TOKENS, Stage.TOKENIZER):
+    if stage in ("tokens", "tokenizer"):
         artifact = compilation_of(recogniser, given, wanted).artifact
     return _draw_automaton(stage, recogniser, artifact, shown)
 
@@ -132,11 +124,11 @@ def draw_artifact(
         raise UsageError(
             _only_regular(stage, f"{visible(path)} is an artifact of the kind {m.kind}")
         )
-    if stage in _OF_ANY or stage is Stage.NFA:
+    if stage in _OF_ANY or stage == "nfa":
         if m.source is None:
-            what = f"its {stage.value.upper() if stage is Stage.NFA else stage.value} cannot be"
+            what = f"its {stage.upper() if stage == 'nfa' else stage} cannot be"
             raise UsageError(f"{visible(path)}: the grammar's text was stripped, so {what} drawn")
-        named = Given(meaning=Meaning(m.meaning)).as_in(m)
+        named = Given(meaning=cast("Meaning", m.meaning)).as_in(m)
         return draw_grammar(m.source, path, stage, named, limits, shown)
     return _draw_automaton(stage, None, artifact, shown)
 
@@ -152,7 +144,7 @@ def write_drawing(
     files = [(path, drawing)]
     in_folder = path.is_dir()
     if in_folder:
-        files = [(path / f"{stage.value}.svg", drawing)]
+        files = [(path / f"{stage}.svg", drawing)]
     of_pages = drawing.is_cramped and path.suffix.lower() not in DOT_SUFFIXES
     if drawing.pages is not None and (in_folder or of_pages):
         first = files[0][0]
@@ -172,7 +164,7 @@ def write_drawing(
     if missing is not None:
         raise missing
     beside = f", the index of {len(written) - 1:,} pages beside it" if len(written) > 1 else ""
-    status(f"{visible(written[0])}: {stage.value}{beside}")
+    status(f"{visible(written[0])}: {stage}{beside}")
     if drawing.left_out and len(written) == 1:
         note(drawing.left_out)
 
@@ -189,20 +181,20 @@ def write_all_drawings(
     missing: ConstrainError | None = None
     recogniser, artifact = compilation.automaton, compilation.artifact
     shown = Shown(title_of(path), USUAL_SIZE)
-    for stage in Stage:
+    for stage in STAGES:
         if not isinstance(recogniser, Automaton):
             earley = isinstance(recogniser, Parser) and recogniser.network is None
-            if stage not in _OF_ANY or (stage is Stage.PARSER and earley):
+            if stage not in _OF_ANY or (stage == "parser" and earley):
                 continue
-            if stage is Stage.LEXER and _lazy_lexeme(recogniser):
+            if stage == "lexer" and _lazy_lexeme(recogniser):
                 continue
             drawing = _draw_parser(stage, recogniser, shown)
-        elif stage in _OF_ANY or (stage is Stage.TOKENIZER and not artifact.is_canonical):
+        elif stage in _OF_ANY or (stage == "tokenizer" and not artifact.is_canonical):
             continue  # Under `any` every token may follow every other: there is nothing to draw.
         else:
             drawing = _draw_automaton(stage, recogniser, artifact, shown)
         try:
-            write_drawing(drawing, folder / f"{stage.value}.svg", stage, shown.size, limits)
+            write_drawing(drawing, folder / f"{stage}.svg", stage, shown.size, limits)
         except MissingDotError as error:
             missing = error
     if missing is not None:
@@ -244,9 +236,9 @@ def _draw_parser(stage: Stage, parser: "Parser | MaximalMunchGrammar", shown: Sh
     from constrain.compiler.frontend import MaximalMunchGrammar, Parser
 
     names = parser.token_names
-    if stage is Stage.RULES:
+    if stage == "rules":
         return draw_rules(parser.grammar, title=shown.title, size=shown.size)
-    if stage is Stage.PARSER:
+    if stage == "parser":
         if isinstance(parser, MaximalMunchGrammar):
             network, symbols = parser.tables.network, parser.tables.lexer.texts
             return draw_network(
@@ -292,10 +284,10 @@ def _draw_automaton(
         draw_transducer,
     )
 
-    if stage is Stage.NFA and automaton is not None:
+    if stage == "nfa" and automaton is not None:
         names = automaton.token_names
         return draw_nfa(automaton.nfa, terminal_names=names, **_of_bytes(shown))
-    if stage is Stage.DFA:
+    if stage == "dfa":
         if artifact is not None:
             dfa, names = artifact.byte_dfa, terminal_names(artifact.byte_dfa)
         else:
@@ -304,10 +296,10 @@ def _draw_automaton(
         return draw_dfa(dfa, terminal_names=names, **_of_bytes(shown))
     assert artifact is not None
     prefix, title, size = shown.prefix, shown.title, shown.size
-    if artifact.manifest.kind == WORD_DFA and stage is Stage.TOKENIZER:
+    if artifact.manifest.kind == WORD_DFA and stage == "tokenizer":
         text = None if prefix is None else canonical_text(artifact, prefix)
         return draw_transducer(artifact, title=title, size=size, prefix=text)
-    if stage is Stage.TOKENS:
+    if stage == "tokens":
         whole = _with_token_dfa(artifact)
         return draw_tokens(whole, title=title, size=size, ids=_tokens_of(whole, prefix))
     return draw_tokenizer(artifact, title=title, size=size, ids=_tokens_of(artifact, prefix))
@@ -345,7 +337,7 @@ def _with_token_dfa(artifact: "Artifact") -> "Artifact":
 
 def _only_regular(stage: Stage, reason: str) -> str:
     return (
-        f"--stage {stage.value} is there for regular grammars alone ({reason}); "
-        f"draw --stage {', '.join(_OF_ANY[:-1])} or {_OF_ANY[-1].value}, or bound the nesting "
+        f"--stage {stage} is there for regular grammars alone ({reason}); "
+        f"draw --stage {', '.join(_OF_ANY[:-1])} or {_OF_ANY[-1]}, or bound the nesting "
         "with --max-depth"
     )

@@ -10,10 +10,9 @@ take the options that they name, with the same names and help everywhere, and re
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from enum import StrEnum
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -24,7 +23,7 @@ from .console import UsageError, noting
 from .everywhere import panels
 from .inputs import GENERIC, beside, dialect_for
 from .limit_options import ALL_THERE_IS, OfLimits, OfPrecomputing, amount
-from .schema_options import SCHEMA, OfSchemas, plain
+from .schema_options import SCHEMA, OfSchemas
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -57,43 +56,24 @@ def lint_names(typed: str) -> list[str]:
     return [name for name in LINTS if name.startswith(typed)]
 
 
-class Tokenization(StrEnum):
-    """Which token sequences spell a member."""
-
-    CANONICAL = "canonical"
-    ANY = "any"
+# Which token sequences spell a member.
+Tokenization = Literal["canonical", "any"]
 
 
-class Engine(StrEnum):
-    """What follows a grammar."""
-
-    AUTO = "auto"
-    DFA = "dfa"
-    NETWORK = "network"
-    EARLEY = "earley"
-    GREEDY = "greedy"
+# What follows a grammar.
+Engine = Literal["auto", "dfa", "network", "earley", "greedy"]
 
 
-class Meaning(StrEnum):
-    """How a grammar reads a text."""
-
-    EXACT = "exact"
-    MAXIMAL_MUNCH = "maximal-munch"
+# How a grammar reads a text.
+Meaning = Literal["exact", "maximal-munch"]
 
 
-class Method(StrEnum):
-    """How the automaton over canonical token sequences is found."""
-
-    AUTO = "auto"
-    DIRECT = "direct"
-    CARTESIAN = "cartesian"
+# How the automaton over canonical token sequences is found.
+Method = Literal["auto", "direct", "cartesian"]
 
 
-class Unk(StrEnum):
-    """What becomes of members with a word that WordPiece does not know."""
-
-    OMIT = "omit"
-    ALLOW = "allow"
+# What becomes of members with a word that WordPiece does not know.
+Unk = Literal["omit", "allow"]
 
 
 Grammar = Annotated[
@@ -379,8 +359,8 @@ class Given(OfLimits, OfSchemas, OfPrecomputing):
         if self.precompute is not None and (self.lazy or self.prewarm is not None):
             older = "--lazy" if self.lazy else "--prewarm"
             raise UsageError(f"--precompute takes the place of {older}: say one of them")
-        if self.max_depth is not None and self.engine not in (None, Engine.AUTO, Engine.DFA):
-            raise UsageError(f"--max-depth makes a DFA, and --engine says {self.engine.value}")
+        if self.max_depth is not None and self.engine not in (None, "auto", "dfa"):
+            raise UsageError(f"--max-depth makes a DFA, and --engine says {self.engine}")
         named = {field.name for field in fields(CompileOptions)}
         said = {field.name: getattr(self, field.name) for field in fields(self)}
         said |= {"prewarm": 0} if self.lazy else {}
@@ -394,8 +374,8 @@ class Given(OfLimits, OfSchemas, OfPrecomputing):
         chosen = {name: value for name, value in said.items() if name in named}
         return CompileOptions(
             limits=limits or self.limits(),
-            keep_unknown=None if self.unk is None else self.unk is Unk.ALLOW,
-            **{name: plain(value) for name, value in chosen.items() if value is not None},
+            keep_unknown=None if self.unk is None else self.unk == "allow",
+            **{name: value for name, value in chosen.items() if value is not None},
         )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from constrain.artifacts.errors import visible
 
@@ -23,7 +23,7 @@ from .compiling import (
     with_automaton,
 )
 from .console import UsageError
-from .options import Engine, Given, Meaning
+from .options import Given, Meaning
 
 if TYPE_CHECKING:
     from constrain.artifacts.network.tables import NetworkTables
@@ -134,7 +134,7 @@ def source_of(path: str, given: Given, limits: "Limits") -> Source:
             f"{visible(path)}: members of an artifact of the kind {m.kind} are drawn by its "
             "grammar, which was left out"
         )
-    named = replace(given.as_in(m), meaning=Meaning(m.meaning))
+    named = replace(given.as_in(m), meaning=cast("Meaning", m.meaning))
     return _of_grammar(m.source, path, named.compile_options(path, limits))
 
 
@@ -156,7 +156,7 @@ def _of_grammar(text: str, path: str, wanted: "CompileOptions") -> Source:
         return _nesting(found.network, path, limits)
     # What maximal munch reads can be cut up exactly, too: its members are some of those.
     machine = text_machine(found.tables)
-    exact = replace(wanted, meaning=Meaning.EXACT.value, engine=Engine.NETWORK.value)
+    exact = replace(wanted, meaning="exact", engine="network")
     whole = recogniser_of(text, path, exact)
     assert isinstance(whole, Parser)
     assert whole.network is not None

@@ -1,8 +1,7 @@
 """The options that say how a JSON Schema is read: a part of ``options.Given``."""
 
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -15,52 +14,28 @@ if TYPE_CHECKING:
     from constrain.compiler.schema import SchemaOptions
 
 
-class Draft(StrEnum):
-    """Which keywords a schema has."""
-
-    DRAFT4 = "4"
-    OPENAPI = "openapi-3.0"
-    DRAFT6 = "6"
-    DRAFT7 = "7"
-    DRAFT2019 = "2019-09"
-    DRAFT2020 = "2020-12"
+# Which keywords a schema has.
+Draft = Literal["4", "openapi-3.0", "6", "7", "2019-09", "2020-12"]
 
 
-class Order(StrEnum):
-    """In which order an object's keys come."""
-
-    FIXED = "fixed"
-    ANY = "any"
+# In which order an object's keys come.
+Order = Literal["fixed", "any"]
 
 
-class Integer(StrEnum):
-    """How integers are written."""
-
-    PLAIN = "plain"
-    DECIMAL = "decimal"
+# How integers are written.
+Integer = Literal["plain", "decimal"]
 
 
-class Escapes(StrEnum):
-    """Which escapes texts may have where JSON needs none."""
-
-    USUAL = "usual"
-    ANY = "any"
-    SHORTEST = "shortest"
+# Which escapes texts may have where JSON needs none.
+Escapes = Literal["usual", "any", "shortest"]
 
 
-class Formats(StrEnum):
-    """What ``format`` asks of a text."""
-
-    ASSERT = "assert"
-    IGNORE = "ignore"
-    REFUSE_UNKNOWN = "refuse-unknown"
+# What ``format`` asks of a text.
+Formats = Literal["assert", "ignore", "refuse-unknown"]
 
 
-class Unique(StrEnum):
-    """What becomes of a ``uniqueItems`` that no automaton decides."""
-
-    REFUSE = "refuse"
-    IGNORE = "ignore"
+# What becomes of a ``uniqueItems`` that no automaton decides.
+Unique = Literal["refuse", "ignore"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,8 +156,7 @@ class OfSchemas:
         from constrain.compiler.dialects import JSON_SCHEMA, STRUCTURAL_TAG, TOOLS
         from constrain.compiler.schema import SchemaOptions
 
-        said = {name: plain(getattr(self, name)) for name in SCHEMA}
-        said = {name: value for name, value in said.items() if value is not None}
+        said = {n: value for n in SCHEMA if (value := getattr(self, n)) is not None}
         if not said:
             return None
         if dialect not in (JSON_SCHEMA, STRUCTURAL_TAG, TOOLS, "lark"):
@@ -202,11 +176,6 @@ def _folder(given: str) -> tuple[str, str]:
     """The base URI, empty if there is none, and the folder."""
     uri, is_named, folder = given.rpartition("=")
     return (uri, folder) if is_named else ("", given)
-
-
-def plain(value: Any) -> Any:
-    """The text of a choice, and all else as it is."""
-    return value.value if isinstance(value, StrEnum) else value
 
 
 # The names of the options.

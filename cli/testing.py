@@ -7,11 +7,10 @@ defaults.
 import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from constrain.artifacts.container.regular import regular
 from constrain.artifacts.errors import ConstrainError, visible
@@ -252,11 +251,10 @@ def _value(file: "CaseFile", setting: "Setting", annotation: Any) -> Any:
             if setting.key == "schemas"
             else text.split()
         )
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
-        known = [each.value for each in kind]
-        if text not in known:
-            raise _wrong(file, setting, f"'{setting.key}' is one of {', '.join(known)}")
-        return kind(text)
+    if get_origin(kind) is Literal:
+        if text not in get_args(kind):
+            raise _wrong(file, setting, f"'{setting.key}' is one of {', '.join(get_args(kind))}")
+        return text
     if setting.key != "tokenizer":
         return text
     named = project()

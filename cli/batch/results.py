@@ -5,8 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from constrain.artifacts.errors import visible
 
@@ -22,12 +21,8 @@ SCHEMA = 1
 _BETWEEN_LINES = 15.0
 
 
-class Format(StrEnum):
-    """How the report is written."""
-
-    TEXT = "text"
-    JSON = "json"
-    JSONL = "jsonl"
+# How the report is written.
+Format = Literal["text", "json", "jsonl"]
 
 
 class Results:

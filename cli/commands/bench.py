@@ -2,8 +2,7 @@
 
 import sys
 from dataclasses import replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -27,11 +26,8 @@ if TYPE_CHECKING:
 _NONE = "none"
 
 
-class Format(StrEnum):
-    """How the figures are written."""
-
-    TABLE = "table"
-    JSON = "json"
+# How the figures are written.
+Format = Literal["table", "json"]
 
 
 @options.compile_options(*options.ALL)
@@ -65,7 +61,7 @@ def bench(
     ] = None,
     format_: Annotated[
         Format, typer.Option("--format", "-f", help="table: for people; json: one object.")
-    ] = Format.TABLE,
+    ] = "table",
     output: options.Output = None,
 ) -> int:
     """Measure masks and steps along texts, with the tokenizer that is meant.
@@ -90,7 +86,7 @@ def bench(
     if [subject, *texts].count(STDIN) > 1:
         raise UsageError("only one of the grammar and the texts can come from standard input")
     found = measured(subject, given, texts, runs, _names(peers))
-    written = (as_table if format_ is Format.TABLE else as_json)(found)
+    written = (as_table if format_ == "table" else as_json)(found)
     write_pieces([octets_of(written)], output, subject)
     if plot is not None:
         write_pieces([drawing(found)], plot, subject)

@@ -1,8 +1,7 @@
 """``constrain cache``: where tables are cached between runs, and how to delete them."""
 
 import json
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -18,11 +17,8 @@ HELP = "The tables of tokenizers that are cached between runs."
 SCHEMA = 1
 
 
-class Format(StrEnum):
-    """How it is written."""
-
-    TEXT = "text"
-    JSON = "json"
+# How it is written.
+Format = Literal["text", "json"]
 
 
 def directory() -> None:
@@ -38,7 +34,7 @@ def directory() -> None:
 
 
 def info(
-    format_: Annotated[Format, typer.Option("--format", "-f", help="text or json.")] = Format.TEXT,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="text or json.")] = "text",
 ) -> None:
     """Print how many tables are cached, and where their key is.
 
@@ -53,7 +49,7 @@ def info(
 
     cache = Cache(_folder())
     (files, size), key = cache.size(), cache.key
-    if format_ is Format.JSON:
+    if format_ == "json":
         # subtle: why there is none is no place where it is from.
         said = {"from": key.origin if key.lasts else None, "lasts": key.lasts}
         described = {"folder": str(cache.folder), "files": files, "bytes": size, "key": said}

@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -27,13 +26,8 @@ if TYPE_CHECKING:
 _MOST_ROUNDS = 20
 
 
-class Format(StrEnum):
-    """How findings are written."""
-
-    TEXT = "text"
-    JSON = "json"
-    GITHUB = "github"
-    SARIF = "sarif"
+# How findings are written.
+Format = Literal["text", "json", "github", "sarif"]
 
 
 @options.compile_options(*options.TOKENIZER, *options.SOURCE, *options.LIMITS)
@@ -43,7 +37,7 @@ def check(
     format_: Annotated[
         Format,
         typer.Option("--format", "-f", help="text, json, github (workflow commands) or sarif."),
-    ] = Format.TEXT,
+    ] = "text",
     allow: Annotated[
         list[str] | None,
         typer.Option(
@@ -106,13 +100,13 @@ def check(
         found += [item for item in listed if item.lint not in (allow or ())]
         code = max(code, failed)
     match format_:
-        case Format.TEXT:
+        case "text":
             write_text(report.as_text(found), in_colour=True)
-        case Format.JSON:
+        case "json":
             write_data(report.as_json(found))
-        case Format.GITHUB:
+        case "github":
             write_text(report.as_github(found))
-        case Format.SARIF:
+        case "sarif":
             write_data(report.as_sarif(found, LINTS))
     levels = {item.level for item in found}
     return max(code, 2 if "error" in levels else 1 if "warning" in levels else 0)
@@ -126,7 +120,7 @@ def _watching(
     added: "_AddedTokens",
 ) -> int:
     """Check again what changes, until somebody interrupts."""
-    if format_ is not Format.TEXT or STDIN in (files or ()):
+    if format_ != "text" or STDIN in (files or ()):
         raise UsageError("--watch is of files, and for people: --format text")
 
     def listed() -> list[str]:

@@ -75,7 +75,7 @@ def compile_many(
     format_: Annotated[
         Format,
         typer.Option("--format", "-f", help="text, json, or jsonl: a line of JSON as a job ends."),
-    ] = Format.TEXT,
+    ] = "text",
     output: options.Output = None,
 ) -> int:
     """Compile many grammars for many tokenizers into a store, and report what became of each.
@@ -98,7 +98,7 @@ def compile_many(
     wanted = jobs_of(files, given, tokenizer or (), thin=thin)
     unread = wanted.unread if share is None or share[0] == 0 else []
     total = len(wanted.jobs) // (share[1] if share else 1) + len(unread)
-    stream = write_text if format_ is Format.JSONL and output in (None, "-") else None
+    stream = write_text if format_ == "jsonl" and output in (None, "-") else None
     results = Results(total, wanted.shown, stream)
     for each in unread:
         results.add(each)
@@ -123,11 +123,11 @@ def compile_many(
 
 def _report(results: Results, format_: Format, output: str | None, store: str) -> None:
     match format_:
-        case Format.TEXT:
+        case "text":
             text = results.as_text()
-        case Format.JSON:
+        case "json":
             text = results.as_json(store)
-        case Format.JSONL:
+        case "jsonl":
             text = results.as_lines()
     write_pieces([octets_of(text)], output, "-")
 

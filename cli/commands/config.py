@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -11,7 +10,6 @@ from constrain.artifacts.errors import visible
 
 from .. import options
 from ..console import UsageError, write_data, write_text
-from ..schema_options import plain
 
 if TYPE_CHECKING:
     from ..configuration.project import Project, Setting
@@ -19,11 +17,8 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
-class Format(StrEnum):
-    """How it is written."""
-
-    TEXT = "text"
-    JSON = "json"
+# How it is written.
+Format = Literal["text", "json"]
 
 
 def config(
@@ -33,7 +28,7 @@ def config(
             metavar="[GRAMMAR…]", help="Grammars.  [default: all that the project file lists]"
         ),
     ] = None,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="text or json.")] = Format.TEXT,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="text or json.")] = "text",
 ) -> None:
     """Print what the project file says, and in which line: tokenizers, and the options of grammars.
 
@@ -51,7 +46,7 @@ def config(
             "pyproject.toml with a table [tool.constrain]"
         )
     paths = grammars or (project.grammars() if project.entries else [])
-    if format_ is Format.JSON:
+    if format_ == "json":
         write_data(json.dumps({"schema": SCHEMA, **_as_object(project, paths)}) + "\n")
     else:
         write_text("".join(f"{line}\n" for line in _as_text(project, paths)))
@@ -77,7 +72,7 @@ def _options(project: "Project", path: str) -> "dict[str, Setting]":
 def _lines(settings: "Mapping[str, Setting]") -> list[str]:
     said = {
         visible(
-            f"  {name} = {json.dumps(plain(s.value), ensure_ascii=False)}"
+            f"  {name} = {json.dumps(s.value, ensure_ascii=False)}"
         ): f"{visible(s.file)}:{s.line}"
         for name, s in settings.items()
     }
@@ -88,8 +83,7 @@ def _lines(settings: "Mapping[str, Setting]") -> list[str]:
 def _as_object(project: "Project", paths: list[str]) -> dict[str, Any]:
     def listed(settings: "Mapping[str, Setting]") -> dict[str, Any]:
         return {
-            name: {"value": plain(s.value), "file": s.file, "line": s.line}
-            for name, s in settings.items()
+            name: {"value": s.value, "file": s.file, "line": s.line} for name, s in settings.items()
         }
 
     grammars = [{"file": path, "options": listed(_options(project, path))} for path in paths]

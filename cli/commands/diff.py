@@ -3,8 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -34,11 +33,8 @@ _LENGTHS = 8
 _SCHEMA_LEVELS = 100
 
 
-class Format(StrEnum):
-    """How the answer is written."""
-
-    TEXT = "text"
-    JSON = "json"
+# How the answer is written.
+Format = Literal["text", "json"]
 
 
 @options.compile_options(
@@ -52,7 +48,7 @@ def diff(
     right: Annotated[
         str, typer.Argument(metavar="B", help="A grammar or a compiled artifact; - for stdin.")
     ],
-    format_: Annotated[Format, typer.Option("--format", "-f", help="text or json.")] = Format.TEXT,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="text or json.")] = "text",
     max_bytes: Annotated[
         int | None,
         typer.Option(
@@ -105,7 +101,7 @@ def diff(
         for subject, path, options in zip(subjects, (left, right), options_of, strict=True)
     ]
     found = _compared(languages, max_bytes, limits)
-    if format_ is Format.JSON:
+    if format_ == "json":
         value: dict[str, Any] = {
             "equal": found.is_equal,
             "only_left": found.sides[0],

@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -26,11 +25,8 @@ SCHEMA = 1
 _LONGEST = 60
 
 
-class Format(StrEnum):
-    """How the verdict is written."""
-
-    TEXT = "text"
-    JSON = "json"
+# How the verdict is written.
+Format = Literal["text", "json"]
 
 
 @options.compile_options(
@@ -45,7 +41,7 @@ def explain(
     prefix_ids: options.PrefixIds = None,
     format_: Annotated[
         Format, typer.Option("--format", "-f", help="text: one line; json: one object.")
-    ] = Format.TEXT,
+    ] = "text",
 ) -> int:
     """Say whether a text is a member of the grammar, and if not where and why.
 
@@ -130,7 +126,7 @@ def _answer(
     if repair is not None and verdict.sentences and not repair.is_member:
         repair = None  # Which would lead away from what the sentences say.
     name = "<stdin>" if file == STDIN else file
-    if format_ is Format.JSON:
+    if format_ == "json":
         write_data(_as_json(verdict, repair, name) + "\n")
     else:
         help_ = "" if repair is None else f"  = help: {_help(verdict, repair, text)}\n"

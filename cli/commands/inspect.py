@@ -3,8 +3,7 @@ page for a browser."""
 
 import shlex
 from dataclasses import MISSING, dataclass, fields
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -24,12 +23,8 @@ if TYPE_CHECKING:
     from constrain.compiler.pipeline import Compilation
 
 
-class Format(StrEnum):
-    """How the facts are written."""
-
-    TABLE = "table"
-    JSON = "json"
-    HTML = "html"
+# How the facts are written.
+Format = Literal["table", "json", "html"]
 
 
 # What a name ends in that is written to as a page.
@@ -94,16 +89,16 @@ def inspect(
     from constrain.compiler.inspection.report import as_json, as_table
 
     if format_ is None:
-        format_ = Format.HTML if output and output.lower().endswith(_PAGES) else Format.TABLE
-    if tests and format_ is not Format.HTML:
+        format_ = "html" if output and output.lower().endswith(_PAGES) else "table"
+    if tests and format_ != "html":
         raise UsageError("--tests is for a page: --format html, or -o FILE.html")
     compiled, texts = _compiled(subject, given), _texts(subject, text or [])
     found = _inspected(compiled, given, texts)
-    if format_ is Format.HTML:
+    if format_ == "html":
         command = _mask_command(subject, given)
         written = _page(compiled, found, texts, tests or [], command, max_page_bytes)
     else:
-        written = (as_table if format_ is Format.TABLE else as_json)(found)
+        written = (as_table if format_ == "table" else as_json)(found)
     write_pieces([octets_of(written)], output, subject)
     return 0 if all(each.status == "accepted" for each in found.texts) else 1
 

@@ -4,9 +4,8 @@ import json
 import os
 import sys
 from dataclasses import replace
-from enum import StrEnum
 from itertools import repeat
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -48,13 +47,8 @@ _STEPS = {
 _ON_A_TERMINAL = 50
 
 
-class Format(StrEnum):
-    """How the answer is written."""
-
-    TABLE = "table"
-    IDS = "ids"
-    BITS = "bits"
-    JSON = "json"
+# How the answer is written.
+Format = Literal["table", "ids", "bits", "json"]
 
 
 @options.compile_options(
@@ -83,7 +77,7 @@ def mask(
             help="table: id and text; ids: one a line; bits: the packed mask, binary; json: all "
             "boundaries that the prefix may have.",
         ),
-    ] = Format.TABLE,
+    ] = "table",
     every: Annotated[
         bool,
         typer.Option(
@@ -125,7 +119,7 @@ def mask(
             wanted = replace(wanted, prewarm=0)
         artifact = compilation_of(recogniser, given, wanted).artifact
     if why:
-        if format_ not in (Format.TABLE, Format.JSON):
+        if format_ not in ("table", "json"):
             raise UsageError("--why is answered as a table or as json")
         tokenizer = _tokenizer_of(artifact, given)
         return _answer_why(artifact, tokenizer, prefix, prefix_ids, why, format_)
@@ -172,7 +166,7 @@ def _answer_why(
         verdicts = [refusals.why(ids, token) for token in tokens]
     except TokenRefusedError:
         return _answer_ids(artifact, ids, format_, None)
-    if format_ is Format.JSON:
+    if format_ == "json":
         listed = [_verdict_json(artifact, each) for each in verdicts]
         _write_json({"ids": ids, "pending": text_of(pending), "tokens": listed})
     else:
@@ -276,7 +270,7 @@ def _answer_text(artifact: "Artifact", prefix: bytes, format_: Format, most: int
         _write(artifact, prefix, found, format_, most)
         return 0
     stop = artifact.viable_bytes(prefix)
-    if format_ is Format.JSON:
+    if format_ == "json":
         _write_json({"prefix": text_of(prefix), "stopped_at": stop, "boundaries": []})
     place = f"byte {stop} ({quoted(prefix[stop : stop + 1])})" if stop < len(prefix) else "its end"
     error(f"no member of the grammar begins with this prefix: it stops at {place}")
@@ -314,7 +308,7 @@ def _answer_ids(artifact: "Artifact", ids: list[int], format_: Format, most: int
         try:
             matcher.advance(token_id)
         except TokenRefusedError as refusal:
-            if format_ is Format.JSON:
+            if format_ == "json":
                 _write_json({"prefix_ids": ids, "stopped_at": place, "boundaries": []})
             error(f"token {place} of the prefix is not allowed there: {refusal}")
             return 1
@@ -335,11 +329,11 @@ def _write(
 
     best = found[0]
     match format_:
-        case Format.BITS:
+        case "bits":
             write_bytes(best.allowed.astype("<u4").tobytes(), "a packed mask")
-        case Format.IDS:
+        case "ids":
             write_text("".join(f"{i}\n" for i in tokenset.to_ids(best.allowed).tolist()))
-        case Format.JSON:
+        case "json":
             listed = [
                 {
                     "bytes": b.length,
@@ -351,7 +345,7 @@ def _write(
                 for b in found
             ]
             _write_json({"prefix": text_of(prefix), "boundaries": listed})
-        case Format.TABLE:
+        case "table":
             _write_table(artifact, best, most)
             if len(found) > 1:
                 more = len(found) - 1

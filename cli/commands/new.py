@@ -1,10 +1,9 @@
 """``constrain new``: a grammar with cases, a schema, or a repository of grammars, to begin with."""
 
 import re
-from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -19,19 +18,15 @@ _NAME, _VERSION = "NAME", "VERSION"
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-class Kind(StrEnum):
-    """What is made."""
-
-    GRAMMAR = "grammar"
-    SCHEMA = "schema"
-    PROJECT = "project"
+# What is made.
+Kind = Literal["grammar", "schema", "project"]
 
 
 # The files of each, by their names in the folder of templates.
 _FILES = {
-    Kind.GRAMMAR: {"grammar.ebnf": f"{_NAME}.ebnf", "grammar.test": f"{_NAME}.test"},
-    Kind.SCHEMA: {"schema.json": f"{_NAME}.schema.json", "schema.test": f"{_NAME}.test"},
-    Kind.PROJECT: {
+    "grammar": {"grammar.ebnf": f"{_NAME}.ebnf", "grammar.test": f"{_NAME}.test"},
+    "schema": {"schema.json": f"{_NAME}.schema.json", "schema.test": f"{_NAME}.test"},
+    "project": {
         "grammar.ebnf": "grammars/reply.ebnf",
         "grammar.test": "grammars/reply.test",
         "project.toml": "constrain.toml",
@@ -73,17 +68,17 @@ def new(
     from constrain.artifacts.container.write import write_atomically
 
     name = place.name
-    if not _WORD.fullmatch(name) and kind is not Kind.PROJECT:
+    if not _WORD.fullmatch(name) and kind != "project":
         raise UsageError(
-            f"{visible(name)!r} is no name for a {kind.value}: letters, digits and '_' are, and no "
+            f"{visible(name)!r} is no name for a {kind}: letters, digits and '_' are, and no "
             "digit comes first"
         )
-    folder = place if kind is Kind.PROJECT else place.parent
+    folder = place if kind == "project" else place.parent
     targets = {each: folder / to.replace(_NAME, name) for each, to in _FILES[kind].items()}
     for target in targets.values():
         if target.exists():
             raise UsageError(f"{visible(target)} is there already; nothing was made")
-    rule = name if kind is not Kind.PROJECT else "reply"
+    rule = name if kind != "project" else "reply"
     for each, target in targets.items():
         text = files(templates).joinpath(each).read_text(encoding="utf-8")
         text = text.replace(_NAME, rule).replace(_VERSION, version("constrain-grammar"))

@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -21,12 +20,8 @@ SCHEMA = 1
 _AT_ONCE = 4096
 
 
-class Format(StrEnum):
-    """How members are written."""
-
-    TEXT = "text"
-    JSON = "json"
-    RAW0 = "raw0"
+# How members are written.
+Format = Literal["text", "json", "raw0"]
 
 
 @options.compile_options(*options.SOURCE, "max_depth", "meaning", *options.LIMITS)
@@ -56,7 +51,7 @@ def sample(
             "is not printable; json: one object with all; raw0: their own bytes, each with a "
             "NUL behind it.",
         ),
-    ] = Format.TEXT,
+    ] = "text",
     output: options.Output = None,
 ) -> int:
     """Draw members of a grammar, or list them.
@@ -104,11 +99,11 @@ def _blocks(members: Iterable[bytes], format_: Format, most: int | None) -> Iter
 
 def _pieces(members: Iterable[bytes], format_: Format) -> Iterator[bytes]:
     match format_:
-        case Format.TEXT:
+        case "text":
             yield from (f"{escaped(member)}\n".encode() for member in members)
-        case Format.RAW0:
+        case "raw0":
             yield from (member + b"\0" for member in members)
-        case Format.JSON:
+        case "json":
             yield f'{{"schema": {SCHEMA}, "members": ['.encode()
             for place, member in enumerate(members):
                 yield b", " * (place > 0) + json.dumps(text_of(member)).encode()

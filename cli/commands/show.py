@@ -1,8 +1,7 @@
 """``constrain show``: every stage of a compilation as text."""
 
 from dataclasses import replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -23,16 +22,8 @@ if TYPE_CHECKING:
     from constrain.compiler.options import CompileOptions
 
 
-class Stage(StrEnum):
-    """What is printed."""
-
-    TREE = "tree"
-    LNF = "lnf"
-    NFA = "nfa"
-    DFA = "dfa"
-    TOKENS = "tokens"
-    NETWORK = "network"
-    LEXEMES = "lexemes"
+# What is printed.
+Stage = Literal["tree", "lnf", "nfa", "dfa", "tokens", "network", "lexemes"]
 
 
 @options.compile_options(
@@ -68,21 +59,21 @@ def show(
 
         shown = manifest_text(text.manifest)
     else:
-        shown = _shown(stage or Stage.LNF, text, subject, given)
+        shown = _shown(stage or "lnf", text, subject, given)
     write_pieces([octets_of(on_lines(shown))], output, subject)
 
 
 def _shown(stage: Stage, text: str, grammar: str, given: options.Given) -> str:
     """A stage of the grammar at the path ``grammar``."""
     wanted = given.compile_options(grammar)
-    if stage in (Stage.TREE, Stage.LNF, Stage.NETWORK, Stage.LEXEMES):
+    if stage in ("tree", "lnf", "network", "lexemes"):
         return _of_any(stage, text, grammar, wanted)
     automaton = automaton_of(text, grammar, wanted)
-    if stage is Stage.NFA:
+    if stage == "nfa":
         from constrain.compiler.automata.dump import nfa_text
 
         return nfa_text(automaton.nfa, automaton.token_names)
-    if stage is Stage.DFA:
+    if stage == "dfa":
         from constrain.compiler.automata.dump import dfa_text
 
         rules = [[automaton.origins[o][0] for o in sorted(s)] for s in automaton.dfa.origins]
@@ -109,7 +100,7 @@ def _network(text: str, path: str, wanted: "CompileOptions", engine: options.Eng
     from constrain.compiler.network.dump import network_text
     from constrain.compiler.network.minimal_network import minimal_network
 
-    chosen = replace(wanted, engine=engine.value, tokenization="any", max_depth=None)
+    chosen = replace(wanted, engine=engine, tokenization="any", max_depth=None)
     found = recogniser_of(text, path, chosen)
     assert not isinstance(found, Automaton)
     if isinstance(found, MaximalMunchGrammar):
@@ -134,20 +125,20 @@ def _of_any(stage: Stage, text: str, path: str, wanted: "CompileOptions") -> str
 
     limits = wanted.limits
     tree = grammar_of(text, path, wanted)
-    if stage is Stage.TREE:
+    if stage == "tree":
         return tree_text(tree)
     meaning, reason = semantics_of(tree, wanted.meaning)
-    if meaning == options.Meaning.EXACT:
-        if stage is Stage.NETWORK:
-            return _network(text, path, wanted, options.Engine.NETWORK)
-        if stage is Stage.LEXEMES:
+    if meaning == "exact":
+        if stage == "network":
+            return _network(text, path, wanted, "network")
+        if stage == "lexemes":
             raise UsageError(
                 f"{visible(path)} is read exactly ({reason}); say --meaning maximal-munch"
             )
         return lnf_text(normal_form(tree, limits, is_lexed=True)[1])
     note(f"read by maximal munch: {reason}")
-    if stage is Stage.NETWORK:
-        return _network(text, path, wanted, options.Engine.GREEDY)
+    if stage == "network":
+        return _network(text, path, wanted, "greedy")
     most = built_lexemes(engine_of(tree, wanted), wanted, nests=recurses(tree))
     found = lexeme_grammar(tree, limits, most)
-    return lexemes_text(found.lexemes) if stage is Stage.LEXEMES else lnf_text(found.lnf(limits))
+    return lexemes_text(found.lexemes) if stage == "lexemes" else lnf_text(found.lnf(limits))

@@ -2,8 +2,7 @@
 
 import json
 from datetime import UTC, datetime
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -25,11 +24,8 @@ SCHEMA = 1
 Key = Annotated[str, typer.Argument(metavar="KEY", help="What `constrain store key` prints.")]
 
 
-class Format(StrEnum):
-    """How lists are written."""
-
-    TEXT = "text"
-    JSON = "json"
+# How lists are written.
+Format = Literal["text", "json"]
 
 
 Written = Annotated[Format, typer.Option("--format", "-f", help="text or json.")]
@@ -55,7 +51,7 @@ def key(grammar: options.Grammar, given: options.Given) -> None:
     )
 
 
-def ls(store: options.Store = None, format_: Written = Format.TEXT) -> None:
+def ls(store: options.Store = None, format_: Written = "text") -> None:
     """List the artifacts: key, bytes, and when each was used last.
 
     \b
@@ -64,7 +60,7 @@ def ls(store: options.Store = None, format_: Written = Format.TEXT) -> None:
     """
     place = _store(store)
     entries = list(place.entries())
-    if format_ is Format.JSON:
+    if format_ == "json":
         found = [{"key": e.key, "bytes": e.bytes, "used": _time(e.used)} for e in entries]
         write_data(json.dumps({"schema": SCHEMA, "store": place.url, "entries": found}) + "\n")
         return
@@ -164,7 +160,7 @@ def gc(
     )
 
 
-def verify(store: options.Store = None, format_: Written = Format.TEXT) -> int:
+def verify(store: options.Store = None, format_: Written = "text") -> int:
     """Read all files, and list those that are damaged or not what their names say.
 
     Exit code 1 if there are any. They are never served; whoever asks for one takes it away.
@@ -175,7 +171,7 @@ def verify(store: options.Store = None, format_: Written = Format.TEXT) -> int:
     """
     place = _store(store)
     found = list(place.verify())
-    if format_ is Format.JSON:
+    if format_ == "json":
         wrong = [{"file": name, "message": message} for name, message in found]
         write_data(json.dumps({"schema": SCHEMA, "store": place.url, "wrong": wrong}) + "\n")
     else:

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -26,15 +25,8 @@ if TYPE_CHECKING:
     from constrain.compiler.testing.runner import Runner
 
 
-class Format(StrEnum):
-    """How results are written."""
-
-    TEXT = "text"
-    JSON = "json"
-    JUNIT = "junit"
-    TAP = "tap"
-    GITHUB = "github"
-    LCOV = "lcov"
+# How results are written.
+Format = Literal["text", "json", "junit", "tap", "github", "lcov"]
 
 
 @options.compile_options(
@@ -69,7 +61,7 @@ def test(
             help="text: what is wrong, as a compiler prints it; json; junit: XML; tap: version 14; "
             "github: workflow commands; lcov: coverage, as lcov's trace files have it.",
         ),
-    ] = Format.TEXT,
+    ] = "text",
     output: options.Output = None,
     filter_: Annotated[
         str | None,
@@ -137,10 +129,10 @@ def test(
     # Some of the cases cover less than what all are to cover.
     runs_all = filter_ is None and len(paths or ()) < 2
     least_of = options.project() if runs_all else None
-    wanted = CoverageOptions(shows_coverage, suggest, min_coverage, format_.value, least_of)
+    wanted = CoverageOptions(shows_coverage, suggest, min_coverage, format_, least_of)
     wanted.check()
     if watch:
-        if update or wanted.wanted or output is not None or format_ is not Format.TEXT:
+        if update or wanted.wanted or output is not None or format_ != "text":
             raise UsageError("--watch shows results to people: it takes none of --update, --output")
         return _watching(given, paths, is_wanted, allow_commands)
     coverages = Coverages() if wanted.wanted else None
@@ -171,12 +163,12 @@ def test(
             f"{visible(' '.join(paths or ['the project file']))}: there is no case{names}"
         )
     text = {
-        Format.TEXT: report.as_text,
-        Format.JSON: report.as_json,
-        Format.JUNIT: report.as_junit,
-        Format.TAP: report.as_tap,
-        Format.GITHUB: report.as_github,
-        Format.LCOV: report.as_text,
+        "text": report.as_text,
+        "json": report.as_json,
+        "junit": report.as_junit,
+        "tap": report.as_tap,
+        "github": report.as_github,
+        "lcov": report.as_text,
     }[format_](reports)
     untested = [] if paths else wanted.untested(tested)
     found = None if coverages is None else Found(coverages, wanted, untested)
@@ -184,7 +176,7 @@ def test(
         if wanted.is_alone and text:
             status(text.removesuffix("\n"))
         text = found.written(text) + found.suggestions()
-    if format_ is Format.TEXT and output in (None, STDIN):
+    if format_ == "text" and output in (None, STDIN):
         write_text(text, in_colour=True)
     else:
         write_pieces([octets_of(text)], output, paths[0] if paths else STDIN)

@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
@@ -24,12 +23,8 @@ SCHEMA = 1
 _BATCH = 4096
 
 
-class Format(StrEnum):
-    """How the tokens are written."""
-
-    TABLE = "table"
-    IDS = "ids"
-    JSON = "json"
+# How the tokens are written.
+Format = Literal["table", "ids", "json"]
 
 
 class _Token(NamedTuple):
@@ -58,7 +53,7 @@ def tokenize(
             "-f",
             help="table: id, mark and text; ids: one a line; json: id, text, piece of each.",
         ),
-    ] = Format.TABLE,
+    ] = "table",
 ) -> None:
     """Encode a text, as the tokenizer itself does without adding special tokens.
 
@@ -78,12 +73,12 @@ def tokenize(
     loaded = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
     tokens = _tokens(loaded, chunks)
     match format_:
-        case Format.IDS:
+        case "ids":
             _write_ids(loaded, chunks)
-        case Format.JSON:
+        case "json":
             # Its list may be longer than memory.
             _write_batches(chain([f'{{"schema": {SCHEMA}, "tokens": ['], _json(tokens), ["]}\n"]))
-        case Format.TABLE:
+        case "table":
             _write_batches(
                 f"{token.id:>7} {_mark(token)} {quoted(token.octets)}\n" for token in tokens
             )

@@ -7,9 +7,8 @@ fields that describe those.
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import Field, dataclass
-from enum import StrEnum
 from types import UnionType
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 TESTS, ALLOW, MIN_COVERAGE = "tests", "allow", "min_coverage"
 GRAMMARS, TOKENIZERS, STORE, FORMAT = "grammars", "tokenizers", "store", "format"
@@ -42,14 +41,14 @@ def of_a_grammar(options: Iterable[Field[Any]]) -> dict[str, Key]:
 
 def _reader(name: str, annotation: Any) -> Callable[[Any], Any]:
     kind, option = get_args(annotation)[:2]
-    if isinstance(kind, UnionType):
+    if get_origin(kind) in (Union, UnionType):
         (kind,) = (inner for inner in get_args(kind) if inner is not type(None))
     if name == "dialect":
         return _dialect
     if get_origin(kind) is list:
         return _texts
-    if issubclass(kind, StrEnum):
-        return lambda value: _choice(value, kind)
+    if get_origin(kind) is Literal:
+        return lambda value: _choice(value, get_args(kind))
     if kind in (int, float):
         return lambda value: _number(value, kind, option.min, option.max)
     return lambda value: _of_type(value, kind)
@@ -81,11 +80,10 @@ def _percent(value: Any) -> Any:
     return _number(value, float, 0, 100)
 
 
-def _choice(value: Any, kind: type[StrEnum]) -> StrEnum:
-    known = [str(member.value) for member in kind]
+def _choice(value: Any, known: Iterable[str]) -> str:
     if value not in known:
         raise ValueError(f"one of {', '.join(known)}")
-    return kind(value)
+    return str(value)
 
 
 def _texts(value: Any) -> list[str]:
@@ -107,6 +105,4 @@ def _lints(value: Any) -> list[str]:
 def _dialect(value: Any) -> str:
     from constrain.compiler.dialects import DIALECTS
 
-    if value not in DIALECTS:
-        raise ValueError(f"one of {', '.join(DIALECTS)}")
-    return str(value)
+    return _choice(value, DIALECTS)

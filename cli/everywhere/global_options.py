@@ -123,7 +123,7 @@ def in_manner(values: dict[str, Any]) -> Iterator[None]:
 
 def _apply(said: Mapping[str, Any]) -> None:
     manner.quiet = bool(said["quiet"])
-    manner.color = said["color"] or Color.AUTO
+    manner.color = said["color"] or "auto"
     choice.set(said["config"], isolated=bool(said["isolated"]))
 
 
