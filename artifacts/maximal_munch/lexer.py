@@ -133,8 +133,6 @@ class Lexer:
         self._unfilled = set[int]() if table is not None else set(range(len(sets)))
         self._accept_set_of_ended: dict[tuple[int, ...], int] = {(): NO_ACCEPT}
         self.accept_of = [self._accept_set_of(inner) for inner in sets]
-        self._accept_numbers = np.full(len(self._table), NO_ACCEPT, dtype=np.int32)
-        self._accept_numbers[: len(sets)] = self.accept_of
 
     @property
     def sets(self) -> Sequence[tuple[int, ...]]:
@@ -165,11 +163,6 @@ class Lexer:
             for state in sorted(self._unfilled):
                 self._fill(state)
         return self._table[: self.states]
-
-    @property
-    def accept_numbers(self) -> NDArray[np.int32]:
-        """int32 (states,): ``accept_of`` as an array."""
-        return self._accept_numbers[: self.states]
 
     def start(self, allowed: frozenset[int]) -> int:
         """The state before a lexeme where the parser allows ``allowed``."""
@@ -253,10 +246,7 @@ class Lexer:
         while state >= len(self._table):
             self.tables.watch(0, self._table.nbytes)
             self._table = np.concatenate((self._table, np.zeros_like(self._table)))
-            more = np.full_like(self._accept_numbers, NO_ACCEPT)
-            self._accept_numbers = np.concatenate((self._accept_numbers, more))
         self._table[state] = targets
-        self._accept_numbers[state] = accept_set
         self.accept_of.append(accept_set)
 
     def _accept_set_of(self, inner: Iterable[int]) -> int:
