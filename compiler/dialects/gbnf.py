@@ -4,16 +4,18 @@ As there, ``.`` is any character, line feeds included; ``[x]`` is a class and ``
 count; escapes are code points, never bytes; an alternative may be empty. Stricter than
 there: strings and classes end on the line they begin on, and no rule is defined twice.
 Beside that xgrammar's EBNF is read: more escapes, ``{m,-1}``, ``|`` at a line's start, its calls,
-and ``(= …)`` behind a rule, which is a hint for its masks and says nothing about the texts.
+``name[lazy, capture="x"] ::= …``, as Lark's rules have that, and ``(= …)`` behind a rule, which is
+a hint for its masks and says nothing about the texts.
 """
 
 import re
 from array import array
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from ..automata import regex_ir as ir
 from ..diagnostics import Diagnostic, Source, Span
-from ..grammar.tree import Expr, Literal, Pattern, Rule
+from ..grammar.tree import Capture, Expr, Literal, Pattern, Rule
 from ..grammar.tree import Token as TokenNode
 from ..limits import Limits
 from .builder import (
@@ -29,6 +31,7 @@ from .builder import (
 )
 from .characters import class_pattern
 from .gbnf_macros import Group, Macros, Named
+from .lark_attributes import shortest
 
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
 # Escapes that xgrammar has, and llama.cpp not.
@@ -42,6 +45,9 @@ _MEMBER = re.compile(f"({_ESCAPED}|.)(?:-({_ESCAPED}|.))?", re.DOTALL)
 # Strings and classes that do not end.
 _STRING_START = r'"(?!(?:\\[^\r\n]|[^"\\\r\n]+)*+")'
 _CLASS_START = r"\[(?!(?:\\[^\r\n]|[^\]\\\r\n]+)*+\])"
+
+# lazy, capture or capture="x"
+_ATTRIBUTE = re.compile(r'\s*(?:lazy|(?P<name>capture)(?:\s*=\s*"(?P<value>[^"\\]+)")?)\s*')
 
 _TOKENS = "a token is written <name>, <[id]> with its number, !<name> or !<[id]>"
 
@@ -75,7 +81,7 @@ class GbnfBuilder(EbnfBuilder):
     }
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "LOOK_OPEN", "MACRO"})
     rule_ends: ClassVar[frozenset[str]] = frozenset({"NEWLINE"})
-    next_rule: ClassVar[str | None] = r"^[ \t]*(?P<rule>[A-Za-z0-9_-]+[ \t]*::=)"
+    next_rule: ClassVar[str | None] = r"^[ \t]*(?P<rule>[A-Za-z0-9_-]+(\[[^\]\r\n]+\])?[ \t]*::=)"
     comment: ClassVar[tuple[str, str]] = ("#", "\n")
     closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE"})
     mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = (
@@ -117,12 +123,26 @@ class GbnfBuilder(EbnfBuilder):
         return rules + tuple(self._macros.rules)
 
     def rule(self, items: list[Any]) -> Rule:
-        """NAME ::= choice"""
+        """NAME ::= choice, NAME[attribute, …] ::= choice"""
         name, defines, body = items[:3]
         if body is None:
             body = nothing_at(defines.span.end)
         span = Span(name.span.start, max(body.span.end, self.last_group_end))
-        return Rule(str(name), name.span, body, span)
+        found = Rule(str(name), name.span, body, span)
+        return found if defines == "::=" else self._with_attributes(found, defines)
+
+    def _with_attributes(self, rule: Rule, defines: Token) -> Rule:
+        """[attribute, …] ::="""
+        for part in defines[1 : defines.rindex("]")].split(","):
+            said = _ATTRIBUTE.fullmatch(part)
+            if said is None:
+                message = f"the attribute {part.strip()} is not supported"
+                self.report(message, defines.span, 'supported are lazy, capture and capture="x"')
+            elif said["name"] is None:
+                rule = replace(rule, body=shortest(rule.body, but_empty=False))
+            else:
+                rule = replace(rule, capture=Capture(said["value"] or rule.name))
+        return rule
 
     def look_ahead(self, items: list[Any]) -> None:
         """(= choice), what xgrammar expects behind the rule."""

@@ -184,10 +184,10 @@ def _is_empty(name: str, attribute: Attribute) -> bool:
     return name == "stop" and isinstance(value, Literal) and not value.data
 
 
-def shortest(body: Expr) -> Expr:
-    """The members that no shorter member but ε begins: L - (L - ε) any+."""
+def shortest(body: Expr, *, but_empty: bool = True) -> Expr:
+    """The members that no shorter member (``but_empty``: but ε) begins: L - (L - ε) any+."""
     more = pattern_of(ir.repeat(ir.ANY_CHARACTER, 1, None), ".+", body.span)
-    some = Difference(body, literal_of("", body.span), body.span)
+    some = Difference(body, literal_of("", body.span), body.span) if but_empty else body
     return Difference(body, Sequence((some, more), body.span), body.span)
 
 

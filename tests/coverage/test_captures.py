@@ -229,3 +229,18 @@ def test_what_cannot_be_found_is_an_error() -> None:
     for wrong in ("capture=5", 'capture=""', "stop_capture"):
         with pytest.raises(DialectError, match="takes a name in quotes"):
             read_checked(f"start: a\na[{wrong}]: /a/", LARK, "g.lark")
+
+
+def test_attributes_of_xgrammars_rules() -> None:
+    """A lazy rule is the members that no shorter one begins, the empty one among them."""
+    options = CompileOptions(dialect="gbnf")
+    text = 'root ::= "<" r s ">"\nr[lazy, capture="x"] ::= [a-z]+\ns[capture] ::= "" | "b" s\n'
+    captures = Captures(read_checked(text, options, "g.gbnf"))
+
+    assert captures.of(b"<abb>") == {"x": [(1, 2)], "s": [(2, 4), (3, 4), (4, 4)]}
+    assert captures.of(b"<ac>") is None
+    empty = Captures(read_checked('root ::= r "a"\nr[capture, lazy] ::= "a"*\n', options, "g"))
+    assert empty.of(b"a") == {"r": [(0, 0)]}
+    assert empty.of(b"aa") is None
+    with pytest.raises(DialectError, match="the attribute max_tokens=3 is not supported"):
+        read_checked('root[capture,max_tokens=3] ::= "a"', options, "g.gbnf")
