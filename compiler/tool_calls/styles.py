@@ -39,7 +39,10 @@ class Style:
     model may stand for its ``closing``.
 
     ``trigger``: what calls begin with wherever they stand; None if a text is a call, or several, if
-    it begins as one, and else is none. ``text``: what stands before a text that calls nothing.
+    it begins as one, and else is none. ``excludes``: marks that stand in no free text and no
+    thought. ``text``: what stands around a text that calls nothing.
+    ``end``: of messages, which are a text and, behind it, calls if there are some; what begins the
+    text stands in the prompt where no thought does.
     """
 
     name: str
@@ -55,7 +58,9 @@ class Style:
     is_array: bool = False
     is_last: bool = False
     trigger: str | None = None
-    text: str = ""
+    excludes: tuple[str, ...] = ()
+    text: tuple[str, str] = ("", "")
+    end: str = ""
     thought: Thought | None = None
 
 
@@ -140,6 +145,7 @@ STYLES: Mapping[str, Style] = {
             closing="</function></tool_call>",
             tags="qwen_xml",
             trigger=_CALL,
+            excludes=("</tool_call>", "<function="),
             thought=Thought(),
         ),
         Style(
@@ -148,6 +154,7 @@ STYLES: Mapping[str, Style] = {
             closing="</tool_call>",
             tags="glm_xml",
             trigger=_CALL,
+            excludes=("</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),
             thought=Thought(),
         ),
         Style(
@@ -186,6 +193,18 @@ STYLES: Mapping[str, Style] = {
             thought=Thought(opening="<|START_THINKING|>", closing="<|END_THINKING|>"),
         ),
         Style(
+            name="kimi_k3",
+            around=("<|open|>tools<|sep|>", "<|close|>tools<|sep|>"),
+            opening='<|open|>call tool="',
+            behind_name=f'" index="{NUMBER}"<|sep|>',
+            closing="<|close|>call<|sep|>",
+            tags="kimi_k3_xml",
+            excludes=("<|open|>", "<|close|>"),
+            text=("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
+            end="<|close|>message<|sep|>",
+            thought=Thought(opening="<|open|>think<|sep|>", closing="<|close|>think<|sep|>"),
+        ),
+        Style(
             name="harmony",
             opening="<|channel|>commentary to=functions.",
             behind_name=" <|constrain|>json<|message|>",
@@ -200,7 +219,7 @@ STYLES: Mapping[str, Style] = {
                 for name in ("channel", "message", "constrain", "start", "end", "call")
             ),
             is_last=True,
-            text="<|channel|>final<|message|>",
+            text=("<|channel|>final<|message|>", ""),
             thought=Thought(
                 opening="<|channel|>analysis<|message|>",
                 closing="<|end|>",

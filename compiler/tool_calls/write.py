@@ -5,6 +5,7 @@ texts ::= plain | calls             auto, calls that a text begins with
 texts ::= plain                     none
 texts ::= calls                     required
 texts ::= response | calls          auto, where texts without calls have a schema
+texts ::= plain calls? end          messages
 texts ::= thought texts             where a model thinks before
 call  ::= "{" "\\"name\\"" ":" ("\\"f\\"" "," "\\"arguments\\"" ":" schema of f | …) "}"
 """
@@ -77,7 +78,7 @@ def _schemas_and_calls(
     """The pointers of the schemas of arguments, and what writes the rules around them."""
     called = tools.tools if tools.mode != NONE else ()
     roots = [tool.parameters for tool in called if tool.parameters is not None]
-    if tools.response is not None and tools.mode in (AUTO, NONE):
+    if tools.response is not None and (tools.mode in (AUTO, NONE) or tools.style.end):
         roots.append(tools.response)
 
     def around(emitter: Emitter, goals: Sequence[Goal]) -> str:
@@ -107,7 +108,9 @@ class _Calls:
         """The rule of whole texts, and all others that it needs."""
         write, tools = self.emitter, self.tools
         write.begin(_TEXTS, self.span)
-        if tools.mode == NONE:
+        if self.style.end:
+            found = self._message()
+        elif tools.mode == NONE:
             found = self._plain()
         elif tools.mode != AUTO:
             found = self._calls()
@@ -121,6 +124,14 @@ class _Calls:
         write.begin(_TEXTS, self.span)
         write.rule(_TEXTS, [write.sequence(self._thought(), found)])
         return _TEXTS
+
+    def _message(self) -> tree.Expr:
+        """A text, calls behind it, and what ends both."""
+        write, mode = self.emitter, self.tools.mode
+        found = [self._plain()]
+        if mode != NONE:
+            found.append(write.repetition(self._calls(), 0 if mode == AUTO else 1, 1))
+        return write.sequence(*found, self._written(self.style.end))
 
     def _thought(self) -> tree.Expr:
         """What a model thinks before all else, if it does."""
@@ -137,12 +148,20 @@ class _Calls:
     def _plain(self) -> tree.Expr:
         """A text that calls nothing, which may be empty; one of a schema, if there is one."""
         write, style = self.emitter, self.style
-        before = self._written(style.text)
+        first, last = style.text
+        if style.end and self.tools.reasoning == DISABLED:
+            first = ""
+        unwanted = [each for each in (style.trigger, last) if each]
         if self.tools.response is not None:
-            return write.sequence(before, write.value(self.goals[self.tools.response]))
-        if style.trigger is not None or style.text:
-            found = self._text_without("text", [style.trigger] if style.trigger else [])
-            return write.sequence(before, found)
+            found: tree.Expr = write.value(self.goals[self.tools.response])
+        elif unwanted or first:
+            found = self._text_without("text", unwanted)
+        else:
+            return self._uncalled()
+        return write.sequence(self._written(first), found, self._written(last))
+
+    def _uncalled(self) -> tree.Expr:
+        """A text that does not begin as a call."""
         space = regex.char_class((ord(char), ord(char)) for char in _SPACE)
         taken = sorted(ord(char) for char in _SPACE + _CALLING)
         runs = zip([-1, *taken], [*taken, 0x110000], strict=True)
@@ -151,7 +170,8 @@ class _Calls:
         return self._pattern("text", regex.seq(regex.repeat(space, 0, None), rest))
 
     def _text_without(self, name: str, unwanted: list[str]) -> tree.Expr:
-        """Any text without these, nor marks of a thought where there may be one."""
+        """Any text without these and other marks, those of a thought where there may be one."""
+        unwanted = [*unwanted, *self.style.excludes]
         if self.style.thought is not None and self.tools.reasoning != DISABLED:
             unwanted = [*unwanted, self.style.thought.opening, self.style.thought.closing]
         return self._pattern(name, embedded(texts_without(unwanted, (), self.emitter.limits)))

@@ -134,7 +134,7 @@ def test_texts_are_read_as_calls_that_are_valid(
         asked |= {"response": RESPONSE} if response else {}
         asked |= {"reasoning": thought} if thought != "disabled" else {}
         artifact = compiler.compile(json.dumps(asked))
-        check_texts(artifact, tokenizer, asked, rng, 100 if full else 6)
+        check_texts(artifact, tokenizer, asked, rng, 16 if full else 6)
 
 
 def check_texts(
@@ -149,6 +149,7 @@ def check_texts(
             read = thinking(*model.thought, reasoning == "enabled", read)
     if choice == "none":
         marks = tuple(mark for mark in marks if mark in (model.thought or ()))
+    marks = (*marks, model.end) if model.end else marks
     most, thoughts = 0, 0
     encoded = [tokenizer.encode(mark) for mark in marks]
     for number in range(count):

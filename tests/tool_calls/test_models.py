@@ -131,6 +131,32 @@ def test_marks_of_harmony_are_tokens(tmp_path: Path) -> None:
             assert (text in members) == (len(ids) == artifact.matcher().accept(ids)), text
 
 
+def test_messages_have_a_text_and_calls_behind_it() -> None:
+    """As Kimi K3 writes them; the text is there with calls, too."""
+    end = "<|close|>response<|sep|>"
+    call = (
+        '<|open|>tools<|sep|><|open|>call tool="weather" index="1"<|sep|>'
+        '<|open|>argument key="city" type="string"<|sep|>Ulm<|close|>argument<|sep|>'
+        "<|close|>call<|sep|><|close|>tools<|sep|>"
+    )
+    last = "<|close|>message<|sep|>"
+    for choice, plain, calling in (
+        ("auto", True, True),
+        ("required", False, True),
+        ("none", True, False),
+    ):
+        asked: dict[str, Any] = {"tools": TOOLS, "tool_choice": choice, "style": "kimi_k3"}
+        for text in ("", "Hello"):
+            assert plain == accepts(asked, f"{text}{end}{last}")
+            assert calling == accepts(asked, f"{text}{end}{call}{last}")
+            assert not accepts(asked, f"{text}{call}{last}")
+        thinking = {**asked, "reasoning": "enabled", "response": {"const": 7}}
+        opened = f"Hm.<|close|>think<|sep|><|open|>response<|sep|>7{end}"
+        assert plain == accepts(thinking, f"{opened}{last}")
+        assert calling == accepts(thinking, f"{opened}{call}{last}")
+        assert not accepts(thinking, f"7{end}{last}")
+
+
 def test_a_style_without_thoughts_refuses_them() -> None:
     """By its name."""
     asked = {"tools": TOOLS, "style": "llama3_json", "reasoning": "enabled"}

@@ -21,11 +21,13 @@ class Reading:
 @dataclass(frozen=True)
 class Model:
     """How a model's texts are read. ``marks``: texts that a walk tries, so that it has some calls
-    and ends; ``thought``: what stands around a thought, and behind it."""
+    and ends, and ``end`` one where there are no calls; ``thought``: what stands around a thought,
+    and behind it."""
 
     read: Callable[[str], Reading]
     marks: tuple[str, ...]
     thought: tuple[str, str, str] | None = None
+    end: str = ""
 
 
 def read_json(text: str) -> Reading:
@@ -143,6 +145,30 @@ def read_harmony(text: str) -> Reading:
     return Reading(calls, final, thought)
 
 
+def read_kimi_k3(text: str) -> Reading:
+    """A message: a response and, behind it, calls; beside calls it is not looked at."""
+    argument = (
+        r'<\|open\|>argument key="([^"]*)" type="(\w+)"<\|sep\|>(.*?)<\|close\|>argument<\|sep\|>'
+    )
+    call = r'<\|open\|>call tool="(\w+)" index="\d+"<\|sep\|>(.*?)<\|close\|>call<\|sep\|>'
+    found = re.fullmatch(
+        r"(?:<\|open\|>response<\|sep\|>)?(.*?)<\|close\|>response<\|sep\|>"
+        r"(?:<\|open\|>tools<\|sep\|>(.*)<\|close\|>tools<\|sep\|>)?<\|close\|>message<\|sep\|>",
+        text,
+        re.DOTALL,
+    )
+    assert found, text
+    if found[2] is None:
+        return Reading([], found[1])
+    assert not re.sub(call, "", found[2], flags=re.DOTALL), text
+    calls = []
+    for name, inside in re.findall(call, found[2], re.DOTALL):
+        assert not re.sub(argument, "", inside, flags=re.DOTALL).strip(), inside
+        values = re.findall(argument, inside, re.DOTALL)
+        calls.append((name, {k: v if t == "string" else json.loads(v) for k, t, v in values}))
+    return Reading(calls, "")
+
+
 def thinking(
     opening: str, closing: str, behind: str, in_prompt: bool, read: Callable[[str], Reading]
 ) -> Callable[[str], Reading]:
@@ -236,6 +262,10 @@ def _models() -> Iterator[tuple[str, Model]]:
             START,
         ),
     )
+    marks = ("<|close|>response<|sep|><|open|>tools<|sep|>", "<|close|>argument<|sep|>")
+    marks = (*marks, "<|close|>call<|sep|><|close|>tools<|sep|>")
+    think = ("<|open|>think<|sep|>", "<|close|>think<|sep|>", "")
+    yield "kimi_k3", Model(read_kimi_k3, marks, think, "<|close|>response<|sep|>")
     parts = ("<|channel|>analysis<|message|>", "<|end|>", "<|start|>assistant")
     yield "harmony", Model(read_harmony, ("<|channel|>commentary", " to="), parts)
 
