@@ -9,10 +9,12 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from workloads.instances import schemas
 
 from constrain.artifacts.serving.drafts import Drafts, with_forced
+from constrain.artifacts.serving.texts import ServingError, Texts
 from constrain.compiler import Compiler, SchemaOptions, Tokenizer
 from constrain.compiler.serving import sglang, vllm
 
@@ -106,6 +108,20 @@ def test_drafts_are_no_more_than_were_asked_for(default_tokenizer: Tokenizer) ->
     assert [] == drafts.after(matcher, 8) == with_forced(matcher, [forced[0]])
     matcher.advance(artifact.manifest.eos[0])
     assert [] == drafts.after(matcher, 8) == with_forced(matcher, [forced[0]])
+
+
+def test_drafts_of_a_row_follow_its_prompt(default_tokenizer: Tokenizer) -> None:
+    """Row by row as masks do; behind a token that was not allowed there are none, and not of
+    another text."""
+    artifact = Compiler(default_tokenizer).compile('root ::= [0-9] "abcdefghij"', dialect="gbnf")
+    texts, prompt = Texts(artifact), [5, 6]
+    digit, *rest = default_tokenizer.encode("7abcdefghij")
+    assert [] == texts.drafts(np.array([prompt]), 8)
+    assert rest == texts.drafts(np.array([[*prompt, digit]]), 8)
+    assert rest[1:3] == texts.drafts(np.array([[*prompt, digit, *rest[:1]]]), 2)
+    assert [] == texts.drafts(np.array([[*prompt, rest[0]]]), 8)
+    with pytest.raises(ServingError, match="not the texts"):
+        texts.drafts(np.array([[6, 5, digit]]), 8)
 
 
 def test_bytes_that_are_forced_are_encoded_with_the_token_before(
