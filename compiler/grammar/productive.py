@@ -24,7 +24,14 @@ from .tree import Sequence as Concatenation
 
 def productive_rules(rules: Sequence[Rule], others: Iterable[str] = ()) -> set[str]:
     """Rules that match some finite text, as ``others`` do."""
-    return least_rules(rules, _is_productive, others)
+    return least_rules(rules, _is_productive, others, _has_all)
+
+
+def _has_all(found: set[str], rule: Rule) -> bool:
+    """Whether all that stands in a rule matches some text."""
+    return all(use.name in found for use in rule.uses) and all(
+        _is_productive(found, pattern, []) for pattern in rule.patterns
+    )
 
 
 def nullable_rules(rules: Sequence[Rule]) -> set[str]:
@@ -67,9 +74,11 @@ def least_rules(
     rules: Sequence[Rule],
     holds: Callable[[set[str], Expr, list[bool]], bool],
     others: Iterable[str] = (),
+    surely: Callable[[set[str], Rule], bool] = lambda _found, _rule: False,
 ) -> set[str]:
     """The least set of rules with a body of which ``holds`` is true, given those found so far,
-    ``others`` among them, and what was found of the body's parts."""
+    ``others`` among them, and what was found of the body's parts. ``surely``: what says it of a
+    rule without a look at the parts."""
     found, seen = set(others), set[str]()
     users: dict[str, list[Rule]] = {}
     uses: dict[str, list[str]] = {rule.name: [] for rule in rules}
@@ -82,8 +91,10 @@ def least_rules(
     pending = sorted(rules, key=lambda rule: places[rule.name])
     for rule in pending:
         done: dict[int, bool] = {}
+        if rule.name not in found and surely(found, rule):
+            done[id(rule.body)] = True
         # Parts stand behind what they are parts of.
-        for expr in reversed(rule.expressions) if rule.name not in found else ():
+        for expr in reversed(rule.expressions) if not done and rule.name not in found else ():
             done[id(expr)] = holds(found, expr, [done[id(part)] for part in children(expr)])
         if done.get(id(rule.body)):
             found.add(rule.name)

@@ -9,6 +9,7 @@ neither is made of the other, so each may leave texts out and stays sound.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..limits import check_in_force
@@ -168,13 +169,28 @@ class Order:
 BY_PROPERTIES, BY_DEPENDENCY, BY_REQUIRED = range(3)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Conjunction:
     """Literals that all hold, what was evaluated, and the order of keys; no duplicates."""
 
     literals: tuple[Literal, ...] = ()
     marks: tuple[Mark, ...] = ()
     orders: tuple[Order, ...] = ()
+
+    @cached_property
+    def named(self) -> frozenset[str] | None:
+        """The keys that literals are about; None where one is about sets of others."""
+        of_keys = [each.keys for each in self.literals if isinstance(each, Every | Some)]
+        if any(keys.texts is not None for keys in of_keys):
+            return None
+        return frozenset(name for keys in of_keys for name in keys.names)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.literals, self.marks, self.orders))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def joined(self, other: "Conjunction") -> "Conjunction":
         """Both hold."""

@@ -297,7 +297,7 @@ class Normal(ScalarForms):
                     continue
                 for right in form:
                     joined = left.joined(right)
-                    if joined not in following and not self._contradicts(joined):
+                    if joined not in following and not self._exclude(left, right, joined):
                         following[joined] = None
                 if len(following) > most:
                     break
@@ -329,8 +329,10 @@ class Normal(ScalarForms):
                     continue
                 if i not in forms:
                     forms[i] = self._product(case.forms)
-                joined = (base.joined(right) for right in forms[i])
-                found |= {each: None for each in joined if not self._contradicts(each)}
+                for right in forms[i]:
+                    joined = base.joined(right)
+                    if not self._exclude(base, right, joined):
+                        found[joined] = None
         return self._first(found, most)
 
     def _pointer_of_busy(self) -> str:
@@ -352,6 +354,23 @@ class Normal(ScalarForms):
             if isinstance(literal, Some) and not self._may_be_met(literal, found.literals):
                 return True
         least, most = bounds(found.literals)
+        return most is not None and most < least
+
+    def _exclude(self, left: Conjunction, right: Conjunction, joined: Conjunction) -> bool:
+        """The same of two that do not contradict themselves: what one asks of keys that the other
+        says nothing about is as it was."""
+        if joined is left or joined is right:
+            return False
+        ours, theirs = left.named, right.named
+        if ours is None or theirs is None:
+            return self._contradicts(joined)
+        both = ours & theirs
+        wanted = [each for each in joined.literals if isinstance(each, Some)] if both else []
+        for some in wanted:
+            shares = not both.isdisjoint(some.keys.names)
+            if shares and not self._may_be_met(some, joined.literals):
+                return True
+        least, most = bounds(joined.literals)
         return most is not None and most < least
 
     def _may_be_met(self, some: Some, literals: tuple[Literal, ...]) -> bool:
@@ -383,11 +402,13 @@ class Normal(ScalarForms):
         if len(literal.keys.names) != 1:
             return False
         (name,) = literal.keys.names
-        here = self.goal_of(name, left.literals)
         if isinstance(literal, Some):
+            if left.named is not None and name not in left.named:
+                return False
             required = Keys((name,))
             if not any(isinstance(x, Some) and x.keys == required for x in left.literals):
                 return False
+        here = self.goal_of(name, left.literals)
         return literal.goal == ANYTHING or self.is_certainly_empty(
             self.goals.both(here, self.goals.negated(literal.goal))
         )
