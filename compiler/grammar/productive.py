@@ -27,11 +27,9 @@ def productive_rules(rules: Sequence[Rule], others: Iterable[str] = ()) -> set[s
     return least_rules(rules, _is_productive, others, _has_all)
 
 
-def _has_all(found: set[str], rule: Rule) -> bool:
-    """Whether all that stands in a rule matches some text."""
-    return all(use.name in found for use in rule.uses) and all(
-        _is_productive(found, pattern, []) for pattern in rule.patterns
-    )
+def _has_all(rule: Rule) -> bool:
+    """Whether all that stands in a rule matches some text, if the rules that it uses do."""
+    return all(_is_productive(set(), pattern, []) for pattern in rule.patterns)
 
 
 def nullable_rules(rules: Sequence[Rule]) -> set[str]:
@@ -74,29 +72,30 @@ def least_rules(
     rules: Sequence[Rule],
     holds: Callable[[set[str], Expr, list[bool]], bool],
     others: Iterable[str] = (),
-    surely: Callable[[set[str], Rule], bool] = lambda _found, _rule: False,
+    surely: Callable[[Rule], bool] | None = None,
 ) -> set[str]:
     """The least set of rules with a body of which ``holds`` is true, given those found so far,
     ``others`` among them, and what was found of the body's parts. ``surely``: what says it of a
-    rule without a look at the parts."""
+    rule, all that it uses having been found, without a look at the parts."""
     found, seen = set(others), set[str]()
     users: dict[str, list[Rule]] = {}
     uses: dict[str, list[str]] = {rule.name: [] for rule in rules}
+    names = {id(rule): [use.name for use in rule.uses] for rule in rules}
     for rule in rules:
-        for use in rule.uses:
-            uses[rule.name].append(use.name)
-            users.setdefault(use.name, []).append(rule)
+        uses[rule.name] += names[id(rule)]
+        for name in names[id(rule)]:
+            users.setdefault(name, []).append(rule)
     # Behind those that they name, where they do not name each other.
     places = {name: place for place, name in enumerate(_innermost_first(uses))}
     pending = sorted(rules, key=lambda rule: places[rule.name])
     for rule in pending:
         done: dict[int, bool] = {}
-        if rule.name not in found and surely(found, rule):
+        if surely is not None and found.issuperset(names[id(rule)]) and surely(rule):
             done[id(rule.body)] = True
         # Parts stand behind what they are parts of.
         for expr in reversed(rule.expressions) if not done and rule.name not in found else ():
             done[id(expr)] = holds(found, expr, [done[id(part)] for part in children(expr)])
-        if done.get(id(rule.body)):
+        if done.get(id(rule.body)) and rule.name not in found:
             found.add(rule.name)
             pending.extend(user for user in users.get(rule.name, ()) if user.name in seen)
         seen.add(rule.name)
