@@ -60,7 +60,7 @@ _REFUSED, _LIMIT, _DEFECT = 2, 3, 70
 _AT_ONCE, _MOST = 1 << 15, 1 << 25
 
 # Bodies whose keys are known.
-_KNOWN = 1 << 16
+_KNOWN = 1 << 14
 
 _LOG = logging.getLogger(__name__)
 
