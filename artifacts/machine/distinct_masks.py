@@ -35,8 +35,11 @@ _NESTED = 12
 # States that are looked at for one that an item ends in.
 _MOST_LOOKED_AT = 400
 
-# Masks that are cached.
-_MOST_MASKS = 1 << 10
+# Masks that are cached, and rooms ahead.
+_MOST_MASKS, _MOST_ROOMS = 1 << 10, 1 << 12
+
+# More than an array has.
+_MOST_ITEMS = 1 << 40
 
 _QUOTE = ord('"')
 
@@ -68,6 +71,7 @@ class DistinctMasks(InterningMachine):
         self._steps: dict[tuple[int, int], int | None] = {}
         self._ways: dict[int, dict[int, int]] = {}
         self._characters: dict[int, tuple[int, int]] = {}
+        self._rooms: dict[tuple[int, int, int], tuple[int, list[int]]] = {}
         self._next: dict[int, frozenset[int]] = {}
         self.begin_interning(caches, inner.lock)
         self.start = self._number(inner.start, START)
@@ -324,21 +328,36 @@ class DistinctMasks(InterningMachine):
     def _room(self, inner: int, items: int, least: int = 0) -> int:
         """By how many characters of some items a string may go on and still be free; -1 if it is
         not so now. More than ``least``, and than items have, are as good as endlessly many."""
-        octets, choices = self._items.octets(items), list[int]()
-        while len(choices) <= max(self._items.longest(items), least):
-            bits, target = self._most(inner)
-            if not bits or octets & ~bits:
-                break
-            if target == inner:
-                return _ENDLESS
-            choices.append(bits.bit_count())
-            inner = target
-        else:
+        octets, most = self._items.octets(items), max(self._items.longest(items), least)
+        length, texts = self._ahead(inner, octets, most)
+        if length > most:
             return _ENDLESS
-        texts, among = 1, len(self._items.strings(items, b"")) + 1
-        while choices and texts <= among:
-            texts *= choices.pop()
-        return len(choices) if texts > among else -1
+        among = self._items.count_strings(items) + 1
+        enough = next((count for count, many in enumerate(texts, 1) if many > among), None)
+        return -1 if enough is None else length - enough
+
+    def _ahead(self, inner: int, octets: int, most: int) -> tuple[int, list[int]]:
+        """By how many characters a string may go on where all that are ``octets`` may come, and how
+        many texts its last 1, 2, … characters are, while these are few. More than ``most``
+        characters are endlessly many."""
+        key = inner, octets, most
+        found = self._rooms.get(key)
+        if found is None:
+            choices = list[int]()
+            while len(choices) <= most:
+                bits, target = self._most(inner)
+                if not bits or octets & ~bits:
+                    break
+                choices += [bits.bit_count()] * (most + 1 if target == inner else 1)
+                inner = target
+            texts, many = list[int](), 1
+            while len(texts) < len(choices) <= most and many <= _MOST_ITEMS:
+                many *= choices[-1 - len(texts)]
+                texts.append(many)
+            if len(self._rooms) >= _MOST_ROOMS:
+                self._rooms.clear()
+            found = self._rooms[key] = len(choices), texts
+        return found
 
     def _most(self, inner: int) -> tuple[int, int]:
         """The state that most characters of a string lead to, and their bytes as bits."""

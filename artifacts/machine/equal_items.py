@@ -191,6 +191,10 @@ class EqualItems:
         # No byte of a text is as large.
         return found[bisect_left(found, begun) : bisect_left(found, begun + bytes((MARK,)))]
 
+    def count_strings(self, items: int) -> int:
+        """How many strings there are among some."""
+        return len(self._sorted(items)[0])
+
     def others(self, items: int) -> list[Hashable]:
         """The values among some that are no strings."""
         return self._sorted(items)[1]
