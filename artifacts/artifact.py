@@ -219,7 +219,7 @@ class Artifact:
 
         ``after=None``: the text starts here. ``after=ids``: it continues those ids; under
         ``canonical`` the masks then hold the tokens that the tokenizer gives for the prompt and
-        a member behind it, wherever the tokenizer keeps the prompt's last boundary. Raises
+        a member after it, wherever the tokenizer keeps the prompt's last boundary. Raises
         ``ArtifactError`` if that leaves nothing, and ``ValueError`` for an id outside the
         vocabulary.
 

@@ -2,7 +2,7 @@
 
 import re
 
-# DEL, the controls of Latin-1, what turns the direction of the text behind it, what ends lines
+# DEL, the controls of Latin-1, what turns the direction of the text after it, what ends lines
 # and paragraphs, and bytes that are no UTF-8.
 _HIDDEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _CONTROLS = {number: chr(0x2400 + number) for number in range(32) if number != 9}

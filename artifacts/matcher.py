@@ -1,7 +1,7 @@
 """The matcher: follows one text token by token and says what may come next.
 
 It steps one object, the machine of the artifact's kind. Every machine has the protocol
-``Machine``; what differs from kind to kind is behind it.
+``Machine``; what differs from kind to kind is inside of it.
 
     matcher.mask()      machine.row(state)
     matcher.advance(t)  state = machine.take(state, t)
@@ -194,8 +194,8 @@ class Matcher:
         put(bitmask_of(row[np.newaxis], len(mask), 1)[0], mask)
 
     def fill_window(self, rows: NDArray[Any], drafts: Sequence[int]) -> int:
-        """Fill one row for the mask of now and one behind each drafted token, as far as these are
-        allowed, and say how many are. Rows behind stay as they are, and the matcher does not move.
+        """Fill one row for the mask of now and one after each drafted token, as far as these are
+        allowed, and say how many are. Rows after stay as they are, and the matcher does not move.
 
         ``rows``: int32 or uint32 (k + 1 or more, n), n at least ceil(V / 32), for k drafts. Raises
         ``ValueError`` on another shape or dtype.
@@ -293,7 +293,7 @@ class Matcher:
     def accept(self, token_ids: Sequence[int]) -> int:
         """Take tokens until one is refused or the text has ended, and say how many were taken.
 
-        Ids that no token has are refused, too; behind the end nothing more is taken.
+        Ids that no token has are refused, too; after the end nothing more is taken.
         """
         taken = 0
         for token_id in token_ids:
@@ -424,7 +424,7 @@ class Matcher:
     def forced_bytes(self, limit: int = 1024) -> bytes:
         """Bytes that the text must go on with, at most ``limit``; the matcher does not move.
 
-        What all allowed tokens begin with, and so on behind a token that is just that: where any
+        What all allowed tokens begin with, and so on after a token that is just that: where any
         tokens may spell a text, or where it is the only one. Under ``any``, on a tokenizer with a
         token for each byte, there are no more of them; else there may be. WordPiece does not spell
         bytes: none are given.
@@ -455,7 +455,7 @@ class Matcher:
         return bytes(found[:limit])
 
     def _after(self, machine: Machine, state: int, token_id: int) -> int | None:
-        """The state behind a token, None if it may not come next."""
+        """The state after a token, None if it may not come next."""
         if token_id in self._eos:
             if state == _FINISHED or machine.is_accepting(state):
                 return _FINISHED

@@ -1,12 +1,12 @@
 """Masks for a prefix given as text: which token boundaries it may have, and what may follow.
 
 No tokenizer is needed: the artifact's own allowed tokens are walked through the prefix. With the
-tokens ``ab``, ``a``, ``b`` and ``bc`` the prefix ``ab`` may end behind the token ``ab``; behind
-``a`` ``b``; or inside a token, behind ``a`` with ``b`` pending, where ``bc`` may follow.
+tokens ``ab``, ``a``, ``b`` and ``bc`` the prefix ``ab`` may end after the token ``ab``; after
+``a`` ``b``; or inside a token, after ``a`` with ``b`` pending, where ``bc`` may follow.
 
 How tokens are written in a text depends on the tokenizer. Most spell their own bytes. Those of
 WordPiece stand in *canonical text*, normalised words between single spaces: a token that begins
-a word stands behind a space there, one that continues it does not.
+a word stands after a space there, one that continues it does not.
 """
 
 from collections import defaultdict
@@ -178,7 +178,7 @@ class _OwnBytes:
 
 
 class _CanonicalText:
-    """A token of WordPiece is written behind a space if it begins a word, but for the first."""
+    """A token of WordPiece is written after a space if it begins a word, but for the first."""
 
     def __init__(self, machine: "WordMachine") -> None:
         self._machine = machine

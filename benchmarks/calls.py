@@ -192,7 +192,7 @@ def forced(tokenizer: Tokenizer, count: int = 40) -> None:
 
 
 def drafted(artifact: Artifact, tokenizer: Tokenizer, ids: list[int]) -> int:
-    """How many tokens of a text are drafts that are taken; the model chooses one behind them."""
+    """How many tokens of a text are drafts that are taken; the model chooses one after them."""
     drafts, matcher, steps = Drafts(artifact.vocabulary, tokenizer.encode), artifact.matcher(), 0
     while matcher.position < len(ids):
         rest = ids[matcher.position :]

@@ -2,7 +2,7 @@
 
 python benchmarks/nesting.py --tokenizer TOKENIZER.json [--documents 10] [--lazy]
 
-Microseconds of CPU of a mask and the step behind it, along random documents: the first time
+Microseconds of CPU of a mask and the step after it, along random documents: the first time
 that a matcher reads them, and once more. The peer is the same grammar without precomputed rows.
 """
 

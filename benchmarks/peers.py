@@ -100,7 +100,7 @@ def _xgrammar(grammar: str, tokenizer: Tokenizer) -> Fresh:
     import xgrammar
 
     # It reads llama.cpp's dialect, which ignores nothing: ignored text is woven into the rules.
-    # It takes one operator behind an item: x+* is x*.
+    # It takes one operator after an item: x+* is x*.
     text = write(resolve_exclusions(read_grammar(grammar, "lark")), "gbnf").replace("+*", "*")
     size = tokenizer.vocab_size
     spelled = [tokenizer.tokens.get(i, b"") for i in range(size)]

@@ -246,7 +246,7 @@ def _root(
             callback=_explain_note,
             is_eager=True,
             autocompletion=note_names,
-            help="Say what a kind of note means, by the name in brackets behind it.",
+            help="Say what a kind of note means, by the name in brackets after it.",
         ),
     ] = None,
 ) -> None:

@@ -431,7 +431,7 @@ def _is_said(context: typer.Context | None, name: str) -> bool:
 def compile_options(
     *names: str, of_each: bool = False
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Give a command the options of ``Given`` that have these names, behind its own.
+    """Give a command the options of ``Given`` that have these names, after its own.
 
     The command receives them as ``given``, with what the project file says of its GRAMMAR or
     SUBJECT; a command of several grammars asks for each (``Given.of``). Options come in the order

@@ -14,7 +14,7 @@ from constrain.artifacts.errors import visible
 
 
 def on_lines(text: str, most: int | None = None) -> str:
-    """Lines of which each is ``visible``, and cut behind ``most`` characters."""
+    """Lines of which each is ``visible``, and cut after ``most`` characters."""
     lines = text.split("\n")
     if most is not None:
         lines = [line if len(line) <= most else f"{line[:most]}…" for line in lines]

@@ -54,7 +54,7 @@ class OfSchemas:
         Order | None,
         typer.Option(
             rich_help_panel=panels.SCHEMA,
-            help="Of an object's keys. fixed: as the schema has them, others behind; any: every "
+            help="Of an object's keys. fixed: as the schema has them, others after; any: every "
             "order of a few keys.  [default: fixed]",
         ),
     ] = None
@@ -75,7 +75,7 @@ class OfSchemas:
             rich_help_panel=panels.SCHEMA,
             metavar="KIND",
             help="Between the tokens of a text. flexible: any; compact: none; python: a space "
-            "behind commas and colons; one: at most a space; N: at most N characters.  [default: "
+            "after commas and colons; one: at most a space; N: at most N characters.  [default: "
             "flexible]",
         ),
     ] = None

@@ -66,7 +66,7 @@ class Subjects:
                 if found is None:
                     raise UsageError(
                         f"{visible(paths[0])}: there are no cases of the same name beside this "
-                        "grammar; name their files or folders behind it"
+                        "grammar; name their files or folders after it"
                     )
                 cases = [found]
         if STDIN in cases and paths[0] == STDIN:

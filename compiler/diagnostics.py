@@ -167,7 +167,7 @@ class Diagnostic:
         return "; ".join(parts)
 
 
-# Errors of a file that are shown: those behind are mostly of the same cause.
+# Errors of a file that are shown: those after are mostly of the same cause.
 MOST_SHOWN = 50
 
 

@@ -141,7 +141,7 @@ class Automaton(_Recogniser):
 
     @property
     def rules(self) -> list[str]:
-        """The rule behind each origin; limits name them."""
+        """The rule after each origin; limits name them."""
         return [rule for rule, _, _ in self.origins]
 
 

@@ -43,7 +43,7 @@ _SMALL = 1 << 20
 # What a timer grants beyond a limit, so that the step at work says first what is too much.
 _GRACE_SHARE, _GRACE_SECONDS, _GRACE_BYTES = 0.05, 0.1, 10_000_000
 
-# Of the time that is left, what precomputing leaves to the steps behind it: so much at most.
+# Of the time that is left, what precomputing leaves to the steps after it: so much at most.
 _TO_WRITE_SHARE, _TO_WRITE_SECONDS = 0.5, 5.0
 
 

@@ -29,7 +29,7 @@ from .tokenizers import Tokenizer
 
 DEAD_ENDS = (
     "dead ends are possible: where the grammar nests, it is not decided whether maximal munch "
-    "leaves a way to the end of a text behind each token"
+    "leaves a way to the end of a text after each token"
 )
 
 # A note on what is left to decoding begins so.
@@ -214,7 +214,7 @@ NOTE_KINDS = (
         "dead-ends",
         re.escape(DEAD_ENDS),
         False,
-        "Each token that a mask allows can be read, but behind some no text may end, so that a "
+        "Each token that a mask allows can be read, but after some no text may end, so that a "
         "model has to be stopped there. --meaning exact, or a grammar that does not nest, has no "
         "such tokens.",
     ),
@@ -275,7 +275,7 @@ NOTE_KINDS = (
         "never-reached",
         r"ends the text wherever ",
         False,
-        "The grammar goes on behind a token that ends texts, where the text may end already. "
+        "The grammar goes on after a token that ends texts, where the text may end already. "
         "--eos names other tokens that end texts.",
     ),
     NoteKind(

@@ -176,7 +176,7 @@ def copied(found: Recogniser, options: CompileOptions, *, may_count: bool = Fals
 
 
 def _largest_rule(found: Recogniser) -> Iterator[str]:
-    """The rule behind most states of a DFA, else the one that members begin with."""
+    """The rule after most states of a DFA, else the one that members begin with."""
     if isinstance(found, Automaton) and found.operation is None:
         behind = Counter(origin for origins in found.dfa.origins for origin in origins)
         yield from (found.rules[origin] for origin, _ in behind.most_common(1))

@@ -110,7 +110,7 @@ def unreachable_ends(
     going_on = (dfa.table[dfa.accepting, dfa.byte_columns :] != 0).any(axis=0)
     return [
         f"the token {tokenizer.added.get(i, i)} ends the text wherever the text may end: what the "
-        "grammar has behind it there is never reached"
+        "grammar has after it there is never reached"
         for ids, goes_on in zip(classes, going_on.tolist(), strict=True)
         for i in (ids[np.isin(ids, list(eos))].tolist() if goes_on else ())
     ]

@@ -1,6 +1,6 @@
 """Certificates of a place: tokens that show which others are live there, of shortest texts.
 
-A *place* is a state, a pre-tokenizer state and a set of stacks. In a string of JSON, behind ``a``,
+A *place* is a state, a pre-tokenizer state and a set of stacks. In a string of JSON, after ``a``,
 a quotation mark ends the pre-token: its token shows that every token is live that it may follow.
 """
 
@@ -286,7 +286,7 @@ def _all_least_calls(tables: NetworkTables) -> NDArray[np.int64]:
 
 
 def _least_calls(tables: NetworkTables, state: int) -> Iterator[tuple[int, int, int]]:
-    """The calls of a state: where each starts, the state behind it, and how often it is made at
+    """The calls of a state: where each starts, the state after it, and how often it is made at
     least."""
     for start, frame in tables.calls[state]:
         if frame < tables.states:

@@ -26,7 +26,7 @@ def check_inert(arrays: Arrays) -> None:
     check_types(arrays, {"inert.states": ("i4", 1), "inert.rows": ("i4", 3)})
     states, rows = arrays["inert.states"], arrays["inert.rows"]
     require(bool((np.diff(states) > 0).all()), "inert.states")
-    # New states are behind all others, without gaps; the dead one stays as it is.
+    # New states are after all others, without gaps; the dead one stays as it is.
     size = len(arrays["cuts.table"])
     new = states[states >= size]
     require(bool((new == size + np.arange(len(new))).all()), "inert.states")

@@ -28,7 +28,7 @@ from .contexts import ReturnContexts
 _Words = NDArray[np.uint64]
 _Numbers = NDArray[np.integer]
 
-# Bytes behind the first that are looked at: the others of a character outside ASCII.
+# Bytes after the first that are looked at: the others of a character outside ASCII.
 _MORE_BYTES = 3
 
 # Calls inside of calls that are looked at.

@@ -60,7 +60,7 @@ _Claim: TypeAlias = tuple[Place, int]
 
 
 class _Entry(NamedTuple):
-    """Tokens that lead to a place, ``left`` bytes from the end, behind those of a claim."""
+    """Tokens that lead to a place, ``left`` bytes from the end, after those of a claim."""
 
     left: int
     before: _Claim
@@ -272,7 +272,7 @@ class DeadEnds:
             if effort.whole:
                 self._too_far.add(origin)
                 raise ArtifactError(
-                    f"what may come next was not decided within {budget:,} steps (behind a "
+                    f"what may come next was not decided within {budget:,} steps (after a "
                     f"token of class {origin[1]}); compile with --tokenization any"
                 )
             self._needs_frame = True

@@ -4,7 +4,7 @@
 
 Beside a normal-form DFA some tokens may be dead that are live by the pre-tokenizer DFA: characters
 that compose with the last ones are not read. Tokens that are live by the inert pre-tokenizer DFA
-are so behind any text; those between the two are *undecided*, and decided while decoding. Most
+are so after any text; those between the two are *undecided*, and decided while decoding. Most
 grammars have none.
 """
 
@@ -124,7 +124,7 @@ def _steps(network: PretokenizedNetwork) -> Callable[[int, int], int]:
 
 
 class UndecidedTokens:
-    """Tokens of ``masks`` that may be dead behind some text in normal form.
+    """Tokens of ``masks`` that may be dead after some text in normal form.
 
     ``inert``: gives the network beside the inert pre-tokenizer DFA, which rows that are computed
     lazily need. ``precomputed``: the undecided tokens of all precomputed rows, int32.

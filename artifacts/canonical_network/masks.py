@@ -159,7 +159,7 @@ class CanonicalMasks(InterningMachine):
         self._masks.keep(self.start, row)
 
     def state_after(self, after: Sequence[int]) -> int:
-        """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
+        """The state after a prompt. Raises ``ArtifactError`` if no member can follow it."""
         pretokenizer, continued = self.pretokenized.pretokenizer, self.pretokenized.continued
         states, last = pretokenizer.after(after, self.vocabulary, self.forbidden)
         if last is None:

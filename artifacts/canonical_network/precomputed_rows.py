@@ -8,7 +8,7 @@ the frames below, too. So a summary is found by its entry, its state and a *suff
 which is the frames on top and then a context, and holds for all stacks that agree there. No stack
 is looked at below.
 
-For lists of numbers: behind ``[1`` the tokens that go on inside the number need the context of the
+For lists of numbers: after ``[1`` the tokens that go on inside the number need the context of the
 list alone; a token ``]]`` ends the call, so that its trie nodes are an entry of the frame below.
 """
 
@@ -208,7 +208,7 @@ class PrecomputedRows:
 
 @dataclass(frozen=True, eq=False)
 class ListedRows:
-    """Rows ``packed``, uint32 (R, W), and behind them those of which the ids are listed; row 0 is
+    """Rows ``packed``, uint32 (R, W), and after them those of which the ids are listed; row 0 is
     empty."""
 
     packed: NDArray[np.uint32]

@@ -7,8 +7,8 @@
 
 All is made when it is first needed: where all rows were precomputed, nothing is. Beside a
 normal-form DFA there is a second pre-tokenizer DFA, the *inert* one (``inert``): the first, but
-that behind each token, and behind the end of the character that it may end in, only inert
-characters follow, which are in normal form behind any text. So
+that after each token, and after the end of the character that it may end in, only inert
+characters follow, which are in normal form after any text. So
 
     live by the inert DFA  =>  live beside the normal-form DFA  =>  live by the first
 """
@@ -50,7 +50,7 @@ _CERTIFICATES, _DEAD_ENDS = 1, 3
 class PretokenizedNetwork:
     """``final``: bool (Q,), the pre-tokenizer states that a text may end in. ``forbidden``: the
     pairs of all tokens that merging gives. ``continued``: the state of the network in which a
-    member begins behind a prompt, if that is not the start. ``reader``: the same network beside the
+    member begins after a prompt, if that is not the start. ``reader``: the same network beside the
     pre-tokenizer DFA that says what each token reads, if this one only says what follows it; each
     state of that DFA is one of this. ``watch``: bounds what is computed. ``stored``: sections, with
     what needs not be computed."""
@@ -75,7 +75,7 @@ class PretokenizedNetwork:
         caches: CacheBudget,
         watch: Watch = unwatched,
     ) -> "PretokenizedNetwork":
-        """``tables``: of the grammar; texts begin behind the prefix of ``cuts.prefix``."""
+        """``tables``: of the grammar; texts begin after the prefix of ``cuts.prefix``."""
         prefix = arrays["cuts.prefix"].tobytes()
         once = "cuts.unless_begun" in arrays
         whole = behind_prefix(tables, prefix, unless_begun=once) if prefix else tables
@@ -94,7 +94,7 @@ class PretokenizedNetwork:
 
     def inert(self, arrays: Arrays) -> "PretokenizedNetwork":
         """The same beside the inert pre-tokenizer DFA, of the sections ``inert.*``: other rows for
-        some states, and more states behind theirs."""
+        some states, and more states after theirs."""
         rows = arrays["inert.states"], arrays["inert.rows"]
         table = recent(_Patched, self.pretokenizer.table, *rows).table
         more = np.zeros(len(table) - len(self.final), np.bool_)

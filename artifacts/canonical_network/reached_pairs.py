@@ -89,7 +89,7 @@ def _joint_columns(
 def text_begins(
     tables: NetworkTables, pretokenizer: PretokenizerDfa, final: _Flags, continued: int
 ) -> NDArray[np.int64]:
-    """The pairs in which texts begin, p · Q + q, also behind a prompt."""
+    """The pairs in which texts begin, p · Q + q, also after a prompt."""
     width = len(pretokenizer.table)
     # A prompt ends between characters.
     between = recent(ByteSets, pretokenizer.table).between(pretokenizer.classes)
@@ -127,7 +127,7 @@ def reached_pairs(
 ) -> ReachedPairs:
     """The pairs that some text leads to from where it begins; and some that none does.
 
-    Behind a call that may end in q each frame is taken beside q, whoever called.
+    After a call that may end in q each frame is taken beside q, whoever called.
     """
     width = len(pretokenizer.table)
     watch(0, 5 * tables.states * width)

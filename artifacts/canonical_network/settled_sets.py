@@ -9,12 +9,12 @@ from their 2ⁿ sets. A set *settles* where two things hold:
     returns    wherever a part begins it may end in the same states, and of these some are in front
                of each other part (``ended_parts``)
     contexts   what must follow a part for it to lead to the end is the same, whether nothing
-               follows behind all or any number of parts (``SetContexts``)
+               follows after all or any number of parts (``SetContexts``)
 
 The second is shown by two bounds. Let push(p, C) be the context in front of a part over the context
-C behind it, which only grows with C; M that behind a part where any number of them may follow, and
-B where none may. The context behind a part holds B or some push(p, M), and lies in M. So where
-push(p, B) and all push(p, push(q, M)) are push(p, M), each context behind parts is the union of
+C after it, which only grows with C; M that after a part where any number of them may follow, and
+B where none may. The context after a part holds B or some push(p, M), and lies in M. So where
+push(p, B) and all push(p, push(q, M)) are push(p, M), each context after parts is the union of
 push(p, M) of the parts that may follow, and of B where none need to.
 """
 
@@ -96,7 +96,7 @@ def ended_parts(
         key = begins.tobytes(), ends.tobytes(), flags
         of_part.append(alike.setdefault(key, _Alike(begins, ends, flags)))
         of_part[-1].count += 1
-    # Parts that cannot be read behind others are as if they were not there.
+    # Parts that cannot be read after others are as if they were not there.
     kinds = [kind for kind in alike.values() if kind.begins.any()]
     lost = [kind for kind in alike.values() if not kind.begins.any()]
     settles &= not any(rule.least or kind.is_required for kind in lost) or len(rule.parts) == 1
@@ -163,7 +163,7 @@ class SetContexts:
     rules: Sequence[SetRule]
     push: Callable[[int, int], int]
     union: Callable[[list[int]], int]
-    # By set and what is below: that behind all, in front of a separator, and of each part.
+    # By set and what is below: that after all, in front of a separator, and of each part.
     _settled: dict[tuple[int, int], tuple[int, int, dict[int, int]] | None] = field(
         default_factory=dict
     )

@@ -3,7 +3,7 @@
     landing, context  ->  Split(tokens, left)
 
 Tokens are live that lead to a boundary, or by a byte (``live_octets``); those that lead where
-nothing goes on are dead. The others are left, by pair: ``liveness`` searches for what is behind
+nothing goes on are dead. The others are left, by pair: ``liveness`` searches for what is after
 them. A token may be live on one way and left on another.
 """
 

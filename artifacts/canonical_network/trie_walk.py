@@ -88,7 +88,7 @@ class Walk:
 
 class TokenWalks:
     """Walks by key, each made once; ``sets`` of trie nodes. ``tries``: see ``token_tries``; inside
-    them the nodes of one are numbered behind those of the one before."""
+    them the nodes of one are numbered after those of the one before."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class TokenWalks:
         return FirstOctets(self._tables, self._following)
 
     def _following(self, nodes: int) -> NDArray[np.uint8]:
-        """The bytes behind a set of trie nodes, none of which is a root."""
+        """The bytes after a set of trie nodes, none of which is a root."""
         held = self.sets[nodes]
         number = int(held[0] >= self.roots[-1] > 0)
         return self.tries[number].octets_below(held - np.int32(self.roots[number]))

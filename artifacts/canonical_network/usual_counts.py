@@ -14,7 +14,7 @@ then come to counters alone that look the same to searches without frames, if th
 one: where such searches decide all tokens, their row is that of all these counts, too
 (``far_below``). Elsewhere a row is found for its count.
 
-The two are counters of their own, behind those of the network.
+The two are counters of their own, after those of the network.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def with_usual_counters(tables: NetworkTables) -> NetworkTables:
         np.tile(counters.backs, times),
         counters.sets,
     )
-    # Frames of sets are behind those of all counters.
+    # Frames of sets are after those of all counters.
     returns = tables.call_returns
     returns = returns + np.where(returns >= counters.states + count, count * len(most), 0)
     return replace(tables, counters=usual, call_returns=returns.astype(np.int32))

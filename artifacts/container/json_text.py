@@ -15,7 +15,7 @@ from ..errors import ArtifactError
 # Of a manifest: 200,000 rules have a million.
 MOST_VALUES = 2_000_000
 
-# Each value stands behind one of these.
+# Each value stands after one of these.
 _BEFORE_VALUES = ",:[{"
 
 # What is before the next one, strings among it, of which one may have no end, and that one, or the

@@ -70,7 +70,7 @@ def require_offsets(arrays: Arrays, name: str, rows: int, end: int) -> None:
 def is_acyclic(size: int, sources: NDArray[np.integer], targets: NDArray[np.integer]) -> bool:
     """Whether the graph of ``size`` nodes with the edges ``sources[i] -> targets[i]`` has no cycle.
 
-    Edges into nodes that none leaves are taken away, round by round; behind some rounds, node by
+    Edges into nodes that none leaves are taken away, round by round; after some rounds, node by
     node: a round costs what is left, and a path may have as many edges as there are.
     """
     for _ in range(_ROUNDS):
@@ -103,7 +103,7 @@ def _is_acyclic_node_by_node(sources: NDArray[np.integer], targets: NDArray[np.i
     return not into
 
 
-# Sections of a trie (``artifacts/tokens/trie.py``), behind a prefix: dtype and number of axes.
+# Sections of a trie (``artifacts/tokens/trie.py``), after a prefix: dtype and number of axes.
 _TRIE = {
     "first": ("i4", 1),
     "held": ("i4", 1),

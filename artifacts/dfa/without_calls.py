@@ -33,7 +33,7 @@ def network_without_calls(dfa: ByteDfa, name: str = "") -> NetworkTables:
 
 def with_rejecting_start(tables: NetworkTables) -> NetworkTables:
     """The same network, whose start does not accept: where it does, a copy of it that does not is
-    behind all states, and ``nullable_start`` says that ε is a member."""
+    after all states, and ``nullable_start`` says that ε is a member."""
     start = tables.start
     if not tables.accepting[start]:
         return tables

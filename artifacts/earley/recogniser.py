@@ -3,7 +3,7 @@
 Source: "Implementing a Constrained Decoding Engine", "Modifications to the original Earley
 algorithm"; Earley (1970); Leo, "A general context-free parsing algorithm running in linear time on
 every LR(k) grammar without using lookahead" (1991). An item is (dot, state, head, start): the dot's
-place in all productions, the state inside the terminal behind it, and what is completed at its
+place in all productions, the state inside the terminal after it, and what is completed at its
 production's end: ``head``, begun in column ``start``. Completed items are not stored; they are
 (head, start) pairs.
 
@@ -196,7 +196,7 @@ class Earley:
     def _predict(
         self, items: dict[_Item, None], column: int, wanted: Sequence[int] | None = None
     ) -> None:
-        """Add the productions of every nonterminal behind a dot."""
+        """Add the productions of every nonterminal after a dot."""
         if wanted is None:
             wanted = [self._symbols[dot] for dot, _, _, _ in items if self._symbols[dot] >= 0]
         predicted = set(wanted)

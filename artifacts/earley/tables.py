@@ -1,6 +1,6 @@
 """The tables of Earley's recogniser: productions without ε, terminals' automata, a jagged array.
 
-    v ::= '[' v ']' | 'x'      symbols  ~0 v ~1 END | ~2 END      ~t: terminal t, END: behind a
+    v ::= '[' v ']' | 'x'      symbols  ~0 v ~1 END | ~2 END      ~t: terminal t, END: after a
     production
 
 ``JaggedRows`` is where the columns of items lie: rows of any length in one buffer, which grows and
@@ -77,7 +77,7 @@ def _halves(values: Sequence[int]) -> list[int]:
     return [half for value in values for half in (value & _WIDE_END - 1, value >> 64)]
 
 
-# Behind the last symbol of each production.
+# After the last symbol of each production.
 END = np.iinfo(np.int32).max
 
 
@@ -85,8 +85,8 @@ END = np.iinfo(np.int32).max
 class EarleyTables:
     """Productions without ε (Loup's normal form), concatenated.
 
-    ``symbols``: int32 (P,), the symbol behind each dot: a nonterminal's number, ``~t`` for
-    terminal t, ``END`` behind a production. ``bodies``: int32 (Q,), where each production
+    ``symbols``: int32 (P,), the symbol after each dot: a nonterminal's number, ``~t`` for
+    terminal t, ``END`` after a production. ``bodies``: int32 (Q,), where each production
     begins in ``symbols``, sorted by head. ``first``: int32 (N + 1,), the productions of n are
     ``bodies[first[n]:first[n + 1]]``. ``start``: a nonterminal. ``nullable_start``: ε is a
     member besides what the productions derive.

@@ -47,7 +47,7 @@ class SharedMachine(ABC, Generic[M]):
             return generation, machine
 
     def begun(self, prompt: Sequence[int]) -> Begun:
-        """Where a text begins behind a prompt."""
+        """Where a text begins after a prompt."""
         generation, machine = self._current()
         return Begun(generation, machine, self._start(machine, prompt))
 

@@ -1,5 +1,5 @@
 """Artifacts of the kind ``greedy``: a grammar read by maximal munch, as a network over lexemes
-behind a lexer, some of whose lexemes may be too large for a complete DFA."""
+after a lexer, some of whose lexemes may be too large for a complete DFA."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING

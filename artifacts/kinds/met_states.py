@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 FIRST_CALL = 256
 
-# The byte that texts are read with behind items that are equal to an earlier one, if they are.
+# The byte that texts are read with after items that are equal to an earlier one, if they are.
 MARKS = "items.mark"
 
 # Which conjunctions are of which terminal that grows.
@@ -93,7 +93,7 @@ class MetStates(SharedMachine["MetMasks | DistinctMasks"]):
     ``maker``: what states are made of, begun again by each call. ``first_row``: the mask before any
     token, if it is known. ``terminals``: those that are called and whose own states are made while
     decoding. ``named``: the ids of each token terminal. ``named_rows``: sections with rows.
-    ``marks_equal``: texts have marks behind items of arrays that are equal to an earlier one.
+    ``marks_equal``: texts have marks after items of arrays that are equal to an earlier one.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class MetStates(SharedMachine["MetMasks | DistinctMasks"]):
 
     @property
     def marks_equal(self) -> bool:
-        """Whether texts are read with marks behind equal items."""
+        """Whether texts are read with marks after equal items."""
         return self._marks_equal
 
     def texts(self) -> Texts | DistinctTexts:
@@ -152,7 +152,7 @@ class MetStates(SharedMachine["MetMasks | DistinctMasks"]):
         return DistinctTexts(found) if self.marks_equal else found
 
     def plain_texts(self) -> Texts:
-        """The same with the marks that they may have behind equal items."""
+        """The same with the marks that they may have after equal items."""
         if not self._terminals:
             return Texts(States(self._maker()))
         from ..machine.terminal_masks import texts_of

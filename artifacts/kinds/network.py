@@ -71,7 +71,7 @@ class NetworkGrammar(NestingGrammar, ABC):
     def byte_state_of(self, state: int) -> int:
         """The same of the byte DFA."""
         found, dfa = self.network_state(state), self.contents.byte_dfa
-        # Those of a prefix, and a copy of the start, are behind all others.
+        # Those of a prefix, and a copy of the start, are after all others.
         return found if found < dfa.states else dfa.start
 
     def viable_bytes(self, text: bytes) -> int:

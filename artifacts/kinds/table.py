@@ -18,7 +18,7 @@ class Runtime(Protocol):
 
     def begun(self, prompt: Sequence[int]) -> Begun:
         """Where a matcher begins: at the start of that machine, or in the state in which a member
-        begins behind a prompt of at least one token.
+        begins after a prompt of at least one token.
 
         Raises ``ArtifactError`` where no member can.
         """

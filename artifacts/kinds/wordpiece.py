@@ -34,7 +34,7 @@ class WordPieceRuntime(RegularGrammar):
             return self._machine
 
     def begun(self, prompt: Sequence[int]) -> Begun:
-        """A member begins a new word behind every prompt."""
+        """A member begins a new word after every prompt."""
         return always(self.machine())
 
     @cached_property

@@ -35,7 +35,7 @@ class UndecidedError(ArtifactError):
 
 
 class _Visited(NamedTuple):
-    """A state that is looked at, behind the ``parent``-th, and the characters read to it."""
+    """A state that is looked at, after the ``parent``-th, and the characters read to it."""
 
     state: int
     sets: Sets
@@ -164,7 +164,7 @@ class Emptiness:
 
 
 def derived(operands: Sequence[Derivatives], sets: Sets, column: int) -> Sets | None:
-    """The sets behind a byte of ``column``; None where a required operand has none."""
+    """The sets after a byte of ``column``; None where a required operand has none."""
     found = []
     for operand, states in zip(operands, sets, strict=True):
         target = operand.step(states, column)

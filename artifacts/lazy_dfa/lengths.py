@@ -1,6 +1,6 @@
 """How few characters lead to a member, from each state of a DFA, if at least so many are read.
 
-    labels of host names, behind "a-"     0 -> 1, 1 -> 1, 2 -> 2     (a letter ends the label)
+    labels of host names, after "a-"     0 -> 1, 1 -> 1, 2 -> 2     (a letter ends the label)
 
 So a state is live within bounds of the length iff the fewest characters from it, of those that are
 enough, are not too many: the bounds may be any numbers, and no state is copied for them.

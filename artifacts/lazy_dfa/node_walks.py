@@ -109,7 +109,7 @@ def _numbered(
 
 
 def decided(walked: Walked, met: Met, characters: int) -> tuple[Allowed, Allowed]:
-    """Which ends are live behind so many characters, and at which a text of the terminal ends."""
+    """Which ends are live after so many characters, and at which a text of the terminal ends."""
     c = walked.conjunction
     if walked.operands:
         places = [walked.cores.parts[core] for core in met.states.tolist()]

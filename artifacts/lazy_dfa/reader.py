@@ -40,7 +40,7 @@ class Reader:
         )
 
     def read(self, threads: Iterable[Thread], text: bytes | memoryview) -> Threads:
-        """The threads behind ``text``."""
+        """The threads after ``text``."""
         found = []
         for number, state, sets, characters in threads:
             walked = self.walked[number]

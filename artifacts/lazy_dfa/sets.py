@@ -30,7 +30,7 @@ class Derivatives:
         return bool(states & self._accepting)
 
     def step(self, states: int, column: int) -> int:
-        """The states behind a byte of ``column``."""
+        """The states after a byte of ``column``."""
         found = self._steps.get((states, column))
         if found is None:
             if len(self._steps) >= _MOST_STEPS:

@@ -24,7 +24,7 @@ UNBOUNDED = -1
 # Kinds of operands in a file; 0 is one that is required, and no more.
 _EXCLUDED, _FOLLOWED = 1, 2
 
-# Phases of an escape: 1 behind the backslash, 2 behind "u", 3 to 5 behind digits; 6 to 8 behind
+# Phases of an escape: 1 after the backslash, 2 after "u", 3 to 5 after digits; 6 to 8 after
 # those of the first of a pair, 9 and 10 before the second's "u", 11 to 14 before its digits.
 PHASES = 15
 _BACKSLASH, _UNIT, _HIGH, _FIRST = frozenset(b"\\"), frozenset(b"u"), frozenset(b"89abAB"), b"dD"
@@ -109,7 +109,7 @@ class Conjunction:
 
 
 def phase_after(phase: int, octet: int) -> int:
-    """The phase behind a byte of a JSON string with well-formed escapes."""
+    """The phase after a byte of a JSON string with well-formed escapes."""
     if phase == 0:
         return int(octet in _BACKSLASH)
     if phase == 1:

@@ -40,7 +40,7 @@ class TokenRows:
         self._rows: BoundedCache[tuple[int, int, bytes], Words] = rows.cache()
 
     def row(self, number: int, state: int, sets: Sets, characters: int) -> Words:
-        """The tokens behind which a member of a conjunction still begins, uint32 (W,)."""
+        """The tokens after which a member of a conjunction still begins, uint32 (W,)."""
         walked = self._walked[number]
         ends = self._walks_of(number).ends(state)
         live = walked.live_ends(ends, characters)
@@ -79,7 +79,7 @@ class TokenRows:
 def _live(
     walked: Walked, cores: NDArray[np.int64], further: NDArray[np.int64], characters: int
 ) -> Allowed:
-    """Whether each of ``cores`` is live behind so many further characters."""
+    """Whether each of ``cores`` is live after so many further characters."""
     width = int(further.max(initial=0)) + 1
     codes, inverse = np.unique(cores * width + further, return_inverse=True)
     found = np.zeros(len(codes), dtype=np.bool_)

@@ -5,7 +5,7 @@ One walk for each state of the DFA finds them, whatever the number of characters
 the sets are: of hundreds of ends it is decided afterwards whether they are live.
 
 Without operands an end matters by what the DFA needs from it to a member. States that agree in that
-behind every text of a few bytes (k-equivalent: Moore 1956) share what short tokens make of them, as
+after every text of a few bytes (k-equivalent: Moore 1956) share what short tokens make of them, as
 most states within a label of a host name do; long tokens, which are few, are walked for each.
 """
 
@@ -289,7 +289,7 @@ class TokenWalks:
         return self._cache.keep(key, ends, ends.nbytes + ENTRY_BYTES)
 
     def _alike(self) -> NDArray[np.intp]:
-        """For each state the first one from which as few characters lead to a member behind any
+        """For each state the first one from which as few characters lead to a member after any
         text of at most ``_SHORT`` bytes, and that accepts with it there."""
         c, needs = self._conjunction, self._lengths.rows.T
         table, needs = c.table, np.concatenate([needs, c.accepting[:, None]], axis=1)
@@ -331,7 +331,7 @@ class TrieWalk:
         self._views = first, self._flat.data, self._columns.data, self._width
 
     def codes(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
-        """The tokens that a state reads, int32 (n,), and for each the state behind it and the
+        """The tokens that a state reads, int32 (n,), and for each the state after it and the
         characters that it begins, as one number: ``state * code_width + characters``."""
         parts = self.parts
         nodes, states = self.reached(state)

@@ -52,7 +52,7 @@ class Walked:
     def read(
         self, state: int, sets: Sets, characters: int, text: bytes | memoryview
     ) -> tuple[int, Sets, int] | None:
-        """The same behind ``text``; None where that begins no member of the DFA or of a required
+        """The same after ``text``; None where that begins no member of the DFA or of a required
         operand. Whether the state is live is not looked at."""
         c = self.conjunction
         rows, columns, operands, phases = c.rows, c.columns, self.operands, c.phases
@@ -103,7 +103,7 @@ class Walked:
         return self.live_places(ends.states, ends.characters + characters)
 
     def live_places(self, states: NDArray[np.int64], characters: NDArray[np.int64]) -> Allowed:
-        """The same of states, each behind so many characters."""
+        """The same of states, each after so many characters."""
         c = self.conjunction
         fewest = self.lengths.fewest(np.maximum(c.least - characters, 0), states)
         live: Allowed = fewest < NEVER

@@ -1,7 +1,7 @@
 """The lexer of maximal munch where the automata of some lexemes are too large to be built.
 
     start: "(" start ")" | HOST     HOST: labels of at most 63 characters, and 253 in all
-    "a-b" of HOST  ->  (no other lexeme, state 7 of the labels behind 3 characters)
+    "a-b" of HOST  ->  (no other lexeme, state 7 of the labels after 3 characters)
 
 This is the derivative lexer of llguidance: a state is the derivative of all lexemes that were
 begun, made when a text or a walk first comes to it, and forgotten with the machine. The lexemes

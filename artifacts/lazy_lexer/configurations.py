@@ -21,7 +21,7 @@ class LazyConfigurations(Configurations):
         self._lazily = lexer
 
     def follow(self, configuration: int, text: Iterable[int]) -> tuple[int, int]:
-        """How many bytes of ``text`` can be read, and the configuration behind them."""
+        """How many bytes of ``text`` can be read, and the configuration after them."""
         whole, place = bytes(text), 0
         while place < len(whole):
             state = self.lexer_state(configuration)

@@ -35,7 +35,7 @@ class Exits(NamedTuple):
 
 
 class Following:
-    """The bytes behind lexemes, of one grammar."""
+    """The bytes after lexemes, of one grammar."""
 
     def __init__(self, tables: MaximalMunchTables) -> None:
         self._tables = tables
@@ -57,7 +57,7 @@ class Following:
         return Exits(nodes, small, small.nodes)
 
     def behind(self, lexeme: int) -> NDArray[np.bool_]:
-        """The bytes with which something may begin behind a lexeme, bool (256,), or some more."""
+        """The bytes with which something may begin after a lexeme, bool (256,), or some more."""
         found = self._found.get(lexeme)
         if found is None:
             network = self._tables.network

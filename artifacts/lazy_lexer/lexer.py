@@ -166,7 +166,7 @@ class LazyLexer(Lexer):
         return bool(self._shortest) and not self._shortest.isdisjoint(self.lexemes(state))
 
     def read(self, state: int, text: bytes) -> int:
-        """The state behind a text that some lexeme of a state reads as a whole, else ``DEAD``."""
+        """The state after a text that some lexeme of a state reads as a whole, else ``DEAD``."""
         if len(text) > 1 and self.may_end_all(state):
             for octet in text:
                 state = self.rows[state][octet]

@@ -1,7 +1,7 @@
 """What tokens make of a state with lazy DFAs: each lexeme is walked by itself, then all together.
 
-    HOST behind 3 characters    ends of its walk: (state of the labels, characters), some hundred
-    nodes at which a lexeme     those behind an end at which HOST may end, and at which no lexeme
+    HOST after 3 characters    ends of its walk: (state of the labels, characters), some hundred
+    nodes at which a lexeme     those after an end at which HOST may end, and at which no lexeme
     ends                        that was begun goes on
 
 A walk of a lazy DFA serves all numbers of characters, and what is made of it all those by which the
@@ -166,7 +166,7 @@ class LazyReads(LexerReads):
         if not number or walked.operands:
             return thread
         if number < c.least:
-            # Behind any token there are too few, and what is needed further is as ever.
+            # After any token there are too few, and what is needed further is as ever.
             further, _ = self._span(alone, lexeme, thread, walked)
             is_far = number <= c.least - further - max(len(walked.lengths.rows) - 1, 1)
             return thread._replace(characters=0) if is_far else thread

@@ -1,9 +1,9 @@
 """The machine of matchers where items of arrays must differ.
 
-A state is one of another machine, which reads bytes and ``MARK`` behind items that are equal to an
+A state is one of another machine, which reads bytes and ``MARK`` after items that are equal to an
 earlier one (``equal_items``), and the place in the text. Its mask is the other machine's but for
 the tokens that end such an item where the grammar has no mark: few are looked at
-(``item_ends``). And but for those behind which an item can only become an equal one.
+(``item_ends``). And but for those after which an item can only become an equal one.
 """
 
 from collections.abc import Hashable, Iterator
@@ -216,10 +216,10 @@ class DistinctMasks(InterningMachine):
             if self._items.read(place, group.probe, group.found)[1] is not group.probe:
                 yield group
 
-    # --- tokens behind which an item cannot but become equal to another one
+    # --- tokens after which an item cannot but become equal to another one
 
     def _may_be_dead(self, state: int, token_id: int) -> bool:
-        """Whether it is asked behind a token if its last item can still become another one."""
+        """Whether it is asked after a token if its last item can still become another one."""
         inner, place = self._states[state]
         found = self._tokens.events(place.lexical, token_id)
         if found.events:
@@ -228,7 +228,7 @@ class DistinctMasks(InterningMachine):
 
     def _goes_on_freely(self, inner: int, place: Place) -> bool:
         """Whether a string goes on that may always become another one, and so may one that is begun
-        behind it in the same token."""
+        after it in the same token."""
         if place.lexical != STRING or not place.begun or b"\\" in place.begun:
             return False
         opened, least = self._items.open[place.open], len(place.begun) + _IN_A_TOKEN
@@ -257,7 +257,7 @@ class DistinctMasks(InterningMachine):
         return {target} if is_one else {*targets.values()}
 
     def _unfinished(self, inner: int, place: Place) -> Iterator[int]:
-        """The tokens that may be so: behind them a scalar is what another item begins with."""
+        """The tokens that may be so: after them a scalar is what another item begins with."""
         tokens, begun = self._tokens, place.begun
         if place.lexical == BETWEEN:
             quoted = self._behind(inner, _QUOTE) or self.inner.read(inner, b',"')

@@ -8,7 +8,7 @@ from .equal_items import MARK, START, EqualItems, Place, events_of
 
 
 class DistinctTexts:
-    """As ``Texts``; ``inner``: what reads bytes, and a mark behind items that are equal to an
+    """As ``Texts``; ``inner``: what reads bytes, and a mark after items that are equal to an
     earlier one."""
 
     def __init__(self, inner: Texts) -> None:

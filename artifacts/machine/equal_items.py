@@ -2,7 +2,7 @@
 
     ["a", 1, "\\u0061", 1.0]   ->   ["a", 1, "\\u0061" MARK, 1.0 MARK]
 
-A text is read as JSON, whatever else is asked of it, and ``MARK`` is put behind each such item: a
+A text is read as JSON, whatever else is asked of it, and ``MARK`` is put after each such item: a
 byte that no text in UTF-8 has. A grammar then says by it in which arrays items may be equal. Values
 are equal as JSON Schema has it (Core, 4.2.2), however they are spelled, and have one number each;
 that of an array or object is made of those inside it. So a text of n bytes takes O(n) steps.
@@ -17,7 +17,7 @@ from typing import NamedTuple
 MARK = 0xFF
 
 # What was read last: something between values, part of a string, of its escape, or of another
-# scalar, whose end the byte behind it says.
+# scalar, whose end the byte after it says.
 BETWEEN, STRING, ESCAPE, SCALAR = range(4)
 
 # Kinds of events: what begins, what ends, and a scalar.
@@ -56,7 +56,7 @@ class Events(NamedTuple):
 
 
 def events_of(lexical: int, octets: bytes) -> Events:
-    """What some bytes do behind what was read last."""
+    """What some bytes do after what was read last."""
     found: list[Event] = []
     start = -1
     for place, octet in enumerate(octets):
@@ -96,7 +96,7 @@ class Open(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Behind some text: ``lexical``, the scalar that has ``begun``, if it matters, and what is
+    """After some text: ``lexical``, the scalar that has ``begun``, if it matters, and what is
     ``open``."""
 
     lexical: int
@@ -132,7 +132,7 @@ class EqualItems:
         self.count = 0
 
     def read(self, place: Place, octets: bytes, found: Events) -> tuple[Place, bytes]:
-        """The place behind some bytes, which do what is ``found``, and these with marks."""
+        """The place after some bytes, which do what is ``found``, and these with marks."""
         top = place.open
         pieces: list[bytes] = []
         written = 0

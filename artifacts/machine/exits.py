@@ -1,4 +1,4 @@
-"""Where tokens may end a growing terminal: the trie nodes behind which what follows it reads on.
+"""Where tokens may end a growing terminal: the trie nodes after which what follows it reads on.
 
     '"' host '"', inside a host name     of all nodes those that a quote follows
 

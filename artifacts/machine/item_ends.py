@@ -89,7 +89,7 @@ class TokensByItems:
         self._ends: dict[tuple[int, tuple[bool, ...]], ItemEnds] = {}
 
     def events(self, lexical: int, token_id: int) -> Events:
-        """What a token does behind what was read last."""
+        """What a token does after what was read last."""
         key = lexical, token_id
         found = self._events.get(key)
         if found is None:
@@ -123,7 +123,7 @@ class TokensByItems:
         return self._with(is_end)
 
     def _may_end(self, lexical: int) -> Iterator[int]:
-        """The tokens that may end items behind what was read last, and others."""
+        """The tokens that may end items after what was read last, and others."""
         if lexical in (STRING, ESCAPE):
             yield from self._quoted
             return

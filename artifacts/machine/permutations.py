@@ -2,7 +2,7 @@
 
     permute(a, b, c?)    0 -call a-> {a} -call b-> {a, b} ⇒ end, or -call c-> {a, b, c} ⇒ end
 
-A position is behind a part and says which parts have begun. Each part is called, so that what
+A position is after a part and says which parts have begun. Each part is called, so that what
 tokens read in it is found once for all sets.
 """
 

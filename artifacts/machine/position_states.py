@@ -201,8 +201,8 @@ class PositionStates:
         return number == part or (is_real and self._lists.includes(number, part))
 
     def _set(self, number: int, repetition: int = 0, first: int = 0, more: int = 0) -> int:
-        """The set of a list whose copies of a repetition, from that behind ``first`` items on, are
-        those behind so many ``more``."""
+        """The set of a list whose copies of a repetition, from that after ``first`` items on, are
+        those after so many ``more``."""
         copies = self._copies_of(number)
         if not copies:
             return number
@@ -214,7 +214,7 @@ class PositionStates:
         return real - alike << _LIST_BITS | self._with_more(number, only, read, alike - read)
 
     def _with_more(self, number: int, repetition: int, first: int, more: int) -> int:
-        """The list in which copies are those behind so many items more."""
+        """The list in which copies are those after so many items more."""
         if not more:
             return number
         key = number, repetition, first, more

@@ -58,7 +58,7 @@ class Item(NamedTuple):
 
 
 class Times(NamedTuple):
-    """``least`` to ``most`` of ``item``, None for any number, and what stands behind them."""
+    """``least`` to ``most`` of ``item``, None for any number, and what stands after them."""
 
     item: Item
     least: int
@@ -120,7 +120,7 @@ class Repetitions:
         return first if read >= first and most - read > _FEW_LEFT else read
 
     def moved(self, position: int, items: int) -> int:
-        """The same place in the copy behind so many items more."""
+        """The same place in the copy after so many items more."""
         number, read, place = self._inside[position]
         return self._copied(number, read + items) + place
 
@@ -169,7 +169,7 @@ class Repetitions:
         return self._fronts[key]
 
     def _copied(self, number: int, read: int) -> int:
-        """A copy of an item: its place p is the position that many behind this one."""
+        """A copy of an item: its place p is the position that many after this one."""
         base = self._copies.get((number, read))
         if base is None:
             item = self._times[number].item

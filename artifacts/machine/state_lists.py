@@ -19,7 +19,7 @@ from .positions import END, Positions, Runs
 # More places than positions can have.
 _MANY = 1 << 31
 
-# Lists of positions: nothing, and the end alone. All others are numbered behind them.
+# Lists of positions: nothing, and the end alone. All others are numbered after them.
 EMPTY, ENDED = 0, 1
 
 
@@ -45,7 +45,7 @@ class StateLists:
             self._place = [0] * positions.states
             for place, state in enumerate(order):
                 self._place[state] = place
-        # What holds no state stands behind all places. A list's jump is a far end of it, so that
+        # What holds no state stands after all places. A list's jump is a far end of it, so that
         # the end from a place on is found in logarithmic time (Myers, An applicative
         # random-access stack, 1983).
         self._heads, self._rests = [len(order), len(order)], [EMPTY, EMPTY]
@@ -185,7 +185,7 @@ class StateLists:
                     closures[current] = self._around_cycle(current)
                     continue
                 if missing:
-                    # The first is written first, and stands before those behind it.
+                    # The first is written first, and stands before those after it.
                     pending.extend(reversed(missing))
                     continue
             pending.pop()

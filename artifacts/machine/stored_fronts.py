@@ -38,7 +38,7 @@ class StoredFronts:
     """R repetitions of I items, and T permutations.
 
     ``fronts``: int32 (R, 3), of each repetition the position in front of it, its item and the
-    position behind it. ``bounds``: int64 (R, 2), the least and the most items, ``UNBOUNDED`` for
+    position after it. ``bounds``: int64 (R, 2), the least and the most items, ``UNBOUNDED`` for
     any number. ``items``: int32 (I, 2), the first of its positions and how many it has.
     ``set_fronts``: int32 (T,). ``sets``: what these hold, over the symbols of calls; None for no
     permutation.
@@ -57,7 +57,7 @@ class StoredFronts:
         items: Sequence[tuple[int, int]],
         permuted: Sequence[tuple[int, SetRule]],
     ) -> "StoredFronts":
-        """Of repetitions, each with its front, its item and the position behind it; and of
+        """Of repetitions, each with its front, its item and the position after it; and of
         permutations with their fronts."""
         # No text is long enough for more items.
         bounds = [
@@ -98,7 +98,7 @@ class StoredFronts:
 
     @cached_property
     def times(self) -> "dict[int, tuple[int, int, int | None, int]]":
-        """By front the item, the least, the most and what stands behind."""
+        """By front the item, the least, the most and what stands after."""
         return {
             front: (item, least, None if most == UNBOUNDED else most, behind)
             for (front, item, behind), (least, most) in zip(
@@ -148,7 +148,7 @@ class FrontReader:
 
     def name(self, position: int) -> tuple[int, int, int] | None:
         """What a file may call a position: itself; or the front of a repetition, how many items
-        were read behind it, and the place in the next one. None for one of a permutation."""
+        were read after it, and the place in the next one. None for one of a permutation."""
         if position < self._stored:
             return position, 0, 0
         number, read, place = self.repetitions.name(position) or (0, MOST_READ, 0)
@@ -183,7 +183,7 @@ class Edges:
 def check_fronts(arrays: Arrays, calls: tuple[int, int], arcs: Edges, skips: Edges) -> StoredFronts:
     """Check what stands in front of repetitions and permutations among checked positions.
 
-    ``calls``: the symbols of calls, from the first to behind the last. Raises ``ArtifactError``
+    ``calls``: the symbols of calls, from the first to after the last. Raises ``ArtifactError``
     naming the first section that does not fit.
     """
     states = len(arcs.offsets) - 1

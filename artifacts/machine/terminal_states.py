@@ -34,7 +34,7 @@ class TerminalStates(States):
         super().__init__(maker)
         runs = maker.runs(maker.start)
         if len(runs) == 3 and runs[0] == self._width and not maker.runs(runs[2]):
-            # The grammar is a terminal, and nothing behind it.
+            # The grammar is a terminal, and nothing after it.
             self.start = self._callee(runs[0])
 
     @property
@@ -43,7 +43,7 @@ class TerminalStates(States):
         return super().nbytes + _INSIDE_BYTES * len(self.inside)
 
     def behind(self, state: int, text: bytes | memoryview) -> int:
-        """The state inside a terminal behind a text, ``DEAD`` if none of its texts begins so."""
+        """The state inside a terminal after a text, ``DEAD`` if none of its texts begins so."""
         terminal, threads = self.inside[state]
         reached = self._readers[terminal].read(threads, text)
         return self._inside(terminal, reached) if reached else DEAD

@@ -71,7 +71,7 @@ def check_greedy(manifest: Manifest, arrays: Arrays) -> None:
         check_types(arrays, {"lexer.shortest": ("u1", 1)})
         require(len(arrays["lexer.shortest"]) == lexemes, "lexer.shortest")
     check_stacked_dfas(arrays, lexemes, FIRST_LEXEME)
-    # Lexemes lie one behind the other.
+    # Lexemes lie one after the other.
     starts = arrays["lexer.starts"]
     require(bool((starts[1:] > starts[:-1]).all()), "lexer.starts")
     states = check_network(manifest, names, arrays, lexemes, counted="count.items" in arrays)

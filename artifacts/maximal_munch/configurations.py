@@ -57,7 +57,7 @@ class Configurations:
         return target if length == len(text) else None
 
     def follow(self, configuration: int, text: Iterable[int]) -> tuple[int, int]:
-        """How many bytes of ``text`` can be read, and the configuration behind them."""
+        """How many bytes of ``text`` can be read, and the configuration after them."""
         rows, accept_of, transitions = self.lexer.rows, self.lexer.accept_of, self.transitions
         head, frames, state = self.parts(configuration)
         length = 0
@@ -91,7 +91,7 @@ class Configurations:
         return configuration & _PART
 
     def head_after(self, configuration: int) -> int:
-        """The head behind the lexeme that is being read if it ends here, else ``REFUSED``."""
+        """The head after the lexeme that is being read if it ends here, else ``REFUSED``."""
         head, frames, state = self.parts(configuration)
         if state == BETWEEN:
             return head

@@ -2,7 +2,7 @@
 
 A head that held its counts would be another one for each item that is read. But a lexeme does the
 same to all counts that are far from their bounds, and adds at most one to each. So frames hold a
-*usual* count in place of such a one, and the difference lies beside the stack. Behind ``[a,a,a,a``
+*usual* count in place of such a one, and the difference lies beside the stack. After ``[a,a,a,a``
 
     start: "[" ("a" ("," "a")~0..1000000)? "]"
 
@@ -46,7 +46,7 @@ _FEWEST = 2
 
 class _Change(NamedTuple):
     """What a transition does to the counters of the head and of the frames that are popped:
-    differences of ``gone`` bits go; ``now`` are those behind it, the topmost first, of which the
+    differences of ``gone`` bits go; ``now`` are those after it, the topmost first, of which the
     ``same`` lowest were there before."""
 
     gone: int
@@ -132,7 +132,7 @@ class CountedTransitions(ParserTransitions):
         return _Change(gone, same, now)
 
     def may_end_after(self, head: int, frames: int, accept_set: int) -> bool:
-        """Whether the text may end behind a lexeme of an accept set."""
+        """Whether the text may end after a lexeme of an accept set."""
         return self.after(head, frames, accept_set)[0].may_end
 
     def _by_counts(self, head: int, frames: int, accept_set: int) -> tuple[ParserTransition, int]:

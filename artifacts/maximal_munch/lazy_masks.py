@@ -2,12 +2,12 @@
 
 Maximal munch leaves no choice, so each trie node is reached with one state of the lexer, one head
 and certain frames above its hole: a *place* of the parser, by its number. The walk of the lexer
-asks for the place behind each lexeme (``lexer_walk.py``). It stops at nodes where the head needs a
+asks for the place after each lexeme (``lexer_walk.py``). It stops at nodes where the head needs a
 frame out of the hole, which are pending, and where a lexeme begins that is too large for a DFA:
 
     in "f(x", at the tokens that go on with a name:    the name ends before "+", ")", " +", "(b" …
-        behind "+"      the lexeme of an expression begins, whatever lies below
-        behind ")"      pending: what follows is decided by the frames below
+        after "+"      the lexeme of an expression begins, whatever lies below
+        after ")"      pending: what follows is decided by the frames below
 """
 
 from collections.abc import Iterable
@@ -107,7 +107,7 @@ class LazyMasks:
         return self._summaries.at(nodes, self._runs.shortened(target))
 
     def _read(self, items: list[_Item], words: Words) -> dict[int, list[Nodes]]:
-        """Add to ``words`` what is read on from items, to which those behind them are added; what
+        """Add to ``words`` what is read on from items, to which those after them are added; what
         is pending, by head."""
         pending: dict[int, list[Nodes]] = {}
         for nodes, place, state in items:
@@ -145,7 +145,7 @@ class LazyMasks:
         return start, place
 
     def _after(self, accept_set: int, place: int) -> tuple[int, int]:
-        """The place behind a lexeme, and the state of the lexer there."""
+        """The place after a lexeme, and the state of the lexer there."""
         found = self._behind.get((place, accept_set))
         if found is None:
             head, frames = self._places[place]

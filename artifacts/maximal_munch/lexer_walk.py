@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # A place by itself: whatever lexeme ends there, what follows is waited for by its accept set.
 ALONE = 0
 
-# Numbers of what is waited for begin behind those that say nothing.
+# Numbers of what is waited for begin after those that say nothing.
 FIRST_WAIT = 2
 
 # Where a state leads, and the place there; or 0 and what is waited for, or 0 twice for nothing.

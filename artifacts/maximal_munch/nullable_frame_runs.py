@@ -3,7 +3,7 @@
 A frame that may return without reading a lexeme is nullable. Nested ``if`` without ``else`` leave
 one each, and any number of them may return at once. A token begins at most k lexemes that such a
 frame f can begin with, and each f that reads at all reads one of them. So with r = k + 2 (one more
-may have begun before the token, one more may be allowed behind it) no token can distinguish
+may have begun before the token, one more may be allowed after it) no token can distinguish
 
     q f f f f f f g …   and   q f f f g …      where r = 3
 
@@ -59,7 +59,7 @@ class NullableFrameRuns:
 
     @cached_property
     def most_items(self) -> int:
-        """No token begins or ends more items of a counter, with one before it and one behind."""
+        """No token begins or ends more items of a counter, with one before it and one after."""
         return int(self._vocabulary.lengths.max(initial=0)) + 2
 
     def usual(self, frame: int) -> int:

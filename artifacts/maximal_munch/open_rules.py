@@ -11,7 +11,7 @@ from .parser_heads import BELOW_ALL, MARKS
 
 
 def open_rules(configurations: Configurations, configuration: int) -> tuple[str, ...]:
-    """The rules around the place behind a text, the outermost first, by one reading of it."""
+    """The rules around the place after a text, the outermost first, by one reading of it."""
     heads, frames = configurations.heads, configurations.transitions.frames
     head, below, _ = configurations.parts(configuration)
     threads = heads.threads[head]

@@ -2,8 +2,8 @@
 
 What the parser allows depends on all threads of a configuration at once, and on as many frames as
 can return without reading a lexeme. A *head* is a configuration whose stacks end in a *hole*, which
-stands for the frames that they share. For ``start: "(" start ")" | "x"`` behind ``((x``, with f the
-frame behind the call:
+stands for the frames that they share. For ``start: "(" start ")" | "x"`` after ``((x``, with f the
+frame after the call:
 
     stack  f f (bottom)    ->    head  {(final state, hole)}    frames  f, f, bottom
 
@@ -189,7 +189,7 @@ class Heads:
 
     def counters_of(self, head: int) -> list[tuple[int, int]] | None:
         """The (frame, rest) pairs of a head whose frames are counters, the topmost first; None if
-        not each of them lies on all behind it."""
+        not each of them lies on all after it."""
         found: dict[int, frozenset[tuple[int, int]]] = {BOTTOM: frozenset(), self.hole: frozenset()}
         begun = [node for _, node in self.threads[head]]
         for node in bottom_up(begun, self.stacks.below, found):
@@ -283,7 +283,7 @@ class Heads:
         return counters.may_return(counter, value) and self._ends[counters.ends[counter]]
 
     def first_lexemes(self, frame: int) -> frozenset[int]:
-        """The lexemes that can be read first behind a frame or in what is called there (FIRST)."""
+        """The lexemes that can be read first after a frame or in what is called there (FIRST)."""
         states = {frame}
         if frame >= self._states:
             states = {state for state, _ in self.tables.some_counters.pops(frame)}

@@ -1,6 +1,6 @@
 """Transitions of the parser: what a lexeme, or a frame from below, does to a head.
 
-Behind a lexeme a head may need a frame; then frames are popped until it is complete, and what it
+After a lexeme a head may need a frame; then frames are popped until it is complete, and what it
 does not need of them is pushed back (``parser_heads.py``). Which frames it pops depends on the head
 alone, so a *transition* has as its key a head and an accept set, or a head and a frame, and serves
 stacks of any depth:
@@ -148,7 +148,7 @@ class ParserTransitions:
         return transition, frames
 
     def may_end_after(self, head: int, frames: int, accept_set: int) -> bool:
-        """Whether the text may end behind a lexeme of an accept set."""
+        """Whether the text may end after a lexeme of an accept set."""
         key = head << HEAD_SHIFT | accept_set
         transition = self.by_key.get(key) or self.by_lexeme(head, accept_set)
         if transition.needs_frame:

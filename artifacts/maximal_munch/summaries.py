@@ -5,7 +5,7 @@ A *summary* is what is known of a mask before the frames below a head are looked
     (row, {(head, suspended nodes), …})
 
 ``row``: the tokens that fit over any frames. The pairs are *pending*: in the middle of the tokens
-of these trie nodes a lexeme has ended and the head behind it needs a frame, so that the frame below
+of these trie nodes a lexeme has ended and the head after it needs a frame, so that the frame below
 decides what the lexer reads next. ``feed`` plugs a frame into all pending heads. From head p, state
 s of the lexer and frames g1 g2 … below
 
@@ -32,7 +32,7 @@ from .nullable_frame_runs import NullableFrameRuns
 from .parser_heads import NO_FRAMES, Heads
 from .summary_tables import FEED, FIRST, HeadSummaryTables, Pairs, feed_key, first_key
 
-# Arguments of ``first`` behind suspended nodes, (nodes, head, state), or of ``feed``, (summary,
+# Arguments of ``first`` after suspended nodes, (nodes, head, state), or of ``feed``, (summary,
 # frame).
 Key = tuple[int, ...]
 

@@ -2,7 +2,7 @@
 
     tables -> configurations    byte automata that call one another; a text as threads over stacks
     counts, sets -> counted_stacks    the same where frames count items, or hold sets of parts
-    prefixed    the members behind what a tokenizer puts before them
+    prefixed    the members after what a tokenizer puts before them
     closure    which frames can lie right below a state
     check    the sections of an artifact fit together
 

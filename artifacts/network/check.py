@@ -143,7 +143,7 @@ _SETS = {
 
 def check_sets(arrays: Arrays, starts: tuple[int, int], backs: tuple[int, int]) -> int:
     """How many parts there are. ``starts``: from where to where a part may start, as a separator
-    may; ``backs``: the same of what is behind the last."""
+    may; ``backs``: the same of what is after the last."""
     check_types(arrays, _SETS)
     parts, flags, offsets = (arrays[f"set.{name}"] for name in ("parts", "flags", "offsets"))
     least, most, separators = (arrays[f"set.{name}"] for name in ("least", "most", "separators"))

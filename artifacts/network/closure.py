@@ -4,7 +4,7 @@ That is a local relation of a network:
 
     below(p) = {g : some call (s, g) starts in s, and p can be reached from s in that call},
 
-where a call goes on by its own edges, and behind a call that it makes at the frame to which that
+where a call goes on by its own edges, and after a call that it makes at the frame to which that
 one returns. So all that any stack needs are the summaries of the token trie's root at every state,
 and of what F(e, p) leaves at every frame of below(p) (``artifacts/walk/summaries.py``). What is
 left lies ever deeper in the trie, so this ends; but there can be many sets of it.
@@ -48,7 +48,7 @@ def frames_below(tables: NetworkTables, watch: Watch = unwatched) -> list[list[i
 
 
 def targets_of(tables: NetworkTables, state: int) -> set[int]:
-    """Where the call of a state can go on, behind a letter or a call that it makes."""
+    """Where the call of a state can go on, after a letter or a call that it makes."""
     return {*tables.table[state].tolist(), *(g for _, g in tables.calls[state])} - {DEAD}
 
 

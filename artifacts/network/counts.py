@@ -39,7 +39,7 @@ class Counters:
 
     ``items``: int32 (C,), the state that each item starts in. ``least``, ``most``: int64 (C,), how
     many items there are, at least 1; ``UNBOUNDED`` for no most. ``backs``: int32 (C,), the state to
-    go on in behind the last. No item matches ε.
+    go on in after the last. No item matches ε.
 
     A frame is a state, to which it returns; or S + (C + T) * (value - 1) + c, where c < C is
     counter c, its value being how many items have begun, and c >= C is set c - C
@@ -100,7 +100,7 @@ class Counters:
 
     @cached_property
     def ends(self) -> list[int]:
-        """Of each counter and each set the state to go on in behind it."""
+        """Of each counter and each set the state to go on in after it."""
         return [back for *_, back in self.rows] + [rule.back for rule in self.set_rules]
 
     def set_rule(self, counter: int) -> SetRule | None:
@@ -121,7 +121,7 @@ class Counters:
         return self.frame(len(self.rows) + number, rule.value(begun))
 
     def may_return(self, counter: int, value: int) -> bool:
-        """Whether the network may go on behind a counter or a set."""
+        """Whether the network may go on after a counter or a set."""
         rule = self.set_rule(counter)
         if rule is None:
             return value >= self.rows[counter][1]
@@ -231,7 +231,7 @@ _NAMES = ("items", "least", "most", "backs")
 class Levels:
     """What is known of a counter's frames, by how many items have begun: numbers from finite sets.
 
-    ``last``: of the plain frame behind the last item. ``before``: where another item follows, of
+    ``last``: of the plain frame after the last item. ``before``: where another item follows, of
     what is known of its frame. ``either``: of a frame that may do what either of two may, which
     loses nothing, so that levels of enough items only grow the more may follow.
 

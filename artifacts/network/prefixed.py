@@ -1,4 +1,4 @@
-"""The network of the members behind what the tokenizer puts before a text.
+"""The network of the members after what the tokenizer puts before a text.
 
     put always     S -␣-> where a member begins
     put once,      S -␣-> where a member begins that does not begin with ␣
@@ -22,7 +22,7 @@ from .tables import DEAD, NetworkTables
 def behind_prefix(
     tables: NetworkTables, prefix: bytes, *, unless_begun: bool = False
 ) -> NetworkTables:
-    """The members that are not empty behind ``prefix``, and the empty one. ``unless_begun``: those
+    """The members that are not empty after ``prefix``, and the empty one. ``unless_begun``: those
     that begin with it, which is one byte then, are as they are.
 
     The first of the states added is the start, and the last one that in which a member begins at
@@ -37,8 +37,8 @@ def behind_prefix(
 
 
 class _Added:
-    """States behind those of ``tables``, which have no token terminals: of each its row, and its
-    calls, pairs of a start and a frame. Frames of counters, which are behind all states, are
+    """States after those of ``tables``, which have no token terminals: of each its row, and its
+    calls, pairs of a start and a frame. Frames of counters, which are after all states, are
     negative here."""
 
     def __init__(self, tables: NetworkTables, prefix: bytes) -> None:
@@ -56,7 +56,7 @@ class _Added:
         self._added_calls: list[list[tuple[int, int]]] = []
         # Frames below it are of sets.
         self._first_set = -len(tables.some_counters.rows) if tables.counters else 0
-        # States behind which a text ends, beside where an empty member does.
+        # States after which a text ends, beside where an empty member does.
         self._ends: list[int] = []
 
     def put_always(self) -> None:
@@ -81,7 +81,7 @@ class _Added:
         if other == DEAD or begun == DEAD:
             self._set(start, octet, other or begun)
             return
-        # Two states behind one byte: the second is in a call, behind which the text ends.
+        # Two states after one byte: the second is in a call, after which the text ends.
         self._set(start, octet, other)
         self._ends.append(self._reads(octet, DEAD))
         calls.append((self._reads(octet, begun), self._ends[0]))

@@ -82,7 +82,7 @@ class Sets:
     number of times, between any others). ``separators``: int32 (T,), the state in which what stands
     between parts starts, or ``NO_SEPARATOR``; ``adjoining``: uint8 (T,), 1 if it may be missing.
     ``least``, ``most``: int32 (T,), how many parts there are; 0 and all where one is repeated.
-    ``backs``: int32 (T,), the state to go on in behind the last. No part and no separator
+    ``backs``: int32 (T,), the state to go on in after the last. No part and no separator
     matches ε.
     """
 
@@ -189,7 +189,7 @@ class SetRule:
 
     @property
     def following(self) -> list[int]:
-        """The states that may start behind a part, but for the one behind the last."""
+        """The states that may start after a part, but for the one after the last."""
         parts = self.parts if self.is_adjoining else []
         return parts + [self.separator] * (self.separator != NO_SEPARATOR)
 
@@ -228,7 +228,7 @@ class SetRule:
         return 1 + 2 * begun
 
     def is_full(self, value: Value) -> bool:
-        """Whether nothing is left but to go on behind the last part."""
+        """Whether nothing is left but to go on after the last part."""
         begun, in_separator = divmod(value - 1, 2)
         return not in_separator and not self.has_next(begun)
 

@@ -113,7 +113,7 @@ class NetworkTables:
 
     @cached_property
     def call_ends(self) -> NDArray[np.int32]:
-        """The state that each call goes on in behind its end, that of a counter's last item and of
+        """The state that each call goes on in after its end, that of a counter's last item and of
         a set's last part."""
         if self.counters is None:
             return self.call_returns
@@ -126,7 +126,7 @@ class NetworkTables:
     @cached_property
     def callees(self) -> NDArray[np.int32]:
         """The states in which something begins that was called, ascending: also the parts of sets
-        behind the first and the separators between them, which no call of the tables names."""
+        after the first and the separators between them, which no call of the tables names."""
         sets = None if self.counters is None else self.counters.sets
         if sets is None:
             return distinct(self.call_starts)
@@ -149,7 +149,7 @@ class NetworkTables:
 
     @cached_property
     def rows(self) -> "TableRows":
-        """The table by byte (and terminals behind them), as lists by state."""
+        """The table by byte (and terminals after them), as lists by state."""
         return TableRows(self)
 
     @cached_property

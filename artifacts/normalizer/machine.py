@@ -2,11 +2,11 @@
 
     mask = mask of the inner machine
            without tokens that lead the normal-form DFA to its dead state
-           without tokens behind which no text goes on in both
+           without tokens after which no text goes on in both
 
 What a normalization form forbids depends on the last characters alone, but in thousands of states:
 a synchronous product built ahead would multiply the inner machine's states by them. So both are
-followed side by side. Compilation proves of nearly all tokens that something goes on behind them;
+followed side by side. Compilation proves of nearly all tokens that something goes on after them;
 of the others a search decides.
 """
 
@@ -43,7 +43,7 @@ class Inner(Stepped, Protocol):
     vocab_size: int
 
     def states_around(self, state: int) -> tuple[int, int] | None:
-        """Two states, behind which no more and no less may follow than behind ``state``, and which
+        """Two states, after which no more and no less may follow than after ``state``, and which
         many states have; None if there are none."""
 
 
@@ -51,7 +51,7 @@ class Undecided(Protocol):
     """What compilation has not decided of an inner machine's tokens."""
 
     def of(self, state: int) -> Words | None:
-        """The tokens that may be dead behind some text in normal form, None for no tokens; the mask
+        """The tokens that may be dead after some text in normal form, None for no tokens; the mask
         of ``state`` need not hold them all."""
 
     def distance(self, state: int) -> int:
@@ -116,7 +116,7 @@ class WithNormalForm(Generic[M]):
         return self.inner.reading_again()
 
     def state_after(self, after: Sequence[int]) -> int:
-        """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
+        """The state after a prompt. Raises ``ArtifactError`` if no member can follow it."""
         state = self.behind(self.inner.state_after(after), after)
         if not self.row(state).any():
             raise ArtifactError(
@@ -126,7 +126,7 @@ class WithNormalForm(Generic[M]):
         return state
 
     def behind(self, state: int, ids: Iterable[int]) -> int:
-        """A state of ``inner`` behind a prompt, as one of both."""
+        """A state of ``inner`` after a prompt, as one of both."""
         return state * self._width + self.runs.behind(ids)
 
     def inner_state(self, state: int) -> int:
@@ -187,7 +187,7 @@ class WithNormalForm(Generic[M]):
         return mask
 
     def _parts(self, number: int, text: int) -> tuple[Words, list[tuple[int, int]]]:
-        """The tokens that both automata read, and those of them behind which an end must be looked
+        """The tokens that both automata read, and those of them after which an end must be looked
         for, with the states of ``runs`` that they lead to."""
         row = self.inner.row(number)
         row = row.copy()
@@ -234,7 +234,7 @@ class WithNormalForm(Generic[M]):
         return found
 
     def _watched(self, pair: _Pair) -> list[tuple[int, int]] | None:
-        """The tokens behind which an end must be looked for, and where they lead; None if others
+        """The tokens after which an end must be looked for, and where they lead; None if others
         are there, or the pair is live by a cached result."""
         number, text = pair
         if self._live.get(pair) or self._finds(number, partial(self._settles, text)):

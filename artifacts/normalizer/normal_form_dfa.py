@@ -1,11 +1,11 @@
 """The texts that a normalizer leaves as they are, as a DFA over bytes, followed token by token.
 
     NormalFormDfa   its table; what tokens do at a state depends on few of them, the boundary tokens
-    Runs            its state behind the text so far
+    Runs            its state after the text so far
 
-With NFC the state behind ``e`` has no transition by U+0301, since both compose to ``é``; behind
-``x`` it has one. The state behind the lead byte CC is inside a character: only tokens that begin
-with a continuation byte are read there, and behind ``e`` not all of them.
+With NFC the state after ``e`` has no transition by U+0301, since both compose to ``é``; after
+``x`` it has one. The state after the lead byte CC is inside a character: only tokens that begin
+with a continuation byte are read there, and after ``e`` not all of them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ class NormalFormDfa:
     (256,), class of each byte. ``start``: the state before any text, and wherever the text before
     makes no difference. ``boundary``: int32, the boundary tokens: those that begin inside a
     character, or lead some state between two characters to the dead state or to one that is not
-    free. ``undecided``: int32, of those the ones behind which the grammar may leave no end of the
+    free. ``undecided``: int32, of those the ones after which the grammar may leave no end of the
     character that they end in.
     """
 
@@ -61,7 +61,7 @@ class NormalFormDfa:
     def behind(self, ids: Iterable[int], vocabulary: Vocabulary) -> int:
         """The state that a prompt ends in.
 
-        Text begins again behind a special token, and where the prompt is not in normal form.
+        Text begins again after a special token, and where the prompt is not in normal form.
         """
         found = self.start
         for token in ids:
@@ -123,7 +123,7 @@ class Effect:
     """What the boundary tokens do at a state.
 
     ``kept``: uint32, the words of a mask at ``words``, without the tokens that lead to the dead
-    state. Behind some tokens an end must be looked for: ``bits``, uint32, in the words ``places``
+    state. After some tokens an end must be looked for: ``bits``, uint32, in the words ``places``
     of a mask; ``tokens`` holds each, ascending, and the state that it leads to.
     """
 
@@ -142,7 +142,7 @@ class Effect:
 
 
 class Runs:
-    """The states of a normal-form DFA behind texts, as numbers below ``states``; 0 is dead."""
+    """The states of a normal-form DFA after texts, as numbers below ``states``; 0 is dead."""
 
     def __init__(self, dfa: NormalFormDfa, vocabulary: Vocabulary, caches: CacheBudget) -> None:
         self.dfa, self._vocabulary = dfa, vocabulary
@@ -176,7 +176,7 @@ class Runs:
         return cached
 
     def _read(self, state: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-        """The boundary tokens that are read; those behind which an end must be looked for, which
+        """The boundary tokens that are read; those after which an end must be looked for, which
         are undecided and lead to a state that is not free; and these states."""
         read, states = self._tokens.run(state)
         some = np.flatnonzero(self._tokens.is_undecided[read])
@@ -211,7 +211,7 @@ class _BoundaryTokens:
         tokens: NDArray[np.int32],
         states: NDArray[np.int64],
     ) -> Effect:
-        """``read``: the boundary tokens that are read. ``tokens``, ``states``: those behind which
+        """``read``: the boundary tokens that are read. ``tokens``, ``states``: those after which
         an end must be looked for, and where they lead, in any order."""
         kept = self._others.copy()
         np.bitwise_or.at(kept, self._place[read >> 5], self._bits[read & 31])

@@ -7,7 +7,7 @@ Each byte is read with a *mark* that says how the token of the byte begins:
     2  the byte is a byte token by itself and continues a pre-token
     3  the byte is a byte token by itself and starts a pre-token
 
-For a text there is exactly one sequence of marks that the DFA accepts, the tokenizer's own. Behind
+For a text there is exactly one sequence of marks that the DFA accepts, the tokenizer's own. After
 a prompt several guesses may still be open: "I'm" ends in states with and without a boundary before
 what follows. ``PretokenizerDfa.after`` gives all of these states.
 """
@@ -96,7 +96,7 @@ class PretokenizerDfa:
     ) -> tuple[list[int], int | None]:
         """The states that a prompt may end in, ascending, and its last text token.
 
-        A special token ends a text, and a new one begins behind it; so it is where the ids are no
+        A special token ends a text, and a new one begins after it; so it is where the ids are no
         encoding of their text, as where two parts meet that were encoded separately.
         """
         states, last = [self.begin], None

@@ -1,6 +1,6 @@
 """Forced tokens as drafts of speculative decoding: a model takes several of them in one step.
 
-    text so far   {            the mask holds one token, behind it one, and so on
+    text so far   {            the mask holds one token, after it one, and so on
     drafts        "name": "    with canonical masks the tokenizer's own, which a model cannot refuse
 
 Under any tokenization bytes are forced, and several tokens may spell them: an encoder says which
@@ -43,7 +43,7 @@ class Drafts:
 
 
 def with_forced(matcher: Matcher, tokens: Sequence[int]) -> list[int]:
-    """The drafts that a text may go on with; in the place of those behind them the tokens that it
+    """The drafts that a text may go on with; in the place of those after them the tokens that it
     then must go on with, so that there are no more than before. The matcher does not move."""
     taken = matcher.accept(tokens)
     try:

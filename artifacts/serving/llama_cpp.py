@@ -19,7 +19,7 @@ class GrammarProcessor:
     """Sets the scores of tokens that no text of the grammar goes on with to -inf, in place, and
     gives them back.
 
-    ``texts``: the text that it follows. ``drafts``: whether the ids hold drafted tokens behind the
+    ``texts``: the text that it follows. ``drafts``: whether the ids hold drafted tokens after the
     place that is asked about. ``error``: what was raised, which the host prints and goes on from;
     from then on the text can do nothing but end.
     """
@@ -33,7 +33,7 @@ class GrammarProcessor:
         """Raises ``ServingError`` for ids of another completion."""
         ids = np.asarray(input_ids)
         if self._drafts and self.texts.longest:
-            # The host samples one token after the other: this is the place behind the last one.
+            # The host samples one token after the other: this is the place after the last one.
             ids = ids[: self.texts.longest + 1]
         try:
             if self.error is not None:

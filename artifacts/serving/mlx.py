@@ -1,7 +1,7 @@
 """MLX-LM: a logits processor for ``generate_step(logits_processors=[…])`` and what is made of it.
 
 The host calls it for one text at a time, with the tokens of prompt and text as far as it keeps
-them, (n,), and logits (1, v); with a draft model also for drafted tokens, and again behind those
+them, (n,), and logits (1, v); with a draft model also for drafted tokens, and again after those
 that it took. One processor serves one text, also in a batch.
 """
 

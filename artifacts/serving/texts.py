@@ -1,7 +1,7 @@
 """The texts of a batch, and for each the matcher that has taken its tokens.
 
 Hosts tell a processor all tokens so far and nothing else. Between two calls they reorder rows
-(beams), repeat them (several answers to a prompt), ask again for a place behind which drafted
+(beams), repeat them (several answers to a prompt), ask again for a place after which drafted
 tokens were refused, and pad rows that have ended. So a matcher is found by its tokens:
 
     last call   [a b] [a c]              its matchers are kept
@@ -133,11 +133,11 @@ class Texts:
             elif matcher.position < length and not matcher.is_finished:
                 token_id = int(self._tokens[row, matcher.position])
                 behind = matcher.position
-                found[row] = f"token {token_id}, behind {behind} others, is not allowed there"
+                found[row] = f"token {token_id}, after {behind} others, is not allowed there"
         return found
 
     def _texts_of(self, ids: NDArray[Any]) -> NDArray[Any]:
-        """The tokens behind the prompts. Raises ``ServingError`` if these are other ones."""
+        """The tokens after the prompts. Raises ``ServingError`` if these are other ones."""
         if ids.ndim != 2 or len(ids) % len(self._begin):
             raise ServingError(
                 f"{ids.shape} ids are no rows for each of {len(self._begin)} artifacts"
@@ -165,7 +165,7 @@ class Texts:
         is_next = count == len(self._matchers) and length == known + 1
         if is_next and np.array_equal(tokens[:, :known], self._tokens):
             for matcher, token_id in zip(self._matchers, tokens[:, known].tolist(), strict=True):
-                # Behind a refused token nothing is taken, and behind the end neither.
+                # After a refused token nothing is taken, and after the end neither.
                 if matcher.position == known:
                     matcher.accept((token_id,))
         else:
@@ -206,7 +206,7 @@ class Texts:
 
     def _dead_end(self, row: int) -> str:
         matcher, artifact = self._matchers[row], self._artifact(row)
-        place = f"row {row}, behind {matcher.position} tokens, can be followed by no token"
+        place = f"row {row}, after {matcher.position} tokens, can be followed by no token"
         if matcher.is_accepting:
             return f"{place}: it is a member of the grammar"
         rules = _open_rules(artifact, matcher.taken)

@@ -82,7 +82,7 @@ class ForcedCandidates:
         self._max_length = max_length
 
     def get_candidates(self, input_ids: Any, **given: Any) -> tuple[Any, None]:
-        """The row (1, L) with drafts behind it, and no logits of theirs."""
+        """The row (1, L) with drafts after it, and no logits of theirs."""
         # The model chooses one more token itself.
         most = min(self._most, self._max_length - input_ids.shape[1] - 1)
         found = self._texts.drafts(input_ids.cpu().numpy(), most, self._encode)

@@ -251,7 +251,7 @@ def _changed(info: dict[str, Any]) -> float:
 
 
 def place_of(url: str, cache: Path | None) -> Place:
-    """The place that a URL or the path of a folder names; copies of what is behind a URL are kept
+    """The place that a URL or the path of a folder names; copies of what is after a URL are kept
     in ``cache``. Raises ``StoreError``."""
     if url.startswith("file://"):
         from urllib.parse import urlsplit

@@ -93,7 +93,7 @@ class TokenTerminalMachine(Generic[M]):
             self._most_sets += 2 * (len(self._sets) - before)
 
     def state_after(self, after: Sequence[int]) -> int:
-        """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
+        """The state after a prompt. Raises ``ArtifactError`` if no member can follow it."""
         return 2 * self.inner.state_after(after)
 
     def members(self, state: int) -> tuple[int, ...]:

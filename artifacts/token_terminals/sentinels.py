@@ -2,7 +2,7 @@
 
 No text of UTF-8 has the bytes C0, C1 and F5 to FF, so each of them may stand for a terminal. To a
 tokenizer that has *sentinel tokens*, which are spelled by these bytes, a member of the grammar
-``"a" <t> "b"`` is the text a F5 b: three tokens. Their ids come behind those of the vocabulary,
+``"a" <t> "b"`` is the text a F5 b: three tokens. Their ids come after those of the vocabulary,
 from a multiple of 32 on, so that the words of a mask hold either kind.
 
     with_sentinels(vocabulary, 2)    of 100 tokens: 130, of which 128 and 129 are sentinel tokens

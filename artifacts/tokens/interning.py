@@ -42,7 +42,7 @@ class Stepped(Protocol):
         """Held while something is added."""
 
     def state_after(self, after: Sequence[int]) -> int:
-        """The state behind a prompt. Raises ``ArtifactError`` if no member can follow it."""
+        """The state after a prompt. Raises ``ArtifactError`` if no member can follow it."""
 
     def is_accepting(self, state: int) -> bool:
         """Whether the tokens so far spell a member."""

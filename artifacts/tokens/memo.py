@@ -148,7 +148,7 @@ class CacheBudget:
 def bottom_up(
     begun: Iterable[K], below: Callable[[K], Iterable[K]], known: Container[K]
 ) -> Iterator[K]:
-    """What lies below some keys, and these, each behind all that is ``below`` it, without what is
+    """What lies below some keys, and these, each after all that is ``below`` it, without what is
     ``known``. The caller makes each known before it asks for the next. Nothing is below itself."""
     pending = list(begun)
     while pending:

@@ -41,7 +41,7 @@ OUTSIDE = (1 << BROKEN) - (1 << _FIRST_LEAD)
 NO_CLASS_LOOPS = np.uint64(2**64 - 1)
 
 # The states of well-formed UTF-8 (Unicode, table 3-7): between characters, before one, two or
-# three more bytes, and behind E0, ED, F0 and F4.
+# three more bytes, and after E0, ED, F0 and F4.
 UTF8_BETWEEN, UTF8_ILL = 0, 8
 _UTF8 = [
     (UTF8_BETWEEN, 0x00, 0x7F, UTF8_BETWEEN),
@@ -202,7 +202,7 @@ def upward(
 def characters(
     trie: Trie, levels: list[tuple[int, int]]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.uint64]]:
-    """Of each node: whether a character is unfinished behind it, whether its byte continues one,
+    """Of each node: whether a character is unfinished after it, whether its byte continues one,
     and the class of the character that it is of, as a bit."""
     read = np.zeros(len(trie.octets), dtype=np.uint8)
     before, into = np.zeros_like(read), CLASS_BITS.take(trie.octets)

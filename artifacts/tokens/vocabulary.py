@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenClasses:
-    """T disjoint sets of token ids, one for each symbol of a byte DFA behind its bytes.
+    """T disjoint sets of token ids, one for each symbol of a byte DFA after its bytes.
 
     ``ids``: int32 (n,), ascending within a class. ``offsets``: int64 (T + 1,), class k is
     ``ids[offsets[k]:offsets[k + 1]]``.

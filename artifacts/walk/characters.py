@@ -7,8 +7,8 @@ from ..tokens.subtrees import CLASS_BITS, OUTSIDE, UTF8_BETWEEN, UTF8_ILL, UTF8_
 _CLASSES: list[int] = CLASS_BITS.tolist()
 _STEPS: list[list[int]] = UTF8_STEPS.tolist()
 
-# The first bytes of characters outside ASCII: what is read behind them, and their class. By what
-# was read the runs of bytes that go on, and what is read behind these.
+# The first bytes of characters outside ASCII: what is read after them, and their class. By what
+# was read the runs of bytes that go on, and what is read after these.
 _LEADS = [
     (lead, _STEPS[UTF8_BETWEEN][lead], _CLASSES[lead])
     for lead in range(128, 256)

@@ -1,11 +1,11 @@
 """The walk of the token trie through a pushdown machine over bytes: the tokens that fit.
 
     s ::= '[' s? ']' | 'x'        after "[", state 2 over no frame
-    node "x"      calls s, reads x, and may go on in the frame behind the call       fits
+    node "x"      calls s, reads x, and may go on in the frame after the call       fits
     node "x]]"    the frame reads one "]", and no frame is below it                  does not fit
 
 A *thread* is a state over a stack of frames, each a state to go on in where a call ends. The
-threads behind a text are a *set*; its closure adds the calls that they may make and the frames that
+threads after a text are a *set*; its closure adds the calls that they may make and the frames that
 they may return to. Sets are numbered as the walk meets them, and where each byte leads is found
 once, as with the states of a DFA. Where a thread reads all characters below a node, as its state
 leads to itself or to states that read more, all tokens there fit, and no node there is visited.
@@ -39,7 +39,7 @@ ENDLESS = 1 << 30
 
 # A record of a set of threads: these, from LOW to MID; their closure, from ALL to HIGH, if it is
 # known; the least room of bounds; the set without these bounds; whether it goes on elsewhere; and
-# how many bytes that threads read differently are noted behind that.
+# how many bytes that threads read differently are noted after that.
 LOW, MID, ALL, HIGH, ROOM, FREE, LEFT, NOTED, SET = 0, 1, 2, 3, 4, 5, 6, 7, 14
 MOST_NOTED = 6
 
@@ -48,7 +48,7 @@ MOST_NOTED = 6
 BELOW = 1
 ELSEWHERE = 2
 
-# Where a byte leads: not known yet, nowhere. Other sets have numbers behind these; below 0 is what
+# Where a byte leads: not known yet, nowhere. Other sets have numbers after these; below 0 is what
 # waits for somebody else.
 UNREAD = 0
 NOTHING = 1
@@ -57,7 +57,7 @@ NOTHING = 1
 # how much had been made before it.
 OF_SET, CHILD, STOP, EXITS, COUNT, TOP, USED, UNIONS, BITS, WAITING = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 
-# From so many sets, and words of bits, on what was made below a node is dropped behind it.
+# From so many sets, and words of bits, on what was made below a node is dropped after it.
 MANY_SETS = 1 << 11
 MANY_BITS = 1 << 18
 
@@ -156,7 +156,7 @@ class Kernel(Threads):
     def landings(self, nodes: Any, state: int) -> tuple[Any, Any]:
         """Where the tokens below ``nodes`` of the trie lead from a state of an automaton: int32
         (n, 3), states and intervals of tokens; and int32 (m, 2), the nodes with children at which
-        tokens are in states that stop, behind these states. A node that tokens come to in one state
+        tokens are in states that stop, after these states. A node that tokens come to in one state
         from several of ``nodes`` is gone on from once, mostly."""
         self.begin_walk(np.zeros(0, np.uint32).data)
         self.is_landing = True
@@ -295,7 +295,7 @@ class Kernel(Threads):
         else:
             self.waiting[at + STOP] = len(self.exits[exits])
         self.depth += 1
-        # What several wait for is dropped behind the first of them alone.
+        # What several wait for is dropped after the first of them alone.
         self.waiting[at + COUNT] = self.count
         self.waiting[at + TOP] = self.top
         self.waiting[at + USED] = self.used
@@ -384,7 +384,7 @@ class Kernel(Threads):
 
     def enter_counting(self, node: int, number: int) -> bool:
         """Go on below a node with a thread that reads some characters up to a bound, if it does:
-        it reads the tokens that have no more of them, and goes on at the exits behind so many."""
+        it reads the tokens that have no more of them, and goes on at the exits after so many."""
         if self.is_summary:
             return False
         thread = self.sets[SET * number + LOW]
@@ -527,7 +527,7 @@ class Kernel(Threads):
         return found
 
     def read(self, number: int, octet: int) -> int:
-        """Find the set behind a byte, which is that behind another one if all threads read both
+        """Find the set after a byte, which is that after another one if all threads read both
         alike."""
         at = SET * number
         low = self.sets[at + ALL]
@@ -569,7 +569,7 @@ class Kernel(Threads):
         return found
 
     def begun(self, number: int) -> int:
-        """The set behind the end of a lexeme."""
+        """The set after the end of a lexeme."""
         at = SET * number
         if self.sets[at + FREE] == UNREAD:
             thread = self.sets[at + LOW]

@@ -140,7 +140,7 @@ class StateRows:
     def cover(self, state: int) -> int:
         """Find more classes of which a state reads all texts: those on which it leads to states
         that read what it does, and more, as where a name may begin as a keyword; or what a state
-        has that reads less than this one, as behind the keyword's last letter."""
+        has that reads less than this one, as after the keyword's last letter."""
         row = self.row_at[state]
         found = self.leaving[state] & (BROKEN | OUTSIDE)
         target = 0

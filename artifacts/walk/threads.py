@@ -76,7 +76,7 @@ class Threads(StateRows):
         self.name_states()
 
     def step(self, threads: Iterable[tuple[int, int]], text: bytes) -> list[tuple[int, int]]:
-        """The threads behind a text, pairs of a state and a set of stacks. Raises as ``mask``."""
+        """The threads after a text, pairs of a state and a set of stacks. Raises as ``mask``."""
         self.begin()
         self.is_step = True
         for state, node in threads:
@@ -168,7 +168,7 @@ class Threads(StateRows):
 
     def close(self, low: int, high: int) -> int:
         """The end of the closure of the threads from ``low`` to ``high``: they come first, and
-        behind them what they call and return to."""
+        after them what they call and return to."""
         since = self.used
         if high - low == 1 and self.kind[self.t_state[low]] == 0:
             if self.row_at[self.t_state[low]] < 0:

@@ -24,7 +24,7 @@ _NO_NODES = np.zeros(0, dtype=np.int64)
 class ForbiddenAfter:
     """Which tokens cannot follow at a node.
 
-    ``forbidden``: int32, tokens that the tokenizer does not give behind the node's text.
+    ``forbidden``: int32, tokens that the tokenizer does not give after the node's text.
     ``special``: int32 (k,), the tokens that may follow and lead to another node than their own,
     ``nodes``: int32 (k,), those nodes.
     """
@@ -40,7 +40,7 @@ class ForbiddenAfter:
 
 
 class _Pairs(NamedTuple):
-    """A level of the walk: ``x`` below the suffix root, ``v`` behind the node's text, and how
+    """A level of the walk: ``x`` below the suffix root, ``v`` after the node's text, and how
     many of its tokens have been popped on the way; parallel."""
 
     x: Nodes

@@ -46,7 +46,7 @@ _UNKNOWN = bytes([OTHER_BYTE])
 class _Base:
     """The tokens below a root that the text can go on with, as if no word were begun.
 
-    ``tokens``, ``targets``: int32 (h,), ascending tokens and states behind them. ``flags``:
+    ``tokens``, ``targets``: int32 (h,), ascending tokens and states after them. ``flags``:
     bool (32 W,), those that can be completed from their own node. ``totals``: int32 (h,), their
     characters with the fewest to a word's end; None where words cannot grow too long.
     """
@@ -192,7 +192,7 @@ class WordMachine:
     def _specials(
         self, base: _Base, after: ForbiddenAfter
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The special tokens that are no dead end, with their characters and the fewest behind
+        """The special tokens that are no dead end, with their characters and the fewest after
         (exact only where words can grow too long)."""
         places = np.searchsorted(base.tokens, after.special)
         places[places == len(base.tokens)] = 0

@@ -23,7 +23,7 @@ OTHER_BYTE = 0xFF
 
 Pops = tuple[int, ...]
 
-# The sections of an artifact that hold it, behind ``pieces.``, in the order of the fields below.
+# The sections of an artifact that hold it, after ``pieces.``, in the order of the fields below.
 SECTIONS = ("octets", "first", "tokens", "links", "pops", "pop_offsets", "order", "spans")
 
 # What the tokens of nodes may take where nothing else is said.

@@ -27,7 +27,7 @@ class WordWalk:
     vocab_size: int
 
     def read(self, root: int, state: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The tokens below ``root``, ascending, and the states behind them; both int32."""
+        """The tokens below ``root``, ascending, and the states after them; both int32."""
         trie = self.trie
         by_token = np.zeros(self.vocab_size, dtype=np.int32)
         nodes, states = np.array([root]), np.array([state], dtype=np.int32)

@@ -16,7 +16,7 @@ array ::= "[" ws (value (ws "," ws value)*)? ws "]"
 
 
 def chain(name: str, keys: list[tuple[str, str]], tail: str = "") -> list[str]:
-    """Rules of an object of optional properties; ``tail``: what may come behind them."""
+    """Rules of an object of optional properties; ``tail``: what may come after them."""
     rules = [f'{name} ::= "{{" ws first0? ws "}}"']
     last = len(keys)
     for i, (key, kind) in enumerate(keys):
@@ -39,7 +39,7 @@ def pair(key: str, kind: str) -> str:
 
 
 def comma(key: str, kind: str) -> str:
-    """A property behind others."""
+    """A property after others."""
     return f'ws "," ws {pair(key, kind)}'
 
 

@@ -1,7 +1,7 @@
 """JSON Schemas, the grammars that say the same, and an instance of each.
 
 The grammars allow white space as JSON does and properties in the order of the schema. An optional
-property is a rule that has the next ones behind it, so a grammar is as long as its schema.
+property is a rule that has the next ones after it, so a grammar is as long as its schema.
 """
 
 import json

@@ -172,7 +172,7 @@ def _answer_why(
     else:
         behind = " ".join(quoted(artifact.vocabulary.token(i)) for i in ids) or "the start"
         inside = f", before {quoted(pending)}, inside a token" if pending else ""
-        status(f"behind {behind}{inside}")
+        status(f"after {behind}{inside}")
         write_text("".join(f"{visible(_verdict_said(artifact, ids, v))}\n" for v in verdicts))
     return 0 if all(each.is_allowed for each in verdicts) else 1
 

@@ -49,7 +49,7 @@ def sample(
             "-f",
             help="text: one a line, with \\\\ for a backslash and \\n, \\xNN, \\uNNNN for what "
             "is not printable; json: one object with all; raw0: their own bytes, each with a "
-            "NUL behind it.",
+            "NUL after it.",
         ),
     ] = "text",
     output: options.Output = None,

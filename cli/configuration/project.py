@@ -313,7 +313,7 @@ class _Reader:
         for name, value in table.items():
             if name not in keys:
                 hint = f"known are {', '.join(known)}"
-                # Those behind them are not shown.
+                # Those after them are not shown.
                 if len(self.errors) < MOST_SHOWN:
                     close = closest(name, known) or closest(name.replace("_", "-"), known)
                     hint = f"did you mean '{close}'?" if close else hint

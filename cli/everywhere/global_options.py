@@ -1,5 +1,5 @@
-"""The options that every command takes, before its name or behind it: ``constrain -q check …`` and
-``constrain check -q …`` are the same. What is said behind the name wins.
+"""The options that every command takes, before its name or after it: ``constrain -q check …`` and
+``constrain check -q …`` are the same. What is said after the name wins.
 """
 
 import sys
@@ -66,7 +66,7 @@ _DEFAULTS: Mapping[str, Any] = {
     **dict.fromkeys(("quiet", "verbose", "isolated"), False),
     **dict.fromkeys(("color", "config")),
 }
-# Those that take a value, where it does not stand behind "=".
+# Those that take a value, where it does not stand after "=".
 WITH_VALUE = ("--color", "--config")
 
 # What was said before the command's name.
@@ -88,7 +88,7 @@ def parameters() -> list[Parameter]:
 
 
 def taking(command: Callable[..., R], parameters_of: Callable[..., Any]) -> Callable[..., R]:
-    """``command`` with the parameters of ``parameters_of`` and those of all commands behind."""
+    """``command`` with the parameters of ``parameters_of`` and those of all commands after."""
     own = list(signature(parameters_of).parameters.values())
     command.__signature__ = Signature([*own, *parameters()])  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in (*own, *parameters())}

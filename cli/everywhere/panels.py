@@ -56,7 +56,7 @@ class Group(TyperGroup):
     """Commands, listed by panel, too."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The commands, which are what is looked for, and the options behind them."""
+        """The commands, which are what is looked for, and the options after them."""
         listed = [(name, self.commands[name]) for name in self.list_commands(ctx)]
         width = max((len(name) for name, _ in listed), default=0)
         groups: dict[str, list[tuple[str, str]]] = {}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
-# What is before, between and behind the steps: imports, files, output.
+# What is before, between and after the steps: imports, files, output.
 REST = "other"
 
 

@@ -97,7 +97,7 @@ def _of_token(
 
 
 def _parts(token: "Token", named: "set[Span]") -> "Iterator[Span]":
-    """Names inside of a token, as that of a head with what defines behind it."""
+    """Names inside of a token, as that of a head with what defines after it."""
     start, end = token.span
     if token.type in ("HEAD", "PATH"):
         yield from (span for span in named if start <= span.start and span.end <= end)

@@ -52,7 +52,7 @@ class Document:
         return [place for place, char in enumerate(self.text) if char > "\uffff"]
 
     def place(self, offset: int) -> Place:
-        """That of a character; what lies behind the text is its end."""
+        """That of a character; what lies after the text is its end."""
         offset = min(max(offset, 0), len(self.text))
         line = bisect_right(self._starts, offset) - 1
         start = self._starts[line]
@@ -60,7 +60,7 @@ class Document:
         return Place(line, offset - start + more)
 
     def offset(self, line: int, character: int) -> int:
-        """The character at a place; the end of its line for what lies behind that."""
+        """The character at a place; the end of its line for what lies after that."""
         if line >= len(self._starts):
             return len(self.text)
         start = self._starts[line]

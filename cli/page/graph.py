@@ -3,7 +3,7 @@
     a chain of single bytes, '"' 'a' '"'      one edge "\"a\""
     the bytes of one character that is not    one edge, by how many such characters there are
     in ASCII
-    a call                                    a dashed edge to the state behind it
+    a call                                    a dashed edge to the state after it
 
 Each state is then a node, or lies inside of an edge (``via``), so that a page can light either.
 """
@@ -122,7 +122,7 @@ def _returns(tables: "NetworkTables") -> set[int]:
 
 
 def _ways(tables: "NetworkTables", state: int) -> list[int]:
-    """Where a state leads: by what it reads, behind its calls, and into them."""
+    """Where a state leads: by what it reads, after its calls, and into them."""
     begins, ends = tables.call_offsets[state], tables.call_offsets[state + 1]
     calls = [int(s) for s in tables.call_ends[begins:ends]]
     calls += [int(s) for s in tables.call_starts[begins:ends]]

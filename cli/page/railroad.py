@@ -267,7 +267,7 @@ def _choice(parts: Sequence[Part]) -> Part:
 
 
 def _branch(y: int, width: int) -> list[list[tuple[Any, ...]]]:
-    """The line down to another branch, and back up behind it."""
+    """The line down to another branch, and back up after it."""
     return [
         [
             ("M", 0, 0),

@@ -155,7 +155,7 @@ def state_data(artifact: "Artifact", most_bytes: int) -> dict[str, Any] | None:
 
 def reached_data(artifact: "Artifact", paths: Sequence[Sequence[int]]) -> dict[str, Any]:
     """The masks that token sequences reach: ``rows`` as runs, each once, and of each sequence which
-    row is behind how many of its tokens."""
+    row is after how many of its tokens."""
     from constrain.artifacts.tokens import tokenset
 
     rows: dict[bytes, int] = {}

@@ -161,7 +161,7 @@ def with_first_row(artifact: Artifact, request: ArtifactRequest[Tokenizer]) -> A
     except (UndecidedError, Exhausted):
         return artifact
     except AmbiguousPartsError as error:
-        stage = "a mask behind parts of a permutation that cannot be distinguished"
+        stage = "a mask after parts of a permutation that cannot be distinguished"
         raise LimitError(stage, "states", error.most, is_fixed=True) from error
     return replace(artifact, arrays={**artifact.arrays, FIRST_ROW: row})
 

@@ -5,12 +5,12 @@ r"""Resolve assertions, intersections and complements, which Thompson's construc
 An intersection or a complement becomes the automaton of its operands' (``boolean``). An assertion
 asks for the characters on both sides of its place. Let the *classes* be the sets of characters that
 the expression's assertions distinguish, and class 0 the edge of the text, where there is none: an
-assertion is then a set of pairs (class before, class behind). It becomes an ε-edge that is guarded
+assertion is then a set of pairs (class before, class after). It becomes an ε-edge that is guarded
 by this set. The guards are resolved for the whole expression at last: its automaton runs beside one
 that remembers the class of the last character and guesses that of the next, a guard passes where
 the pair is in its set, and then only characters of the guessed class are read. An operand with
 assertions means something else in each surrounding, so it is resolved once for each pair of classes
-(c, d), and stands between the guards "behind c" and "in front of d".
+(c, d), and stands between the guards "after c" and "in front of d".
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -109,7 +109,7 @@ class Contexts:
         )
 
     def before(self, cls: int) -> Pairs:
-        """Places behind a character of a class."""
+        """Places after a character of a class."""
         return frozenset((cls, behind) for behind in self.classes)
 
     def behind(self, cls: int) -> Pairs:
@@ -151,7 +151,7 @@ def without_guards(
 ) -> Nfa:
     """What the automaton reads between a character of class ``before`` and one of ``behind``.
 
-    A state of the result is (state, class before, class behind, node): node is 0 between two
+    A state of the result is (state, class before, class after, node): node is 0 between two
     characters, else where in the byte automaton of the guessed class; the class before is
     not needed there. Raises ``LimitError``.
     """

@@ -136,7 +136,7 @@ def are_equal(left: Dfa, right: Dfa, limits: Limits | None = None) -> bool:
     limits = (limits or Limits()).started()
     _, columns = common_classes(left, right)
     offset = left.states
-    # One table, the states of the right behind those of the left.
+    # One table, the states of the right after those of the left.
     table = np.concatenate([left.table[:, columns[0]], right.table[:, columns[1]] + offset])
     accepting = [*left.accepting.tolist(), *right.accepting.tolist()]
     parent = list(range(len(table)))

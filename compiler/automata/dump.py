@@ -52,7 +52,7 @@ def terminal_names(dfa: ByteDfa) -> list[str]:
 
 
 def nfa_text(nfa: Nfa, names: Sequence[str] = ()) -> str:
-    """States with their arcs and ε edges; ``rules`` behind an arc are where it came from.
+    """States with their arcs and ε edges; ``rules`` after an arc are where it came from.
 
     ``names``: of the token terminals.
     """

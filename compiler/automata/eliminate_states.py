@@ -30,7 +30,7 @@ _LEADS = (
 )
 _CONTINUATIONS = range(0x80, 0xC0)
 
-# Offsets (first, last) among the characters with the same lead byte, and the state behind them.
+# Offsets (first, last) among the characters with the same lead byte, and the state after them.
 _Tails = list[tuple[int, int, int]]
 
 

@@ -120,7 +120,7 @@ class GuardedThompson(Thompson):
         key = look.is_ahead, id(look.node)
         if key not in self._numbers:
             if look.is_ahead:
-                # Behind what is found anything may follow, and it stays found.
+                # After what is found anything may follow, and it stays found.
                 fragment = self.compile(look.node)
                 end = self.new_state()
                 self.add_epsilon(fragment.end, end)
@@ -267,7 +267,7 @@ class _Resolver:
         return frozenset(c for c in seen if self._nfa.arcs[c[0]] or c[0] in self._ends)
 
     def _read(self, configs: frozenset[_Config], past: _Past, interval: int) -> frozenset[_Config]:
-        """Where an automaton is behind a byte; ``past``: what is before then."""
+        """Where an automaton is after a byte; ``past``: what is before then."""
         found: list[_Config] = []
         for state, owed in configs:
             targets = self._reading(state)[interval]
@@ -314,7 +314,7 @@ class _Resolver:
         return self._stepped[key]
 
     def _rest(self, owed: _Owed, past: _Past, interval: int) -> _Owed | None:
-        """What is owed behind a byte; None if something has failed."""
+        """What is owed after a byte; None if something has failed."""
         if not owed or interval in self._unseen:
             return owed
         key = owed, past, self._alike(owed, interval)
@@ -469,12 +469,12 @@ class Followed:
         return Dfa(table, np.arange(256, dtype=np.uint8), accepting, 1, origins)
 
     def without_bytes(self, missing: NDArray[np.bool_]) -> "Followed":
-        """What has none of the bytes ``missing``, bool (256,), before the mark or behind it."""
+        """What has none of the bytes ``missing``, bool (256,), before the mark or after it."""
         left = missing.copy()
         left[_MARK] = False
         return Followed(minimize(without_bytes(self.whole, left)))
 
 
 def marked(node: Node) -> Node:
-    """What a regex matches, the mark, which looks do not see, and the byte behind it, if any."""
+    """What a regex matches, the mark, which looks do not see, and the byte after it, if any."""
     return seq(node, SEEN, lit(MARKS[1]), repeat(TEXT_BYTE, 0, 1))

@@ -77,7 +77,7 @@ class Members:
         return sum(map(self.count, range(at_most + 1)))
 
     def member(self, place: int) -> bytes:
-        """The member at ``place``, from 0, in order. Raises ``IndexError`` behind the last."""
+        """The member at ``place``, from 0, in order. Raises ``IndexError`` after the last."""
         for length in self._lengths():
             inside = self.count(length)
             if place < inside:

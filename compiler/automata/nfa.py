@@ -49,7 +49,7 @@ def closure_by(epsilon: Sequence[Sequence[int]], states: Iterable[int]) -> set[i
 class Nfa:
     """States are 0 to ``len(arcs) - 1``; ``arcs[s]`` and ``epsilon[s]`` leave s.
 
-    ``rules``: the rule name behind each atomic origin, ``parts``: the innermost counted
+    ``rules``: the rule name after each atomic origin, ``parts``: the innermost counted
     repetition around a state, as its author wrote it (both for error messages).
     """
 
@@ -72,7 +72,7 @@ class Nfa:
     def shortened_epsilon(self) -> list[Sequence[int]]:
         """The ε edges past the states that only lead on: no arcs, not final, one ε edge.
 
-        Behind the items of ``x{0,n}`` there is a chain of n such states, which the closure of each
+        After the items of ``x{0,n}`` there is a chain of n such states, which the closure of each
         item would walk again. Takes time linear in the automaton.
         """
         arcs, epsilon, finals = self.arcs, self.epsilon, self.finals

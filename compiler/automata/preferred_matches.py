@@ -6,12 +6,12 @@ A backtracking search tries options in an order: the first alternative first, an
 no more, or, where a quantifier is lazy, no more before once more. It takes the first match in
 that order, not the longest. A Pike VM (Thompson's NFA, its states in that order; R. Cox, "Regular
 Expression Matching: the Virtual Machine Approach", 2009) finds the same one without going back:
-as soon as a thread matches, those behind it are cut off, and a later match of a thread before it
+as soon as a thread matches, those after it are cut off, and a later match of a thread before it
 takes the earlier one's place. Made deterministic, with ordered lists of states in the place of
 sets, that is an automaton whose *longest* accepted prefix of a text is the match. So a lexer that
 takes the longest lexeme reads its language as Python reads the regex. Look-around is part of the
-states. Where a look-ahead is open at the end of a match, the byte behind decides whether it is one,
-and so whether it cuts off what is behind it.
+states. Where a look-ahead is open at the end of a match, the byte after decides whether it is one,
+and so whether it cuts off what is after it.
 """
 
 from collections.abc import Generator, Iterable, Sequence
@@ -34,7 +34,7 @@ _Threads = tuple[int, ...]
 
 def preferred_matches(node: Node, limits: Limits | None = None) -> Dfa | Followed:
     """The minimal DFA whose longest accepted prefix of a text is what ``re.match`` finds; where a
-    look-ahead is open at an end, one that is not longer than what the byte behind decides.
+    look-ahead is open at an end, one that is not longer than what the byte after decides.
 
     ``node`` has no intersections and complements. Raises ``LimitError``.
     """
@@ -74,13 +74,13 @@ def preferred_matches(node: Node, limits: Limits | None = None) -> Dfa | Followe
 
 
 def _followed(node: Node, limits: Limits) -> Followed:
-    """The same where the byte behind a match matters."""
+    """The same where the byte after a match matters."""
     builder = _OrderedThompson(limits)
     nfa, _ = without_look_around(builder, builder.compile(marked(node)), limits)
     mark = MARKS[1][0]
     classes, octets = _byte_classes(nfa)
     start = _threads(nfa, [nfa.start])
-    # Behind a mark there are the bytes that may follow, and nothing.
+    # After a mark there are the bytes that may follow, and nothing.
     end: _Threads = (-1,)
     nothing: _Threads = ()
     found: dict[_Threads, int] = {nothing: DEAD, start: 1, end: 2}

@@ -8,7 +8,7 @@ Node = TypeVar("Node", bound=Hashable)
 
 def reached(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
     """``starts`` and all that they lead to, each once, breadth first. What follows a node is asked
-    for when the one behind it is."""
+    for when the one after it is."""
     found = dict.fromkeys(starts)
     pending = list(found)
     for node in pending:

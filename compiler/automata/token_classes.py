@@ -52,7 +52,7 @@ def over_classes(
     """The minimal DFA over classes of tokens, and the ids of each class.
 
     ``terminals``: the ids of each of the T token terminals of ``dfa``. One without ids is
-    never read. ``rules``: the rule behind each atomic origin. Raises ``LimitError``.
+    never read. ``rules``: the rule after each atomic origin. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
     classes, parts = token_classes(terminals)

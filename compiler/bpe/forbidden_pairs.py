@@ -205,7 +205,7 @@ def _table(
 ) -> ForbiddenPairs:
     """The table of the intervals of merges (x, y, result), by x; spines go from result to y.
 
-    ``intervals``: of ``order``, int64 (n, 2). ``index``: the merge counts behind tokens with x on
+    ``intervals``: of ``order``, int64 (n, 2). ``index``: the merge counts after tokens with x on
     their spine where the bound of what is above x is higher. ``bounds``: of the results.
     """
     kept = np.flatnonzero(intervals[:, 0] < intervals[:, 1])

@@ -9,7 +9,7 @@ canonical tokenization. What is left are the texts of other tokens:
                                  ->  without its marks: the texts that have a tokenization
 
 A state of that automaton is a set of pairs: the last token's class of forbidden pairs, and the trie
-node of what has been read behind it. Only one sequence of tokens is canonical, so few pairs are
+node of what has been read after it. Only one sequence of tokens is canonical, so few pairs are
 held at once. Mostly it is not needed: where the name of a special token occurs, it is found.
 """
 
@@ -139,7 +139,7 @@ class _Steps:
         return found
 
     def after(self, pairs_here: frozenset[_Pair]) -> Iterator[tuple[int, frozenset[_Pair]]]:
-        """Each byte that may be read but for the inert ones, and the set behind it."""
+        """Each byte that may be read but for the inert ones, and the set after it."""
         found: dict[int, set[_Pair]] = {}
         for last, node in pairs_here:
             for child in range(self._first[node], self._first[node + 1]):

@@ -60,7 +60,7 @@ from .without_calls import by_cartesian_merge
 # A patch: the states whose rows are others, or new, int32 (n,), and their rows, (n, P, J).
 Patch = tuple[NDArray[np.int32], NDArray[np.int32]]
 
-# Bytes of a character behind its first.
+# Bytes of a character after its first.
 _LONGEST_TAIL = 3
 
 # Of searches for dead ends. What is evicted is searched again, and so may exceed its steps.

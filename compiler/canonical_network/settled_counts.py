@@ -1,6 +1,6 @@
 """Which counts and sets of a network may stay such under canonical tokenization.
 
-Whether a token is live behind a count is searched while decoding: as far as a piece of the
+Whether a token is live after a count is searched while decoding: as far as a piece of the
 pre-tokenizer may end, or the text. So where many items must follow, a piece must be able to end
 soon in what follows, wherever an item ends, for any count that is left:
 
@@ -10,7 +10,7 @@ soon in what follows, wherever an item ends, for any count that is left:
 Where it is not, each mask is searched to the end of the count, which is done for some thousand
 items and refused for more. Where no items must follow the end of the text is near, for any count.
 
-A set stays one where a piece, or the text, may end soon behind the beginning of each part, and what
+A set stays one where a piece, or the text, may end soon after the beginning of each part, and what
 follows does not depend on the parts' order (``artifacts/canonical_network/settled_sets``) or there
 are few values of the set; else all orders are written out.
 """
@@ -101,7 +101,7 @@ def _contexts(network: PretokenizedNetwork, tables: NetworkTables) -> list[int]:
 def _beginnings(
     network: PretokenizedNetwork, start: int, frame: int, context: int, effort: Effort
 ) -> Iterator[tuple[int, int, int]]:
-    """The places in which what is called over a frame begins behind something else, over the
+    """The places in which what is called over a frame begins after something else, over the
     stacks of a context, and from which the end of the text is reached."""
     contexts = network.contexts
     above = contexts.push(frame, context)

@@ -78,7 +78,7 @@ def product_of(
     limits: Limits | None = None,
     progress: Progress = silent,
 ) -> Product:
-    """The product of a network without calls, also for what begins behind a prompt. Raises
+    """The product of a network without calls, also for what begins after a prompt. Raises
     ``LimitError``."""
     t = network.network.tables
     accepting = t.accepting != 0

@@ -108,7 +108,7 @@ def lift(
     """The rows of all states. Raises ``LimitError``."""
     limits = (limits or Limits()).started()
     size = len(pairs.forbidden.rows.part)
-    # A state of this table is a row; behind its first byte a token reads bytes with mark 0.
+    # A state of this table is a row; after its first byte a token reads bytes with mark 0.
     table = 2 * product.table[:, :2].reshape(-1, product.table.shape[2])
     alone = (_whole_tokens if len(pretokenizer.whole) else _byte_tokens)(product, pretokenizer)
     used = (table != DEAD).any(axis=1)

@@ -12,7 +12,7 @@ relevant claim of the product is so by *inert* characters, which no character be
                           character that has begun, and holds inert characters besides
 
 Nearly all grammars that leave such characters a choice meet this sufficient condition. For these
-``split_tokens`` finds the states behind tokens that end inside a character: which of them leave no
+``split_tokens`` finds the states after tokens that end inside a character: which of them leave no
 end of it is found as for networks (``artifacts/canonical_network/closure/character_ends.py``).
 """
 
@@ -69,7 +69,7 @@ def split_tokens(
     is_split: NDArray[np.bool_],
     octets: Mapping[int, bytes],
 ) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """The product states behind each of the tokens ``is_split``, bool (V,), that some row holds.
+    """The product states after each of the tokens ``is_split``, bool (V,), that some row holds.
     ``octets``: the bytes of each token."""
     held: dict[int, list[int]] = {}
     known: dict[int, Sequence[int]] = {}

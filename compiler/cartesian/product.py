@@ -32,7 +32,7 @@ class Product:
     ``table``: int32 (N, M, J), next state by mark and byte class. ``classes``: uint8 (256,), byte
     to one of J classes. ``accepting``: bool (N,). ``byte_state``, ``pre_state``: int32 (N,), the
     states of both that each is of. ``start``: the state at the start of a text. ``begins``: int32,
-    those in which a member begins behind a prompt.
+    those in which a member begins after a prompt.
     """
 
     table: NDArray[np.int32]
@@ -66,7 +66,7 @@ def build_product(
     """All pairs on a path from a start to an accepting pair, numbered breadth first.
 
     ``dfa``: of the texts with what the tokenizer puts before them. ``continued``: its state in
-    which a member begins behind a prompt; None without prompts. Raises ``LimitError``.
+    which a member begins after a prompt; None without prompts. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
     pretokenizer = tables.dfa

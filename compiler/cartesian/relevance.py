@@ -165,7 +165,7 @@ class Relevance:
         self.progress = progress
         self.product, self.lift, self.pretokenizer, self.pairs = product, lift, pretokenizer, pairs
         self.claims, self.at_boundary = RelevanceClaims(product, lift), product.at_boundary
-        # No token continues a pre-token behind one that stands for whole pre-tokens only.
+        # No token continues a pre-token after one that stands for whole pre-tokens only.
         self.live = self.least(~np.isin(self.claims.token_of, pretokenizer.whole))
 
     def holds_with(self, usable: NDArray[np.bool_]) -> bool:

@@ -7,7 +7,7 @@ A configuration that is reached and used lies on some derivation of the whole, a
 between two of them: what is predicted or scanned in vain is never used, and all derivations of an
 ambiguous text are. Both directions take O(n³) steps for a text of n bytes, O(n²) where the grammar
 is unambiguous and O(n) for most grammars that people write (Earley 1970). What only ends others, as
-rules that begin a list again behind each of its items do, is skipped on the way forward, and filled
+rules that begin a list again after each of its items do, is skipped on the way forward, and filled
 in on the way back (Leo 1991).
 """
 
@@ -35,7 +35,7 @@ class Column:
     here began; ``tops``: of a procedure and where it began, the innermost of those that end here
     with it, and where they began; ``wanted``: (leaf, target, begin, source) of what may be read
     next; ``carried``: what was reached in the column before, and is here, too; ``filled``: what was
-    left out on the way forward, and behind which procedure, that began where, it is."""
+    left out on the way forward, and after which procedure, that began where, it is."""
 
     seen: set[int] = field(default_factory=set)
     waiting: dict[int, list[tuple[int, int, bool]]] = field(default_factory=dict)

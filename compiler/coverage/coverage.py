@@ -218,7 +218,7 @@ class Coverage:
         item, hits = self.items[number], self.hits[number]
         if hits:
             return Line(item, hits)
-        # Members are sought first: what is unknown is known behind that.
+        # Members are sought first: what is unknown is known after that.
         is_unused = number not in self._members
         member = None if is_unused else self.member_for(number)
         return Line(item, 0, member, is_unused and not self._has_unknown)

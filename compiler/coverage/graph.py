@@ -189,7 +189,7 @@ class Graph:
         return self._states[number].entered
 
     def end_behind(self, number: int) -> int:
-        """The procedure that ends behind a state in which nothing follows; -1 where more may."""
+        """The procedure that ends after a state in which nothing follows; -1 where more may."""
         if number not in self._ends:
             way = self.way_to_end(number)
             self._ends[number] = self.state(way[-1]).ends if way else -1
@@ -267,7 +267,7 @@ class Graph:
 
     def start(self, name: str | None = None) -> int:
         """The procedure of the whole: the start rule, by default the grammar's, and where texts are
-        ignored that behind it."""
+        ignored that after it."""
         use = self.use
         if name not in (None, use.name):
             use = self._uses.setdefault(name, Reference(name, use.span))

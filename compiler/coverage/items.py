@@ -41,7 +41,7 @@ TIMES = ("0 times", "1 time", "many times")
 # Of a key, by whether a member of the object has it.
 MISSING, THERE = "missing", "there"
 
-# What helpers and automata of a schema are called behind the pointer of their schema.
+# What helpers and automata of a schema are called after the pointer of their schema.
 _BEHIND = re.compile(r"( (string|number|\d+))+$")
 
 # Trees have no brackets, so that a group at the end of an expression is cut.
@@ -321,14 +321,14 @@ def shortened(text: str) -> str:
 
 
 def edge_text(words: EdgeWords) -> tuple[str, str]:
-    """What an edge reads, and behind which text."""
+    """What an edge reads, and after which text."""
     read = "any other character" if words.edge.wide else class_text(words.ranges)
     if not words.before:
         return read, "at the beginning"
     before = class_text([(octet, octet) for octet in words.before[-1:]])
     if len(words.before) == 1:
-        return read, f"behind {before}"
-    return read, f"behind {_quoted(words.before)}"
+        return read, f"after {before}"
+    return read, f"after {_quoted(words.before)}"
 
 
 def _quoted(octets: bytes) -> str:

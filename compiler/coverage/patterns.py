@@ -74,7 +74,7 @@ class Matcher(Protocol):
     """Something that matches parts of a text."""
 
     def ends(self, text: bytes, begin: int, end: int) -> Sequence[int]:
-        """Where what begins at ``begin`` may end, behind it and up to ``end``, ascending."""
+        """Where what begins at ``begin`` may end, after it and up to ``end``, ascending."""
         ...
 
     @property

@@ -312,7 +312,7 @@ class Shortest:
         member = self.text(use)
         for body in self._grammar.ignored:
             if member is not None:
-                # Behind it nothing can be part of a comment.
+                # After it nothing can be part of a comment.
                 push(length(member), body, True, _Around(None, member, ()))
         while heap:
             cost, _, expr, must, around = heappop(heap)
@@ -332,7 +332,7 @@ class Shortest:
 
     def _inside(self, expr: Expr, must: bool) -> Iterator[tuple[Expr, bool, Pieces, Pieces]]:
         """The parts of an expression that ``must`` not be ε, whether the part must not either, and
-        the least that stands before and behind each."""
+        the least that stands before and after each."""
         match expr:
             case Concatenation():
                 yield from self._inside_sequence(expr, must)

@@ -197,12 +197,12 @@ class Builder:
     line for an unexpected token of that name; ``opening`` and ``closing``: brackets that nest;
     ``mistakes``: regexes of what people write by mistake, what to call it (by default the text
     itself), and a help line;
-    ``rule_ends``: tokens behind which a rule begins, ``rule_heads``: tokens that begin one, and
+    ``rule_ends``: tokens after which a rule begins, ``rule_heads``: tokens that begin one, and
     ``next_rule``: a regex (of whole lines) that finds a rule in text that cannot be read, its
     group ``rule`` at the name, but not inside a ``comment``; None where the text is one expression.
     ``only_rule``: what the one rule of a text without rules is called.
     ``library``: regexes of the rules that each grammar has which does not define them.
-    ``line_break``: the terminal of those that end rules, which mean nothing in brackets and behind
+    ``line_break``: the terminal of those that end rules, which mean nothing in brackets and after
     ``no_break_behind``.
     """
 
@@ -247,7 +247,7 @@ class Builder:
         self.include: tuple[str, ...] = ()
         # All tokens that are read, where somebody wants them.
         self.read: list[Token] | None = None
-        # Groups leave no node behind, so a rule that nothing ends asks where the last one ended.
+        # Groups leave no node after, so a rule that nothing ends asks where the last one ended.
         self.last_group_end = 0
 
     @property
@@ -384,7 +384,7 @@ class EbnfBuilder(Builder):
         return SequenceNode(tuple(inner(items)), span_over(items)) if items else None
 
     def postfix(self, items: list[Any]) -> Expr:
-        """item with the operators behind it that say how often it stands there, innermost first"""
+        """item with the operators after it that say how often it stands there, innermost first"""
         found: Expr = items[0]
         for token in items[1:]:
             low, high = self.times(token, token.span)

@@ -4,7 +4,7 @@ As there, ``.`` is any character, line feeds included; ``[x]`` is a class and ``
 count; escapes are code points, never bytes; an alternative may be empty. Stricter than
 there: strings and classes end on the line they begin on, and no rule is defined twice.
 Beside that xgrammar's EBNF is read: more escapes, ``{m,-1}``, ``|`` at a line's start, its calls,
-``name[lazy, capture="x"] ::= …``, as Lark's rules have that, and ``(= …)`` behind a rule, which is
+``name[lazy, capture="x"] ::= …``, as Lark's rules have that, and ``(= …)`` after a rule, which is
 a hint for its masks and says nothing about the texts.
 """
 
@@ -70,8 +70,8 @@ class GbnfBuilder(EbnfBuilder):
     hints: ClassVar[dict[str, str]] = {
         "DEFINES": "a rule begins on a line of its own, once the one before it is complete",
         "NEWLINE": "a rule is written name ::= …",
-        "POSTFIX": "'?', '*' and '+' stand behind what they repeat",
-        "COUNT": "a count stands behind what it repeats",
+        "POSTFIX": "'?', '*' and '+' stand after what they repeat",
+        "COUNT": "a count stands after what it repeats",
         "STRING": _ONE_LINE,
         "CLASS": _ONE_LINE,
         "DOT": _ONE_LINE,
@@ -145,7 +145,7 @@ class GbnfBuilder(EbnfBuilder):
         return rule
 
     def look_ahead(self, items: list[Any]) -> None:
-        """(= choice), what xgrammar expects behind the rule."""
+        """(= choice), what xgrammar expects after the rule."""
         note = "the look-ahead (= …) is read over: in xgrammar it changes masks' costs and no text"
         self.notes.append(Diagnostic(note, items[0].span))
 

@@ -4,7 +4,7 @@ r"""What xgrammar's EBNF writes as calls, in GBNF.
                                                        between the quotes of JSON as they are
     Substring("ab", "c", "d")                          any run of neighbouring pieces
     TagDispatch(("<a>", x), excludes=("<b>",), loop_after_dispatch=false)
-                                                       free text, and behind "<a>" in it x
+                                                       free text, and after "<a>" in it x
     Token(1, 2)   ExcludeToken(3)                      one of these tokens; any but these
     TokenTagDispatch((1, x), excludes=(2,))            free text of tokens
 
@@ -27,7 +27,7 @@ from ..structural_tags.expressions import TokenName
 from .builder import Token, Unescaped, pattern_of
 from .regex import parse_pattern
 
-# What a text of JSON cannot have between its quotes but behind a backslash.
+# What a text of JSON cannot have between its quotes but after a backslash.
 _ESCAPED_IN_JSON = ((0x00, 0x1F), (0x22, 0x22), (0x5C, 0x5C))
 _PLAIN_IN_JSON = ir.repeat(ir.char_class(ir.complement(_ESCAPED_IN_JSON)), 0, None)
 
@@ -148,7 +148,7 @@ class Macros(Dispatched):
         self, name: str, values: Sequence[Value], named: Mapping[str, Value]
     ) -> tuple[str, list[tuple[Value, Expr]], bool]:
         """What its rules are called, the pairs of a pattern and a rule, and whether text goes on
-        behind them."""
+        after them."""
         self._calls += 1
         pointer = f"{name} {self._calls}"
         pairs: list[tuple[Value, Expr]] = []

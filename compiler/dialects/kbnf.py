@@ -50,7 +50,7 @@ class KbnfBuilder(EbnfBuilder):
         "BAR": 'an alternative must not be empty: write "" for the empty text',
         "DEFINES": "does the rule before it end with ';'?",
         "COMMA": "',' stands between two items",
-        "POSTFIX": "'?', '*' and '+' stand behind what they repeat",
+        "POSTFIX": "'?', '*' and '+' stand after what they repeat",
         "$END": "every rule ends with ';'",
     }
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})

@@ -10,7 +10,7 @@ Lark makes them at once where the file is missing or damaged, or was made of ano
     rules    [symbol, its expansion, whether one child alone stands for it] of each rule
     states   of each state: where a symbol leads, or -1 - i where rule i is reduced before it
     end      the state in which the text may end; 0 is the one that it begins in
-    lexers   a regex each: what is ignored, and behind it the terminals that may stand there
+    lexers   a regex each: what is ignored, and after it the terminals that may stand there
     lexer    of each state its lexer, and at the end the one of all terminals
 """
 
@@ -90,7 +90,7 @@ class Tables:
         return found
 
     def matcher(self, state: int) -> Matcher:
-        """What reads the next token in a state, behind all that is ignored, or in state -1 any. It
+        """What reads the next token in a state, after all that is ignored, or in state -1 any. It
         always matches: without a group, if no token stands there."""
         number = self._lexer[state]
         found = self._matchers.get(number)
@@ -245,7 +245,7 @@ def made(builder: type[Builder], grammar: str) -> dict[str, Any]:
 
 
 def _regex(lexer: "BasicLexer") -> str:
-    """What reads the next token, in Lark's order of terminals, behind all that is ignored."""
+    """What reads the next token, in Lark's order of terminals, after all that is ignored."""
     scanner = lexer.scanner
     if lexer.callback:
         raise ValueError(f"strings that a regex of the same state matches: {[*lexer.callback]}")
@@ -262,5 +262,5 @@ def _regex(lexer: "BasicLexer") -> str:
     # Python's groups inside of repetitions are not to be trusted.
     if re.compile(ignored).groups:
         raise ValueError(f"a group in ignored terminals: write (?:…) in {ignored}")
-    # Nothing fails behind it, so nothing is tried twice; the next match goes on where it ends.
+    # Nothing fails after it, so nothing is tried twice; the next match goes on where it ends.
     return f"(?:{ignored}){{0,{_MOST_IGNORED}}}(?:{'|'.join(parts[False])})?"

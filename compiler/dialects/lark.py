@@ -114,7 +114,7 @@ class LarkBuilder(AttributesBuilder):
         return None
 
     def value(self, items: list[Token]) -> Expr | Token:
-        """What stands behind = in an attribute; a number is the token."""
+        """What stands after = in an attribute; a number is the token."""
         (token,) = items
         match token.type:
             case "STRING":
@@ -147,7 +147,7 @@ class LarkBuilder(AttributesBuilder):
         return sequence
 
     def string(self, items: list[Token]) -> Expr:
-        """A quoted text, in either case if an i stands behind it."""
+        """A quoted text, in either case if an i stands after it."""
         token, span = items[0], items[0].span
         text = self._text(token)
         if not token.endswith("i"):

@@ -172,7 +172,7 @@ class AttributesBuilder(ParametersBuilder):
             seen.add(inside.name)
             inside = by_name[inside.name].body
         if not _is_any_text(inside, self.limits):
-            hint = "write it behind a rule of any text, /(.|\\n)*/, or count characters: /.{0,200}/"
+            hint = "write it after a rule of any text, /(.|\\n)*/, or count characters: /.{0,200}/"
             self.report("max_tokens is supported where the text may be any", attribute.span, hint)
             return body
         return Repetition(TokenNode(None, (), True, body.span), 0, int(value), body.span)

@@ -3,7 +3,7 @@
     answer: %json {"type": "integer"}            the texts of a JSON Schema, in a rule
     QUOTE: %regex {"substring_words": "a b c"}   neighbouring words of a text, the empty text too
 
-The lexer reads the keyword, and the reader of JSON says where the value behind it ends. A schema's
+The lexer reads the keyword, and the reader of JSON says where the value after it ends. A schema's
 rules are made when all is read: they are those of the dialect ``json-schema``, under names that no
 author can write (``%json 1#/properties/a``), and nothing is ignored inside.
 """
@@ -44,7 +44,7 @@ class JsonBuilder(EbnfBuilder):
 
     def __init__(self, source: Source, limits: Limits) -> None:
         super().__init__(source, limits)
-        # Of each keyword, by where it stands: the value behind it.
+        # Of each keyword, by where it stands: the value after it.
         self.documents: dict[int, Document] = {}
         # Of each schema: the name of its rule, and where its keyword stands.
         self.schemas: dict[str, int] = {}
@@ -55,7 +55,7 @@ class JsonBuilder(EbnfBuilder):
         return {"JSON": self._end_of_json, "STRUCTURED": self._end_of_json}
 
     def _end_of_json(self, begin: int, end: int) -> int:
-        """The place behind the value, whose keyword stands from ``begin`` to ``end``. Raises
+        """The place after the value, whose keyword stands from ``begin`` to ``end``. Raises
         ``DialectError``."""
         from ..schema.read import read_value
 
@@ -149,5 +149,5 @@ class JsonBuilder(EbnfBuilder):
 
 
 def _apart(name: str) -> str:
-    """The name of a schema's rule, behind the name of the schema."""
+    """The name of a schema's rule, after the name of the schema."""
     return name if name.startswith("#") else f" {name}"

@@ -66,7 +66,7 @@ class ParametersBuilder(TemplatesBuilder):
         return {**super().extents, "CONDITION": self._end_of_condition}
 
     def _end_of_condition(self, begin: int, end: int) -> int:
-        """The place behind what stands in brackets there, if it ends on the line."""
+        """The place after what stands in brackets there, if it ends on the line."""
         text, depth = self.source.text, 0
         for place in range(end, len(text)):
             depth += (text[place] == "(") - (text[place] == ")")

@@ -62,9 +62,9 @@ HINTS: dict[str, str] = {
     "ROUND_OPEN": _ONE_LINE,
     "ROUND_CLOSE": "no '(' is open here",
     "SQUARE_CLOSE": "no '[' is open here",
-    "POSTFIX": "'?', '*' and '+' stand behind what they repeat",
-    "TIMES": "a count stands behind what it repeats",
-    "COUNT": "a count stands behind what it repeats",
+    "POSTFIX": "'?', '*' and '+' stand after what they repeat",
+    "TIMES": "a count stands after what it repeats",
+    "COUNT": "a count stands after what it repeats",
     "ARROW": "one alias stands at the end of an alternative",
 }
 
@@ -115,7 +115,7 @@ _SETTINGS = {"tab_len": 8, "widest_indent": 64}
 
 
 class Change(NamedTuple):
-    """``keyword``, which is ``%override`` or ``%extend``, and the ``rule`` behind it."""
+    """``keyword``, which is ``%override`` or ``%extend``, and the ``rule`` after it."""
 
     keyword: str
     rule: Rule
@@ -168,7 +168,7 @@ class StatementsBuilder(JsonBuilder):
         """%ignore choice"""
         keyword, body = items
         if body is None:
-            self.report("%ignore needs a terminal behind it", keyword.span)
+            self.report("%ignore needs a terminal after it", keyword.span)
         else:
             self.ignored.append(body)
 

@@ -112,7 +112,7 @@ class TemplatesBuilder(StatementsBuilder):
         return Reference(placeholder, span)
 
     def expanded(self, rules: list[Rule]) -> list[Rule]:
-        """The rules, and behind them one for each use of a template; what is ignored, too."""
+        """The rules, and after them one for each use of a template; what is ignored, too."""
         if not self._uses and not self.templates:
             return rules
         found = [replace(rule, body=self._resolved(rule.body)) for rule in rules]

@@ -24,7 +24,7 @@ from .lark_statements import wanted_of
 from .parse import UnexpectedError, parse
 from .table import DIALECTS, JSON_SCHEMA
 
-# What a definition begins with, and what stands right behind the name of others.
+# What a definition begins with, and what stands right after the name of others.
 _HEAD, _DEFINES = "HEAD", ("DEFINES", "COLON")
 
 # Keys of a schema under which definitions stand.
@@ -214,7 +214,7 @@ def _recording(builder: type[Builder]) -> Any:
         def reference(self, items: list[Token]) -> Any:
             made = super().reference(items)
             if isinstance(made, Reference):
-                # A parameter behind a name is no part of it.
+                # A parameter after a name is no part of it.
                 self.found.append(Use(made.name.partition("::")[0], items[0].span))
             return made
 

@@ -26,7 +26,7 @@ _LISTED = 8
 # How many unexpected things are reported.
 _MOST_ERRORS = 20
 
-# What swallows all of the text behind it.
+# What swallows all of the text after it.
 _ENDLESS = frozenset({"comment without an end"})
 
 # By the class of builders, whose methods are among them.
@@ -40,7 +40,7 @@ class UnexpectedError(DialectError):
 def parse(builder: Builder, *, recover: bool = True) -> tuple[Rule, ...]:
     """The rules that a builder makes of its source.
 
-    Behind what the parser did not expect it goes on with the next rule (with the dialects that
+    After what the parser did not expect it goes on with the next rule (with the dialects that
     say where one begins, if ``recover``), so that one rule's mistake hides no other's. Raises
     ``UnexpectedError`` with what it did not expect and all that the builder found, or else
     ``DialectError`` with the latter; ``LimitError`` on brackets nested too deep.
@@ -130,9 +130,9 @@ class _Blamed:
 
 
 def _next_rule(builder: Builder, stop: _Unexpected) -> int | None:
-    """Where the first rule begins behind the one that could not be read; None if nowhere.
+    """Where the first rule begins after the one that could not be read; None if nowhere.
 
-    A rule begins on a line of its own or behind what ends one. The line of the mistake counts:
+    A rule begins on a line of its own or after what ends one. The line of the mistake counts:
     what is wrong there may be that the rule before does not end.
     """
     if builder.next_rule is None or stop.final:
@@ -158,7 +158,7 @@ def _next_rule(builder: Builder, stop: _Unexpected) -> int | None:
 
 class _Before:
     """What stands before a place that moves on: whether a comment is open there, which begins
-    behind ``rule``, or a quote on its line. ``place``: where a line begins, at first."""
+    after ``rule``, or a quote on its line. ``place``: where a line begins, at first."""
 
     def __init__(self, text: str, place: int, rule: int, comment: tuple[str, str]) -> None:
         self.place, self._text = place, text
@@ -204,7 +204,7 @@ def _explain(
     error: Unexpected, possible: Sequence[str], builder: Builder
 ) -> tuple[Diagnostic, bool]:
     """What stands there, what could have stood there, and a help line if one is known; and
-    whether nothing can be read behind it."""
+    whether nothing can be read after it."""
     text = builder.source.text
     hint = None
     if error.token is None:
@@ -214,7 +214,7 @@ def _explain(
         span = error.token.span
         found, hint = _quoted(str(error.token)), builder.hints.get(error.token.type)
     else:
-        # The caret goes behind the last thing that was read, not to the empty last line.
+        # The caret goes after the last thing that was read, not to the empty last line.
         end = len(text.rstrip())
         span = Span(end, end + 1)
         found, hint = builder.expected["$END"].removeprefix("the "), builder.hints.get("$END")
@@ -228,7 +228,7 @@ def _explain(
     return Diagnostic(message, span, hint), final
 
 
-# What stands behind the name of a rule where names are read before it.
+# What stands after the name of a rule where names are read before it.
 _DEFINED = re.compile(r"\s*=")
 
 
@@ -260,7 +260,7 @@ def _missing_end(error: Unexpected, builder: Builder, begin: int) -> Fix | None:
         name and "\n" not in text[place : name[0].span.start]
     ):
         return None
-    return Fix("write ';' behind the rule", (Edit(place, place, ";"),), safe=True)
+    return Fix("write ';' after the rule", (Edit(place, place, ";"),), safe=True)
 
 
 def _are_closed(read: Sequence[Token], builder: Builder) -> bool:

@@ -4,7 +4,7 @@
 are ``/* */`` and, as in files that people share, ``//`` or ``#`` and a space to the end of the
 line. White space between tokens is implied where ``@pass`` says so, as in the files of Yacker
 and of Ruby's ebnf: what it names may stand before each terminal and at the end. Terminals are
-then the rules behind the heading ``@terminals``, or those in upper case where there is none, and
+then the rules after the heading ``@terminals``, or those in upper case where there is none, and
 what they use.
 """
 
@@ -41,7 +41,7 @@ class W3cBuilder(EbnfBuilder):
         "BAR": "an alternative must not be empty: write '' for the empty text",
         "CLASS": "a label such as [1] stands before name ::= on the same line",
         "MINUS": "'-' stands between two items",
-        "POSTFIX": "'?', '*' and '+' stand behind what they repeat",
+        "POSTFIX": "'?', '*' and '+' stand after what they repeat",
         "ROUND_CLOSE": "an alternative must not be empty, and a ')' needs its '('",
     }
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN"})

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 _MONO = "DejaVu Sans Mono,Menlo,Consolas,monospace"
 _SANS = "DejaVu Sans,Verdana,sans-serif"
 _INK, _LINE, _ALERT = "#111111", "#444444", "#b00020"
-# Behind the names of states in which a text begins, and may end.
+# After the names of states in which a text begins, and may end.
 _START_FILL, _ACCEPT_FILL = "#d6eaf8", "#dff3e3"
-# Behind labels: lines that cross one shine through without covering it.
+# After labels: lines that cross one shine through without covering it.
 _VEIL = "#ffffffd0"
 
 _GRAPH = {
@@ -75,7 +75,7 @@ def to_dot(picture: Picture) -> Drawing:
         _add_state(graph, picture, state)
     if picture.start is not None:
         graph.edge("start", f"s{picture.start}", tooltip="start")
-    # Loops last: the lines of a state's other edges then pass behind the loop's label.
+    # Loops last: the lines of a state's other edges then pass after the loop's label.
     for edge in sorted(picture.edges, key=lambda edge: edge.source == edge.target):
         _add_edge(graph, edge if edge.wide is None or not picture.vertical else _widened(edge))
     return Drawing(graph.source, picture.left_out)

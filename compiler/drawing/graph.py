@@ -140,7 +140,7 @@ def join(ranges: Iterable[Range]) -> tuple[Range, ...]:
 
 
 def gathered(steps: Iterable[Step]) -> list[Step]:
-    """One step for all that lead to the same target, ordered by what they read; calls behind."""
+    """One step for all that lead to the same target, ordered by what they read; calls after."""
     read: dict[int, Step] = {}
     calls = []
     for step in steps:

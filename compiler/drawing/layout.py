@@ -1,6 +1,6 @@
 """How large a drawing becomes, without Graphviz: its direction, and how many states fit.
 
-``dot`` puts a state behind the longest way to it and lays the labels of edges between the states
+``dot`` puts a state after the longest way to it and lays the labels of edges between the states
 of two ranks. The sizes here follow that, and do not depend on which Graphviz is installed, or
 whether: the same input gives the same DOT text.
 """

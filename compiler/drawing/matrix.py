@@ -55,7 +55,7 @@ class Classes:
     @classmethod
     def of(cls, artifact: Artifact, pairs: ForbiddenPairs) -> "Classes":
         """Of the tokens on the edges of a canonical artifact's token DFA."""
-        # Behind these there may be tokens that stand for terminals.
+        # After these there may be tokens that stand for terminals.
         used = _used(artifact)
         ids = used[used < artifact.vocab_size]
         labels = TokenLabels(artifact.vocabulary, ids)

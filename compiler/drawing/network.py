@@ -26,7 +26,7 @@ def draw_network(
     prefix: bytes | None = None,
     lexemes: LexerTables | None = None,
 ) -> Drawing:
-    """Draw a network: a call leads to the state where the network goes on behind it.
+    """Draw a network: a call leads to the state where the network goes on after it.
 
     ``title``: the grammar's name. ``terminal_names``: of the token terminals. ``lexemes``: what
     splits a text into these, of maximal munch. The rest as for ``draw_dfa``; the states of a rule

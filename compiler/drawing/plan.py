@@ -46,7 +46,7 @@ class Plan:
     """``heading`` names the stage and the file, ``counts`` says how large the automaton is.
 
     ``naming``: how ``graph.named`` reads. ``colors``: the legend of ``color_of``'s colours.
-    ``accepts``: what an accepting state says. ``is_lexer``: texts begin again behind each part.
+    ``accepts``: what an accepting state says. ``is_lexer``: texts begin again after each part.
     ``lexemes``: what splits a text into the terminals that the graph reads instead of bytes.
     """
 

@@ -96,7 +96,7 @@ def draw_tokenizer(
                 names={state: classes.name(state) for state in range(visible)},
                 colors=colors,
                 state_colors=state_colors,
-                accepts="a text may end behind any token",
+                accepts="a text may end after any token",
             )
         )
     )

@@ -139,7 +139,7 @@ def _edges(steps: _Steps, visible: list[int], labels: TokenLabels) -> list[Edge]
 
 
 def _names(trie: WordTrie, indicator: bytes, visible: set[int]) -> dict[int, Label]:
-    """The text that each node stands for, behind ♯ below the suffix root."""
+    """The text that each node stands for, after ♯ below the suffix root."""
     texts = {ROOT: b"", SUFFIX_ROOT: indicator}
     pending = [ROOT, SUFFIX_ROOT]
     for node in pending:

@@ -44,7 +44,7 @@ class Way:
 
 
 def way_of(graph: Graph, text: bytes, *, again: bool = False) -> Way:
-    """The way of ``text``; ``again``: where it stops, it begins again behind the longest part that
+    """The way of ``text``; ``again``: where it stops, it begins again after the longest part that
     was accepted, as a lexer does."""
     way = Way(text)
     place = 0

@@ -49,7 +49,7 @@ def joint_lexer(stacked: StackedDfas, limits: Limits | None = None) -> Lexer:
         limits.check_resources("the lexer")
         accepting = [s for s in subset if stacked.accepting[s]]
         ends.append(tuple(sorted({t for s in accepting for t in terminal_of[s]})))
-    # One column a byte class, and one for each token terminal behind them.
+    # One column a byte class, and one for each token terminal after them.
     distinct, classes = np.unique(stacked.columns[:_OCTETS], return_inverse=True)
     columns = [*distinct.tolist(), *stacked.columns[_OCTETS:width].tolist()]
     dfa = ByteDfa(

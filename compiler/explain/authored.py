@@ -1,7 +1,7 @@
 """Earley's recogniser of a grammar as its author wrote it: each literal and each pattern is a
 terminal of its own, with the text that stands in the grammar, whatever engine reads texts.
 
-    a ::= "x" "y" | "xz"   ->   expected "y" behind x, or inside "xz"
+    a ::= "x" "y" | "xz"   ->   expected "y" after x, or inside "xz"
 
 It may read more than the grammar's members, where long counts and operations on expressions would
 take too many states: they are loosened, ``x{2,1000}`` to ``x+`` and ``A & B`` to ``A``. Which of

@@ -24,7 +24,7 @@ _MOST_TERMINALS = 12
 _FIRST_TERMINAL = 256
 _ALL = (1 << _FIRST_TERMINAL) - 1
 
-# A dot, a state of the terminal behind it, a head and the column that it began in.
+# A dot, a state of the terminal after it, a head and the column that it began in.
 Item: TypeAlias = tuple[int, int, int, int]
 
 # A nonterminal and the column that it began in.
@@ -115,8 +115,8 @@ def _accepts(earley: Earley, text: bytes, machine: TextMachine | None) -> bool:
 
 
 def live_items(earley: Earley, offset: int, reading: Reading | None) -> list[Item]:
-    """The items that wait for a terminal behind a text which was read, and which ``reading``,
-    behind that text, goes on with; none where the recogniser has not read so much, as it is of
+    """The items that wait for a terminal after a text which was read, and which ``reading``,
+    after that text, goes on with; none where the recogniser has not read so much, as it is of
     other options."""
     symbols = earley.tables.symbols
     if reading is not None and len(earley) < offset:

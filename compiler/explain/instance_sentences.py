@@ -283,7 +283,7 @@ class Sentences:
     def _ordered(
         self, part: Part, place: Place, where: str, known: list[str]
     ) -> Iterator[Complaint]:
-        """The first key that stands behind one that comes later in the schema."""
+        """The first key that stands after one that comes later in the schema."""
         places = {key: i for i, key in enumerate(known)}
         for before, after in zip(part.members, part.members[1:], strict=False):
             if places.get(after.key, len(known)) < places.get(before.key, len(known)):

@@ -99,11 +99,11 @@ class Read:
 
 
 class _StoppedError(Exception):
-    """Nothing behind this place is read."""
+    """Nothing after this place is read."""
 
 
 def read_instance(text: str, start: int = 0, end: int | None = None, *, alone: bool = True) -> Read:
-    """What stands in a part of a text. ``alone``: nothing may stand behind it."""
+    """What stands in a part of a text. ``alone``: nothing may stand after it."""
     reader = _Reader(text[:end], start)
     part = reader.whole(alone)
     return Read(part, reader.found, reader.is_cut, reader.place)
@@ -137,7 +137,7 @@ class _Reader:
             self._skip()
             if alone and self.place < len(text) and not (fence and text[self.place] == "`"):
                 behind = _short(text[self.place :])
-                self._say(f"there is text behind the JSON: {behind}", "", self.place)
+                self._say(f"there is text after the JSON: {behind}", "", self.place)
         except _StoppedError:
             pass
         return holder[0] if holder else None
@@ -283,7 +283,7 @@ class _Reader:
             self.found.append(Complaint(message, where, start, self.place, start))
         into.members.append(member)
         if self._next("object", where) != ":":
-            self._stop(f"a colon is missing behind the key `{member.key}`", where)
+            self._stop(f"a colon is missing after the key `{member.key}`", where)
         self.place += 1
         below = f"{where}/{escaped(member.key)}"
         self._next("object", where)
@@ -294,7 +294,7 @@ class _Reader:
             member.value = values[0] if values else None
 
     def _behind_part(self, what: str, closing: str, where: str) -> bool:
-        """Whether an object or array closes behind a part; else the place of the next part."""
+        """Whether an object or array closes after a part; else the place of the next part."""
         char = self._next(what, where)
         if char == closing:
             return True
@@ -321,7 +321,7 @@ def _no_json(word: str) -> str:
     if re.fullmatch(r"-?0[0-9]+", word):
         return f"numbers of JSON have no 0 in front: {int(word)}"
     if re.fullmatch(r"-?[0-9]+\.", word):
-        return f"a digit stands behind the point of a number: {word}0"
+        return f"a digit stands after the point of a number: {word}0"
     if re.fullmatch(r"\w[\w-]*", word) and not word[0].isdigit():
         return f'texts of JSON stand in double quotes: "{word}"'
     return f"a value was expected, not {_short(word)}"

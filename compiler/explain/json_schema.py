@@ -21,7 +21,7 @@ _MOST = 8
 # Parts of a schema's grammar that no schema says.
 _SPACE = "white space"
 
-# What helpers and automata are called behind the pointer of their schema.
+# What helpers and automata are called after the pointer of their schema.
 _BEHIND = re.compile(r"( (string|number|\d+))+$")
 
 _KINDS = {"string": "a string", "number": "a number", "integer": "an integer"}

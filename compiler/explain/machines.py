@@ -35,7 +35,7 @@ class TextMachine(ABC):
 
     @abstractmethod
     def step(self, state: int, octet: int) -> int | None:
-        """The state behind a byte; None if no member goes on so."""
+        """The state after a byte; None if no member goes on so."""
 
     @abstractmethod
     def may_end(self, state: int) -> bool:
@@ -51,11 +51,11 @@ class TextMachine(ABC):
         return 0
 
     def named(self, state: int, terminal: int) -> int | None:
-        """The state behind a token that the grammar names, by its terminal's number."""
+        """The state after a token that the grammar names, by its terminal's number."""
         return self.step(state, _BYTES + terminal)
 
     def follow(self, state: int, text: Iterable[int]) -> tuple[int, int]:
-        """How many bytes of ``text`` can be read, and the state behind them."""
+        """How many bytes of ``text`` can be read, and the state after them."""
         count = 0
         for octet in text:
             reached = self.step(state, octet)
@@ -244,7 +244,7 @@ class EarleyMachine(TextMachine):
 
 
 class Reading:
-    """A machine behind a prefix of the text to be explained, at first behind nothing. It says which
+    """A machine after a prefix of the text to be explained, at first after nothing. It says which
     of the items of Earley's recogniser count, which may read more than the members: it has the
     parts of a permutation in any number, and long counts without their ends."""
 

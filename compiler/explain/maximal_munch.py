@@ -4,7 +4,7 @@
     follow
 
 What could have stood there is a byte with which the lexeme goes on, and, if it may end there, the
-lexemes that the parser allows behind it. The rules that lie inside each other at that place are
+lexemes that the parser allows after it. The rules that lie inside each other at that place are
 those of Earley's recogniser over the lexemes so far.
 """
 
@@ -88,7 +88,7 @@ def _begun(
 
 
 def _lexemes(machine: Configurations, head: int, row: list[int]) -> tuple[str, ...]:
-    """What may begin behind the lexeme, with a byte that this one cannot read."""
+    """What may begin after the lexeme, with a byte that this one cannot read."""
     if head == REFUSED:
         return ()
     lexer, found = machine.lexer, list[str]()
@@ -105,7 +105,7 @@ def _lexemes(machine: Configurations, head: int, row: list[int]) -> tuple[str, .
 
 
 def _path(machine: Configurations, grammar: MaximalMunchGrammar, text: bytes) -> tuple[str, ...]:
-    """The rules that lie inside each other behind ``text``, which can be read."""
+    """The rules that lie inside each other after ``text``, which can be read."""
     earley, lexer = _recogniser(grammar), machine.lexer
     configuration = machine.start
     for octet in text:
@@ -138,7 +138,7 @@ class _Lexemes:
     have a column for each of thousands."""
 
     def __init__(self, nodes: Sequence[regex.Node]) -> None:
-        # In front of terminal t is state 2t + 1, behind it the one that follows.
+        # In front of terminal t is state 2t + 1, after it the one that follows.
         self._symbols = [DEAD]
         for node in nodes:
             parts = {part.index for part in regex.walk(node) if isinstance(part, TokenTerminal)}

@@ -1,6 +1,6 @@
 """Why a token may not come next: by the grammar, by the tokenization, or as a dead end.
 
-    date.ebnf behind "2024-"
+    date.ebnf after "2024-"
       "x"    grammar        no member goes on with x; expected [01]
       "-1"   grammar        it dies at its first byte
       "1"    dead-end       a month has one more digit, and the tokenizer makes one token of both
@@ -63,7 +63,7 @@ class Step(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TokenVerdict:
-    """What becomes of a token behind others.
+    """What becomes of a token after others.
 
     ``text``: its bytes. ``reason``:
 
@@ -81,7 +81,7 @@ class TokenVerdict:
     ``instead``: of ``TOKENIZATION`` and ``DEAD_END`` what may come in the place of the token and of
     the last ``rewritten`` ones before it, up to its last byte or beyond; of the shortest
     such sequences the one with the lowest ids; empty if none was found. ``place``: how many bytes
-    behind the beginning of what is rewritten the two differ: one has a boundary between tokens
+    after the beginning of what is rewritten the two differ: one has a boundary between tokens
     there and the other none. ``step``: the tokenizer's step that is the cause, where it is known.
     """
 
@@ -126,7 +126,7 @@ class Refusals:
         self._verdict: tuple[bytes, Verdict] | None = None
 
     def why(self, ids: Sequence[int], token: int) -> TokenVerdict:
-        """What becomes of ``token`` behind ``ids``.
+        """What becomes of ``token`` after ``ids``.
 
         Raises ``TokenRefusedError`` if one of ``ids`` is not allowed.
         """
@@ -136,7 +136,7 @@ class Refusals:
         return self.why_behind(matcher, token)
 
     def why_behind(self, matcher: "Matcher", token: int) -> TokenVerdict:
-        """The same behind what a matcher of the artifact has taken from the start of a text; it
+        """The same after what a matcher of the artifact has taken from the start of a text; it
         stays where it is."""
         vocabulary = self._artifact.vocabulary
         if not 0 <= token < vocabulary.size or vocabulary.kinds[token] == HOLE:
@@ -239,7 +239,7 @@ class Refusals:
         )
 
     def _at(self, found: TokenVerdict, matcher: "Matcher", read: bytes) -> TokenVerdict:
-        """With what was expected behind the matcher's tokens and ``read``."""
+        """With what was expected after the matcher's tokens and ``read``."""
         machine, taken = self._machine, matcher.taken
         states = self._after(self._states_behind(taken), read, bool(taken))
         octets = {octet for state in states for octet in machine.next_bytes(state)}
@@ -287,7 +287,7 @@ class Refusals:
         return replace(found, instead=instead, rewritten=rewritten, place=place, step=step)
 
     def _is_written(self, ids: tuple[int, ...], token: int) -> bool:
-        """Whether the tokenizer writes ``token`` behind ``ids`` in some text."""
+        """Whether the tokenizer writes ``token`` after ``ids`` in some text."""
         if self._written is None or self._written[0] != ids:
             self._written = ids, *self._written_behind(ids)
         _, matcher, text = self._written
@@ -296,14 +296,14 @@ class Refusals:
         return bool(matcher.validate([token]))
 
     def _written_behind(self, ids: tuple[int, ...]) -> "tuple[Matcher | None, Sequence[int]]":
-        """Masks of all texts behind ``ids``, and those of them that are in one text."""
+        """Masks of all texts after ``ids``, and those of them that are in one text."""
         vocabulary = self._artifact.vocabulary
         apart = [place for place, each in enumerate(ids) if not vocabulary.is_text(each)]
         text = ids[apart[-1] + 1 :] if apart else ids
         if self._all_texts is None:
             return None, text
         matcher = self._all_texts.matcher()
-        # A text begins behind a token that was read as itself.
+        # A text begins after a token that was read as itself.
         while (count := matcher.accept(text)) < len(text):
             text = text[max(count, 1) :]
             matcher.reset()
@@ -335,7 +335,7 @@ class Refusals:
         return not pairs.forbids(ids[-1], token)
 
     def _step(self, ids: Sequence[int], kept: Sequence[int], ends: Sequence[int]) -> Step | None:
-        """Which step is the cause that ``ids`` are written, and not tokens behind ``kept`` that end
+        """Which step is the cause that ``ids`` are written, and not tokens after ``kept`` that end
         at ``ends``."""
         from ..tokenizers.tokenizer import Tokenizer
 

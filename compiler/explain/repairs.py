@@ -7,7 +7,7 @@ A *change* inserts a character, removes one, replaces one or exchanges two neigh
 follow an inserted character, as ``rue`` follows ``t``, belongs to its change. The rest of a word
 removed as a whole counts as two changes, and all the rest of the text as three. The search tries
 all texts of one change near the place, then those of one more from the ones that are read furthest,
-and so on, until some are read on: to the end of the text, or for ``READ_ON`` bytes behind the
+and so on, until some are read on: to the end of the text, or for ``READ_ON`` bytes after the
 change and beyond the place. A repaired text that ends and is no member counts one more, since
 something is missing still; where nothing is wrong but that the text ends, a change before its end
 counts two more; and one more counts where all changes end more than two bytes before the place. Of
@@ -27,7 +27,7 @@ from .machines import TextMachine
 # A repaired text is read on for so many bytes, and by those that are compared for so many.
 READ_ON, _COMPARED = 16, 2_000
 
-# Bytes before the place at which a first change is tried, and behind those before the next place.
+# Bytes before the place at which a first change is tried, and after those before the next place.
 _BEFORE, _BEFORE_NEXT = 24, 6
 
 # Texts from which the next change is tried, and changes at most.
@@ -102,7 +102,7 @@ class _Change:
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """A text that was changed: ``at``: the byte of the original behind the last change, and the
+    """A text that was changed: ``at``: the byte of the original after the last change, and the
     ``state`` there."""
 
     changes: tuple[_Change, ...]
@@ -281,7 +281,7 @@ class _Search:
     # The changes of a text.
 
     def _changed(self, tried: _Tried) -> Iterator[_Tried]:
-        """Texts of one change more, at the places behind the last one up to where it stops."""
+        """Texts of one change more, at the places after the last one up to where it stops."""
         states = [(tried.at, tried.state)]
         for at in range(tried.at, min(len(self._text), tried.at + _BEFORE + READ_ON)):
             reached = self._machine.step(states[-1][1], self._text[at])

@@ -77,7 +77,7 @@ class Verdict:
     ``begun``: the terminals that the place lies inside, each with the bytes that it goes on
     with, as ranges. ``following``: all bytes that could have come, as ranges, whichever of the
     others has them. ``is_for_order``: with keys in any order more of the instance would be read.
-    ``sentences``: of what a schema or tools describe, what is wrong there and behind it.
+    ``sentences``: of what a schema or tools describe, what is wrong there and after it.
     ``stands``: the token that stands there, where tokens are read.
     """
 
@@ -154,7 +154,7 @@ def expected_texts(verdict: Verdict) -> list[str]:
 
 
 def order_text(verdict: Verdict) -> str:
-    """What a message says behind a verdict on the order of keys; empty where it is another one."""
+    """What a message says after a verdict on the order of keys; empty where it is another one."""
     return "; the keys are in another order than the schema's (--order any)" * verdict.is_for_order
 
 

@@ -1,7 +1,7 @@
 """A verdict on an instance or on calls of tools with sentences about its keys and values.
 
 The machine decides whether a text is a member and where it stops. A sentence is said of a text that
-was refused alone, and of what lies where it stops or behind that: what stands before was read.
+was refused alone, and of what lies where it stops or after that: what stands before was read.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,7 @@
 """How tokens are written in a text, and which sequences of allowed tokens spell a text.
 
 Most tokens spell their own bytes. Those of WordPiece stand in words between single spaces: one that
-begins a word stands behind a space there, but for the first.
+begins a word stands after a space there, but for the first.
 """
 
 from bisect import bisect_left
@@ -47,7 +47,7 @@ class Spellings:
         return runtime.machine()
 
     def spelled(self, token: int, begun: bool) -> bytes:
-        """How a token of text is written; ``begun``: behind others."""
+        """How a token of text is written; ``begun``: after others."""
         if not self.is_words:
             return self._vocabulary.token(token)
         text = self.word_machine.text(token)
@@ -140,7 +140,7 @@ class Spellings:
 
     @cached_property
     def _sorted(self) -> tuple[list[tuple[bytes, int]], list[tuple[bytes, int]]]:
-        """All tokens by their texts, at the start and behind others."""
+        """All tokens by their texts, at the start and after others."""
         ids = self._vocabulary.text_ids().tolist()
         if not self.is_words:
             found = sorted(zip(self._vocabulary.tokens(ids), ids, strict=True))

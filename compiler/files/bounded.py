@@ -37,7 +37,7 @@ def read_bounded(path: Path) -> bytes:
 def bounded_json(raw: bytes, what: str) -> Any:
     """The value of a JSON text; ``what``: the file that it should be, for messages. Raises
     ``TokenizerError`` for what is no JSON or has more than ``MOST_VALUES`` values."""
-    # Each value stands behind one of these. Some may be in strings, which real ones have few of.
+    # Each value stands after one of these. Some may be in strings, which real ones have few of.
     if sum(map(raw.count, (b",", b":", b"[", b"{"))) > MOST_VALUES:
         raise TokenizerError(
             f"not a {what}: it has more than {MOST_VALUES:,} values, the most that a tokenizer's "

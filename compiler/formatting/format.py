@@ -13,7 +13,7 @@ from .layout import Layout, laid_out, lines
 from .statements import Statement, statements
 from .styles import STYLES, Style
 
-# Before a comment that stands behind a statement.
+# Before a comment that stands after a statement.
 _COMMENT_GAP = "  "
 
 # Names that are longer do not move the signs of their neighbours.
@@ -114,7 +114,7 @@ def _written(read: Sequence[Statement], style: Style, options: FormatOptions, ne
 
 
 def _pads(read: Sequence[Statement], layouts: Sequence[Layout]) -> list[int]:
-    """How many spaces stand behind each name: rules without a line between them are aligned."""
+    """How many spaces stand after each name: rules without a line between them are aligned."""
     pads, block = [0] * len(read), list[int]()
     for place, (statement, layout) in enumerate(zip(read, layouts, strict=True)):
         if statement.above or statement.breaks > 1:

@@ -22,7 +22,7 @@ from ..dialects.builder import Token
 from .statements import Comment, Statement
 from .styles import CLOSING, OPENING, Style
 
-# A name so long that what stands behind it does not begin below it, and where that begins instead.
+# A name so long that what stands after it does not begin below it, and where that begins instead.
 _LONGEST_HEAD, _INDENT = 24, 6
 
 # More than any line has: what holds a line break.
@@ -51,7 +51,7 @@ class _Frame(NamedTuple):
 
 @dataclass(slots=True)
 class Layout:
-    """``head``: the name of a rule with what belongs to it, ``sign``: what stands behind that, both
+    """``head``: the name of a rule with what belongs to it, ``sign``: what stands after that, both
     empty for what is no rule."""
 
     head: str
@@ -126,7 +126,7 @@ _NAMED = re.compile(r"([^\s=:]+)\s*(::=|=/?)")
 
 
 def lines(layout: Layout, style: Style, width: int, pad: int = 0, newline: str = "\n") -> str:
-    """The text of a statement. ``pad``: spaces behind the name, for signs in one column."""
+    """The text of a statement. ``pad``: spaces after the name, for signs in one column."""
     head, sign = layout.head, layout.sign
     space = " " if head and not style.tight else ""
     first = head + space + sign + " " * pad if style.tight else head + " " * pad + space + sign
@@ -159,7 +159,7 @@ def _ends_of(words: Sequence[_Word]) -> list[int]:
 
 
 def _units(words: Sequence[_Word]) -> list[int]:
-    """Where what begins with each word ends, brackets and what stands right behind included."""
+    """Where what begins with each word ends, brackets and what stands right after included."""
     found, closed = [0] * len(words), list[int]()
     for place in range(len(words) - 1, -1, -1):
         kind, end = words[place].kind, place + 1

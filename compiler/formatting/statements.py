@@ -5,7 +5,7 @@
     c ::= (* 3 *) d;         Statement()
 
 A comment belongs to the statement on whose line it stands, or to the one below. Before a token that
-has no space before it, as ``;``, it goes behind that.
+has no space before it, as ``;``, it goes after that.
 """
 
 import re
@@ -24,7 +24,7 @@ _ENDED = ("(*", "/*", "[")
 
 
 class Comment(NamedTuple):
-    """``breaks``: the line breaks before it; ``ends_line``: whether one stands behind it."""
+    """``breaks``: the line breaks before it; ``ends_line``: whether one stands after it."""
 
     text: str
     breaks: int
@@ -85,9 +85,9 @@ def statements(text: str, tokens: Sequence[Token], style: Style) -> list[Stateme
 
 
 def _next(found: list[Statement], gap: str, style: Style) -> Statement:
-    """A new statement behind the others, with the comments of the gap before it."""
+    """A new statement after the others, with the comments of the gap before it."""
     last, new = found[-1], Statement()
-    # What was moved behind the last token.
+    # What was moved after the last token.
     for comment in last.inside.pop(len(last.tokens), ()):
         (new.above if comment.breaks else last.behind).append(comment)
     found.append(new)

@@ -10,7 +10,7 @@ _HASH = r"#[^\r\n]*"
 _NESTED = r"\(\*(?:[^(*]+|\((?!\*)|\*(?!\))"
 _ISO = f"{_NESTED}|{_NESTED}|{_NESTED}|{_NESTED})*+\\*\\))*+\\*\\))*+\\*\\))*+\\*\\)"
 
-# What stands right behind the token before it, and what right before the one behind it.
+# What stands right after the token before it, and what right before the one after it.
 _BEHIND = frozenset(
     {
         "POSTFIX",
@@ -56,9 +56,9 @@ class Style:
     """``trivia``: what may stand between tokens besides white space: comments, and in a group
     ``label`` what stands before a rule on its line. ``ends``: tokens that end a statement, and
     ``heads``: those that begin one. ``signs``: what stands between a rule's name and its body.
-    ``behind``: tokens without a space before them, and ``before``: those without one behind.
+    ``behind``: tokens without a space before them, and ``before``: those without one after.
     ``free``: line breaks mean nothing; else they end a statement outside of brackets, but before
-    ``|``, or with ``bars_end_lines`` behind it. ``tight``: heads are written without spaces.
+    ``|``, or with ``bars_end_lines`` after it. ``tight``: heads are written without spaces.
     ``squeezed``: tokens whose inner white space says nothing, and what stands for it."""
 
     trivia: re.Pattern[str]

@@ -151,7 +151,7 @@ def _empty_parts(grammar: Grammar) -> Iterator[Diagnostic]:
         for part in permutation.parts:
             if id(part.item) in empty:
                 message = "a part that is separated from others must not match the empty text"
-                hint = "let the part be missing as a whole: write ? behind it"
+                hint = "let the part be missing as a whole: write ? after it"
                 yield Diagnostic(message, part.item.span, hint)
 
 

@@ -56,7 +56,7 @@ def uses_of_parts(permutation: Permutation) -> int:
 
 def states_of_orders(permutation: Permutation) -> int:
     """About how many states all orders of a permutation have, rules that parts name not counted:
-    each part stands behind each set of the others."""
+    each part stands after each set of the others."""
     leaves = (e for part in permutation.parts for e in walk(part.item) if not children(e))
     return sum(map(_size, leaves)) << (len(permutation.parts) - 1)
 

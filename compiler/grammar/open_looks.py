@@ -6,7 +6,7 @@ The look-around of a regex in a grammar sees the text of that regex alone, and s
 for those of Python's regexes; a terminal of a lexer is one regex, whatever it is made of. That is
 what its author means wherever the text around cannot change anything. So the regex is put between
 marks that its looks do not see, with texts around that end and begin as the grammar lets them, and
-must match the same there as by itself; or, where a lexer reads it, as the byte behind it alone
+must match the same there as by itself; or, where a lexer reads it, as the byte after it alone
 decides.
 """
 
@@ -62,7 +62,7 @@ def open_looks(
     grammar: Grammar, limits: Limits | None = None, *, is_lexed: bool = True
 ) -> Iterator[tuple[Pattern, Diagnostic]]:
     """Each regex that matches a text or not by what stands around it, with a message; ``is_lexed``:
-    by more than the byte behind it. Raises ``LimitError``."""
+    by more than the byte after it. Raises ``LimitError``."""
     # Assertions of Python's regexes see what is around them; elsewhere a regex sees itself.
     is_pythons = grammar.source.dialect == "lark"
     looks = regex.outside_looks if is_pythons else regex.looks_around
@@ -128,7 +128,7 @@ class _Around:
         return regex.seq(self.preceding, self.begin, SEEN, node, self.end, self.following)
 
     def lexed(self, pattern: Pattern) -> regex.Node:
-        """The same as a lexer reads it, which sees the byte behind it; at the end of the text it
+        """The same as a lexer reads it, which sees the byte after it; at the end of the text it
         takes what it would take before something."""
         by_next, text = followed(pattern.node, self.limits), regex.repeat(TEXT_BYTE, 0, None)
         before_byte = regex.seq(text, self.end, TEXT_BYTE)
@@ -142,7 +142,7 @@ class _Around:
 
 def followed(node: regex.Node, limits: Limits) -> Followed:
     """What a regex matches by the byte that follows. Raises ``LimitError``."""
-    # A byte is no character beyond ASCII, so one behind the match is none of a word.
+    # A byte is no character beyond ASCII, so one after the match is none of a word.
     whole = resolved(marked(node), limits, is_ascii=is_ascii(node))
     return Followed(minimal(thompson(whole, limits), limits))
 
@@ -163,7 +163,7 @@ def _bytes(bits: int) -> regex.Node:
 
 class _Neighbours:
     """``of``: by the ``id`` of each pattern that the start uses, the bytes that may stand right
-    behind it (``is_ahead``) or before it, and the edge.
+    after it (``is_ahead``) or before it, and the edge.
 
     These are FIRST and FOLLOW of parsers, and for what stands before the same of the grammar that
     is read backwards.
@@ -226,7 +226,7 @@ class _Neighbours:
         return found
 
     def _push(self, expr: Expr, behind: int) -> list[str]:
-        """Tell all inside what may stand behind them; the rules for which that is more."""
+        """Tell all inside what may stand after them; the rules for which that is more."""
         grown: list[str] = []
         pending = [(expr, behind)]
         while pending:

@@ -85,14 +85,14 @@ def least_rules(
         uses[rule.name] += names[id(rule)]
         for name in names[id(rule)]:
             users.setdefault(name, []).append(rule)
-    # Behind those that they name, where they do not name each other.
+    # After those that they name, where they do not name each other.
     places = {name: place for place, name in enumerate(_innermost_first(uses))}
     pending = sorted(rules, key=lambda rule: places[rule.name])
     for rule in pending:
         done: dict[int, bool] = {}
         if surely is not None and found.issuperset(names[id(rule)]) and surely(rule):
             done[id(rule.body)] = True
-        # Parts stand behind what they are parts of.
+        # Parts stand after what they are parts of.
         for expr in reversed(rule.expressions) if not done and rule.name not in found else ():
             done[id(expr)] = holds(found, expr, [done[id(part)] for part in children(expr)])
         if done.get(id(rule.body)) and rule.name not in found:
@@ -103,7 +103,7 @@ def least_rules(
 
 
 def _innermost_first(uses: dict[str, list[str]]) -> Iterator[str]:
-    """Rules by name, each once and behind those that it uses, but for cycles."""
+    """Rules by name, each once and after those that it uses, but for cycles."""
     seen, done = set[str](), set[str]()
     for root in uses:
         pending = [root]

@@ -1,6 +1,6 @@
 """The tree that every dialect parses to.
 
-Each node carries the span of the text it came from. Brackets leave no node behind: a
+Each node carries the span of the text it came from. Brackets leave no node after: a
 group is the expression inside it. Trees can be tens of thousands of levels deep, so
 nothing here recurses; ``walk`` visits a tree without a call per level.
 """
@@ -242,7 +242,7 @@ class Embedded:
     """A part of a grammar that its author wrote in another language, such as a JSON Schema.
 
     ``name``: of the rule that stands for it. ``text``: as it was written, keyword included, and
-    ``span`` the place of what stands behind that. ``rules``: the names of all rules that it became,
+    ``span`` the place of what stands after that. ``rules``: the names of all rules that it became,
     inside which nothing is ignored.
     """
 
@@ -275,7 +275,7 @@ class Grammar:
     llguidance does; else the string wins, as in Lark. ``notes``: what to know about places of the
     text, such as members that were left out. ``embedded``: what stands in it in other languages.
     ``indentation``: which terminals are made of the widths of lines. ``marks_equal``: texts have
-    marks behind items of JSON's arrays that are equal to an earlier one
+    marks after items of JSON's arrays that are equal to an earlier one
     (``artifacts/machine/equal_items.py``).
     """
 

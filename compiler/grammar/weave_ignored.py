@@ -52,7 +52,7 @@ class Gaps:
 
     @property
     def last(self) -> Expr:
-        """What stands behind all others."""
+        """What stands after all others."""
         return self.any
 
     def before(self, terminal: Expr) -> Expr:

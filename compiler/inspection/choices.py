@@ -52,7 +52,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class GrowthStep:
-    """The size of an automaton behind so many merges."""
+    """The size of an automaton after so many merges."""
 
     merges: int
     states: int

@@ -23,7 +23,7 @@ TOKENIZER, FEWEST = "tokenizer", "fewest"
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """``ids``: the tokens. ``ends``: the byte of the text behind each. ``by``: ``tokenizer`` or
+    """``ids``: the tokens. ``ends``: the byte of the text after each. ``by``: ``tokenizer`` or
     ``fewest``."""
 
     ids: tuple[int, ...]
@@ -115,7 +115,7 @@ def _spelled_by(artifact: Artifact) -> dict[int, dict[bytes, list[int]]]:
 
 
 def _spelled(artifact: Artifact, octets: bytes, ids: list[int], by: str) -> Encoding:
-    """Tokens that spell a text, behind what the tokenizer puts before it."""
+    """Tokens that spell a text, after what the tokenizer puts before it."""
     before = len(artifact.put_before(octets))
     ends = np.maximum(np.cumsum(artifact.vocabulary.lengths[ids]) - before, 0)
     if artifact.manifest.kind == WORD_DFA:

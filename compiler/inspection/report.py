@@ -175,7 +175,7 @@ def _effort(found: Effort) -> Iterator[str]:
     if found.growth:
         peak = max(found.growth, key=lambda step: step.transitions)
         yield (
-            f"largest automaton: {peak.states:,} states, {peak.transitions:,} transitions behind "
+            f"largest automaton: {peak.states:,} states, {peak.transitions:,} transitions after "
             f"{peak.merges:,} merges"
         )
 

@@ -1,7 +1,7 @@
-"""Whether a text can be in many places behind a repetition while it is still inside of it.
+"""Whether a text can be in many places after a repetition while it is still inside of it.
 
-    .*a.{20}             behind the loop stand twenty places that read what the loop reads
-    [ ]*"name"[ ]*:      what stands behind the loops is nothing that they read
+    .*a.{20}             after the loop stand twenty places that read what the loop reads
+    [ ]*"name"[ ]*:      what stands after the loops is nothing that they read
 
 Only then can the states of a DFA be many sets of places, two to the power of so many: each time the
 loop begins again, while what began before goes on.
@@ -28,7 +28,7 @@ class Run(NamedTuple):
     through: int | None
 
     def then(self, other: "Run") -> "Run":
-        """Of an expression and another behind it."""
+        """Of an expression and another after it."""
         if self.through is None:
             return self
         inside = max(self.inside, min(self.through + other.inside, MANY))
@@ -48,13 +48,13 @@ class Run(NamedTuple):
 
 NOTHING, OTHER, _UNKNOWN = Run(0, 0), Run(0, None), Run(MANY, MANY)
 
-# What stands behind: the parts of a sequence from one on, and what stands behind these. Behind the
+# What stands after: the parts of a sequence from one on, and what stands after these. After the
 # inside of a repetition that stands once more.
 _Behind: TypeAlias = "tuple[tuple[regex.Node, ...], int, _Behind | None]"
 
 
 def may_fall_behind(node: regex.Node) -> bool:
-    """Whether behind or inside some repetition without an end ``MANY`` places in a row, each
+    """Whether after or inside some repetition without an end ``MANY`` places in a row, each
     of more bytes than one, may read what it reads."""
     octets: dict[int, int] = {}
 
@@ -80,7 +80,7 @@ def may_fall_behind(node: regex.Node) -> bool:
 
 
 def _places(node: regex.Node) -> Iterator[tuple[regex.Node | None, "_Behind | None"]]:
-    """The insides of repetitions without an end, each with what stands behind; None for all else,
+    """The insides of repetitions without an end, each with what stands after; None for all else,
     so that the looks can be counted."""
     pending: list[tuple[regex.Node, _Behind | None]] = [(node, None)]
     while pending:

@@ -165,7 +165,7 @@ def _alternative(of: _Fixes, first: int, last: int) -> tuple[int, int] | None:
     begins = {"BAR"} | of.style.signs | OPENING
     ends = {"BAR", "NEWLINE"} | of.style.ends | of.style.heads | CLOSING
     is_one = before in begins and behind in ends and "BAR" in (before, behind)
-    # Nothing may stand behind the bar that is left, where that is no alternative.
+    # Nothing may stand after the bar that is left, where that is no alternative.
     is_one = is_one and (before == "BAR" or of.kind(last + 2) not in ends)
     is_one = is_one and (before != "BAR" or of.kind(first - 2) not in begins)
     return (first, last) if is_one else None

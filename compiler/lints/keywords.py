@@ -1,9 +1,9 @@
-"""The lint keyword-as-name: an optional name that takes the keyword behind it.
+"""The lint keyword-as-name: an optional name that takes the keyword after it.
 
     table ::= ident (ws ident)?          "t WHERE" is a table whose second name is WHERE, where
     select ::= … table (ws where)?       the clause that begins with WHERE was meant
 
-Which keywords may stand behind a part is what parsers call its FOLLOW set (Aho, Sethi and Ullman
+Which keywords may stand after a part is what parsers call its FOLLOW set (Aho, Sethi and Ullman
 1986, section 4.4), with white space read over. That an optional part takes one is exact, for small
 regular parts.
 """
@@ -48,14 +48,14 @@ _NODES, _RULES, _ALL_NODES = 300, 50, 3_000
 _STATES = 500
 
 # How often all rules are looked at, and the keywords that one part is asked about: what is farther
-# away, or behind so many others, is not found.
+# away, or after so many others, is not found.
 _PASSES, _WORDS = 20, 200
 
 _WORD = re.compile(rb"\s*([A-Za-z]{2,})(?![0-9A-Za-z_])")
 
 
 def keywords_as_names(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
-    """Optional parts that match a keyword that may stand behind them, as they match other words;
+    """Optional parts that match a keyword that may stand after them, as they match other words;
     one finding a part. ``grammar`` without exceptions; where a lexer cuts the text, keywords come
     before names."""
     if any(rule.terminal for rule in grammar.rules):
@@ -80,14 +80,14 @@ def keywords_as_names(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
             except ConstrainError as error:
                 give_up(error)
                 continue
-            # Behind a letter no word begins without white space.
+            # After a letter no word begins without white space.
             if not before or before[-1:].isalnum():
                 taken = [each for each in taken if each[1][:1] == b" "]
             for word, text in taken[:1]:
                 shown = (before + text).decode("utf-8", "backslashreplace")
                 yield Finding(
                     _LINT,
-                    f"this takes the keyword {word.decode()!r}, which may stand behind it, for a "
+                    f"this takes the keyword {word.decode()!r}, which may stand after it, for a "
                     f"name: {shown!r}",
                     expr.span,
                     rule.name,
@@ -101,26 +101,26 @@ def _taken(dfa: Dfa, words: list[bytes]) -> list[tuple[bytes, bytes]]:
         (word, text)
         for word in words
         for text in (word, b" " + word)
-        # Longer by its last letter it is no keyword; with a mark behind it, no name.
+        # Longer by its last letter it is no keyword; with a mark after it, no name.
         if dfa.accepts(text) and dfa.accepts(text + word[-1:]) and not dfa.accepts(text + b"!")
     ]
 
 
 class _Following:
-    """The keywords that may stand behind optional parts, white space between."""
+    """The keywords that may stand after optional parts, white space between."""
 
     def __init__(self, grammar: Grammar, limits: Limits) -> None:
         self._passable = least_rules(grammar.rules, _is_passable)
         self._words: list[bytes] = []
         self._bits: dict[bytes, int] = {}
-        # Sets of keywords are bits: what rules begin with, and what may stand behind them.
+        # Sets of keywords are bits: what rules begin with, and what may stand after them.
         self._first: dict[str, int] = {}
         self._behind = {rule.name: 0 for rule in grammar.rules}
         self._behind_parts: dict[int, int] = {}
         self._before: dict[int, Expr] = {}
         # What each part begins with, and whether nothing or white space is a text of it.
         self._parts: dict[int, tuple[int, bool]] = {}
-        # What rules use mostly stands behind them.
+        # What rules use mostly stands after them.
         for collect, rules in (
             (self._collect_first, grammar.rules[::-1]),
             (self._collect_behind, grammar.rules),
@@ -131,7 +131,7 @@ class _Following:
                     break
 
     def words_behind(self, expr: Expr) -> list[bytes]:
-        """The keywords that may stand behind an optional part; none for others."""
+        """The keywords that may stand after an optional part; none for others."""
         bits, found = self._behind_parts.get(id(expr), 0), list[bytes]()
         while bits and len(found) < _WORDS:
             lowest = bits & -bits
@@ -177,8 +177,8 @@ class _Following:
         return first, passable
 
     def _collect_behind(self, rule: Rule) -> bool:
-        """Find what may stand behind the rules that a rule uses, and behind its optional parts;
-        whether something new stands behind a rule."""
+        """Find what may stand after the rules that a rule uses, and after its optional parts;
+        whether something new stands after a rule."""
         changed = False
         pending = [(rule.body, self._behind[rule.name])]
         while pending:

@@ -226,7 +226,7 @@ def _inside(schema: Mapping[str, Any]) -> Iterator[tuple[str, Json, str, str]]:
             yield f"/{keyword}", listed, "impossible-item", "there is no such item"
             continue
         for i, inner in enumerate(listed):
-            said = "there is neither this item nor one behind it"
+            said = "there is neither this item nor one after it"
             yield f"/{keyword}/{i}", inner, "impossible-item", said
 
 

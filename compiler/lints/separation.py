@@ -48,7 +48,7 @@ def _finding(word: Literal, rule: Rule, spaces: list[str]) -> Finding:
     passed = spaces[0] if spaces else "[#x20#x9#xD#xA]"
     return Finding(
         "no-white-space",
-        f"a word may stand right behind {word.data.decode()!r}, and nothing between them: this "
+        f"a word may stand right after {word.data.decode()!r}, and nothing between them: this "
         f"grammar reads no white space between its tokens",
         word.span,
         rule.name,
@@ -57,7 +57,7 @@ def _finding(word: Literal, rule: Rule, spaces: list[str]) -> Finding:
 
 
 def _reads_space(rule: Rule, spaces: list[str]) -> bool:
-    """Whether a part of a rule is there to read white space before, behind or between others."""
+    """Whether a part of a rule is there to read white space before, after or between others."""
     alone = only_spaces(rule.body)
     return any(
         id(expr) in alone
@@ -68,7 +68,7 @@ def _reads_space(rule: Rule, spaces: list[str]) -> bool:
 
 
 def _neighbours(expr: Expr) -> Iterator[tuple[Literal, Expr]]:
-    """Words of two letters or more in a sequence, each with what may stand right behind it."""
+    """Words of two letters or more in a sequence, each with what may stand right after it."""
     items = expr.items if isinstance(expr, Sequence) else ()
     for place, item in enumerate(items):
         word = item.item if isinstance(item, Repetition) else item

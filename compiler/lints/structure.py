@@ -31,7 +31,7 @@ _OPTIONS = {
 
 
 def duplicates(grammar: Grammar) -> Iterator[Finding]:
-    """Definitions behind the first one of a rule."""
+    """Definitions after the first one of a rule."""
     first: dict[str, Rule] = {}
     for rule in grammar.rules:
         if rule.name not in first:

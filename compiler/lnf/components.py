@@ -117,7 +117,7 @@ def strongly_connected(
         met[without] = complete
     path: list[int] = []
     found: list[tuple[int, ...]] = []
-    # Most nodes are on no cycle, and stand in front of all that they use, or behind it.
+    # Most nodes are on no cycle, and stand in front of all that they use, or after it.
     for node in (*range(count - 1, -1, -1), *range(count)):
         if not met[node]:
             for target in uses[node]:
@@ -162,7 +162,7 @@ def strongly_connected(
 
 def _classified(lnf: Lnf, members: tuple[int, ...]) -> Component:
     inside = set(members)
-    # A production that puts text before (behind) a member makes the component grow leftwards
+    # A production that puts text before (after) a member makes the component grow leftwards
     # (rightwards); both together embed a member in itself.
     before: list[tuple[Production, int]] = []
     behind: list[tuple[Production, int]] = []

@@ -1,6 +1,6 @@
 """Write ignored text into the rules, each piece of it as long as its terminal can match there.
 
-    start: "a" ":" "b"        before "a", ":", "b"   blanks, and comments with a line feed behind
+    start: "a" ":" "b"        before "a", ":", "b"   blanks, and comments with a line feed after
     %ignore /[ \\n]+/          at the end             blanks and comments
     %ignore /#[^\\n]*/
 
@@ -9,11 +9,11 @@ Without a lexer any number of pieces of ignored text may stand before each termi
 terminal matches of the text: in ``a # x :b`` the comment does not end before the ``:``. A terminal
 with lazy quantifiers matches what Python's ``re`` takes.
 
-So nothing that follows a piece may make it longer. States of the terminals' DFAs behind which more
+So nothing that follows a piece may make it longer. States of the terminals' DFAs after which more
 could be read are *open*: what follows is read in them, too, and where one of them accepts, the
 piece was not the longest. The open states at the end of ignored text are its *ending*, and a
 terminal fits some endings only, or some of its members do. Each terminal is given the ignored text
-of the endings that fit, a rule for each set of them. What is open even behind the terminal is not
+of the endings that fit, a rule for each set of them. What is open even after the terminal is not
 followed any more, and neither is what is too large: that is noted.
 """
 
@@ -182,7 +182,7 @@ class _LongestGaps(Gaps):
     # --- ignored text
 
     def _step(self, opened: _Open, column: int) -> _Open | None:
-        """What is open behind a byte; None if a piece goes on to there, and was not the longest."""
+        """What is open after a byte; None if a piece goes on to there, and was not the longest."""
         found = set()
         for piece, state in opened:
             target = self._rows[piece][state][column]
@@ -282,7 +282,7 @@ class _LongestGaps(Gaps):
             if not fitting.is_empty:
                 by_members.setdefault(_key(fitting), (fitting, set()))[1].add(ending)
         if is_open:
-            why = "what is read behind it decides"
+            why = "what is read after it decides"
             self._notes.append(_note("ignored text before this", terminal, why))
         same = None if optional else _key(members)
         found: _Divided = []
@@ -299,7 +299,7 @@ class _LongestGaps(Gaps):
         return self._columns[first].tolist(), rows, classes.astype(np.uint8)
 
     def _fitting(self, members: Dfa, beside: _Columns, ending: _Open) -> tuple[Dfa, bool]:
-        """The members behind which no piece of an ending is longer, and whether some are read with
+        """The members after which no piece of an ending is longer, and whether some are read with
         pieces that are open yet."""
         if not ending:
             return members, False

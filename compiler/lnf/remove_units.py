@@ -9,7 +9,7 @@
     remove_units          A ::= B;  B ::= C | 'x';  C ::= 'c'; ->   A ::= 'c' | 'x';
 
 Each nullable symbol may be there or not, which are 2^n bodies for n of them. Here a body is read
-from its end, and the suffix behind a nullable symbol gets a name (``A~1``) as soon as it has more
+from its end, and the suffix after a nullable symbol gets a name (``A~1``) as soon as it has more
 than one form: at most four bodies for each nullable symbol. Such a name that stands alone stays so
 (``Lnf.suffixes``): to replace it by its bodies would make n² out of n. An automaton that matches ε
 is replaced by one that does not.
@@ -67,7 +67,7 @@ class _Eliminator:
 
     def _rewrite(self, head: int, production: Production, names: int) -> int:
         """Add what becomes of a production; ``names`` counts the names given so far."""
-        # Of all behind the current place, from the end on, without ε …
+        # Of all after the current place, from the end on, without ε …
         bodies: list[list[Symbol]] = []
         epsilon = True  # … and whether ε is one more
         for symbol in reversed(production.body):

@@ -30,7 +30,7 @@ from ..thresholds import MANY
 
 class DeferredRules(Rules):
     """The rules of ``deferred``, those alone that were read so far. Expressions keep their numbers,
-    and new ones come behind. Raises what reading a rule raises."""
+    and new ones come after. Raises what reading a rule raises."""
 
     def __init__(self, deferred: Deferred, limits: Limits) -> None:
         self._deferred, self._limits, self._longest = deferred, limits, ()

@@ -1,7 +1,7 @@
 """Whether a grammar's terminals may have more states than can be built, seen on its numbered rules.
 
     word ::= [a-z]* "a" [a-z]{20}     "a" leads to two places, one of them inside of the loop, and
-                                      behind that stand twenty that read what it reads
+                                      after that stand twenty that read what it reads
 
 Both must be so, of one loop in rules that do not recur, before terminals are looked into one by one
 (``compiler/lazy_dfa/growth.py``), each rule being copied to where it is named.
@@ -30,7 +30,7 @@ from ..network.tree_rules import (
 )
 from ..thresholds import MANY
 
-# An expression, and whether what stands behind it is meant.
+# An expression, and whether what stands after it is meant.
 _Key: TypeAlias = tuple[int, bool]
 
 
@@ -62,7 +62,7 @@ def _not_recurring(rules: Rules) -> Iterator[int]:
 
 
 def _may_fall_behind(rules: Rules, loops: Iterable[int], openness: Openness) -> bool:
-    """Whether behind or inside one of ``loops`` ``MANY`` places in a row may read what it reads."""
+    """Whether after or inside one of ``loops`` ``MANY`` places in a row may read what it reads."""
     octets = dict[int, int]()
     users: dict[int, list[tuple[int, int]]] = {}
     names: dict[int, list[int]] = {}
@@ -132,7 +132,7 @@ class _Runs:
         self._found: dict[_Key, Run] = {}
 
     def longest(self, loop: int) -> int:
-        """The longest run that begins inside or behind a loop."""
+        """The longest run that begins inside or after a loop."""
         inside = self._rules.parts[loop][0]
         return max(self._run((inside, False)).inside, self._run((loop, True)).inside)
 
@@ -174,7 +174,7 @@ class _Runs:
         return Run.any_of(runs)
 
     def _behind(self, e: int) -> Generator[_Key, Run, Run]:
-        """What stands behind an expression in any of the rules."""
+        """What stands after an expression in any of the rules."""
         rules, runs = self._rules, [NOTHING]
         for user, place in self._users.get(e, ()):
             found = NOTHING

@@ -60,7 +60,7 @@ class StatesWhenMet:
 
     @property
     def marks_equal(self) -> bool:
-        """Whether texts are read with marks behind equal items."""
+        """Whether texts are read with marks after equal items."""
         return isinstance(self.grammar, Grammar) and self.grammar.marks_equal
 
 

@@ -1,8 +1,8 @@
 """What the lexer may read next in each context of the parser: LR(1) states of a network of lexemes.
 
     start: "if" start | NAME        state 0: start·       may read "if", NAME
-                                    behind NAME           the end of the text
-                                    behind "if"           as in state 0
+                                    after NAME           the end of the text
+                                    after "if"           as in state 0
 
 A context is a set of items: a place in a procedure, and which lexemes may follow the end of that
 procedure in this context. So the lexemes that a context allows are exactly those by which some
@@ -81,7 +81,7 @@ class Contexts:
     """The LR(1) states of a network, numbered from 0, where nothing is read.
 
     ``items[p]``: all items of state p. ``shifts[p]``, ``gotos[p]``: where a lexeme leads to, and a
-    procedure that was begun there, by its start. ``entered``: the states that are behind a
+    procedure that was begun there, by its start. ``entered``: the states that are after a
     lexeme, and 0; the lexer begins in these.
     """
 

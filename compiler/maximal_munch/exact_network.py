@@ -4,7 +4,7 @@ contexts          network over lexemes -> LR(1) states: what the lexer may read 
 one_reading       -> which of two readings is left out; an error where both are needed
 lexer_contexts    sets of allowed lexemes -> contexts of the lexer that differ
 _Places           -> places of the network in each context, equivalent ones united
-_Writer           -> automata over bytes, one for each procedure, and seam before and behind it
+_Writer           -> automata over bytes, one for each procedure, and seam before and after it
 
 A lexeme ends where the lexer cannot read the next byte. So what may follow depends on where the
 lexer was, which is written into the procedures. A *seam* is a place between two lexemes; each
@@ -52,7 +52,7 @@ def exact_network(tables: MaximalMunchTables, limits: Limits) -> NetworkTables |
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Place:
-    """``edges``: by lexeme the context of the lexer behind it, and the place. ``calls``: the place
+    """``edges``: by lexeme the context of the lexer after it, and the place. ``calls``: the place
     where a procedure starts, and its frame. ``left_out``: lexemes, as bits, before which the
     procedure does not end here. ``procedure``: its start in the network of lexemes."""
 
@@ -222,7 +222,7 @@ class _Writer:
                         pending.append(user)
 
     def ended(self, here: _Here) -> _Gap:
-        """The gap behind a procedure that ends."""
+        """The gap after a procedure that ends."""
         seam, left_out = here[1]
         return seam, left_out | self.places.places[here[0]].left_out
 
@@ -359,7 +359,7 @@ class _Writer:
                 self.positions.add_epsilon(numbers[state], target)
 
     def behind_all(self, seam: Seam) -> int:
-        """The state behind the last lexeme: a text may end there, and ignored text may follow."""
+        """The state after the last lexeme: a text may end there, and ignored text may follow."""
         key = "behind", seam
         if key not in self.numbers:
             self.numbers[key] = state = self.positions.new_state()

@@ -47,7 +47,7 @@ class FoundSummaries:
         self._numbers: dict[_Content, int] = {}
         self._firsts: dict[int, int] = {}
         self._feeds: dict[int, int] = {}
-        # What is read inside of lexemes, by state, and behind them.
+        # What is read inside of lexemes, by state, and after them.
         self._inside: dict[int, tuple[int, list[tuple[int, int]]]] = {}
         self._found_behind: dict[tuple[int, int, int], _Content] = {}
         # What walks found, by its number there; and what becomes of something pending by each of

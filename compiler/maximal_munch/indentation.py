@@ -8,17 +8,17 @@ Lark's lexer keeps a stack of widths, and says INDENT and DEDENT where a line be
 out than the one before. Here rules that have to do with lines are copied for each width of the
 block around them, and the stack is the parser's: where a block begins, the blanks before its first
 line say how wide it is. So the terminal of line breaks is divided: a line break alone, blank lines
-behind it, which do not count, and the blanks before the next line. They are read as soon as
+after it, which do not count, and the blanks before the next line. They are read as soon as
 something stands there that is no DEDENT, and must be as wide as the block that then is open:
 
     settled     the blanks of this line were read
-    broken      behind a line break: INDENT, DEDENT or anything else may follow
-    closed      behind a DEDENT, behind which no INDENT follows
+    broken      after a line break: INDENT, DEDENT or anything else may follow
+    closed      after a DEDENT, after which no INDENT follows
     ended       the text ends: all blocks that are open end, and nothing may stand any more
 
 A copy of a rule is one of (rule, width, how it begins, how it ends). Between brackets line breaks
 are ignored: rules that are used there are copied once more. Blanks of no width that fits are read
-all the same, as a lexeme behind which nothing goes on, or they would be ignored.
+all the same, as a lexeme after which nothing goes on, or they would be ignored.
 Source: Lark 1.3, its module ``indenter``.
 """
 
@@ -307,7 +307,7 @@ class _Copies:
         return {_INSIDE: self._copy((name, None, _INSIDE)), **ways}
 
     def _joined(self, width: int | None, expr: Expr, parts: list[_Ways]) -> _Ways:
-        """One behind the other. What follows in several ways is a rule, to be written once."""
+        """One after the other. What follows in several ways is a rule, to be written once."""
         *before, found = parts
         # Where it is no block that may come first, what comes before it is the blanks.
         is_plain = not any(self._begins(expr))

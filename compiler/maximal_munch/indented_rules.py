@@ -203,7 +203,7 @@ def nothing(expr: Expr) -> Expr:
 
 
 def joined(items: list[Expr], place: Span) -> Expr:
-    """One behind the other; what is inside of them stays."""
+    """One after the other; what is inside of them stays."""
     if len(items) > 1:
         return Sequence(tuple(items), place)
     return items[0] if items else Literal(b"", place)

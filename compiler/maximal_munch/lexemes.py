@@ -69,7 +69,7 @@ class Lexeme:
     that it matches is ignored, as an ignored lexeme takes precedence over it. ``shortest``: where
     it may end, all that were begun beside it end, too, and are not what was read; no text of it
     begins another. ``lazily``: what it matches if its states are made while decoding; ``dfa`` reads
-    the first byte of that alone. ``followed``: what it matches by the byte behind it, where that
+    the first byte of that alone. ``followed``: what it matches by the byte after it, where that
     matters.
     """
 
@@ -211,7 +211,7 @@ class _Numbering:
 
     @cached_property
     def open_patterns(self) -> set[int]:
-        """The regexes, by ``id``, for which it matters what stands behind them."""
+        """The regexes, by ``id``, for which it matters what stands after them."""
         return {id(each) for each, _ in open_looks(self.grammar, self.limits, is_lexed=False)}
 
     def run(self) -> LexemeGrammar:
@@ -324,7 +324,7 @@ class _Numbering:
 
     def _refusal(self, expr: Expr) -> CheckError:
         message = "a terminal that may be empty must not ask for what follows it"
-        hint = "let what uses it be missing instead: write ? behind its name"
+        hint = "let what uses it be missing instead: write ? after its name"
         return CheckError(self.grammar.source, [Diagnostic(message, expr.span, hint)])
 
     def _lexeme(

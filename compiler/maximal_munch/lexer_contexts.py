@@ -1,7 +1,7 @@
 """Where the lexer stands between two lexemes: what it may read next, and which bytes it may not.
 
-    "<"  "<="  NAME     behind "<" a "=" begins nothing: the lexer would have read "<="
-                        behind NAME a letter begins nothing
+    "<"  "<="  NAME     after "<" a "=" begins nothing: the lexer would have read "<="
+                        after NAME a letter begins nothing
 
 Contexts in which the lexer does the same are one. It does so for two sets of allowed lexemes where
 each byte that may begin a lexeme of both may begin the same lexemes of both.
@@ -99,14 +99,14 @@ class LexerContexts:
         return [each for each in targets if not seam.barred >> each[0] & 1]
 
     def steps(self, context: int, state: int) -> Sequence[tuple[int, int]]:
-        """Where a state of the lexer leads to, behind ignored text that ends there, too."""
+        """Where a state of the lexer leads to, after ignored text that ends there, too."""
         run = self.run(state)
         if not run.is_ignored:
             return run.targets
         return [*run.targets, *self.begun(Seam(context, run.reads))]
 
     def states_from(self, seam: Seam) -> Sequence[int]:
-        """The states that a lexeme behind a seam reaches, ignored text before it included."""
+        """The states that a lexeme after a seam reaches, ignored text before it included."""
         found = self._from.get(seam)
         if found is None:
             states = dict.fromkeys(target for _, target in self.begun(seam))
@@ -147,7 +147,7 @@ class LexerContexts:
         return {self.lexer.accept_sets[n] for n in accepts}
 
     def behind(self, context: int, state: int) -> Seam:
-        """The place behind a lexeme that ended in a state of the lexer, in the next context."""
+        """The place after a lexeme that ended in a state of the lexer, in the next context."""
         return Seam(context, self.run(state).reads & self._firsts[context])
 
     @cached_property

@@ -1,4 +1,4 @@
-"""A terminal of line breaks, and the blanks behind it, by their width.
+"""A terminal of line breaks, and the blanks after it, by their width.
 
 /(\\r?\\n[\\t ]*)+/     first: \\r?\\n    blank: [\\t ]*\\r?\\n    rest: [\\t ]*
 """

@@ -8,7 +8,7 @@ which loses no text: an "else" is read by the innermost "if".
 
 Source: the usual preference of shift over reduce (Aho, Johnson and Ullman, "Deterministic parsing
 of ambiguous grammars", 1975). That it loses nothing here is by induction: what the second reading
-accepts behind the lexeme, which is shorter, the first accepts, as ``follows`` says.
+accepts after the lexeme, which is shorter, the first accepts, as ``follows`` says.
 """
 
 from collections.abc import Iterator, Mapping, Set

@@ -1,4 +1,4 @@
-r"""Two lexemes that end together, of which one asks for the byte behind it and the other does not.
+r"""Two lexemes that end together, of which one asks for the byte after it and the other does not.
 
     A: /a(?!b)/   B: /[ac]/      "a" before "b" could be B alone
 

@@ -77,7 +77,7 @@ def _targets(machine: Configurations, configuration: int, octets: list[int]) -> 
 
 
 def _readable(machine: Configurations, configuration: int) -> frozenset[int]:
-    """The lexemes that go on in a configuration, and those that may begin behind them."""
+    """The lexemes that go on in a configuration, and those that may begin after them."""
     state, head = machine.lexer_state(configuration), machine.head_after(configuration)
     found = frozenset[int]() if state == BETWEEN else machine.lexer.lexemes(state)
     return found if head == REFUSED else found | machine.heads.view(head).allowed

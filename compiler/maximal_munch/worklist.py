@@ -6,7 +6,7 @@ until nothing new is found. Which frame that can be is a local relation of the n
 below p if p belongs to what is called with g as the place to return to. Stacks are never
 enumerated, so a text of any depth meets precomputed summaries only.
 
-    start -> heads behind lexemes -> states of the lexer in each -> first(head, state) -> feed(·, g)
+    start -> heads after lexemes -> states of the lexer in each -> first(head, state) -> feed(·, g)
 
 This need not end: where one text can be two lexemes and both readings nest (names that may be
 keywords, of one priority), heads grow with the depth. Whoever goes on with it stops somewhere, and

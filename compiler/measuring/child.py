@@ -222,7 +222,7 @@ def _masks_of(
 
 
 def digest_of(words: NDArray[np.uint32], vocab_size: int) -> tuple[str, int]:
-    """A digest of a mask, uint32 (n,), and how many tokens it holds; what is behind the vocabulary
+    """A digest of a mask, uint32 (n,), and how many tokens it holds; what is after the vocabulary
     does not count."""
     flags = np.unpackbits(words.view(np.uint8), bitorder="little")[:vocab_size]
     return sha256(flags.tobytes()).hexdigest()[:16], int(flags.sum())

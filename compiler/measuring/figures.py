@@ -180,7 +180,7 @@ def _differing(
     count, places = 0, list[tuple[Place, int, int]]()
     for member, text, ours in zip(members, texts, expected, strict=True):
         theirs = list(zip(text["digests"], text["counts"], strict=True))
-        # Behind a refused token there are no masks.
+        # After a refused token there are no masks.
         for token, (own, other) in enumerate(zip(ours, theirs, strict=False)):
             count += 1
             if own[0] != other[0]:

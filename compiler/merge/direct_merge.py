@@ -57,7 +57,7 @@ class CanonicalDfa:
     byte); those of state s begin at ``allowed[allowed_offsets[s]]``. ``growth``: one item for each
     merge that changed the automaton, and the first and the last. ``transitions``: how many a plain
     table would hold. ``family_states``: int32 (Q,), the byte-DFA state of each family, None where
-    it is the family's own number. ``pairs``: the forbidden pairs that a matcher needs behind a
+    it is the family's own number. ``pairs``: the forbidden pairs that a matcher needs after a
     prompt (``with_pairs``).
     """
 
@@ -91,7 +91,7 @@ def canonical_dfa(
 
     ``base``: the token id of each byte that L uses. ``terminals``: the token ids of the token
     terminals. ``merges``: int32 (n, 3), left, right and result, in a proper order. ``rules``: the
-    grammar rule behind each atomic origin. Raises ``LimitError`` naming the rules that grew most.
+    grammar rule after each atomic origin. Raises ``LimitError`` naming the rules that grew most.
     """
     finals = np.flatnonzero(dfa.accepting).tolist()
     automaton = with_letters(dfa.states, dfa.start, finals, _letters(dfa, base, terminals))
@@ -108,7 +108,7 @@ def merge_families(
 ) -> CanonicalDfa:
     """Apply all merges to an automaton over letters whose state 0 is dead.
 
-    ``merges``: int32 (n, 3). ``rules``: the grammar rules behind each family. Raises ``LimitError``
+    ``merges``: int32 (n, 3). ``rules``: the grammar rules after each family. Raises ``LimitError``
     naming the rules of the family that grew most.
     """
     limits = (limits or Limits()).started()
@@ -125,7 +125,7 @@ def merge_families(
 def with_pairs(canonical: CanonicalDfa, pairs: ForbiddenPairs) -> CanonicalDfa:
     """The same DFA with the forbidden pairs whose second token it reads.
 
-    Behind a prompt a matcher excludes the first tokens that may not follow the prompt's last one.
+    After a prompt a matcher excludes the first tokens that may not follow the prompt's last one.
     """
     used = np.zeros(len(pairs.part), dtype=np.bool_)
     used[canonical.dfa.edge_tokens] = True
@@ -248,7 +248,7 @@ def _parities(dfa: FamilyAutomaton, both: set[int], a: int) -> tuple[set[int], s
 
     Section 5.2: searched before any state is created, so that none is created in vain. Even is the
     start, and every state that another letter than a enters (inside E too); odd is every state that
-    a state outside E enters by a (behind such a state there is no a).
+    a state outside E enters by a (after such a state there is no a).
     """
     found: dict[tuple[int, int], None] = {}
     for state in sorted(both):

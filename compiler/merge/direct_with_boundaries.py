@@ -34,7 +34,7 @@ def direct_with_boundaries(
 ) -> CanonicalDfa:
     """The DFA of the tokenizer's own token sequences for the texts of ``product``.
 
-    ``dfa``: the grammar's byte DFA. ``rules``: the grammar rule behind each atomic origin. Raises
+    ``dfa``: the grammar's byte DFA. ``rules``: the grammar rule after each atomic origin. Raises
     ``TokenizerError`` and ``LimitError``.
     """
     limits = (limits or Limits()).started()

@@ -71,7 +71,7 @@ def merge(
 ) -> Merged:
     """The automaton over canonical token sequences of the members of ``columns.dfa``.
 
-    ``rules``: the rule behind each origin. Raises ``CheckError`` if no member has a canonical
+    ``rules``: the rule after each origin. Raises ``CheckError`` if no member has a canonical
     tokenization, ``TokenizerError`` and ``LimitError``.
     """
     whole = _Whole(grammar, rules, progress)

@@ -20,7 +20,7 @@ class MethodChoice:
     DirectMerge ends with a table, whose masks cost a look-up; it grows with the merges that can
     fire in a grammar. CartesianMerge walks two automata while decoding, by rows that are
     precomputed as far as there is room. The boundaries
-    of a pre-tokenizer behind a prompt are known to the second alone, so that only its artifacts
+    of a pre-tokenizer after a prompt are known to the second alone, so that only its artifacts
     continue a prompt exactly.
 
     ``transitions``: beyond so many DirectMerge is given up; None where it is not.
@@ -46,7 +46,7 @@ def method_of(tokenizer: "Tokenizer", options: CompileOptions, *, normalizes: bo
     if options.method != AUTO:
         return MethodChoice(options.method, AS_ASKED)
     if tokenizer.splits:
-        reason = "the tokenizer splits text, and a table knows no boundaries behind a prompt"
+        reason = "the tokenizer splits text, and a table knows no boundaries after a prompt"
     elif not tokenizer.byte_level:
         reason = "the tokenizer merges characters"
     elif any(

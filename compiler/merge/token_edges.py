@@ -1,6 +1,6 @@
 """Token terminals after DirectMerge: symbols of token classes become the tokens of the class.
 
-Merging leaves the symbols of token classes alone: the texts before and behind one are merged
+Merging leaves the symbols of token classes alone: the texts before and after one are merged
 separately, as a tokenizer does with the texts around an added token. Then each symbol is replaced:
 
     q --class {5, 6}--> r      ->      q --5--> r,  q --6--> r
@@ -38,7 +38,7 @@ def with_token_edges(
     """The DFA over token ids. Raises ``LimitError``.
 
     ``classes``: int32, the ids that the symbols ``first``, ``first + 1``, … of ``canonical`` stand
-    for. ``rules_of``: for each byte-DFA state the rules behind it, which errors name.
+    for. ``rules_of``: for each byte-DFA state the rules after it, which errors name.
     """
     limits = (limits or Limits()).started()
     return _Subsets(canonical, first, classes, limits, rules_of).run()

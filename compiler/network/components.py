@@ -5,7 +5,7 @@
     1: [a-z] → 2, call of procedure 0 → 3      table[1, class of a–z] = 2, a call (start, 3)
 
 All automata stand in one and end in one state, so that a tail call is an ε edge to what it calls,
-and states behind it are made once. Nothing is minimised here: ``minimal_network`` does that.
+and states after it are made once. Nothing is minimised here: ``minimal_network`` does that.
 """
 
 from collections.abc import Iterator, Sequence

@@ -289,7 +289,7 @@ class PermutedParts:
         return found
 
     def lengths(self, value: int, lengths: Sequence[int], sums: Callable[[int, int], int]) -> int:
-        """The lengths, as bits, that parts and separators may have behind a part, or a separator,
+        """The lengths, as bits, that parts and separators may have after a part, or a separator,
         where the set has a value. ``lengths``: of states; ``sums``: of two sets of lengths, as far
         as they matter."""
         rule, (begun, in_separator) = self._rule, divmod(value - 1, 2)

@@ -117,7 +117,7 @@ def counted(
 
 
 def _sets(found: Sequence[tuple[Permuted, int]], begins: Mapping[Called, int]) -> Sets:
-    """The sets of permutations with the states behind them. ``begins``: where each part starts."""
+    """The sets of permutations with the states after them. ``begins``: where each part starts."""
     rules = []
     for whole, back in found:
         # Of equal parts one alone is called.
@@ -141,7 +141,7 @@ def copied_states(tables: NetworkTables) -> int:
 
 def has_open_items(tables: NetworkTables, most: int) -> bool:
     """Whether some counter needs more than ``most`` items, whose ends cannot be told from the byte
-    behind them: sets of stacks may hold as many counts.
+    after them: sets of stacks may hold as many counts.
 
     An item's end can be told if nothing that may end in it goes on with what an item begins with.
     """

@@ -143,7 +143,7 @@ def framed_cycle(
     calls: TreeCalls, member: int, procedures: Set[int], most: int
 ) -> tuple[bool, int]:
     """Whether a cycle through ``member`` with a framed call avoids ``procedures``, and how many
-    calls were followed to find that out; True behind the ``most`` calls."""
+    calls were followed to find that out; True after the ``most`` calls."""
     seen = {(member, False)}
     pending = [(member, False)]
     followed = 0

@@ -9,7 +9,7 @@ from constrain.artifacts.network.tables import DEAD, NetworkTables
 
 from ..automata.dump import class_text, ranges
 
-# Behind a part: whether it must be there, and whether it may be repeated.
+# After a part: whether it must be there, and whether it may be repeated.
 _MARKS = {(True, False): "", (False, False): "?", (True, True): "+", (False, True): "*"}
 
 
@@ -65,7 +65,7 @@ def is_of_set(tables: NetworkTables, frame: int) -> bool:
 
 def sets_called(tables: NetworkTables, state: int) -> list[tuple[int, SetRule, int]]:
     """The sets that a state's calls are of, each once: its number, from 1, what it does, and the
-    state behind it."""
+    state after it."""
     found = dict.fromkeys(
         tables.some_counters.split(frame)[0]
         for _, frame in tables.calls[state]

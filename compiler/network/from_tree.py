@@ -123,7 +123,7 @@ def dfa_from_tree(rules: Rules, limits: Limits) -> tuple[Dfa, Sequence[str]]:
     """The minimal DFA of a grammar in which no rule nests itself, and the rules that its origins
     are: of each state the first ones whose text may follow.
 
-    A rule is copied once for each state behind it, so that a chain of rules, each of which names
+    A rule is copied once for each state after it, so that a chain of rules, each of which names
     the next one twice, is linear. Raises ``LimitError``.
     """
     limits = limits.started()

@@ -61,7 +61,7 @@ class LaidOut:
 
 class _Calling:
     """Positions in which repetitions and permutations are calls of their items and parts, with what
-    these are in ``procedures``, behind the rules."""
+    these are in ``procedures``, after the rules."""
 
     def __init__(self, laid: LaidOut) -> None:
         stored = laid.stored

@@ -5,7 +5,7 @@
                                    b-to-a ::= "x" a-to-a            c' is c but for ε
 
 A text of a begins with one of some rule of the cycle that begins with none of it, and goes on by
-what stands behind the rules of the cycle, up to a: a left-corner transform (Rosenkrantz and Lewis
+what stands after the rules of the cycle, up to a: a left-corner transform (Rosenkrantz and Lewis
 1970). What may be missing in front of a rule is there, or is not; rules that lead to each other
 by nothing at all, as ``a ::= b; b ::= a | "x"``, go on as one. A rule that ends with what it goes
 on to itself, ``a ::= a "+" a``, does so once.
@@ -42,7 +42,7 @@ def without_left_recursion(rules: Rules) -> Rules:
 
 
 def is_left_recursive(rules: Rules) -> bool:
-    """Whether a rule begins with itself by way of others, or behind what may be missing."""
+    """Whether a rule begins with itself by way of others, or after what may be missing."""
     return any(_cycles(rules))
 
 

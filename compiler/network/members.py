@@ -185,7 +185,7 @@ class NetworkMembers:
         counts = self._counts
         word = bytearray()
         state, left = self._tables.start, length
-        # What is read behind the calls that have not returned: the state, and how many bytes.
+        # What is read after the calls that have not returned: the state, and how many bytes.
         waiting: list[tuple[int, int]] = []
         while left or waiting:
             if not left:
@@ -218,7 +218,7 @@ class NetworkMembers:
 
     def _called(self, state: int, left: int, place: int) -> tuple[int, int, int, int]:
         """The call of the reading at ``place`` of those that begin with one: where it starts, its
-        counter, how many bytes it reads, and the frame behind it."""
+        counter, how many bytes it reads, and the frame after it."""
         for start, counter, frame in self._calls[state]:
             for inside, ways in enumerate(self._inside(start, counter, left)):
                 here = ways * self._counts[left - inside][frame]
@@ -299,7 +299,7 @@ class NetworkMembers:
 
     @cached_property
     def _order(self) -> list[int]:
-        """The states, each behind those that its calls start in."""
+        """The states, each after those that its calls start in."""
         calls = self._tables.calls
         graph = {state: {start for start, _ in called} for state, called in enumerate(calls)}
         return list(TopologicalSorter(graph).static_order())

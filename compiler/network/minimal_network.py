@@ -96,7 +96,7 @@ def minimal_network(tables: NetworkTables, limits: Limits) -> NetworkTables:
 
 
 def _called_and_behind(tables: NetworkTables) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Where what is called starts, the rules first; and the states behind counters and sets."""
+    """Where what is called starts, the rules first; and the states after counters and sets."""
     counters = tables.counters
     if counters is None:
         return tables.entries, np.zeros(0, dtype=np.int32)

@@ -1,11 +1,11 @@
 """Whether a rule nests itself, decided on the tree.
 
-    v ::= 'true' | '[' (v (',' v)*)? ']'      v has text before and behind v: it nests
+    v ::= 'true' | '[' (v (',' v)*)? ']'      v has text before and after v: it nests
     a ::= 'x' a | 'y'                          a stands last: the grammar is regular
 
 The verdict, and the cycle that it names, are those of ``lnf.components``, which needs the normal
 form: rules that use each other form a component, and it nests if one of its uses has text
-before it and one has text behind it.
+before it and one has text after it.
 """
 
 from collections import deque
@@ -32,7 +32,7 @@ def check_nesting(rules: Rules) -> None:
 
 
 def _uses(rules: Rules, rule: int) -> Iterator[tuple[int, bool, bool]]:
-    """The rules that a rule names, and whether text stands before and behind them in it."""
+    """The rules that a rule names, and whether text stands before and after them in it."""
     pending = [(rules.bodies[rule], False, False)]
     while pending:
         e, before, behind = pending.pop()

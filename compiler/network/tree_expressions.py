@@ -136,7 +136,7 @@ class Expressions:
         return found
 
     def _added(self, expressions: Sequence[Expr], done: dict[int, int]) -> int:
-        """The number of the first of expressions, behind which stands all inside it, in the order
+        """The number of the first of expressions, after which stands all inside it, in the order
         of the text; ``done``: those of all that have one, by ``id``."""
         kinds, all_parts, contents = self.kinds, self.parts, self.contents
         numbers = self._numbers

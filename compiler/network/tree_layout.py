@@ -1,7 +1,7 @@
 """Write a grammar's rules as automata that call one another.
 
     a rule that is called        a call, and an ε edge beside it where the rule may be missing
-    a rule behind which nothing  a jump to where the rule is written with that end: once for each
+    a rule after which nothing  a jump to where the rule is written with that end: once for each
     but one state follows        rule and state, which copies it
     a repetition that is counted a call of its item, with the bounds
     a permutation                a call of each part that it may begin with
@@ -72,15 +72,15 @@ class Layout:
         self.copied: set[int] = set()
         self.owners = [rules.start]
         self._first_call = FIRST_TERMINAL + rules.terminals
-        # (rule, the state behind it) -> the state in front of it, in the order of the
+        # (rule, the state after it) -> the state in front of it, in the order of the
         # automata.
         self._starts: dict[tuple[int, int], int] = {}
-        # In front of what is not written yet: the rule, and the state behind it.
+        # In front of what is not written yet: the rule, and the state after it.
         self._unlaid: dict[int, tuple[int, int]] = {}
         self._waiting: list[int] = []
-        # In front of parts of a sequence: these, the last first, the state behind, and the rule.
+        # In front of parts of a sequence: these, the last first, the state after, and the rule.
         self._rests: dict[int, tuple[list[int], int, int]] = {}
-        # Calls that may turn out to be tail calls: state, rule, the state behind it.
+        # Calls that may turn out to be tail calls: state, rule, the state after it.
         self._calls: list[tuple[int, int, int]] = []
         self._calling: set[int] = set()
         # What is called: rules, items with their bounds, and parts of permutations.
@@ -131,7 +131,7 @@ class Layout:
         return Procedure(self._rules.names[owner], start, (least, most))
 
     def _start(self, rule: int, end: int) -> int:
-        """The state in front of a rule behind which there is ``end``."""
+        """The state in front of a rule after which there is ``end``."""
         key = rule, end
         if key not in self._starts:
             state = self._starts[key] = self.components.new_state()
@@ -220,7 +220,7 @@ class Layout:
             return
         again = components.new_state()
         components.add_epsilon(again, end)
-        # Any number of tails behind the rule are tails of the rule itself.
+        # Any number of tails after the rule are tails of the rule itself.
         self._starts[rule, again] = start
         tails = [(tail, again, again) for tail in reversed(loop.tails)]
         heads = self._not_words(loop.heads, start, again, rule)
@@ -328,7 +328,7 @@ class Layout:
         words = [e for e in options if rules.kinds[e] == LITERAL]
         if len(words) < _MANY_WORDS:
             return list(reversed(options))
-        # By node and byte the node behind it.
+        # By node and byte the node after it.
         behind: dict[int, int] = {}
         for e in words:
             word, node = rules.contents[e], start

@@ -261,7 +261,7 @@ class Openness:
 
     @property
     def looked_at(self) -> Iterable[int]:
-        """The expressions, each behind its parts and what it names before it."""
+        """The expressions, each after its parts and what it names before it."""
         return self._values
 
     def first(self, e: int) -> int:
@@ -287,7 +287,7 @@ class Openness:
         return (first, after) != before
 
     def _of(self, root: int, values: dict[int, tuple[int, int]]) -> tuple[int, int]:
-        """The first bytes of an expression, and those behind its ends, each as bits."""
+        """The first bytes of an expression, and those after its ends, each as bits."""
         pending = [root]
         while pending:
             e = pending[-1]

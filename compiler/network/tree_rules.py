@@ -174,7 +174,7 @@ class Rules(Expressions):
         return bool(self.nullable[self.bodies[rule]])
 
     def repeated(self, e: int) -> bool:
-        """Whether an expression is a part more than once, or one part behind another."""
+        """Whether an expression is a part more than once, or one part after another."""
         if self.kinds[e] == ORDERS:
             return True
         if self.kinds[e] != TIMES:
@@ -241,7 +241,7 @@ class Rules(Expressions):
                         corners.add(used)
                     if behind:
                         ends.append((used, behind))
-                    # Behind the loop of a rule, the rule itself is that loop again.
+                    # After the loop of a rule, the rule itself is that loop again.
                     if more or not last or (looping is not None and used != looping):
                         copies[used] = copies.get(used, 0) + copied
                 elif kind < RULE:

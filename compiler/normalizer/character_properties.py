@@ -7,7 +7,7 @@ A text is *in normal form* if the tokenizer's normalizers leave it as it is; no 
 canonical tokenization. By Unicode Standard Annex 15 a text is in a normalization form iff
 
     each character by itself is,
-    marks (characters of a combining class that is not 0) behind each other have classes that do
+    marks (characters of a combining class that is not 0) after each other have classes that do
     not fall, and
     no character composes with the starter before it. Between a starter and a mark that compose
     lies no mark of the same class, between two starters that do lies nothing.
@@ -15,7 +15,7 @@ canonical tokenization. By Unicode Standard Annex 15 a text is in a normalizatio
 The decomposition of a starter counts, not the starter: é with a dot below is the character ẹ with
 an acute accent. So of each starter it is known which characters change it. A character is *inert*
 if it leaves any text before it in normal form (ICU's ``NFC_Inert`` and the like, which also ask
-that nothing behind composes with it).
+that nothing after composes with it).
 
 ``readable_characters`` says which characters an automaton over the bytes of UTF-8 reads anywhere.
 States that read the same in d continuation bytes are of one kind; the kinds of d bytes are the
@@ -80,7 +80,7 @@ class CharacterProperties:
 
     @property
     def is_inert(self) -> NDArray[np.bool_]:
-        """Classes of characters that are in normal form behind any text, bool (K,)."""
+        """Classes of characters that are in normal form after any text, bool (K,)."""
         found: NDArray[np.bool_] = (self.combining == 0) & (self.second < 0)
         found[CHANGED] = False
         return found
@@ -250,7 +250,7 @@ def read_characters(tables: NetworkTables) -> NDArray[np.bool_]:
 
 
 def first_characters(dfa: Dfa) -> Dfa:
-    """An automaton of what members begin with: nothing is read behind the first character."""
+    """An automaton of what members begin with: nothing is read after the first character."""
     within = (dfa.table[:, dfa.classes[0x80:0xC0]] != DEAD).any(axis=1)
     return replace(
         dfa,

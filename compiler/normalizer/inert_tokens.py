@@ -1,16 +1,16 @@
 """Tokens by the characters that they hold: inert ones, and those that end inside a character.
 
     not_plain          tokens that hold more than whole characters that are in normal form alone
-    is_inert           behind the end of a character that it may begin with, a token holds inert
-                       characters alone, which are in normal form behind any text
+    is_inert           after the end of a character that it may begin with, a token holds inert
+                       characters alone, which are in normal form after any text
     split_characters   of a token that ends inside a character, which tokens may end it
 
-Behind a token t that ends inside a character the normal-form DFA is in one of some states, by what
+After a token t that ends inside a character the normal-form DFA is in one of some states, by what
 went before t. Each lets some *tails* end the character, tokens that begin inside one. Decoding need
-not look for an end behind t if what a grammar leaves holds a tail for each of these states; so only
+not look for an end after t if what a grammar leaves holds a tail for each of these states; so only
 least sets of tails are stored: a set that holds another is met where that is.
 
-    states behind t    let the tails    {u, v}, {u, v, w} and {w} lead on
+    states after t    let the tails    {u, v}, {u, v, w} and {w} lead on
     stored             {u, v} and {w}
 """
 
@@ -62,7 +62,7 @@ def ends_inside(octets: bytes) -> bool:
 
 
 def is_inert(octets: bytes, plain: NDArray[np.bool_], may_begin: NDArray[np.bool_]) -> bool:
-    """Whether a token holds, behind the end of a character, characters of ``plain`` alone.
+    """Whether a token holds, after the end of a character, characters of ``plain`` alone.
 
     ``may_begin``: bool (0x110000,), those of which a last one that has begun may be any.
     """

@@ -10,7 +10,7 @@ in every normal form. Where the product would grow too much, only characters tha
 wherever they stand are taken out of the grammar, and the normal-form DFA of all characters is
 followed while decoding (``artifacts/normalizer``).
 
-    (e|x)(\u0301|\u0323)    four members; with NFC two of them, e behind which either mark composes
+    (e|x)(\u0301|\u0323)    four members; with NFC two of them, e after which either mark composes
                             is left out
 """
 
@@ -58,7 +58,7 @@ class NormalFormTables:
     (``NormalFormDfa``). ``split``: those that end inside a character. ``inert``,
     ``inert_classes``, ``inert_start``: as ``table``, ``classes`` and ``start``, of the texts of
     inert characters. ``bound``: int32, the tokens that hold other characters, beside one that they
-    end. ``restarts``: bytes that no text has, and behind which another
+    end. ``restarts``: bytes that no text has, and after which another
     one begins. ``prefixes``: a byte that is read as another one is, and that one; or none.
     """
 
@@ -171,7 +171,7 @@ def _members(dfa: Dfa, whole: MarkedDfa, tables: NormalFormTables, limits: Limit
 
 
 def _least_states(characters: CharacterProperties, present: NDArray[np.integer]) -> int:
-    """States that ``normal_form_automaton`` has at the least: behind starters that different
+    """States that ``normal_form_automaton`` has at the least: after starters that different
     characters change."""
     here = np.isin(np.arange(len(characters.seconds)), characters.second[present])
     changes = characters.changes[np.unique(characters.row[present])] & here
@@ -190,7 +190,7 @@ def normal_form_automaton(
     # Combining classes of characters that are there, 0 first.
     orders = np.unique(np.append(combining[present], 0))
     here = np.isin(np.arange(len(characters.seconds)), second[present])
-    # Row d·O + o: of starter d what is behind class o and may still be reached unblocked.
+    # Row d·O + o: of starter d what is after class o and may still be reached unblocked.
     rows = np.unique(np.append(characters.row[present], 0))
     held = (characters.changes[rows] & here)[:, None, :]
     held = held & ((orders[:, None] == 0) | (characters.seconds > orders[:, None]))

@@ -2,12 +2,12 @@
 
     pattern  ->  pattern_program.py: an ordered program  ->  boundary_automaton: a DFA over marks
 
-Whether a match ends at a place depends on the text behind it, so the automaton over marked
+Whether a match ends at a place depends on the text after it, so the automaton over marked
 characters guesses and verifies. A state is (ordered threads of the current match, threads that must
 fail, and what the program's looks behind see). Where the symbol says that
 
     a pre-token starts (mark 1) and the match ends:  the threads before MATCH would have been
-        preferred, so they must fail from now on; those behind it are dropped
+        preferred, so they must fail from now on; those after it are dropped
     none starts (mark 0) though the match could end: a thread before MATCH must match later; the
         others are dropped
     a thread that must fail reaches MATCH:           the guess was wrong
@@ -110,7 +110,7 @@ class Machine:
             )
 
     def closure(self, threads: Iterable[int]) -> _Threads:
-        """The threads behind all forks, in order, each once (the ε-closure)."""
+        """The threads after all forks, in order, each once (the ε-closure)."""
         found: dict[int, None] = {}
         pending = list(threads)[::-1]
         seen = set()
@@ -128,7 +128,7 @@ class Machine:
     def resolved(
         self, threads: Iterable[int], behind: frozenset[int], atom: int | None
     ) -> _Threads:
-        """The threads behind all looks, given those that find what they look for before, and what
+        """The threads after all looks, given those that find what they look for before, and what
         follows: an atom, or the end (None)."""
         found: dict[int, None] = {}
         pending = list(threads)[::-1]

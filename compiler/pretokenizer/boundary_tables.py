@@ -3,7 +3,7 @@
     each splitting step    pattern -> program -> automaton over atoms (``boundary_automaton``)
     all of them            composed -> over UTF-8 bytes (``character_classes``)
     the other steps        intersected with the texts that they leave alone (``fixed_points``), each
-                           behind the prefix that it does not see (``prefix_and_replacement``)
+                           after the prefix that it does not see (``prefix_and_replacement``)
     ``ignore_merges``      tokens of whole pre-tokens read with mark 3 (``ignore_merges``)
 
 For GPT-2 that is 15 states over atoms and 1,440 over bytes. "I'm ok" is accepted with the start
@@ -39,7 +39,7 @@ from .marked_dfa import DEAD, MarkedDfa, composed, intersected, unmarked, unspli
 from .pattern_program import compile_program, sets_of
 from .prefix_and_replacement import TextRewriting, splits_of, text_rewriting, texts_behind
 
-# The most states over bytes where steps behind ``ByteLevel`` split; Falcon has 1,766.
+# The most states over bytes where steps after ``ByteLevel`` split; Falcon has 1,766.
 _MAX_BYTE_STATES = 50_000
 
 
@@ -51,7 +51,7 @@ class PretokenizerTables:
     ``fallback``: int32 (256,), the byte token of each byte, -1 for none. ``prefix``: what the
     tokenizer puts before a text that is not empty; if ``unless_begun`` only before texts that do
     not begin with it. ``texts``: the same texts over bytes, (S, 2, 256), with the start of the text
-    as its only mark, and behind ``text_prefix``. ``whole_pieces``: the tokens that stand for a
+    as its only mark, and after ``text_prefix``. ``whole_pieces``: the tokens that stand for a
     whole pre-token only, with their bytes. ``changes``: some texts are left out since a step would
     replace or remove a part of them. ``prompt``: the state of ``dfa`` before a prompt, 0 for its
     start.

@@ -42,8 +42,8 @@ from .prefix_and_replacement import RewritingStep
 # Atoms of added tokens: other characters, those of words, and then each character of a token.
 _OTHER, _WORD, _FIRST = 1, 2, 3
 
-# Atoms of ``Strip``: other characters, white space. States of its automaton: the start, behind
-# another character, behind white space.
+# Atoms of ``Strip``: other characters, white space. States of its automaton: the start, after
+# another character, after white space.
 _WHITE = 2
 _START, _BEHIND_OTHER, _BEHIND_WHITE = 1, 2, 3
 
@@ -218,7 +218,7 @@ def _unstripped(step: Strip, change: RewritingStep) -> tuple[MarkedDfa, Alphabet
 
 
 def _written_alike(char: str, change: RewritingStep) -> CharSet:
-    """The characters for which the normalizers behind the step write what they write for ``char``.
+    """The characters for which the normalizers after the step write what they write for ``char``.
 
     A space is one of them where ``char`` is what they write for it.
     """

@@ -256,7 +256,7 @@ def synchronous_product(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The synchronous product of two automata, from some pairs of states on, breadth first.
 
-    ``first``: (A, …), ``second``: (B, …), next states by symbol, 0 dead; the axes behind the first
+    ``first``: (A, …), ``second``: (B, …), next states by symbol, 0 dead; the axes after the first
     are broadcast. ``begin``: the pairs ``a * B + b`` to begin with, each once. Returns the pairs,
     int64 (N,): the dead one, those of ``begin``, then level by level in ascending order; and their
     table, int32 (N, …). ``check`` is called with the number of pairs, again and again.

@@ -35,7 +35,7 @@ class Op(Enum):
     AHEAD = "ahead"
     NOT_AHEAD = "not ahead"
     BEHIND = "behind"
-    NOT_BEHIND = "not behind"
+    NOT_BEHIND = "not after"
     MATCH = "match"
 
 
@@ -159,7 +159,7 @@ class _Parser:
 
 
 def _emit(node: _Node, code: list[Instruction]) -> None:
-    """Append the code of ``node``; it goes on behind its last instruction.
+    """Append the code of ``node``; it goes on after its last instruction.
 
     ``check_pattern`` bounds the brackets, and with them the recursion, and the copies.
     """

@@ -44,7 +44,7 @@ from .marked_dfa import DEAD, MarkedDfa
 # Each character is a state of tables. Real tokenizers put one there.
 _LONGEST_PREFIX = 100
 
-_STAGE = "the members behind what the tokenizer puts before a text"
+_STAGE = "the members after what the tokenizer puts before a text"
 
 
 def members_behind(
@@ -52,7 +52,7 @@ def members_behind(
 ) -> tuple[Dfa, int]:
     """The DFA of ``prefix`` + member for each member that is not empty, and of the empty member.
 
-    Also returns the state in which a member begins without a prefix, as behind a prompt. States of
+    Also returns the state in which a member begins without a prefix, as after a prompt. States of
     ``dfa`` keep their numbers. Raises ``LimitError``.
     """
     by_byte = dfa.table[:, dfa.classes]
@@ -86,7 +86,7 @@ def members_behind(
 
 
 class _Unions:
-    """Pairs of states that stand for a member read as it is or behind the prefix: either accepts.
+    """Pairs of states that stand for a member read as it is or after the prefix: either accepts.
 
     ``pairs``: those met so far; pair i has the number ``first`` + i.
     """
@@ -112,7 +112,7 @@ class _Unions:
 
 
 def texts_behind(dfa: MarkedDfa, prefix: bytes, *, unless_begun: bool = False) -> MarkedDfa:
-    """The texts of ``dfa``, which reads all marks alike, behind ``prefix``, and the empty text.
+    """The texts of ``dfa``, which reads all marks alike, after ``prefix``, and the empty text.
 
     With ``unless_begun`` a text that begins with a space is spelled as it is. Without that space it
     is spelled alike, and must be in ``dfa`` too; raises ``ValueError`` if there is one that is not.
@@ -173,7 +173,7 @@ class RewritingStep:
 
     ``before``: what later steps put before a text, with plain spaces. ``seen``: whether the step
     finds a prefix before the text. ``space``: the character that it finds for a space.
-    ``written``: the character that stands for a space behind all normalizers.
+    ``written``: the character that stands for a space after all normalizers.
     """
 
     step: Strip | Replace
@@ -190,7 +190,7 @@ class TextRewriting:
     ``prefix``: what is put before each text that is not empty, with plain spaces; if
     ``unless_begun`` only before texts that do not begin with it. ``pretokenizer_prefix``: the part
     of it that the first pre-tokenizer puts there. ``space``: the character that stands for a space
-    in tokens of characters, None for the space itself. ``normalized_space``: the same behind the
+    in tokens of characters, None for the space itself. ``normalized_space``: the same after the
     normalizers. ``left_out``: texts whose occurrences are replaced and never written again.
     ``changes``: the other normalizers that change some texts, in order.
     """
@@ -303,7 +303,7 @@ def _finds_in_normalized(tokenizer: Tokenizer) -> bool:
 
 
 def splits_of(tokenizer: Tokenizer) -> tuple[list[Split], list[Split]]:
-    """How its steps split: those that see the text, then those behind ``ByteLevel``, which see the
+    """How its steps split: those that see the text, then those after ``ByteLevel``, which see the
     characters that stand for bytes.
 
     Raises ``TokenizerError`` if one of the latter removes what it matches, or writes bytes again.

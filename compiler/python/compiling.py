@@ -28,7 +28,7 @@ _OPTION = re.compile(r"--([a-z][a-z-]*[a-z])(?: (any|none|all|exact|ignore|decim
 
 class Options(TypedDict, total=False):
     """What ``CompileOptions`` and ``SchemaOptions`` say, by the same names, and ``Limits``, by
-    theirs behind ``max_``."""
+    theirs after ``max_``."""
 
     dialect: str | None
     start: str | None

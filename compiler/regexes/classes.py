@@ -317,7 +317,7 @@ def _any_ranges(flags: Flags) -> ir.CodePoints:
 
 @dataclass(slots=True)
 class _Class:
-    """A bracketed class that is open: what stands before the last operator, and behind it; the
+    """A bracketed class that is open: what stands before the last operator, and after it; the
     character that may begin a range, and whether it does."""
 
     opening: RegexToken
@@ -337,7 +337,7 @@ class _Class:
 def class_of(
     opening: RegexToken, tokens: Iterator[RegexToken], lexer: RegexLexer, report: Report
 ) -> tuple[ir.CodePoints, int]:
-    """What […] and [^…] hold, and where they end; ``tokens`` go on behind the opening bracket.
+    """What […] and [^…] hold, and where they end; ``tokens`` go on after the opening bracket.
 
     What is wrong inside goes to ``report``. Raises ``UnexpectedError``.
     """

@@ -19,7 +19,7 @@ KNOWN = frozenset("imsxuaRU")
 
 # Flags that no text can set: the syntax is that of Python, or of ECMA-262 in unicode mode. Where
 # that makes an error of what browsers read without it and what people do write, ECMA is as there
-# (annex B): marks behind a backslash, ``{`` and ``]`` as themselves, ``[\\w-.]``.
+# (annex B): marks after a backslash, ``{`` and ``]`` as themselves, ``[\\w-.]``.
 PLAIN, ECMA = "plain", "ecma"
 
 HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
@@ -155,7 +155,7 @@ class RegexToken(str):
 
     @property
     def is_more(self) -> bool:
-        """Whether a quantifier has a mark behind it: it is lazy or possessive."""
+        """Whether a quantifier has a mark after it: it is lazy or possessive."""
         return len(self) > 1 and self[-1] in "?+"
 
 
@@ -256,7 +256,7 @@ class RegexLexer:
             self._report("a group's name begins with a letter or '_'", span, None)
 
     def _change(self, text: str, place: int) -> None:
-        """Set the flags in front of a hyphen, clear those behind it."""
+        """Set the flags in front of a hyphen, clear those after it."""
         added, hyphen, removed = text.partition("-")
         span = Span(place, place + len(text))
         if not added + removed or (hyphen and not removed):
@@ -282,7 +282,7 @@ class RegexLexer:
                 return len(self._text)
             start, place = found.span()
             if kind == "SET_OPERATOR" and self._text[place : place + 1] == "]":
-                # With nothing behind it, it is two characters.
+                # With nothing after it, it is two characters.
                 kind, place = "CLASS_CHAR", start + 1
             if self._text[start:place] == "-" and ready and self._text[place : place + 1] != "]":
                 kind = "RANGE"

@@ -197,7 +197,7 @@ class Parser:
         self._report(_UNSUPPORTED.get(opening, _RECURSION), token.span)
 
     def _repeat(self, group: _Group, token: RegexToken) -> None:
-        """An item with * + ? {m} {m,} {,n} {m,n} behind it, lazy with another ? behind that."""
+        """An item with * + ? {m} {m,} {,n} {m,n} after it, lazy with another ? after that."""
         if not group.parts or group.complements or not group.parts[-1].is_repeatable:
             message = f"there is nothing that {token} could repeat"
             hint = r"write \*, \+, \? or \{ for the character"

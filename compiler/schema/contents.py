@@ -54,7 +54,7 @@ def json_texts(levels: int) -> Dfa:
 def base64(of: Dfa | None = None) -> Dfa:
     """Bytes in base64 (RFC 4648), padded, the unused bits 0: any, or those that ``of`` accepts.
 
-    Four digits are three bytes. Between them a state is one of ``of``, behind the last whole byte,
+    Four digits are three bytes. Between them a state is one of ``of``, after the last whole byte,
     and the bits that are left of it: six, four or two.
     """
     if of is None:

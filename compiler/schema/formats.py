@@ -23,7 +23,7 @@ NARROWED: Mapping[str, str] = {
     " angle brackets in quoted local parts, and address literals other than those of IPv4 and IPv6",
     "idn-email": "local parts of more than 16 characters if one is not ASCII; of domains, what"
     " email and idn-hostname leave out",
-    "hostname": "labels with hyphens in places 3 and 4, A-labels (xn--) among them; behind the"
+    "hostname": "labels with hyphens in places 3 and 4, A-labels (xn--) among them; after the"
     " third label, more than 61 characters or two hyphens together",
     "idn-hostname": "what hostname leaves out; labels beyond ASCII that have more than 10"
     " characters, capital letters, or others than the usual letters of Latin, Greek, Cyrillic,"

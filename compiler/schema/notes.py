@@ -95,7 +95,7 @@ def _at_others(message: str, count: int) -> str:
 
 
 def together(found: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Notes, with one about spellings for all that there are, behind the others."""
+    """Notes, with one about spellings for all that there are, after the others."""
     rest = [each for each in found if not each.message.startswith(SPELLINGS)]
     about = [each.message for each in found if each.message.startswith(SPELLINGS)]
     kinds = [kind for kind in (ORDER, ESCAPED, NUMBERS) if any(kind in each for each in about)]

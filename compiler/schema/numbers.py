@@ -65,7 +65,7 @@ def numbers() -> Dfa:
 
 @lru_cache(_KEPT)
 def integers(decimal: bool) -> Dfa:
-    """Integers without an exponent: digits alone, or if ``decimal`` also behind them a point and
+    """Integers without an exponent: digits alone, or if ``decimal`` also after them a point and
     zeros."""
     after = {
         "": {"-": "-", "0": "0", "9": "9"},
@@ -84,7 +84,7 @@ def integers(decimal: bool) -> Dfa:
 
 
 class _Compared(NamedTuple):
-    """How far a number is read: ``place`` digits of its ``part``, before the point or behind it;
+    """How far a number is read: ``place`` digits of its ``part``, before the point or after it;
     ``order``: those digits and as many of the bound's, compared, -1, 0 or 1."""
 
     negative: bool = False
@@ -159,8 +159,8 @@ def multiple_of(divisor: Fraction, limits: Limits | None = None) -> Dfa:
     if places:
         limits.check_states(base * (places + 1), _STAGE)
     limits.check_allocation(base * _REMAINDER_BYTES, _STAGE)
-    # States: dead, the start, behind a sign, behind the only zero, the end (a multiple, behind
-    # which only zeros may follow), behind the point of an integer if ``places`` is 0; then the
+    # States: dead, the start, after a sign, after the only zero, the end (a multiple, after
+    # which only zeros may follow), after the point of an integer if ``places`` is 0; then the
     # remainders of what is read before the point, and of what is read when a point and some
     # decimals, less than ``places``, are read.
     start, sign, zero, end, integer, first = range(1, 7)
@@ -182,7 +182,7 @@ def multiple_of(divisor: Fraction, limits: Limits | None = None) -> Dfa:
     table[zero, point] = first + count if places else integer
     for level in range(places + 1):
         rows = slice(first + count * level, first + count * (level + 1))
-        # Decimals that may follow; before the point these are as many as behind the point itself.
+        # Decimals that may follow; before the point these are as many as after the point itself.
         left = places - max(level - 1, 0)
         if level != 1:
             accepting[rows] = remainder * pow(10, left, base) % base == 0
@@ -210,7 +210,7 @@ _REMAINDER_BYTES = 64
 def _distinct_remainders(base: int) -> tuple[_Integers, _Integers]:
     """One remainder of each class of equivalent ones, and the class of each, int64 (base,).
 
-    Behind a remainder r, m digits complete a multiple if their number is -r · 10^m, modulo
+    After a remainder r, m digits complete a multiple if their number is -r · 10^m, modulo
     ``base``. So two are equivalent if, for each m, these are equal or both too large.
     """
     number = np.zeros(base, dtype=np.int64)
@@ -236,7 +236,7 @@ def _sign(difference: int) -> int:
 
 
 def _digits(value: Fraction, limits: Limits) -> tuple[bytes, bytes]:
-    """The digits of the absolute value before the point, and those behind it without zeros at the
+    """The digits of the absolute value before the point, and those after it without zeros at the
     end. Raises ``LimitError`` and ``ValueError``."""
     digits = max(abs(value.numerator), value.denominator).bit_length() * 3 // 10
     limits.check_states(digits, _STAGE)

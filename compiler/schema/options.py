@@ -31,10 +31,10 @@ class SchemaOptions:
     - ``draft``: a name in ``DRAFTS``, of schemas that do not say theirs by ``$schema``; by default
       those may have the keywords of all drafts.
     - ``order``: of an object's named keys. ``fixed``: as the schema's text has them, additional
-      ones behind; ``any``: every order, of at most ``any_limit`` keys. By default 256 where sets
+      ones after; ``any``: every order, of at most ``any_limit`` keys. By default 256 where sets
       are kept while decoding, as counts are, and 6 where each key doubles the states.
     - ``whitespace``: between the tokens of a text. ``flexible``: any number of spaces, tabs and
-      line ends; ``compact``: none; ``python``: one space behind each comma and colon; ``one``: at
+      line ends; ``compact``: none; ``python``: one space after each comma and colon; ``one``: at
       most one space; a number: at most so many characters; ``/x/``: what the whole of the pattern
       x matches, which must be white space.
     - ``integer``: ``plain`` writes integers in digits alone, ``decimal`` also as 1.0.
@@ -43,7 +43,7 @@ class SchemaOptions:
       of texts that draft 7 names, and no other draft.
     - ``unique``: ``refuse`` a ``uniqueItems`` that no automaton decides, ``ignore`` it, or ``hold``
       it where items are compared while decoding.
-    - ``marks_equal``: of ``hold``, whether texts are read with marks behind equal items, which
+    - ``marks_equal``: of ``hold``, whether texts are read with marks after equal items, which
       schemas have where some ``uniqueItems`` needs them.
     - ``ascii``: write what is not ASCII as escapes.
     - ``escapes``: which ones texts may have that the schema asks something of (constants, keys,

@@ -270,7 +270,7 @@ class Places:
         return self._of(kept, near.pointer, near.base, near.scope, near.draft, near.span, True)
 
     def order_of(self, pointer: str) -> int:
-        """Where the value at a pointer begins; behind all where that is another document."""
+        """Where the value at a pointer begins; after all where that is another document."""
         span = self.document.spans.get(pointer.removeprefix("#"))
         return len(self.document.source.text) if span is None else span.start
 

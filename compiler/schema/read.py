@@ -83,7 +83,7 @@ def read_json(source: Source, limits: Limits | None = None) -> Document:
 
 
 def read_value(source: Source, place: int, limits: Limits) -> Document:
-    """The JSON value that begins at a place of a text, whatever stands behind it. Raises as
+    """The JSON value that begins at a place of a text, whatever stands after it. Raises as
     ``read_json`` does."""
     return _Reader(source, limits, "json-schema").read(place)
 
@@ -240,7 +240,7 @@ class _Reader:
     def _close(
         self, stack: list[tuple[Json, str, int]], place: int
     ) -> tuple[str, str, int, Json, bool]:
-        """End the innermost container, whose bracket was read, and those that end behind it; then
+        """End the innermost container, whose bracket was read, and those that end after it; then
         what comes next: key, pointer and place, or the whole value."""
         while True:
             value, pointer, start = stack.pop()
@@ -258,7 +258,7 @@ class _Reader:
             return key, pointer, place, None, False
 
     def _key(self, opened: tuple[Json, str, int], place: int, other: str) -> tuple[str, str, int]:
-        """A key and its colon: the key, the pointer of its value, the place behind."""
+        """A key and its colon: the key, the pointer of its value, the place after."""
         found = _TOKEN.match(self.source.text, place)
         if found is None or found.lastgroup != "text":
             raise self._unexpected(place, f"a key or {other}" if other else "a key")

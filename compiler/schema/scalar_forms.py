@@ -272,7 +272,7 @@ class ScalarForms:
             del self._busy[key]
 
     def _too_deep(self, literal: int) -> Exception:
-        """The error of a place behind which too many others are about the same value."""
+        """The error of a place after which too many others are about the same value."""
         place = self.goals.nearest((literal,))
         assert place is not None
         pending, seen = [place], set[Place]()

@@ -338,7 +338,7 @@ def are_within(dfa: Dfa, texts: Lengths) -> bool:
     for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
         follows[source].append(target)
         before[target] += 1
-    # Each state behind all those that lead to it (Kahn 1962), with the most bytes in front of it;
+    # Each state after all those that lead to it (Kahn 1962), with the most bytes in front of it;
     # no character has less than a byte.
     longest = [0] * dfa.states
     ordered = [] if before[dfa.start] else [dfa.start]

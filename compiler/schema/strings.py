@@ -41,17 +41,17 @@ _FIRST_BYTES = (0, 0x80, 0x90, 0xA0, 0xC0, 0xC2, 0xE0, 0xE1, 0xED, 0xEE, 0xF0, 0
 _UTF8_CLASSES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 7, 9, 10, 11, 4)
 
 # One character: where each class leads from its start and from the seven states inside it, as
-# numbers of these states. 0 is the state behind the character, -1 the dead one.
+# numbers of these states. 0 is the state after the character, -1 the dead one.
 _CHARACTER = np.array(
     [
         [0, -1, -1, -1, -1, 1, 2, 3, 4, 5, 6, 7],
         [-1, 0, 0, 0, -1, -1, -1, -1, -1, -1, -1, -1],  # the last byte follows
-        [-1, -1, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1],  # behind E0
+        [-1, -1, -1, 1, -1, -1, -1, -1, -1, -1, -1, -1],  # after E0
         [-1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1],  # the last two bytes follow
-        [-1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1],  # behind ED
-        [-1, -1, 3, 3, -1, -1, -1, -1, -1, -1, -1, -1],  # behind F0
+        [-1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1, -1],  # after ED
+        [-1, -1, 3, 3, -1, -1, -1, -1, -1, -1, -1, -1],  # after F0
         [-1, 3, 3, 3, -1, -1, -1, -1, -1, -1, -1, -1],  # the last three bytes follow
-        [-1, 3, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1],  # behind F4
+        [-1, 3, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1],  # after F4
     ]
 )
 _PER_CHARACTER = len(_CHARACTER)
@@ -111,13 +111,13 @@ def lengths(least: int, most: int | None, limits: Limits | None = None) -> Dfa:
     if most is not None and most < least:
         raise ValueError(f"no text has between {least} and {most} characters")
     count = max(least, 1) if most is None else most
-    # Any number of characters alone have no state behind the first one but the start.
+    # Any number of characters alone have no state after the first one but the start.
     is_any = least == 0 and most is None
     size = 2 + _PER_CHARACTER * count - is_any
     limits = limits or Limits()
     limits.check_states(size, _STAGE)
     limits.check_allocation(size * _CHARACTER.shape[1] * 4, _STAGE)
-    # The start is state 1. For each character there follow the state behind it and those inside
+    # The start is state 1. For each character there follow the state after it and those inside
     # it, in the order in which a search from the start meets them.
     inside = 2 + np.arange(count * _PER_CHARACTER).reshape(count, _PER_CHARACTER) - is_any
     starts = np.append(1, inside[:, 0])
@@ -195,21 +195,21 @@ def as_json(
     return written.automaton(limits)
 
 
-# What the escapes behind one state take.
+# What the escapes after one state take.
 _ESCAPED_BYTES = 4 * 64 * 40
 
 
 class _Trie:
     """The trie of sorted, distinct words; node 0 is the root.
 
-    ``parents``, ``octets``: of each node behind the root its parent, which has a smaller number,
+    ``parents``, ``octets``: of each node after the root its parent, which has a smaller number,
     and the byte that leads to it, (nodes - 1,). ``ends``: the node of each word.
     """
 
     def __init__(self, words: Sequence[bytes], limits: Limits) -> None:
         lengths = [len(word) for word in words]
         shared = [0, *map(_shared, words, words[1:])]
-        # A word adds a node for each byte behind what it shares with the one before.
+        # A word adds a node for each byte after what it shares with the one before.
         added = np.array(lengths) - shared
         firsts = np.cumsum(added) - added + 1
         size = int(added.sum()) + 1
@@ -303,7 +303,7 @@ class _Written:
     """Makes the automaton of the JSON strings that write the texts of another.
 
     States 0 to S - 1 are those of the texts, between two characters or, without ``ascii``, inside
-    one; the others are inside an escape. ``escaped``: the states behind which a character may stand
+    one; the others are inside an escape. ``escaped``: the states after which a character may stand
     that is written by ``\\uXXXX``.
     """
 
@@ -354,7 +354,7 @@ class _Written:
         return found
 
     def _escapes(self) -> _States:
-        """The state behind a backslash of each state, int32 (S,)."""
+        """The state after a backslash of each state, int32 (S,)."""
         every = np.arange(self._dfa.states)
         units = np.zeros((len(every), 1), dtype=np.int32)
         units[self.escaped, 0] = self._units(self.escaped)
@@ -363,7 +363,7 @@ class _Written:
         return self._rows.states_of(np.column_stack([self._after(every, meant), units]), letters)
 
     def _units(self, states: _Numbers) -> _States:
-        """The state behind ``\\u`` of each of n states, int32 (n,).
+        """The state after ``\\u`` of each of n states, int32 (n,).
 
         Of a code point in hexadecimal digits, the last and two bits of the one before are the last
         byte, and so on.
@@ -371,7 +371,7 @@ class _Written:
         states_of = self._rows.states_of
         digits = np.arange(16)
         high, low = digits >> 2, digits & 3
-        # In front of the last digit: behind which state, and the two bits before.
+        # In front of the last digit: after which state, and the two bits before.
         last = np.zeros((self._dfa.states, 4), dtype=np.int32)
         if self._is_beyond:
             continuing = self._dfa.table[:, np.unique(self._dfa.classes[0x80:0xC0])]
@@ -379,7 +379,7 @@ class _Written:
             last[inside] = states_of(self._continuing(inside).reshape(-1, 4, 16), _HEX)
 
         def pairs(before: _States) -> _States:
-            """In front of the last two digits, from the states behind the four bytes that the
+            """In front of the last two digits, from the states after the four bytes that the
             first two bits may make, (..., 4)."""
             found: _States = last[before[..., high], low]
             return found
@@ -404,7 +404,7 @@ class _Written:
         return self._after(states, range(0x80, 0xC0))
 
     def _surrogates(self, states: _Numbers, last: _States) -> _States:
-        """The states behind ``\\uD8`` to ``\\uDB`` of each of n states, int32 (n, 4); ``last``: in
+        """The states after ``\\uD8`` to ``\\uDB`` of each of n states, int32 (n, 4); ``last``: in
         front of the last digit of all states, by the two bits before, (S, 4).
 
         Of the code point less 0x10000 the first unit has the upper ten bits, the second the lower.
@@ -416,12 +416,12 @@ class _Written:
         found = np.zeros((len(states), 4), dtype=np.int32)
         if not len(heads):
             return found
-        # Behind the first two bytes: by the state before and the upper eight bits.
+        # After the first two bytes: by the state before and the upper eight bits.
         upper = np.arange(0x10, 0x110)
         columns = self._dfa.classes[0x80 + (upper & 0x3F)]
         behind = self._dfa.table[leads[heads][:, upper >> 6], columns]
         inside = np.unique(behind)
-        # Behind the first unit: by the state behind two bytes and the two bits of the third byte
+        # After the first unit: by the state after two bytes and the two bits of the third byte
         # that belong to that unit.
         third = self._continuing(inside).reshape(-1, 4, 4, 4)
         second = states_of(last[third[..., digits >> 2], digits & 3], _HEX)

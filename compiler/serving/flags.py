@@ -22,7 +22,7 @@ Json: TypeAlias = Any
 # Where llguidance's users write its options: at the top of a schema.
 X_GUIDANCE = "x-guidance"
 
-# What stands behind commas and colons, as ``json.dumps`` and xgrammar name it.
+# What stands after commas and colons, as ``json.dumps`` and xgrammar name it.
 _SEPARATORS = {(",", ":"): COMPACT, (", ", ": "): PYTHON}
 
 # Keywords whose schemas are of other values than the one at hand, in a list, by name, or alone.

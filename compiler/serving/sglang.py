@@ -1,7 +1,7 @@
 """SGLang: a grammar backend, ``--grammar-backend constrain``. Interfaces of version 0.5.23.
 
 The entry point ``sglang.srt.plugins`` calls ``register`` in each process. SGLang puts its own
-backends behind a wrapper that waits until a model has thought, and returns registered ones as they
+backends after a wrapper that waits until a model has thought, and returns registered ones as they
 are, so this one waits itself (``ReasoningMethods``). ``engines`` has the environment's variables.
 """
 
@@ -36,11 +36,11 @@ class GrammarMethods:
         self.current_token: int | None = None
 
     def accept_token(self, token: int) -> None:
-        """Take a token. Behind the end nothing is taken. Raises ``ValueError`` for one that is not
+        """Take a token. After the end nothing is taken. Raises ``ValueError`` for one that is not
         allowed."""
         self.current_token = token
         if not self.matcher.accept((token,)) and not self.matcher.is_finished:
-            raise ValueError(f"token {token} is not allowed behind {self.matcher.position} others")
+            raise ValueError(f"token {token} is not allowed after {self.matcher.position} others")
 
     def rollback(self, k: int) -> None:
         """Take back the last tokens, also over the end."""
@@ -104,7 +104,7 @@ class GrammarMethods:
 
 
 class ReasoningMethods:
-    """A grammar that begins behind a model's thoughts, which the tokens ``ends`` close."""
+    """A grammar that begins after a model's thoughts, which the tokens ``ends`` close."""
 
     def __init__(self, grammar: Host, ends: Sequence[int], is_thinking: bool = False) -> None:
         super().__init__()
@@ -165,7 +165,7 @@ class ReasoningMethods:
         return found
 
     def try_jump_forward(self, tokenizer: Host) -> tuple[list[int], str] | None:
-        """As the grammar's, behind the thoughts."""
+        """As the grammar's, after the thoughts."""
         return None if self.is_thinking else self.grammar.try_jump_forward(tokenizer)
 
     def jump_forward_str_state(self, helper: tuple[list[int], str]) -> tuple[str, int]:
@@ -176,7 +176,7 @@ class ReasoningMethods:
 class BackendMethods:
     """A service as SGLang's ``BaseGrammarBackend``.
 
-    ``grammar``, ``reasoning``, ``invalid``: the classes of its grammars, of those behind thoughts,
+    ``grammar``, ``reasoning``, ``invalid``: the classes of its grammars, of those after thoughts,
     and of what could not be compiled. ``ends``: the tokens that close thoughts, none where the
     model does not think. ``flags``: of JSON, as ``flags.with_flags`` reads them.
     """

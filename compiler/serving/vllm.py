@@ -58,11 +58,11 @@ class GrammarMethods:
         self.matcher = matcher
 
     def accept_tokens(self, request_id: str, tokens: Sequence[int]) -> bool:
-        """Take tokens; those behind the end are ignored, as vLLM's own backends do."""
+        """Take tokens; those after the end are ignored, as vLLM's own backends do."""
         return self.matcher.accept(tokens) == len(tokens) or self.matcher.is_finished
 
     def validate_tokens(self, tokens: Sequence[int]) -> list[int]:
-        """The drafts that ``accept_tokens`` would take, and for those behind the tokens that must
+        """The drafts that ``accept_tokens`` would take, and for those after the tokens that must
         come there, which are as many at most; nothing is taken."""
         return with_forced(self.matcher, tokens)
 

@@ -33,7 +33,7 @@ UNAVAILABLE, STARVED = 70, 75
 class Workers:
     """``count`` compiling processes for one tokenizer, by a name that ``load_tokenizer`` takes.
 
-    ``niceness``: how far they stand back behind the server's own threads, on POSIX.
+    ``niceness``: how far they stand back after the server's own threads, on POSIX.
     """
 
     def __init__(self, tokenizer: str, count: int, niceness: int = 10) -> None:

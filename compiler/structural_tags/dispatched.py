@@ -24,7 +24,7 @@ class Dispatched(Expressions):
         *,
         is_repeated: bool,
     ) -> tree.Expr:
-        """Free text, and behind each pattern in it its content. Patterns stand at
+        """Free text, and after each pattern in it its content. Patterns stand at
         ``rules/i/0`` of the pointer."""
         if not patterns:
             return self.free_text(pointer, excluded)

@@ -53,7 +53,7 @@ class Dispatching(Writing):
         rests: Sequence[Callable[[], tree.Expr]],
         around: Around,
     ) -> tree.Expr:
-        """``begins``: pointer and begin of each tag; ``rests``: what makes what is behind it."""
+        """``begins``: pointer and begin of each tag; ``rests``: what makes what is after it."""
         triggers, of_trigger = value["triggers"], self._tags_of(pointer, value, begins)
         if of_trigger is None:
             return self.text("")

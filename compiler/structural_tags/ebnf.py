@@ -4,7 +4,7 @@ r"""The EBNF of xgrammar's grammars as GBNF, character by character.
       | "b"  # or b             | "b"
 
 There a line break ends a rule only where the next line begins another one, ``name ::=``; in GBNF
-each one does that stands in no brackets and behind no ``|``. So line breaks inside rules become
+each one does that stands in no brackets and after no ``|``. So line breaks inside rules become
 spaces, and places stay what they are. What the two read differently is refused: ``\x41b`` is one
 character there, and two in GBNF.
 """
@@ -48,5 +48,5 @@ def read_differently(text: str) -> Iterator[Diagnostic]:
         if piece["quoted"] is not None:
             for found in _LONG_ESCAPE.finditer(text, piece.start(), piece.end()):
                 message = f"{found[1]} is one character to some readers and several to others"
-                hint = r"write \uXXXX or \UXXXXXXXX, and the digits behind it as they are"
+                hint = r"write \uXXXX or \UXXXXXXXX, and the digits after it as they are"
                 yield Diagnostic(message, Span(*found.span(1)), hint)

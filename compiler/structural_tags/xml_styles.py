@@ -43,7 +43,7 @@ _ENDING = '<>"&|'
 @dataclass(frozen=True, slots=True)
 class Style:
     """``before`` stands before a key; the pieces ``behind`` it, white space between them, before a
-    value, ``{kind}`` filled in; ``closing`` behind it. ``kinds``: what values are called by their
+    value, ``{kind}`` filled in; ``closing`` after it. ``kinds``: what values are called by their
     type, or as ``value``; none where nothing tells them apart. ``item``: what stands before the
     last piece where a value has no key, in an array of tags; None where arrays and objects inside
     are JSON. ``escapes``: how characters of keys are written that would end them."""
@@ -96,7 +96,7 @@ class Tags(Writer):
         # The same rules and names; the place at work is its own.
         vars(self).update(vars(emitter))
         self.emitter, self.style, self.called = emitter, STYLES[style], style
-        # Rules of values behind a key or, in arrays, behind none; those without a rule so far.
+        # Rules of values after a key or, in arrays, after none; those without a rule so far.
         self._written: dict[tuple[Goal, bool], str] = {}
         self._waiting: list[tuple[Goal, bool]] = []
         self._is_item = False
@@ -143,7 +143,7 @@ class Tags(Writer):
         return self.literal(b"")
 
     def colon(self) -> tree.Expr:
-        """Nothing: a value begins with what stands behind its key."""
+        """Nothing: a value begins with what stands after its key."""
         return self.literal(b"")
 
     def permutation(
@@ -179,7 +179,7 @@ class Tags(Writer):
         return self.sequence(self.space(), before, self.reference(name))
 
     def value(self, goal: Goal) -> tree.Reference:
-        """What stands behind a key, or an item: the rule of that goal."""
+        """What stands after a key, or an item: the rule of that goal."""
         key = goal, self._is_item
         if key not in self._written:
             place = self.goals.nearest(goal)
@@ -233,7 +233,7 @@ class Tags(Writer):
         return tree.Pattern(embedded_dfa(numbers.integers(False)), "", self.span)
 
     def _opening(self, kind: str, is_item: bool) -> Iterator[tree.Expr]:
-        """What stands before a value, behind its key."""
+        """What stands before a value, after its key."""
         first, *others = (piece.replace("{kind}", kind) for piece in self.style.behind)
         if is_item:
             yield self.space()

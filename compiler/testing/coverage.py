@@ -134,7 +134,7 @@ def suggested(covered: Covered) -> list[Case]:
 
 
 def appended(file: CaseFile, cases: Sequence[Case]) -> str:
-    """The text of a case file with more cases behind its own. Raises ``CaseFileError`` where they
+    """The text of a case file with more cases after its own. Raises ``CaseFileError`` where they
     cannot stand there."""
     text = file.source.text
     text += "" if text.endswith("\n") else "\n"

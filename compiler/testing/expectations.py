@@ -1,4 +1,4 @@
-"""What a case says of its text besides the verdict: lines ``key: value`` behind ``---``.
+"""What a case says of its text besides the verdict: lines ``key: value`` after ``---``.
 
 Each key has how its value is read, what there is instead, and whether that is the same.
 """

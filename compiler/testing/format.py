@@ -37,7 +37,7 @@ ATTRIBUTES = (
     "command",
 )
 
-# What each attribute says behind its name.
+# What each attribute says after its name.
 _TEXTS = {
     "start": "a rule",
     "command": "a command",
@@ -162,7 +162,7 @@ class _Reader:
         head = self.head(fence)
         if not head or not head[0].text.strip() or head[0].text.lstrip().startswith(":"):
             place = head[0].span if head else fence.span
-            self.say("a case begins with its name", place, "write a line with a name behind '==='")
+            self.say("a case begins with its name", place, "write a line with a name after '==='")
             named = Line(fence.start, "?", fence.behind)
         else:
             named, head = head[0], head[1:]
@@ -176,7 +176,7 @@ class _Reader:
                     f"the text of '{named.text.strip()}' has no end: no line of '---{self.suffix}' "
                     "stands before this one",
                     self.lines[self.at].span,
-                    "a line of '---' ends a text; expectations may stand behind it",
+                    "a line of '---' ends a text; expectations may stand after it",
                 )
             self.at += 1
         if self.at == len(self.lines):
@@ -184,7 +184,7 @@ class _Reader:
                 f"the text of '{named.text.strip()}' has no end: no line of '---{self.suffix}' "
                 "follows",
                 named.span,
-                "a line of '---' ends a text; expectations may stand behind it",
+                "a line of '---' ends a text; expectations may stand after it",
             )
         body = self.lines[before : self.at]
         self.at += 1
@@ -207,7 +207,7 @@ class _Reader:
             raise self.fails(
                 "the head of this case has no end",
                 fence.span,
-                "behind its name and attributes stands a second line of '==='" + self.suffix,
+                "after its name and attributes stands a second line of '==='" + self.suffix,
             )
         self.at += 1
         return self.lines[before : self.at - 1]
@@ -218,15 +218,15 @@ class _Reader:
         rest = rest.strip()
         span = Span(line.span.start, line.span.start + 1 + len(name))
         if not written.startswith(":") or not name:
-            self.say("behind its name a case has attributes", line.span, "they begin with ':'")
+            self.say("after its name a case has attributes", line.span, "they begin with ':'")
         elif name not in ATTRIBUTES:
             self.say(f"there is no attribute ':{name}'", span, _did_you_mean(name, ATTRIBUTES, ":"))
         elif name in said:
             self.say(f"':{name}' is said twice", span)
         elif name in _TEXTS and not rest:
-            self.say(f"':{name}' needs {_TEXTS[name]} behind it", span)
+            self.say(f"':{name}' needs {_TEXTS[name]} after it", span)
         elif rest and name not in _TEXTS and name not in _MAY_SAY:
-            self.say(f"nothing stands behind ':{name}'", line.span)
+            self.say(f"nothing stands after ':{name}'", line.span)
         else:
             said[name] = rest, span, Span(line.span.end - len(rest), line.span.end)
 
@@ -354,7 +354,7 @@ def write(
 
 
 def fence_suffix(text: str) -> str:
-    """What stands behind the lines of ``=`` and ``-`` of a file."""
+    """What stands after the lines of ``=`` and ``-`` of a file."""
     found = (_FENCE.fullmatch(line.text.rstrip()) for line in _lines(text))
     return next((each[1] or "" for each in found if each), "")
 

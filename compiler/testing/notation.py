@@ -99,7 +99,7 @@ def tokens_of(text: str) -> list[Token]:
             found.append(Token(None, int(match[2]), match[0]))
         elif match[3].startswith('"'):
             raise NotationError(
-                "a text in quotes ends in a quote, with white space behind it",
+                "a text in quotes ends in a quote, with white space after it",
                 match.start(),
                 r"inside quotes write \" for a quote",
             )

@@ -47,7 +47,7 @@ _SHOULD_BE = {
 _HELP = {
     (Kind.REJECT, Status.INCOMPLETE): "more text could make it a member: say ':incomplete', or "
     "':invalid' for both",
-    (Kind.INCOMPLETE, Status.REJECTED): "no text behind it could make it a member: say ':reject'",
+    (Kind.INCOMPLETE, Status.REJECTED): "no text after it could make it a member: say ':reject'",
 }
 
 
@@ -257,7 +257,7 @@ def _wrong_verdict(
     if ids is None:
         why = said(verdict, text)
     else:
-        why = f"{verdict.status.value} behind {verdict.offset} of {len(ids)} tokens"
+        why = f"{verdict.status.value} after {verdict.offset} of {len(ids)} tokens"
         why += f"; expected {' or '.join(verdict.tokens) or 'the end'}" * (
             verdict.offset < len(ids)
         )

@@ -178,7 +178,7 @@ class Subject:
         return found
 
     def taken(self, ids: Sequence[int]) -> int:
-        """How many of these tokens the masks allow, one behind the other."""
+        """How many of these tokens the masks allow, one after the other."""
         return self.artifact.matcher().validate(ids)
 
     def mask(self, outcome: Outcome) -> set[int]:
@@ -210,7 +210,7 @@ class Subject:
         """The last token boundary of a text, as ``constrain mask --prefix`` takes it."""
         if self.artifact.manifest.kind == WORD_DFA:
             raise SubjectError(
-                f"{visible(self.name)}: behind a text WordPiece's masks are of normalised words; "
+                f"{visible(self.name)}: after a text WordPiece's masks are of normalised words; "
                 "write the case with ':tokens'"
             )
         return next(iter(boundaries(self.artifact, text)), None)

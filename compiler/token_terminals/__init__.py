@@ -4,5 +4,5 @@ terminal (``constrain.artifacts.token_terminals``).
     tokenizer_tables    a tokenizer's tables -> the same with a token for each sentinel
     request             what an artifact is made for, with those tokens
 
-A text ends before a sentinel, and another one begins behind it.
+A text ends before a sentinel, and another one begins after it.
 """

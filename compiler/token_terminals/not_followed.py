@@ -37,13 +37,13 @@ def merges_alone(tokenizer: Tokenizer) -> bool:
 
 
 def _puts_otherwise(tokenizer: Tokenizer) -> str:
-    """The step that puts before texts several characters, or what is looked for behind it; empty if
+    """The step that puts before texts several characters, or what is looked for after it; empty if
     there is none."""
     prepends = [step for step in tokenizer.normalizers if isinstance(step, Prepend)]
     if sum(len(step.prefix.encode().replace("▁".encode(), b" ")) for step in prepends) > 1:
         return "Prepend"
     if prepends and any(token.normalized for token in tokenizer.added_tokens):
-        return "Prepend, and added tokens that are looked for behind it"
+        return "Prepend, and added tokens that are looked for after it"
     first = tokenizer.pre_tokenizers[:1]
     if prepends and any(isinstance(s, Metaspace | ByteLevel) and _puts(s) for s in first):
         return "Prepend, and another one that puts something before texts"

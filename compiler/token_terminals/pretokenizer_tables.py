@@ -1,7 +1,7 @@
 """A pre-tokenizer's tables for texts with sentinels between them.
 
     a sentinel               read where a text may end, leads to where one begins
-    what stands for a prefix read where a text begins, leads to behind that prefix, where none ends
+    what stands for a prefix read where a text begins, leads to after that prefix, where none ends
 
 A prefix may stand before the first text alone (``Metaspace``): then others are of a second DFA.
 """
@@ -40,7 +40,7 @@ def with_restarts(
     behind: PretokenizerTables | None = None,
 ) -> PretokenizerTables:
     """The tables of texts with sentinels between them. ``begin``: the byte that stands for the
-    prefix of each text, None if there is none. ``behind``: of the texts behind sentinels, if they
+    prefix of each text, None if there is none. ``behind``: of the texts after sentinels, if they
     are others. Raises ``TokenizerError`` for a tokenizer whose DFA has a class for each byte."""
     both = _united(tables, behind or tables)
     dfa, classes, after = both.dfa, both.classes.copy(), both.after
@@ -51,7 +51,7 @@ def with_restarts(
     texts, first, others = both.texts, both.texts.start, both.texts_after
     by_byte, ends = texts.table, texts.final
     if begin is not None:
-        # Where a text begins, and behind its prefix, where it cannot end.
+        # Where a text begins, and after its prefix, where it cannot end.
         (octet,) = tables.prefix
         start, inside = len(table), int(table[dfa.start, 1, classes[octet]])
         rows = np.stack((table[dfa.start], table[inside]))
@@ -72,7 +72,7 @@ def with_restarts(
         by_byte[first, :, begin] = first
         if behind is None:
             after, others = start, first
-    # subtle: a sentinel is read behind a text, not behind its prefix alone.
+    # subtle: a sentinel is read after a text, not after its prefix alone.
     table[final, 1, column] = after
     classes[list(sentinels)] = column
     by_byte = by_byte.copy()
@@ -109,7 +109,7 @@ def _united(one: PretokenizerTables, other: PretokenizerTables) -> _United:
         _over(one.dfa, one.classes[octets]), _over(other.dfa, other.classes[octets])
     )
     texts, texts_after = _side_by_side(one.texts, other.texts)
-    # subtle: the first byte of a text has the mark, and what is behind the first one has none.
+    # subtle: the first byte of a text has the mark, and what is after the first one has none.
     texts.table[texts_after] = texts.table[texts_after, 1]
     return _United(dfa, joint.reshape(-1).astype(np.uint8), after, texts, texts_after)
 

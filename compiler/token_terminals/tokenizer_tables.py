@@ -5,7 +5,7 @@
     normal-form DFA      from each state between two characters, a sentinel leads to the start
 
 So "a" F5 "b" is the marked text 1 1 1, whatever the tokenizer does with "ab": sentinels have start
-marks, and behind one all texts have them.
+marks, and after one all texts have them.
 """
 
 from dataclasses import replace
@@ -52,7 +52,7 @@ class SentinelTables(TokenizerTables):
 
     @property
     def _behind(self) -> PretokenizerTables | None:
-        """Those of texts behind a terminal, where other ones have a prefix."""
+        """Those of texts after a terminal, where other ones have a prefix."""
         other = unprefixed_behind(self._without.tokenizer)
         return None if other is None else TokenizerTables(other, None, self.tokens).pretokenizer
 
@@ -88,12 +88,12 @@ class SentinelTables(TokenizerTables):
 def _with_tokens(
     pairs: ForbiddenPairs, first: int, own: int, twins: NDArray[np.int32]
 ) -> ForbiddenPairs:
-    """The pairs of more tokens: those from ``first`` to ``own - 1`` are in none, and those behind
+    """The pairs of more tokens: those from ``first`` to ``own - 1`` are in none, and those after
     are in the pairs of their ``twins``, but begin none."""
     padded = pairs.padded(own + len(twins))
     row_class = padded.row_class.copy()
     row_class[first:] = pairs.classes
-    # Each twin's place is behind its own.
+    # Each twin's place is after its own.
     place = pairs.position[twins]
     kept = np.flatnonzero(place >= 0)
     kept = kept[np.argsort(place[kept])]

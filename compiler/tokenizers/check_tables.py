@@ -56,7 +56,7 @@ def check_vocabulary_tables(arrays: Arrays, vocab_size: int) -> None:
     for name in ("lengths.read", "lengths.below", "layout.order"):
         require(len(arrays[name]) == nodes, name)
         require_range(arrays, name, 0, nodes)
-    # Children of a node are neighbours, behind it.
+    # Children of a node are neighbours, after it.
     order = arrays["layout.order"]
     place = np.full(nodes, -1)
     place[order] = np.arange(nodes)

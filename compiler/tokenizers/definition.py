@@ -52,7 +52,7 @@ class Behaviour(StrEnum):
     """What becomes of the matches of a ``Split``; the text between two matches is a pre-token.
 
     ISOLATED: each match is a pre-token. REMOVED: matches are dropped. MERGED_WITH_PREVIOUS,
-    MERGED_WITH_NEXT: a match belongs to the pre-token before or behind it. CONTIGUOUS: adjacent
+    MERGED_WITH_NEXT: a match belongs to the pre-token before or after it. CONTIGUOUS: adjacent
     matches are one pre-token.
     """
 
@@ -85,7 +85,7 @@ class ByteLevel:
     """Write bytes in the byte-level alphabet, after splitting by GPT-2's pattern if ``use_regex``.
 
     ``add_prefix_space`` puts a space before each pre-token that does not begin with one. Steps
-    behind this one see the characters that stand for bytes.
+    after this one see the characters that stand for bytes.
     """
 
     use_regex: bool = True
@@ -326,7 +326,7 @@ class Definition:
     a run of these. ``ignore_merges``: a whole pre-token that is a token is that token.
 
     ``continuing_prefix``, ``end_suffix``: what is written before each symbol of a pre-token but the
-    first, and behind the last. ``affixed``: id of each symbol with either or both, as written.
+    first, and after the last. ``affixed``: id of each symbol with either or both, as written.
     ``unigram``: the model instead of merges, whose ``characters`` are its pieces of one.
     """
 

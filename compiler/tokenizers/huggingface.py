@@ -366,7 +366,7 @@ def _merges(merges: Iterable[Any], vocab: Mapping[str, int], prefix: int = 0) ->
 @dataclass(frozen=True, slots=True)
 class _Affixes:
     """What a BPE model writes before each symbol of a pre-token but the first, ``prefix``, and
-    behind the last, ``suffix``."""
+    after the last, ``suffix``."""
 
     prefix: str
     suffix: str

@@ -196,7 +196,7 @@ _ITEM = re.compile(
 # Any character.
 _ANY = r"[\s\S]"
 
-# What anchors look at, at one character before or behind a place. A line begins behind its end.
+# What anchors look at, at one character before or after a place. A line begins after its end.
 _ANCHORS = {
     "$": rf"(?:(?=\n)|(?!{_ANY}))",
     "^": rf"(?:(?<=\n)|(?<!{_ANY}))",

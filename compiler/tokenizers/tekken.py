@@ -1,4 +1,4 @@
-"""Read Mistral's ``tekken.json``: tiktoken's ranks behind a block of control tokens.
+"""Read Mistral's ``tekken.json``: tiktoken's ranks after a block of control tokens.
 
 Source: the format of mistral-common's ``Tekkenizer``. The file's ``config`` says how text is split,
 how many ids there are in all, and how many of them, the first, are control tokens; the rest are

@@ -53,7 +53,7 @@ class Encoding:
 
 
 def _of_llama3(*named: str) -> Encoding:
-    """Meta's: 256 special tokens behind the ranks, with names for the first and numbers for the
+    """Meta's: 256 special tokens after the ranks, with names for the first and numbers for the
     others, where no two of one name are reserved."""
     numbers = (f"<|reserved_special_token_{i}|>" for i in range(256))
     free = (name for name in numbers if name not in named)

@@ -41,7 +41,7 @@ class Style:
     ``trigger``: what calls begin with wherever they stand; None if a text is a call, or several, if
     it begins as one, and else is none. ``excludes``: marks that stand in no free text and no
     thought. ``text``: what stands around a text that calls nothing.
-    ``end``: of messages, which are a text and, behind it, calls if there are some; what begins the
+    ``end``: of messages, which are a text and, after it, calls if there are some; what begins the
     text stands in the prompt where no thought does.
     """
 

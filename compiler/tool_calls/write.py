@@ -126,7 +126,7 @@ class _Calls:
         return _TEXTS
 
     def _message(self) -> tree.Expr:
-        """A text, calls behind it, and what ends both."""
+        """A text, calls after it, and what ends both."""
         write, mode = self.emitter, self.tools.mode
         found = [self._plain()]
         if mode != NONE:

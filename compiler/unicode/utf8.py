@@ -53,7 +53,7 @@ def automaton(ranges: Iterable[ByteRange]) -> list[tuple[int, int, int, int]]:
 def _outside_ascii(ranges: Tail) -> list[tuple[int, int, int, int]]:
     """The edges of characters outside ASCII, ascending."""
     encoded = [part for low, high in ranges for part in without_surrogates(low, high)]
-    # The edges of each node; of the first, behind which nothing follows, none.
+    # The edges of each node; of the first, after which nothing follows, none.
     nodes: list[tuple[_Run, ...]] = [()]
     numbers: dict[tuple[_Run, ...], int] = {(): 0}
     root: list[_Run] = []

@@ -2,7 +2,7 @@
 
 Song et al. (2021), section 4 and Algorithm 3. Erratum: as printed, ``IsWdBndry`` looks at the
 character before the word that it is at the start of, so that the text ``-a`` with V = {``-``}
-is never left; a word boundary behind punctuation lies after the word's first character. The
+is never left; a word boundary after punctuation lies after the word's first character. The
 printed algorithm also lacks the longest word that real tokenizers take.
 """
 

@@ -8,7 +8,7 @@ Song et al. (2021): the trie of section 3.1, failure links by Algorithm 2, match
     which reads b. At the end of the word what is left is popped: a ##b ##c ##b
 
 The paper builds one trie of V as strings, in which the node r♯ of the suffix indicator hangs
-below the root r. Then a word that begins with ♯ behind a shorter token is matched wrongly (♯ =
+below the root r. Then a word that begins with ♯ after a shorter token is matched wrongly (♯ =
 ``##``, V = {``#``, ``###c``}: ``##c`` is ``# ###c``, and the paper's Algorithm 1 finds none). Here
 r has all of V as it is written and r♯, a root of its own, has the suffix tokens without ♯. That
 also removes Algorithm 1's special case for the word ♯. If ♯ is empty the two roots are one.

@@ -22,7 +22,7 @@ from .image import ImageTable
 
 _STAGE = "canonical text"
 
-# Where a text stands: before its first word, in a word, behind a word and white space.
+# Where a text stands: before its first word, in a word, after a word and white space.
 _START, _WORD, _GAP = range(3)
 
 _NOTHING: frozenset[int] = frozenset()
@@ -144,7 +144,7 @@ _LEADS = (0, 0, 0xC0, 0xE0, 0xF0)
 def _rows(
     dfa: Dfa, images: ImageTable, used: NDArray[np.bool_], low: int, high: int, length: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-    """Columns (n, 4), -1 behind the last byte, images (n,), first code points (n,) and how many
+    """Columns (n, 4), -1 after the last byte, images (n,), first code points (n,) and how many
     there are (n,)."""
     codes = np.arange(low, high, dtype=np.int64)
     lead = (codes >> 6 * (length - 1)) | _LEADS[length]

@@ -1,6 +1,6 @@
 """Text that comes in parts: where it can be split, and what of an endless word has to be held.
 
-A text can be split behind each character that ends a word, if no added token may stand across
+A text can be split after each character that ends a word, if no added token may stand across
 that place. Where there is no such place, the text is one word; once that is longer than any word
 may be, it is unknown whatever follows, so that a short word as long as that can stand for it.
 """

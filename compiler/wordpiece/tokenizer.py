@@ -143,7 +143,7 @@ class WordPieceTokenizer:
 
     @cached_property
     def _lengths(self) -> dict[int, int]:
-        """Characters that a token stands for behind another token of its word."""
+        """Characters that a token stands for after another token of its word."""
         mark = self.indicator
         return {i: len(token.removeprefix(mark)) for token, i in self.ids.items()}
 

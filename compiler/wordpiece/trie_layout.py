@@ -151,7 +151,7 @@ def _plain_nodes(
 ) -> NDArray[np.uint8]:
     """Which nodes stand for plain characters alone."""
     plain = np.array(sorted(int.from_bytes(c, "big") for c in characters), dtype=np.int64)
-    # The bytes since the last plain character as one number, 0 behind one, -1 if too many.
+    # The bytes since the last plain character as one number, 0 after one, -1 if too many.
     begun = np.zeros(len(trie.octets), dtype=np.int64)
     for low, high in levels:
         before = begun[trie.parents[low:high]]

@@ -114,7 +114,7 @@ class _Words:
         """The ends of unknown words from ``start``.
 
         Most are found without the tokens: by a character that has none, or by length. Only ends
-        behind a character that lacks a token at its place are left to search for.
+        after a character that lacks a token at its place are left to search for.
         """
         found = self._with_other[start]
         found |= self._too_long[start]
@@ -190,12 +190,12 @@ class _Words:
 
     @cached_property
     def _with_other(self) -> list[_States]:
-        """The ends ahead behind a character that no token has."""
+        """The ends ahead after a character that no token has."""
         return self._behind(_OTHER)
 
     @cached_property
     def _with_unsafe(self) -> list[_States]:
-        """The ends ahead behind a character that has no token of its own inside a word."""
+        """The ends ahead after a character that has no token of its own inside a word."""
         return self._behind(_UNSAFE)
 
     def _behind(self, wanted: int) -> list[_States]:

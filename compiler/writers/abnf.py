@@ -28,7 +28,7 @@ class AbnfStyle(Style):
     bar = " / "
 
     def literal(self, data: bytes) -> Text:
-        """A string, behind %s if it has letters; code points where one is not plain."""
+        """A string, after %s if it has letters; code points where one is not plain."""
         text = data.decode("utf-8")
         if re.fullmatch(r"[ !#-~]*", text):
             return Text(f'{"%s" * (text.upper() != text.lower())}"{text}"', ATOM)

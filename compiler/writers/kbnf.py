@@ -19,7 +19,7 @@ from .regex import RegexStyle
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
 
-# Behind a part: whether it must be there, and whether it may be repeated.
+# After a part: whether it must be there, and whether it may be repeated.
 _MARKS = {(True, False): "", (False, False): "?", (True, True): "+", (False, True): "*"}
 
 
@@ -47,7 +47,7 @@ class KbnfStyle(Style):
         return Text(f'#"{_quoted(node_text(pattern.node, RegexStyle()).text)}"', ATOM)
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
-        """? * + behind the item; KBNF has no counts."""
+        """? * + after the item; KBNF has no counts."""
         return suffixed(item, low, high, self)
 
     def permutation(self, permutation: Permutation, inside: list[Text]) -> Text:

@@ -67,7 +67,7 @@ class LarkStyle(Style):
         return Text(token.text.removeprefix("!").replace("<[", "<[^", 1), ATOM)
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
-        """? * + or a count; one behind an item."""
+        """? * + or a count; one after an item."""
         suffix = SUFFIX.get((low, high))
         if suffix is None:
             suffix = f"{{{low},}}" if high is None else f"~{low}..{high}"

@@ -31,7 +31,7 @@ from ..unicode.utf8 import SURROGATES
 
 ATOM, SEQUENCE, CHOICE = range(3)
 
-# What stands behind an item that is repeated.
+# What stands after an item that is repeated.
 SUFFIX = {(0, 1): "?", (0, None): "*", (1, None): "+"}
 
 # How dialects with token terminals name one.
@@ -236,7 +236,7 @@ def one_character(pattern: Pattern) -> int | None:
 
 
 def in_braces(low: int, high: int | None) -> str:
-    """What stands behind an item in dialects with counts, ``{2,4}``."""
+    """What stands after an item in dialects with counts, ``{2,4}``."""
     most = "" if high is None else high
     return SUFFIX.get((low, high)) or (f"{{{low}}}" if low == high else f"{{{low},{most}}}")
 

@@ -93,14 +93,14 @@ class RegexStyle(Style):
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + or a count."""
-        # A quantifier behind a quantifier would be lazy or possessive, and behind a literal it
+        # A quantifier after a quantifier would be lazy or possessive, and after a literal it
         # would repeat the last character alone.
         whole = _ONE_ITEM.match(item.text) and item.text[-1:] not in ("?", "*", "+", "}")
         inner = item.within(ATOM) if whole else f"({item.text})"
         return Text(inner + in_braces(low, high), ATOM)
 
     def lazy(self, repetition: Text) -> Text:
-        """Another ? behind it."""
+        """Another ? after it."""
         return Text(repetition.text + "?", ATOM)
 
 

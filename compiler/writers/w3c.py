@@ -53,7 +53,7 @@ class W3cStyle(Style):
         return None if code is None else self.characters(((code, code),))
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
-        """? * + behind the item; there are no counts."""
+        """? * + after the item; there are no counts."""
         return suffixed(item, low, high, self)
 
     def difference(self, left: Text, right: Text) -> Text:

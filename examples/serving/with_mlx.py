@@ -25,7 +25,7 @@ def main() -> None:
 
     compiler = Compiler(load_tokenizer(tokenizer))
     schema = wanted.schema.read_text(encoding="utf-8")
-    options = SchemaOptions(whitespace="python")  # as json.dumps writes: one space behind , and :
+    options = SchemaOptions(whitespace="python")  # as json.dumps writes: one space after , and :
     artifact = compiler.compile(schema, dialect="json-schema", schema=options)
 
     # Once for each text, also in a batch.

@@ -29,7 +29,7 @@ def main() -> None:
 
     compiler = Compiler(load_tokenizer(wanted.model))
     schema = wanted.schema.read_text(encoding="utf-8")
-    options = SchemaOptions(whitespace="python")  # as json.dumps writes: one space behind , and :
+    options = SchemaOptions(whitespace="python")  # as json.dumps writes: one space after , and :
     artifact = compiler.compile(schema, dialect="json-schema", schema=options)
 
     # One for all requests that share these parameters.

@@ -30,7 +30,7 @@ def main() -> None:
     # Once for each schema: ``artifact.save(path)`` keeps it, ``constrain.artifacts.load`` opens it.
     compiler = Compiler(load_tokenizer(tokenizer))
     schema = wanted.schema.read_text(encoding="utf-8")
-    options = SchemaOptions(whitespace="python")  # as json.dumps writes: one space behind , and :
+    options = SchemaOptions(whitespace="python")  # as json.dumps writes: one space after , and :
     artifact = compiler.compile(schema, dialect="json-schema", schema=options)
 
     # Once for each call of ``generate``: one artifact, or one for each prompt of the batch.

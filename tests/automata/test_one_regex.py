@@ -1,4 +1,4 @@
-"""Regular grammars as one regular expression, and the state elimination behind it."""
+"""Regular grammars as one regular expression, and the state elimination after it."""
 
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300

@@ -107,7 +107,7 @@ def test_complements_hold_valid_utf_8_alone() -> None:
     ],
 )
 def test_flags_from_outside(flags: str, text: str, word: str, member: bool) -> None:
-    """What another dialect writes behind a regex holds from its beginning."""
+    """What another dialect writes after a regex holds from its beginning."""
     assert member == accepts(text, word, flags)
 
 

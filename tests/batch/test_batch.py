@@ -192,7 +192,7 @@ def test_a_poisoned_file_is_compiled_again_and_reported(kind: str, tmp_path: Pat
 
 
 def test_what_an_executor_loses_is_tried_once_more(tmp_path: Path) -> None:
-    """One at a time, so that only the job at fault fails; those behind it are done."""
+    """One at a time, so that only the job at fault fails; those after it are done."""
     tries: list[str] = []
 
     def unreliable(job: CompileJob, *others: Any) -> Any:

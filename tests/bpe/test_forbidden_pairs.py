@@ -53,8 +53,8 @@ def allowed_after(letters: str, merges: Sequence[tuple[str, str]]) -> dict[str, 
 
 @pytest.mark.quick
 def test_figure_9() -> None:
-    """tokenize({a, b, c}*) with M = ((a, b), (a, a), (a, c)): three states, behind a, behind aa
-    and behind all others."""
+    """tokenize({a, b, c}*) with M = ((a, b), (a, a), (a, c)): three states, after a, after aa
+    and after all others."""
     every = {"a", "b", "c", "ab", "aa", "ac"}
     found = allowed_after("abc", [("a", "b"), ("a", "a"), ("a", "c")])
 

@@ -106,7 +106,7 @@ def test_merges_of_byte_tokens_are_refused(tmp_path: Path) -> None:
 def test_masks_are_those_of_all_encodings(
     tmp_path: Path, full: bool, record_property: Count
 ) -> None:
-    """Finite languages at the start of a text and behind prompts, by each kind of artifact."""
+    """Finite languages at the start of a text and after prompts, by each kind of artifact."""
     counts: Counter[str] = Counter()
     for rng, here in cases(tmp_path, 300 if full else 4):
         own = OwnEncodings(here)

@@ -23,7 +23,7 @@ from constrain.compiler.cache import Tables
 from constrain.compiler.tokenizers.cached_arrays import from_arrays, to_arrays
 from constrain.compiler.tokenizers.load import load_bpe
 
-# One of each kind of file, behind a second one of the first kind.
+# One of each kind of file, after a second one of the first kind.
 REAL = ["mistral_nemo", "qwen2_5", "mistral-v3", "gpt2/gpt2.tiktoken"]
 
 

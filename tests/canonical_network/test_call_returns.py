@@ -71,7 +71,7 @@ def test_calls_return_as_the_plain_equations_say() -> None:
 
 
 def test_long_texts_take_work_in_line_with_their_length() -> None:
-    """Twice as many states one behind another, of a network that a stranger wrote: twice the
+    """Twice as many states one after another, of a network that a stranger wrote: twice the
     work."""
     few, many = _work(2_000), _work(4_000)
 

@@ -268,7 +268,7 @@ def test_long_counts_of_one_piece_are_weakened_or_refused(
 def test_few_items_that_are_long_are_searched_to_the_end_of_the_last(
     default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second of two is near the end of the piece; behind the second of three there is one."""
+    """The second of two is near the end of the piece; after the second of three there is one."""
     monkeypatch.setattr(thresholds, "LARGE_STATES", 0)
     monkeypatch.setattr(settled_counts, "MOST_UNSETTLED", 100)
     compiler = Compiler(default_tokenizer, options=CompileOptions(dialect="gbnf", engine="network"))
@@ -296,7 +296,7 @@ def test_counts_where_pieces_end_stay_counts(default_tokenizer: Tokenizer) -> No
 
 
 def test_counts_where_pieces_end_stay_counts_whatever_stands_before_an_item(tmp_path: Path) -> None:
-    """Behind blanks in front of a line's end no item may begin where no line ends: that is no
+    """After blanks in front of a line's end no item may begin where no line ends: that is no
     reason to search all counts to their ends."""
     value = tokenizer_json("ab \n", ["a b"], added=[(5, "<eos>", True)])
     pattern = {"Regex": r"\s*\n+|\s+(?!\S)|\s+|\S+"}
@@ -314,7 +314,7 @@ def test_counts_where_pieces_end_stay_counts_whatever_stands_before_an_item(tmp_
 
 
 def test_a_prefix_leaves_counters_as_they_are(real: Callable[[str], Tokenizer], full: bool) -> None:
-    """Tokenizers that put a blank before a text have more states, and frames behind them."""
+    """Tokenizers that put a blank before a text have more states, and frames after them."""
     if not full:
         pytest.skip("loading the tokenizer takes seconds: --full")
     tokenizer = real("mistral-v3")

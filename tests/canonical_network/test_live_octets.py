@@ -43,7 +43,7 @@ def octets_of(network: PretokenizedNetwork) -> LiveOctets:
 
 
 def test_they_are_those_of_the_definition(network: PretokenizedNetwork, full: bool) -> None:
-    """At pairs in all contexts, some behind characters that have begun."""
+    """At pairs in all contexts, some after characters that have begun."""
     contexts, tables, forbidden = network.contexts, network.network.tables, network.forbidden
     pretokenizer, vocabulary = network.pretokenizer, network.vocabulary
     tokens = {vocabulary.token(t): t for t in forbidden.order.tolist()}

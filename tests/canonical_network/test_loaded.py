@@ -92,7 +92,7 @@ def test_a_full_machine_is_followed_by_one_that_knows_the_first_mask(
 def test_a_first_mask_that_does_not_fit_is_refused(
     change: Callable[[NDArray[Any]], NDArray[Any]], default_tokenizer: Tokenizer
 ) -> None:
-    """Its type, its shape, and the bits behind the last token."""
+    """Its type, its shape, and the bits after the last token."""
     size = default_tokenizer.vocab_size + 5
     artifact = compile_grammar(
         DYCK, dialect="kbnf", tokenizer=default_tokenizer, prewarm=0, vocab_size=size
@@ -124,7 +124,7 @@ MARKS = "start ::= '(' start ')' | 'e' | '\u0301' | m m m; m ::= '\u0301' | '\u0
 
 
 def masks_along(artifact: Artifact, ids: list[int]) -> list[bytes]:
-    """The masks before each token, and behind the last."""
+    """The masks before each token, and after the last."""
     matcher = artifact.matcher()
     found = []
     for token in ids:

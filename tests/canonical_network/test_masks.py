@@ -39,7 +39,7 @@ def test_nesting_has_no_bound(
 
 @pytest.mark.parametrize("name", ["gpt2", "tiny-bpe-4000"])
 def test_nothing_is_left_to_be_computed_lazily(name: str, case: Callable[[str], Case]) -> None:
-    """At the start of a text and behind prompts, in grammars without end and in finite ones."""
+    """At the start of a text and after prompts, in grammars without end and in finite ones."""
     here = case(name)
     artifact = ENGINES["canonical network"].stored(NESTING["json"], here)
     (text,) = (text.decode() for text in NESTING["json"].accepted)

@@ -94,7 +94,7 @@ def random_nesting_grammar(rng: random.Random) -> str:
 def test_masks_are_those_of_all_encodings(
     name: str, largest: int, full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every mask behind every prefix of a member's encoding, lazily, and of every fourth grammar
+    """Every mask after every prefix of a member's encoding, lazily, and of every fourth grammar
     precomputed: then none is computed lazily if all were precomputed."""
     inline_up_to(monkeypatch, largest)
     rng = random.Random(41)
@@ -118,7 +118,7 @@ def test_masks_are_those_of_all_encodings(
 def test_a_token_is_live_above_one_of_the_stacks_of_a_place(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Behind "bab" there are two: "aab" ends the one, "abba" the other."""
+    """After "bab" there are two: "aab" ends the one, "abba" the other."""
     inline_up_to(monkeypatch, 0)
     grammar = "start ::= y x 'ab' | x x 'bba'; x ::= y 'a'; y ::= z; z ::= 'b' | 'ab';"
     names = {text: i for i, text in enumerate(["a", "b", "aa", "aab", "aaab", "aaaab"])}

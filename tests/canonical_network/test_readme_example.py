@@ -35,7 +35,7 @@ INSIDE = 1
 
 @pytest.fixture
 def network(monkeypatch: pytest.MonkeyPatch) -> PretokenizedNetwork:
-    """The grammar's network beside the pre-tokenizer DFA: state 2 behind brackets, 3 behind
+    """The grammar's network beside the pre-tokenizer DFA: state 2 after brackets, 3 after
     letters."""
     inline_up_to(monkeypatch, 0)
     return network_beside("start ::= '(' start ')' | 'ab' | 'a';")
@@ -66,7 +66,7 @@ def spelled(ids: NDArray[np.integer]) -> list[str]:
 
 
 def behind(masks: CanonicalMasks, text: str) -> list[str]:
-    """The mask behind some tokens."""
+    """The mask after some tokens."""
     state = masks.start
     for token in text.split():
         state = masks.step(state, TOKENS.index(token))
@@ -74,7 +74,7 @@ def behind(masks: CanonicalMasks, text: str) -> list[str]:
 
 
 def test_there_are_two_contexts(network: PretokenizedNetwork) -> None:
-    """The empty stack, and any stack of frames; behind brackets all is at a boundary."""
+    """The empty stack, and any stack of frames; after brackets all is at a boundary."""
     contexts = network.contexts
     assert [2, 3] == contexts.return_states.tolist()
     assert INSIDE == contexts.push(4, TEXT_END) == contexts.push(4, INSIDE)
@@ -122,7 +122,7 @@ def test_masks(network: PretokenizedNetwork) -> None:
 
 
 def test_summaries(network: PretokenizedNetwork) -> None:
-    """Those of states 1 and 2 behind a bracket, and of what is suspended at "ab"."""
+    """Those of states 1 and 2 after a bracket, and of what is suspended at "ab"."""
     arrays = precompute_rows(
         network, lambda: Liveness(network), 1000, 10**6, Effort(Limits(), ())
     ).arrays
@@ -138,7 +138,7 @@ def test_summaries(network: PretokenizedNetwork) -> None:
         bounds = arrays["closed.pending_offsets"][after : after + 2]
         entries = arrays["closed.pending"][slice(*bounds)].tolist()
         found[entry, state, below] = DEEPER if row == DEEPER else spelled(ids), entries
-    # With a start mark, behind a bracket: plane 1, pre-tokenizer state 2.
+    # With a start mark, after a bracket: plane 1, pre-tokenizer state 2.
     entry, context = len(network.final) + 2, (UNKNOWN, INSIDE)
     assert (["(", "a", "ab)"], []) == found[entry, 2, context]
     above_text, suspended = found[entry, 1, (UNKNOWN, TEXT_END)]
@@ -164,7 +164,7 @@ def test_calls_that_begin_in_calls_are_followed_however_deep(
         sys.setrecursionlimit(usual)
 
     # A pre-token starts at the beginning with the letter that all rules begin with, and goes on
-    # behind another letter.
+    # after another letter.
     tables = deep.network.tables
     behind_a = int(tables.table[tables.start, tables.classes[ord("a")]])
     assert found[contexts.number(tables.start, 1)]

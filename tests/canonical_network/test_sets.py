@@ -81,7 +81,7 @@ def made(text: str, tokenizer: Tokenizer, engine: str = "auto", **options: objec
 
 
 def random_parts(rng: random.Random, count: int, *, repeats: bool) -> list[Part]:
-    """Words that begin alike, some with letters behind them, some required, some repeated."""
+    """Words that begin alike, some with letters after them, some required, some repeated."""
     texts = [f'"{word}"' for word in rng.sample(WORDS, count)]
     texts = [text + (' #"[st]*"' if rng.random() < 0.3 else "") for text in texts]
     return [(text, rng.random() < 0.5, repeats and rng.random() < 0.4) for text in texts]

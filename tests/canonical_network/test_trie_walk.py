@@ -72,7 +72,7 @@ def test_tokens_of_whole_pretokens_go_on_where_a_call_ends_inside(
     value["model"] |= {"ignore_merges": True}
     value["model"]["vocab"]["Ġth"] = 19
     tokenizer = load_tokenizer(written(tmp_path, value))
-    # Rules are calls, so that " th" begins in x and ends behind it.
+    # Rules are calls, so that " th" begins in x and ends after it.
     inline_up_to(monkeypatch, 0)
     text = 'root ::= x "th"\nx ::= "a" " " | "a" x "a" | "t"'
     front = build_engine(text, dialect="gbnf", engine="network")
@@ -257,7 +257,7 @@ def walked_node_by_node(
 
 
 def test_certificates_do_not_depend_on_what_is_asked_first(default_tokenizer: Tokenizer) -> None:
-    """Of all pairs at once, and of each pair alone, which is live then behind a shortest text."""
+    """Of all pairs at once, and of each pair alone, which is live then after a shortest text."""
     network = pretokenized(JSON, default_tokenizer)
     joint_walks.reach(network, joint_walks.joint_table(network))
     above = sorted({context for _, _, context in network.contexts.pushes()} | {joint_walks.TEXT})

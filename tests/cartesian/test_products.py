@@ -75,7 +75,7 @@ def test_a_prefix_that_is_put_once_is_checked(small: Tokenizer) -> None:
 
 
 def test_example_of_the_readme(tmp_path: Path) -> None:
-    """ "abc" and "ab c": tokens are taken out whose successors are all forbidden behind them."""
+    """ "abc" and "ab c": tokens are taken out whose successors are all forbidden after them."""
     merges = ["a b", "b c", "ab c", "c b", "Ġ c"]
     letters = tokenizer_of(tmp_path, "abc ", merges, added=[(9, "<eos>", True)])
     tokenizer = replace(letters, pre_tokenizers=(Split(" ?[abc]+"), ByteLevel(use_regex=False)))

@@ -14,7 +14,7 @@ from constrain.compiler import Tokenizer
 
 
 def read(artifact: Artifact, ids: list[int]) -> tuple[Matcher, int]:
-    """A matcher behind all tokens that fit, and how many these are."""
+    """A matcher after all tokens that fit, and how many these are."""
     matcher = artifact.matcher()
     for count, token_id in enumerate(ids):
         try:

@@ -159,7 +159,7 @@ def test_masks(subject: str, folder: Path, capsysbinary: Captured) -> None:
 
 
 def test_a_keyword_is_no_name(folder: Path, capsysbinary: Captured) -> None:
-    """Where both may begin, behind 'if' a name can only go on, and behind 'i' it can end."""
+    """Where both may begin, after 'if' a name can only go on, and after 'i' it can end."""
     path = str(folder / "code.cst")
     for prefix, expected in (("int f() { if", False), ("int f() { i", True)):
         _, out, _ = called(capsysbinary, "mask", path, "--prefix", prefix, "--format", "json")

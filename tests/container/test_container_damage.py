@@ -34,7 +34,7 @@ def test_a_truncated_file_is_refused(dates: dict[str, Artifact], kind: str, veri
 
 @pytest.mark.parametrize("verify", [True, False])
 def test_a_file_with_more_behind_it_is_refused(dates: dict[str, Artifact], verify: bool) -> None:
-    """Bytes behind the last section are damage."""
+    """Bytes after the last section are damage."""
     assert "more than its sections" in refused(dates["any"].to_bytes() + b"\0", verify)
 
 

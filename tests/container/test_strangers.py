@@ -60,7 +60,7 @@ def header_of(data: bytes) -> bytes:
 
 
 def test_sections_that_are_not_aligned_are_refused(artifact: Artifact) -> None:
-    """By one more space behind the header, and by sections that stand in another order."""
+    """By one more space after the header, and by sections that stand in another order."""
     data = artifact.to_bytes()
     assert "multiple of 8" in refused(with_header(data, header_of(data) + b" "))
     assert artifact.manifest == load_bytes(with_header(data, header_of(data) + b" " * 8)).manifest

@@ -1,7 +1,7 @@
 """One corpus, every engine, every option: ``tests/cases`` by rows of ``support.corpus.engines``.
 
 Members are accepted along their tokens, by no others under ``canonical``; other texts are not;
-and all masks, of finite languages behind every prefix, are as ``support.corpus.agreement`` defines
+and all masks, of finite languages after every prefix, are as ``support.corpus.agreement`` defines
 them. What an engine does not take it must refuse, and say why.
 """
 

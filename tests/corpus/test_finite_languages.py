@@ -61,7 +61,7 @@ def test_masks_are_those_of_all_encodings(
 
 
 def encodings(here: Case, language: Language) -> dict[tuple[int, ...], set[int]]:
-    """What goes on behind each prefix of an encoding of a member that the tokenizer gives back."""
+    """What goes on after each prefix of an encoding of a member that the tokenizer gives back."""
     members = language.members(100_000)
     assert members is not None
     texts = [text.decode() for text in members]
@@ -74,7 +74,7 @@ def encodings(here: Case, language: Language) -> dict[tuple[int, ...], set[int]]
 
 
 def compare_random(here: Case, engine: str, rng: random.Random, languages: int) -> dict[str, int]:
-    """Compare the masks of random languages, also behind random prompts; what was counted."""
+    """Compare the masks of random languages, also after random prompts; what was counted."""
     counts = dict.fromkeys(("languages", "without members", "prompts", "masks", "tokens"), 0)
     for _ in range(languages):
         language = random_language(rng)
@@ -115,7 +115,7 @@ ENGINES_OF_RANDOM = ("CartesianMerge", INLINED, f"{CALLS}, lazily")
 def test_masks_of_random_languages(
     engine: str, name: str, case: Callable[[str], Case], full: bool, record_property: Count
 ) -> None:
-    """At the start of a text and behind prompts."""
+    """At the start of a text and after prompts."""
     most = 40 if engine == "CartesianMerge" else 8
     counts = compare_random(case(name), engine, random.Random(name), most if full else 3)
     for kind, count in counts.items():

@@ -119,7 +119,7 @@ def of_schema(
 
 
 def by_bytes(matcher: Matcher, case: Case) -> set[int]:
-    """The mask of ``case`` behind what a matcher of bytes has read. Of tokens that others begin
+    """The mask of ``case`` after what a matcher of bytes has read. Of tokens that others begin
     with, these tell."""
     read: dict[bytes, bool] = {}
     for text in sorted(case.ids_by_text, key=len, reverse=True):
@@ -134,7 +134,7 @@ def walked(
     artifact: Artifact, plain: Artifact, case: Case, text: str, rng: random.Random
 ) -> Iterator[str]:
     """Where masks are others than by bytes: along the library's tokens of a text, which are all
-    that stays of it under ``canonical``, and behind random ones."""
+    that stays of it under ``canonical``, and after random ones."""
     is_canonical = artifact.manifest.tokenization == "canonical"
     matcher, reads = artifact.matcher(), plain.matcher()
     own = case.encode(text)

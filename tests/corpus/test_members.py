@@ -1,4 +1,4 @@
-"""No wrong bit: of a member the tokenizer's own sequence alone, at the start and behind prompts."""
+"""No wrong bit: of a member the tokenizer's own sequence alone, at the start and after prompts."""
 
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
@@ -94,7 +94,7 @@ def test_behind_prompts(
     engine: str, name: str, case: Callable[[str], Case], full: bool, record_property: Count
 ) -> None:
     """Where the tokenizer keeps the prompt's last boundary, the one sequence of a member is what
-    the tokenizer puts behind the prompt; where it does not, the member has none."""
+    the tokenizer puts after the prompt; where it does not, the member has none."""
     here, total = case(name), {"kept": 0, "not kept": 0}
 
     def check(language: Language) -> None:
@@ -133,7 +133,7 @@ def test_behind_prompts(
     [(engine, name) for engine in NETWORKS for name in (*TINY, *TOKENIZERS)],
 )
 def test_members_of_grammars_that_nest(engine: str, name: str, case: Callable[[str], Case]) -> None:
-    """Along their own tokens, at the start and behind prompts that the tokenizer keeps."""
+    """Along their own tokens, at the start and after prompts that the tokenizer keeps."""
     here = case(name)
 
     def check(language: Language) -> None:

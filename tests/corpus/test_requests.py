@@ -48,7 +48,7 @@ def by_the_normal_form(monkeypatch: pytest.MonkeyPatch) -> None:
 def walked(
     artifact: Artifact, other: Artifact, start: list[int], steps: int, chance: random.Random
 ) -> int:
-    """Compare masks along some tokens and a random walk behind them, so many in all; how many
+    """Compare masks along some tokens and a random walk after them, so many in all; how many
     there were."""
     mine, theirs = artifact.matcher(), other.matcher()
     for step in range(steps):

@@ -26,7 +26,7 @@ DIFFERENT = {
     r"standalone_lazy|any_text_tag_dispatch": "a lazy rule ends with its end, as in llguidance",
     r"nullable_always": "a lazy rule that may be empty may also have a character, as in llguidance",
     r"unrelated_earley_branch": "all ends where a lazy rule ends, as in llguidance",
-    r"mid-anchors": "no text has a beginning behind its first character",
+    r"mid-anchors": "no text has a beginning after its first character",
     r"matches_every_exact": "a token has one id",
     # What is refused by name.
     r"unknown escape \\c|look-ahead|%lark|is not supported|are not supported|is supported where"

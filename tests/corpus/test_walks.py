@@ -123,7 +123,7 @@ AHEAD, LAZILY = "canonical network", "canonical network, lazily"
 def test_walks_of_grammars_that_nest(
     engine: str, name: str, case: Callable[[str], Case], full: bool
 ) -> None:
-    """Walks that make for the end behind some random tokens."""
+    """Walks that make for the end after some random tokens."""
     here = case(name)
 
     def check(language: Language) -> None:

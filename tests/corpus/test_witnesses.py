@@ -1,6 +1,6 @@
 """Infinite languages: each allowed token has a member, and a refused one none of bounded length.
 
-A *witness* of a token behind some tokens is a member that the tokenizer's own library encodes as
+A *witness* of a token after some tokens is a member that the tokenizer's own library encodes as
 those tokens, the token, and more.
 """
 
@@ -25,12 +25,12 @@ from constrain.artifacts.tokens import tokenset
 KINDS = ("prefixes", "allowed", "refused", "members")
 Count = Callable[[str, object], None]
 
-# Bytes behind the tokens so far.
+# Bytes after the tokens so far.
 _MORE = 12
 
 
 class Witnesses:
-    """The witnesses of tokens behind ``ids``."""
+    """The witnesses of tokens after ``ids``."""
 
     def __init__(self, here: Case, artifact: Artifact, ways: Completions, ids: list[int]) -> None:
         self.here, self.ways, self.ids = here, ways, ids
@@ -56,7 +56,7 @@ class Witnesses:
         return found
 
     def without(self, tokens: Sequence[int]) -> set[int]:
-        """Those allowed tokens that the short way to the end behind them is no witness of."""
+        """Those allowed tokens that the short way to the end after them is no witness of."""
         places, more = self.ways.places, []
         here = places.run(places.start, self.text)
         for token_id in tokens:
@@ -120,7 +120,7 @@ def test_sampled_tokens_are_allowed_iff_they_have_a_witness(
 ) -> None:
     """Inside encodings of random members: of sampled tokens that the grammar's bytes can read,
     those allowed have one; those refused have none among some texts that go on by twelve bytes
-    or less, or by any token and the shortest text behind it."""
+    or less, or by any token and the shortest text after it."""
     here, counts = case(name), dict.fromkeys(KINDS, 0)
 
     def check(language: Language) -> None:

@@ -120,7 +120,7 @@ def test_iterations_beyond_the_least_number_read_something() -> None:
 
 
 def test_maximal_munch_counts_the_division_of_the_lexer() -> None:
-    """`ifa` is a name, and no keyword with a name behind it; what is ignored counts, too."""
+    """`ifa` is a name, and no keyword with a name after it; what is ignored counts, too."""
     grammar = 'start: "if" NAME | NAME\nNAME: /[a-z]+/\n%ignore " "\n%ignore /#.*/\n'
     name = covered(coverage_of(grammar, "lark", b"ifa"))
     keyword = covered(coverage_of(grammar, "lark", b"if a"))

@@ -108,8 +108,8 @@ def sequences(part: Part, tokenization: str) -> set[tuple[int, ...]]:
 
 
 def check_masks(artifact: Artifact, wanted: set[tuple[int, ...]]) -> int:
-    """Compare the masks behind all prefixes; how many there were."""
-    # EOS ends a text wherever one may end, so what goes on behind it there is never reached.
+    """Compare the masks after all prefixes; how many there were."""
+    # EOS ends a text wherever one may end, so what goes on after it there is never reached.
     wanted = {w for w in wanted if not any(w[i] == EOS and w[:i] in wanted for i in range(len(w)))}
     following: dict[tuple[int, ...], set[int]] = {}
     for word in wanted:
@@ -158,7 +158,7 @@ def test_rows_at_run_time_are_the_stored_ones(tokenization: str) -> None:
 @pytest.mark.quick
 @pytest.mark.parametrize("options", [{}, {"prewarm": 0}, {"max_artifact_bytes": 0}])
 def test_rows_without_dead_ends_are_always_in_the_file(options: dict[str, int]) -> None:
-    """No token goes on behind "ab", though one passes there: a walk would allow "b" behind "a"."""
+    """No token goes on after "ab", though one passes there: a walk would allow "b" after "a"."""
     tokenizer = tokenizer_over([b"a", b"b", b"bzc", b"ac"])
     grammar = {"dialect": "regex", "tokenizer": tokenizer, "tokenization": "any", "engine": "dfa"}
     artifact = compile_grammar("a(bzc|bzb|c)", **grammar, **options)

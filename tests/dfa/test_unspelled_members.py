@@ -11,7 +11,7 @@ from constrain.compiler.pipeline import build_automaton
 
 
 def is_spelled(text: str, tokens: list[str]) -> bool:
-    """Whether a text is tokens one behind the other."""
+    """Whether a text is tokens one after the other."""
     return not text or any(
         text.startswith(token) and is_spelled(text[len(token) :], tokens) for token in tokens
     )

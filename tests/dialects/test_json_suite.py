@@ -106,7 +106,7 @@ def test_a_matcher_agrees(
 
 
 def taken(artifact: Artifact, ids: list[int]) -> bool:
-    """Whether a matcher takes all tokens and may end behind them."""
+    """Whether a matcher takes all tokens and may end after them."""
     matcher = artifact.matcher()
     try:
         for token_id in ids:

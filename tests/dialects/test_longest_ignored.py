@@ -64,7 +64,7 @@ def random_grammar(rng: random.Random) -> str:
 
 
 def behind(dfa: Dfa, state: int, letter: str) -> int:
-    """The state behind a letter."""
+    """The state after a letter."""
     for octet in letter.encode():
         state = int(dfa.table[state, dfa.classes[octet]])
     return state
@@ -184,7 +184,7 @@ def test_where_ignored_text_is_not_followed_it_is_said(monkeypatch: pytest.Monke
     """Too large automata, texts that several terminals decide on, and JSON, which nests."""
     note = "may end before its longest match"
     for grammar, what in (
-        ('start: "a" "b" "c"\n%ignore /;(bc)?/\n', "what is read behind it decides"),
+        ('start: "a" "b" "c"\n%ignore /;(bc)?/\n', "what is read after it decides"),
         ('start: "a" %json {}\n%ignore / +/\n', "not known to be regular"),
     ):
         found = build_engine(grammar, dialect="lark", meaning="exact").grammar.notes

@@ -90,7 +90,7 @@ def test_twenty_errors_are_enough() -> None:
 
 
 def test_nothing_is_read_behind_an_open_comment() -> None:
-    """A comment without an end hides all rules behind it, and they are not reported."""
+    """A comment without an end hides all rules after it, and they are not reported."""
     assert [1, 2] == error_lines('a ::= ];\nb ::= (* "x";\nc ::= ];\n', "kbnf")
 
 

@@ -124,7 +124,7 @@ def test_next_symbols_are_those_that_fit() -> None:
 
 @pytest.mark.quick
 def test_all_items_that_wait_count_for_leo() -> None:
-    """An item that waits for A with more behind it ends the deterministic reduction path."""
+    """An item that waits for A with more after it ends the deterministic reduction path."""
     earley = recogniser(lnf_of("start ::= 'a' x | 'a' x 'y'; x ::= 'b' 'b' x | 'c';"))
     assert earley.feed(b"abbcy") == 5
     assert earley.is_accepting

@@ -55,7 +55,7 @@ def test_every_command_is_in_a_group_of_the_help() -> None:
     "words", [("-q", "compile"), ("compile", "--quiet"), ("-q", "compile", "-q")]
 )
 def test_quiet_says_errors_alone(cli: Cli, words: tuple[str, ...]) -> None:
-    """Before the command and behind it; what was asked for is written all the same."""
+    """Before the command and after it; what was asked for is written all the same."""
     done = cli(*words, DATE, "-o", "d.cst")
     failed = cli("-q", "compile", "missing.ebnf")
     table = cli("-q", "mask", "d.cst", "--prefix", "2024-0")

@@ -17,7 +17,7 @@ def test_a_refused_token_ends_with_1_and_its_reason(cli: Cli) -> None:
     found = cli("mask", DATE, "--prefix", "2024-", *asked)
 
     assert 1 == found.code
-    assert 'behind "2024" "-"' in found.err
+    assert 'after "2024" "-"' in found.err
     lines = found.out.decode().splitlines()
     assert lines[0].endswith('"12"  allowed')
     assert 'no member of the grammar is written so; the tokenizer writes "12"' in lines[1]

@@ -24,7 +24,7 @@ def dates() -> Refusals:
 
 
 def found(refusals: Refusals, prefix: str, token: str) -> TokenVerdict:
-    """The verdict on a token behind a text."""
+    """The verdict on a token after a text."""
     tokenizer = load_tokenizer(None)
     (number,) = (i for i, octets in tokenizer.tokens.items() if octets == token.encode())
     return refusals.why(tokenizer.encode(prefix), number)
@@ -62,7 +62,7 @@ def test_the_grammar_says_what_was_expected_and_in_which_rule(dates: Refusals) -
 
 
 def test_a_token_that_no_text_has_is_refused_as_tokenization(tmp_path: Path) -> None:
-    """``b`` behind ``a`` is ``ab`` in every text, and behind ``c`` a token of its own."""
+    """``b`` after ``a`` is ``ab`` in every text, and after ``c`` a token of its own."""
     tokenizer = tokenizer_of(tmp_path, "abcd", ["a b"], added=[(9, "<e>", True)])
     artifact = compiled("start ::= ('a' | 'c') 'b' 'd';", tokenizer, eos=["<e>"])
     refusals = Refusals(artifact, tokenizer)

@@ -76,7 +76,7 @@ class Oracle:
         self._behind: dict[bytes, list[list[int]]] = {}
 
     def allowed(self, ids: list[int], eos: int) -> set[int]:
-        """The mask behind some tokens."""
+        """The mask after some tokens."""
         found = {each[len(ids)] for each in self.encodings if begins(each, ids, 1)}
         return found | ({eos} if ids in self.encodings else set())
 
@@ -146,7 +146,7 @@ def begins(ids: list[int], with_: list[int], more: int = 0) -> bool:
 
 
 def check(case: Case, language: Language, rng: random.Random, engine: str, most: int) -> int:
-    """Every token that masks refuse behind some prefixes has the reason that the oracle has; how
+    """Every token that masks refuse after some prefixes has the reason that the oracle has; how
     many there were."""
     try:
         artifact = compile_grammar(

@@ -98,7 +98,7 @@ def test_walks_of_mutated_artifacts_never_leave_their_arrays(
     originals: dict[str, Artifact], full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor by an index below 0, which numpy takes for one from the end, nor by a slice that ends
-    behind an array, but where that is so in the sound ones. The walk of the token trie is that in
+    after an array, but where that is so in the sound ones. The walk of the token trie is that in
     Python, which looks at each index."""
     modules = rows_by_frames, summaries, canonical_machine, lexer_walk, trie_walk
     for module in modules:
@@ -248,7 +248,7 @@ def test_tables_of_many_levels_are_refused_or_walked_in_time(
 def test_a_search_for_an_end_farther_than_anyone_looks_is_given_up(
     originals: dict[str, Artifact], tmp_path: Path
 ) -> None:
-    """Behind 40 items in each of 30: nothing but loops, and no end near."""
+    """After 40 items in each of 30: nothing but loops, and no end near."""
     artifact = originals["canonical counters"]
     table = (artifact.arrays["network.table"] == 0).astype(np.int32)
     table[0] = 0
@@ -265,7 +265,7 @@ def _full(array: Numbers, value: int, begin: int = 0, end: int | None = None) ->
 
 # What chance has found: the artifact, a section, and what it became.
 FOUND: dict[str, tuple[str, str, Callable[[Numbers], Numbers]]] = {
-    "spans behind all tokens": ("word-dfa", "pieces.spans", lambda spans: _full(spans, 4)),
+    "spans after all tokens": ("word-dfa", "pieces.spans", lambda spans: _full(spans, 4)),
     "leaves without a token": (
         "greedy, counters",
         "trie.held",

@@ -195,7 +195,7 @@ def letters(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
 
 @pytest.mark.quick
 def test_forced_tokens_and_bytes_are_counted(letters: Tokenizer) -> None:
-    """By hand: "ab" of one token is forced, "0" is not, and "1" behind it is forced only where it
+    """By hand: "ab" of one token is forced, "0" is not, and "1" after it is forced only where it
     is a token of its own."""
     text = 'start ::= "ab" ("0" "1" | "0" "c");'
     canonical = compile_grammar(text, dialect="kbnf", tokenizer=letters)
@@ -203,7 +203,7 @@ def test_forced_tokens_and_bytes_are_counted(letters: Tokenizer) -> None:
 
     # ab, then 01 or 0: the byte 0 is forced, no token is.
     assert ("accepted", 2, 1, 3) == of_text(found[0])
-    # ab, 0, c: behind 0 comes c alone, as 1 would have been merged.
+    # ab, 0, c: after 0 comes c alone, as 1 would have been merged.
     assert ("accepted", 3, 2, 4) == of_text(found[1])
     assert found[1].without_line_break
     assert ("rejected", 1, 4, 3) == place(found[2])

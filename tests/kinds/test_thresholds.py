@@ -136,11 +136,11 @@ def test_rules_that_are_named_again_and_again_are_not_copied(
 
 FAMILIES = {
     "counts": 's ::= "(" s ")" | #"[a-z]{{1,{0}}}x[a-z]{{1,{0}}}";',
-    "behind a loop": "s ::= '(' s ')' | #'[a-z]'* 'a' #'[a-z]{{{0}}}';",
+    "after a loop": "s ::= '(' s ')' | #'[a-z]'* 'a' #'[a-z]{{{0}}}';",
 }
-SIZES = [("counts", 300), ("counts", 30_000), ("behind a loop", 3), ("behind a loop", 20)]
+SIZES = [("counts", 300), ("counts", 30_000), ("after a loop", 3), ("after a loop", 20)]
 MORE = [("counts", n) for n in (16, 64, 65, 1_000, 1_001)]
-MORE += [("behind a loop", n) for n in (12, 13, 14, 16, 64, 65, 200)]
+MORE += [("after a loop", n) for n in (12, 13, 14, 16, 64, 65, 200)]
 
 
 @sampled(("family", "size"), SIZES, SIZES + MORE)

@@ -66,7 +66,7 @@ def place_of(text: str, offset: int) -> dict[str, int]:
 
 
 def random_edit(text: str, chance: random.Random) -> tuple[dict[str, Any], str]:
-    """A change of a part of a text, and the text behind it: most restore what was there before."""
+    """A change of a part of a text, and the text after it: most restore what was there before."""
     begin = chance.randrange(len(text) + 1)
     end = min(len(text), begin + chance.choice([0, 0, 0, 1, 2, 7]))
     new = "".join(chance.choice(PIECES) for _ in range(chance.choice([0, 1, 1, 2])))

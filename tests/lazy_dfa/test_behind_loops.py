@@ -32,7 +32,7 @@ HARMLESS = [
 
 @pytest.mark.parametrize("text", GROWING)
 def test_what_grows_is_seen(text: str) -> None:
-    """Loops with many places behind or inside them."""
+    """Loops with many places after or inside them."""
     assert may_fall_behind(with_joined_characters(node_of(text)))
 
 

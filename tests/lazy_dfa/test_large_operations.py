@@ -58,7 +58,7 @@ def test_what_begins_a_member_is_known_without_a_search(compiler: Compiler) -> N
     assert "states are made while decoding: the automaton is too large to be built" in (
         artifact.manifest.notes
     )
-    # Before any "a", and how many may follow the last one: with a "c" behind it, and without.
+    # Before any "a", and how many may follow the last one: with a "c" after it, and without.
     assert artifact.manifest.counts["dfa_states"] == 1 + 30 + 30
     assert artifact.viable_bytes(b"ab" + b"c" * 40) == 31
     few = compiled(compiler, "[ab]*a[ab]{9}", dialect="regex", prewarm=None)

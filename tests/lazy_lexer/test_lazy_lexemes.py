@@ -281,7 +281,7 @@ def test_masks_at_the_ends_of_long_lexemes_are_those_of_the_built_lexer(
     full: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Behind so many characters that the next tokens reach the bound, or go beyond it."""
+    """After so many characters that the next tokens reach the bound, or go beyond it."""
     if not full:
         pytest.skip("a real tokenizer takes some seconds: --full")
     tokenizer = real(folder)

@@ -123,7 +123,7 @@ SMALLER = [r'"[ab é]{0,3}"', "[a-c .é\\n]{1,4}", "(a| |'|s){0,5}", "[aB ]{1,6}
 def test_smaller_lengths_are_exact_on_real_tokenizers(
     name: str, pattern: str, case: Callable[[str], Case]
 ) -> None:
-    """All masks behind all encodings of all members, by the tokenizer's own library."""
+    """All masks after all encodings of all members, by the tokenizer's own library."""
     found = case(name)
     artifact = compile_grammar(pattern, dialect="regex", tokenizer=found.tokenizer)
     members = members_of(pattern)

@@ -148,7 +148,7 @@ def test_random_grammars_with_counts_anywhere(
 def test_repetitions_may_follow_themselves(
     text: str, letters: Tokenizer, all_counted: None
 ) -> None:
-    """Behind as many items as there must be the same repetition begins again."""
+    """After as many items as there must be the same repetition begins again."""
     copied, rng = made(f"root ::= {text}", letters, "dfa"), random.Random(5)
     for other in made_when_met(f"root ::= {text}", letters):
         assert check_equal_of_short_tokens(copied, other, rng, 12)

@@ -165,7 +165,7 @@ def test_rules_are_read_when_they_are_looked_at() -> None:
 
 @pytest.mark.quick
 def test_chains_of_rules_may_be_long() -> None:
-    """As those of a thousand keys are, each of which stands behind the others."""
+    """As those of a thousand keys are, each of which stands after the others."""
     keys = [f"key {i}" for i in range(700)]
     integers = {key: {"type": "integer"} for key in keys}
     text = json.dumps({"type": "object", "properties": integers, "required": keys})

@@ -91,7 +91,7 @@ _SMALL: dict[str, tuple[Any, list[Any]]] = {
         {**_UNIQUE, "prefixItems": [_MANY, {"enum": ["a", "b"]}], "items": False},
         [value for value in _arrays([*_TEXTS, "b"], 2) if _fits(value, _TEXTS, ["a", "b"])],
     ),
-    "a number behind long strings": (
+    "a number after long strings": (
         {
             **_UNIQUE,
             "prefixItems": [{"enum": [1, 0]}, _MANY, {"enum": [1, 0]}],

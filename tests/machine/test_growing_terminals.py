@@ -19,7 +19,7 @@ from constrain.compiler.lazy_dfa import conjunctions
 
 ANY = {"tokenization": "any", "prewarm": 0, "dialect": "w3c"}
 
-# What stands around a text, and behind it: other texts, what its own bytes are, and nothing.
+# What stands around a text, and after it: other texts, what its own bytes are, and nothing.
 AROUND = [
     's ::= text ("," text)*',
     's ::= "<" s? text ">" | text',

@@ -18,7 +18,7 @@ LEAVES = ('"a"', '"b"', '"ab"', "[a-c]", "[^a]", "[bc]")
 
 
 def grammars(count: int) -> Iterator[str]:
-    """Random rules that name those behind them; some nest, all count."""
+    """Random rules that name those after them; some nest, all count."""
     rng = random.Random("overlaps")
     for _ in range(count):
         names = ["root", *(f"r{i}" for i in range(rng.randrange(5)))]

@@ -96,7 +96,7 @@ def test_what_compares_or_copies_refuses_by_name(cli: Cli, path: str) -> None:
 
 
 def test_prompts_rollback_and_forced_tokens_of_many_copies(tmp_path: Path, full: bool) -> None:
-    """The end of an exact count leaves no choice; behind a prompt, from a file, and taken back.
+    """The end of an exact count leaves no choice; after a prompt, from a file, and taken back.
     ``--full`` counts to a million."""
     merges = ["b b", "bb bb", "bbbb bbbb", "bbbbbbbb bbbbbbbb"]
     tokenizer = tokenizer_of(tmp_path, "abcde", merges, added=[(9, "<eos>", True)])

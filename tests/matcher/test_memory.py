@@ -46,10 +46,10 @@ DFA_CACHE = 1 << 22
 # Tokens of a document, and the most that one matcher holds.
 DOCUMENT, HISTORY = 400, 2_000
 
-# Memory may grow by so much behind the first tenth of the steps: in a sample, and in full.
+# Memory may grow by so much after the first tenth of the steps: in a sample, and in full.
 GROWTH = 3_000_000, 12_000_000
 
-# Prints the resident bytes behind each tenth of the steps.
+# Prints the resident bytes after each tenth of the steps.
 PROGRAM = """
 import json, os, sys
 from constrain.artifacts import TokenRefusedError
@@ -130,7 +130,7 @@ def test_memory_is_flat_over_many_steps(
     record_property: Callable[[str, object], None],
 ) -> None:
     """Documents of 400 tokens, a matcher each, and one matcher that is rolled back to stay under
-    2,000: behind the first tenth of the steps the process does not grow."""
+    2,000: after the first tenth of the steps the process does not grow."""
     text, options = KINDS[name]
     tokenizer = pieces if name == "canonical DFA" else default_tokenizer
     artifact = compile_grammar(text, tokenizer=tokenizer, **options)

@@ -18,7 +18,7 @@ def cells(html: str) -> list[tuple[str, str]]:
 
 
 def test_a_mask_is_a_table_of_its_tokens() -> None:
-    """Ids and texts, foreign text quoted; behind an end nothing but that."""
+    """Ids and texts, foreign text quoted; after an end nothing but that."""
     matcher = built('root ::= "a" [abc]? <t>', "any").matcher()
     matcher.advance(0)
     html = matcher._repr_html_()

@@ -1,4 +1,4 @@
-"""What a decoder may rely on: the first mask behind a prompt."""
+"""What a decoder may rely on: the first mask after a prompt."""
 
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300

@@ -169,7 +169,7 @@ def test_threads_beside_a_normal_form(
     full: bool,
     record_property: Callable[[str, object], None],
 ) -> None:
-    """A normal-form DFA runs beside the machine, also behind prompts."""
+    """A normal-form DFA runs beside the machine, also after prompts."""
     artifact: Artifact = normalizing.compiled("([a-zéñ \u0300-\u0303]|か|\u3099)*", engine)
     prompts = [normalizing.tokenizer.encode(text) for text in ("", "e", "か")]
     count = check_threads(artifact.to_bytes(), full, prompts=prompts, some=FEW)

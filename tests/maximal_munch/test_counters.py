@@ -55,7 +55,7 @@ KINDS = {
         "",
         ["a", "b,", "a,"],
     ),
-    "one behind another": (
+    "one after another": (
         'start: (NAME~M..N ";")~0..30 NAME~0..60 "!"\nNAME: /[a-z]/',
         "",
         ["a", "b ", "c"],

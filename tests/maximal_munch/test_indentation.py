@@ -58,7 +58,7 @@ COMMENT: /#[a-z ]*/
 %declare _INDENT _DEDENT
 """
 
-# A block may stand wherever a line may, so right behind another one.
+# A block may stand wherever a line may, so right after another one.
 BLOCKS = r"""
 start: (line | block)+
 block: INDENT (line | block)+ DEDENT
@@ -123,7 +123,7 @@ def refusal(parser: Lark, text: str) -> Exception | None:
 
 
 def where_refused(parser: Lark, text: str) -> int:
-    """What stands behind the blanks that no block has."""
+    """What stands after the blanks that no block has."""
     place = 0
     with suppress(DedentError):
         for token in parser.lex(text):
@@ -259,7 +259,7 @@ def test_random_texts_are_those_of_lark(
 
 
 def test_masks_follow_the_widths_of_blocks(python: tuple[Ours, Lark]) -> None:
-    """All tokens of a program are allowed where they stand; behind a line break the blanks of a
+    """All tokens of a program are allowed where they stand; after a line break the blanks of a
     block that is open, and no others before something."""
     ours, _ = python
     rng = random.Random(3)

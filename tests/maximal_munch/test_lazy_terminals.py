@@ -59,7 +59,7 @@ def test_a_lazy_terminal_ends_where_lark_ends_it(grammar: str, letters: str) -> 
 
 
 def random_terminal(rng: random.Random, depth: int, names: list[str]) -> str:
-    """What stands behind the colon of a terminal."""
+    """What stands after the colon of a terminal."""
     kind = rng.random()
     if depth == 0 or kind < 0.35:
         regexes = ["/.*?/", "/[ab]+?/", "/b*?c/", "/(a|ab)/", "/[^c]/", "/(a|bc){1,2}?/", "/c??a/"]

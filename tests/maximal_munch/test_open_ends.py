@@ -1,4 +1,4 @@
-"""Terminals that look at what stands behind them, read by maximal munch."""
+"""Terminals that look at what stands after them, read by maximal munch."""
 
 import random
 import re
@@ -59,7 +59,7 @@ def ends(whole: Dfa, text: str, place: int) -> bool:
     return whole.accepts(text[:place].encode() + MARKS[1] + text[place : place + 1].encode())
 
 
-# Words that a letter behind them makes others, as Lark's lexer reads them.
+# Words that a letter after them makes others, as Lark's lexer reads them.
 WORDS = r"""
 start: (IF NAME ":" | NAME ["=" NUMBER])+
 IF.2: /if\b/
@@ -70,7 +70,7 @@ NUMBER: /[0-9]+\b/
 
 
 def test_word_boundaries_are_those_of_larks_lexer(full: bool) -> None:
-    """Behind a terminal; one that is refused there is read as another, or not at all."""
+    """After a terminal; one that is refused there is read as another, or not at all."""
     theirs = Lark(WORDS, parser="lalr")
     oracle = MaximalMunchOracle(read_grammar(WORDS, "lark"))
     rng, members = random.Random(4), 0
@@ -99,7 +99,7 @@ def test_what_matches_before_a_byte_is_what_re_matches_there(is_lazy: bool, full
     """All that matches; with a lazy quantifier what is taken of a text."""
     rng = random.Random(36)
     parts = ["a", "b", "[ab]", "(?:a|ab)", "[^b]", "(?!b)", "(?=a)", "a*", "(?:ab)*", "b+"]
-    # A search prefers what two bytes behind may rule out, which is asked for by the byte alone.
+    # A search prefers what two bytes after may rule out, which is asked for by the byte alone.
     parts += ["a*?", "[ab]*?", "b??"] if is_lazy else ["(?!ab)"]
     opened = 0
     for _ in range(3_000 if full else 200):
@@ -235,6 +235,6 @@ def test_other_readings_agree(full: bool) -> None:
     ],
 )
 def test_what_one_byte_does_not_decide_is_refused(grammar: str, message: str) -> None:
-    """By the names of the terminals, with what stands behind."""
+    """By the names of the terminals, with what stands after."""
     with pytest.raises(CheckError, match=re.escape(message)):
         compile_grammar(grammar, tokenizer=load_tokenizer(), dialect="lark", tokenization="any")

@@ -92,7 +92,7 @@ def test_runs_of_nullable_frames_come_to_an_end() -> None:
     tokens = [b"i", b"x", b"e", b"xexe", b"exex", b"ixex", b"xexexexe", b"exexexex"]
     masks, plain = masks_of(NESTED_IF, tokens), plain_of(NESTED_IF)
     (frame,) = set(masks.configurations.heads.tables.call_returns.tolist())
-    # Four begin in the longest token, one before it, and one is allowed behind it.
+    # Four begin in the longest token, one before it, and one is allowed after it.
     assert 6 == masks.runs.longest(frame)
     reached = precompute(masks)
     assert reached.complete

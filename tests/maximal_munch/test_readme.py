@@ -72,7 +72,7 @@ def test_the_network_and_the_lexer(masks: MaximalMunchMasks) -> None:
 
 
 def test_heads_and_frames(masks: MaximalMunchMasks) -> None:
-    """Behind `((a` the head is {(2, hole)} over 5 and the bottom; after the name {(3, 5·hole)}."""
+    """After `((a` the head is {(2, hole)} over 5 and the bottom; after the name {(3, 5·hole)}."""
     configurations = masks.configurations
     head, frames, _ = configurations.parts(read(masks, b"((a"))
     assert [(2, ())] == threads_of(masks, head)

@@ -43,7 +43,7 @@ def random_expression(rng: random.Random, depth: int) -> str:
 def random_triggers(rng: random.Random) -> str:
     """One to three rules that are lazy, or end with what ends them, beside free text.
 
-    All have two letters at least: behind another lexeme llguidance reads on where one may end that
+    All have two letters at least: after another lexeme llguidance reads on where one may end that
     has just begun.
     """
     ends = ["a", "b", "<", "[ab]", "[ab<]"]
@@ -185,7 +185,7 @@ def test_as_llguidance_and_by_definition(
         ('start: h "c"\nh[lazy]: /ab/\n%ignore /a[bc]*d?/\n', ["abc", "aabc"], ["abcd", "abd"]),
         # Of several that end together all are followed.
         ('start: h "c" | i "d"\nh[lazy]: /a?b/\ni[lazy]: /a+b/\n', ["abc", "abd", "bc"], ["bd"]),
-        # One that may be empty may be missing, and else ends behind a letter.
+        # One that may be empty may be missing, and else ends after a letter.
         ('start: h "c"\nh[lazy]: /[ab]*/\n', ["c", "ac", "bc"], ["abc"]),
     ],
 )

@@ -38,7 +38,7 @@ def precomputed(text: str, tokens: list[bytes], results: int | None) -> MaximalM
 
 
 def test_precomputed_transitions_change_no_step(full: bool) -> None:
-    """Every token, wherever a text may be: whether it fits, and whether the text may end behind it,
+    """Every token, wherever a text may be: whether it fits, and whether the text may end after it,
     is as in a machine without tables. Complete, or with so little precomputed that heads and states
     of the lexer are met that no table has."""
     allowed = 0
@@ -61,7 +61,7 @@ def test_precomputed_transitions_change_no_step(full: bool) -> None:
 
 
 def fitting(machine: MaximalMunchMasks, state: int, tokens: int) -> dict[int, bool]:
-    """The tokens that fit, and whether the text may end behind each."""
+    """The tokens that fit, and whether the text may end after each."""
     targets = {i: machine.take(state, i) for i in range(tokens)}
     return {i: machine.is_accepting(target) for i, target in targets.items() if target is not None}
 

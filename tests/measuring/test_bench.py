@@ -31,7 +31,7 @@ from constrain.compiler.measuring.given import LLGUIDANCE, XGRAMMAR, given_to, p
 from constrain.compiler.measuring.run import ChildError, run_child
 from constrain.compiler.pipeline import build_automaton
 
-# Masks of an artifact, behind the names of xgrammar.
+# Masks of an artifact, after the names of xgrammar.
 EXACT = """
 import os
 from constrain.artifacts.read import load
@@ -61,7 +61,7 @@ class GrammarMatcher:
         return self.matcher.accept([token]) == 1
 """
 
-# Allows all tokens, and refuses the third, behind the names of llguidance.
+# Allows all tokens, and refuses the third, after the names of llguidance.
 WRONG = """
 import ctypes
 

@@ -161,7 +161,7 @@ def test_values_that_do_not_fit_are_refused(
 def test_rows_that_allow_what_is_no_token_are_refused_when_they_are_used(
     tiny: dict[str, Artifact], is_last: bool
 ) -> None:
-    """Any bit behind the last token; `load` would read a page of the file for each row."""
+    """Any bit after the last token; `load` would read a page of the file for each row."""
     artifact = tiny["network"]
     size = artifact.vocab_size
     assert size % 32

@@ -221,7 +221,7 @@ def test_readings_of_a_token_share_what_is_left_of_it() -> None:
     assert sizes[1] < 2.2 * sizes[0]
 
 
-# A comment may end behind each of its characters: what follows may have begun anywhere in it.
+# A comment may end after each of its characters: what follows may have begun anywhere in it.
 COMMENTS = r"""
 start ::= ws (function ws)*;
 function ::= 'int' ws name ws '(' ws (list ws)? ')' ws block;

@@ -63,7 +63,7 @@ class Part:
 
 
 def joined(inside: list[Words]) -> Words:
-    """One text of each behind each other, as far as they are short."""
+    """One text of each after each other, as far as they are short."""
     found = frozenset([b""])
     for words in inside:
         found = frozenset(f + w for f in found for w in words if len(f + w) <= LONGEST)
@@ -71,7 +71,7 @@ def joined(inside: list[Words]) -> Words:
 
 
 def random_rules(rng: random.Random) -> dict[str, Part]:
-    """Rules that begin with each other: by themselves, behind what may be missing, inside
+    """Rules that begin with each other: by themselves, after what may be missing, inside
     repetitions, by nothing but the other's name, and twice by the same."""
     names = ["root", "b", "c", "d"][: rng.randrange(1, 5)]
     marks = {"?": (0, 1), "*": (0, LONGEST), "+": (1, LONGEST), "{2}": (2, 2), "{0,2}": (0, 2)}

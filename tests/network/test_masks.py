@@ -132,7 +132,7 @@ def test_matchers_do_not_disturb_each_other(
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_whole_match(engine: str, default_tokenizer: Tokenizer) -> None:
-    """Forced tokens, a refused token, logits, the end, and going back behind it."""
+    """Forced tokens, a refused token, logits, the end, and going back after it."""
     artifact = made("s ::= '<' s '>' | 'x' 'yz';", default_tokenizer, engine)
     eos = artifact.manifest.eos[0]
     matcher = artifact.matcher()
@@ -227,10 +227,10 @@ def test_a_token_can_be_a_text_and_a_terminal(engine: str, tmp_path: Path) -> No
             artifact,
         )
     )
-    # Behind ab: a (the text aba), or b (the terminal, and its b).
+    # After ab: a (the text aba), or b (the terminal, and its b).
     assert [0, 1] == allowed(after(artifact, 2))
     assert [3] == allowed(after(artifact, 2, 1)) == allowed(after(artifact, 2, 0))
-    # Behind a and b it is the text alone; behind a and ab both again, one level deeper.
+    # After a and b it is the text alone; after a and ab both again, one level deeper.
     assert [0] == allowed(after(artifact, 0, 1))
     assert [0, 1, 2] == allowed(after(artifact, 0, 2))
     assert [1] == allowed(after(artifact, 0, 2, 1))

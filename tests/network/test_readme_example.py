@@ -79,7 +79,7 @@ def test_the_summaries(precomputed: Summaries) -> None:
 
 @pytest.mark.parametrize(("text", "mask"), [("[[", "[ ] x [[ x]]"), ("[", "[ ] x [[")])
 def test_the_masks(tables: NetworkTables, text: str, mask: str) -> None:
-    """Behind one bracket and behind two."""
+    """After one bracket and after two."""
     machine = MetMasks(
         TableStates(tables), lambda: TRIE, VOCABULARY, [len(TOKENS)], len(TOKENS) + 1
     )

@@ -64,7 +64,7 @@ def test_the_automaton_accepts_what_the_library_leaves_alone(form: Form, full: b
 
 
 def test_over_bytes_it_accepts_the_same() -> None:
-    """Behind each character the state of the automaton over characters."""
+    """After each character the state of the automaton over characters."""
     characters = character_properties((Normalize(Form.NFC),))
     present = np.unique(characters.classes[[ord(char) for char in LETTERS]])
     whole = normal_form_automaton(characters, present)

@@ -48,7 +48,7 @@ def compiled(case: Case, grammar: str, prewarm: int | None) -> Artifact:
 def compare(
     case: Case, grammar: str, prewarm: int | None, rng: random.Random
 ) -> tuple[int, int, int]:
-    """All masks of a finite grammar, also behind prompts; how many tokens they hold, how many
+    """All masks of a finite grammar, also after prompts; how many tokens they hold, how many
     members are left out, and how many tokens were in doubt."""
     texts = [text.decode() for text in members(minimal_tables(grammar))]
     kept = [text for text in texts if case.is_left_alone(text)]

@@ -35,13 +35,13 @@ def dfa() -> NormalFormDfa:
     assert 4 == automaton.states
     boundary, split = split_characters(found, automaton.states, TOKENS)
     assert [2, 3, 4] == boundary.tolist()
-    # Of the sets of tails that end the character behind CC, {81}.
+    # Of the sets of tails that end the character after CC, {81}.
     assert [2], [[True, False]] == (split.tokens.tolist(), split.sets.tolist())
     return NormalFormDfa(table, found.classes, start, boundary, boundary)
 
 
 def test_the_states(dfa: NormalFormDfa) -> None:
-    """Behind each text the characters that may follow, and where they lead."""
+    """After each text the characters that may follow, and where they lead."""
     steps = {
         state: [dfa.step(state, char.encode()) for char in ("e", "x", ACUTE, DOT_BELOW)]
         for state in (1, 2, 3)
@@ -52,7 +52,7 @@ def test_the_states(dfa: NormalFormDfa) -> None:
 
 
 def test_what_tokens_do(dfa: NormalFormDfa) -> None:
-    """At each state the tokens that are read, and those behind which an end must be looked for."""
+    """At each state the tokens that are read, and those after which an end must be looked for."""
     runs = Runs(dfa, Vocabulary.from_tokens(TOKENS, (), 5), CacheBudget())
     for state, read, watched in ((1, [0, 1, 2], []), (2, [0, 1, 2], [(2, 6)]), (3, [0, 1], [])):
         row = tokenset.from_ids(range(5), 5)

@@ -132,7 +132,7 @@ def test_masks_of_grammars_that_leave_many(
 
 
 def test_unsure_tokens_by_the_definition(case: Callable[[str], Case]) -> None:
-    """Behind a token after which one more leads to a free state, whatever went before, no end of
+    """After a token after which one more leads to a free state, whatever went before, no end of
     the character is searched for while decoding."""
     machine = compiled(case("qwen2_5"), "any").machine()
     assert isinstance(machine, WithNormalForm)
@@ -250,7 +250,7 @@ class PlainMasks:
     def next(
         self, pair: tuple[int, int], pending: list[tuple[int, int]], seen: set[tuple[int, int]]
     ) -> Iterator[int]:
-        """The states of the texts behind one token more; new pairs are added to ``pending``."""
+        """The states of the texts after one token more; new pairs are added to ``pending``."""
         inner = self.inner
         for token in tokenset.to_ids(inner.row(pair[0])).tolist():
             after = self.texts.step(pair[1], self.vocabulary.token(token))

@@ -59,7 +59,7 @@ def test_the_least_number_of_states() -> None:
 
 @pytest.mark.quick
 def test_inert_tokens() -> None:
-    """Behind the end of a character all is plain, whichever character the last bytes begin."""
+    """After the end of a character all is plain, whichever character the last bytes begin."""
     rng = random.Random(2)
     plain = np.array([rng.random() < 0.9 for _ in range(0x110000)])
     plain[0x4E00:0x5E00] = True

@@ -111,7 +111,7 @@ def test_an_edge_reads_what_its_states_read(tables: NetworkTables) -> None:
 
 
 def run(tables: NetworkTables, state: int, text: bytes) -> Iterator[int]:
-    """The states behind each byte."""
+    """The states after each byte."""
     for octet in text:
         state = tables.rows[state][octet]
         yield state

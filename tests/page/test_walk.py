@@ -116,7 +116,7 @@ def test_a_page_says_of_texts_what_explain_says(
 
 
 def _next_bytes(artifact: Artifact, text: bytes) -> list[list[int]]:
-    """Which bytes may come behind a text, byte by byte."""
+    """Which bytes may come after a text, byte by byte."""
     if isinstance(artifact.runtime, MaximalMunchRuntime):
         machine = artifact.runtime.machine().configurations
         behind = machine.read(machine.start, text)
@@ -145,7 +145,7 @@ def test_the_cases_have_counters_and_sets(made: dict[str, Artifact]) -> None:
 def test_a_page_has_the_masks_of_any_tokens(
     name: str, made: dict[str, Artifact], default_tokenizer: Tokenizer, full: bool
 ) -> None:
-    """Each bit, behind beginnings of texts, walked in the page; its tokens are the tokenizer's."""
+    """Each bit, after beginnings of texts, walked in the page; its tokens are the tokenizer's."""
     artifact = made[name]
     texts = [t for t in changed(CASES[name][3], 100 if full else 4, 2) if artifact.viable_bytes(t)]
     said = said_by_page(data_of(artifact, default_tokenizer), texts, masks=True)
@@ -169,7 +169,7 @@ def _is_text(text: bytes) -> bool:
 
 
 def test_a_page_has_the_canonical_masks_of_a_small_product(default_tokenizer: Tokenizer) -> None:
-    """State by state: behind any canonical beginning of a date, each bit."""
+    """State by state: after any canonical beginning of a date, each bit."""
     artifact = compiled(_example("date.ebnf"), default_tokenizer)
     texts = [b"2024-02-29"[:end] for end in range(11)]
     said = said_by_page(data_of(artifact, default_tokenizer), texts, masks=True)
@@ -194,7 +194,7 @@ def test_a_page_has_the_canonical_masks_of_a_small_product(default_tokenizer: To
 
 
 def test_a_page_has_the_canonical_masks_of_the_given_texts(default_tokenizer: Tokenizer) -> None:
-    """A network's masks, behind each token of a text that the page was given."""
+    """A network's masks, after each token of a text that the page was given."""
     artifact = compiled(CASES["tool call"][0], default_tokenizer, dialect="json-schema")
     data = data_of(artifact, default_tokenizer, _TOOL)
     [said] = said_by_page(data, [_TOOL], masks=True)

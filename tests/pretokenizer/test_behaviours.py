@@ -84,7 +84,7 @@ def compared(library: Tokenizer, folder: Path, rng: random.Random, languages: in
 def test_every_way_to_cut(
     behaviour: str, invert: bool, tmp_path: Path, full: bool, record_property: Count
 ) -> None:
-    """One or two steps behind each other, over bytes and over characters."""
+    """One or two steps after each other, over bytes and over characters."""
     rng = random.Random(f"{behaviour} {invert}")
     counts: Counter[str] = Counter()
     alphabet = byte_alphabet.characters()
@@ -99,7 +99,7 @@ def test_every_way_to_cut(
         library.normalizer = normalizer(rng)
         steps = [cut(rng, behaviour, invert) for _ in range(rng.randrange(1, 3))]
         if bytewise:
-            # Steps behind it see the characters that stand for bytes.
+            # Steps after it see the characters that stand for bytes.
             steps.insert(
                 rng.choice([len(steps), rng.randrange(len(steps))]),
                 pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=rng.random() < 0.2),

@@ -37,7 +37,7 @@ def fewer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_masks_are_those_of_all_encodings_of_a_finite_language(path: Path) -> None:
-    """Words of the vocabulary, parts of them and more than them, one behind another."""
+    """Words of the vocabulary, parts of them and more than them, one after another."""
     library, rng = tokenizers.Tokenizer.from_file(str(path)), random.Random(3)
     tokenizer = load_tokenizer(path)
     words = [octets.decode() for octets in tokenizer.tokens.values() if octets.isascii()]

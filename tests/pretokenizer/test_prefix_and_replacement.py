@@ -70,7 +70,7 @@ def byte_level(rng: random.Random, *steps: Any, prefix: bool = False) -> Any:
 
 
 def metaspace(rng: random.Random) -> Any:
-    """SentencePiece's spaces, in any form, sometimes with another step behind."""
+    """SentencePiece's spaces, in any form, sometimes with another step after."""
     scheme = rng.choice(["always", "first", "never"])
     step = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=rng.random() < 0.5)
     behind = pre_tokenizers.Split(Regex(rng.choice(["▁+", "[a▁]", " +"])), "isolated")
@@ -104,7 +104,7 @@ def with_prefix_space(rng: random.Random) -> Any:
 
 
 def with_strip(rng: random.Random) -> Any:
-    """White space at the ends is dropped, before or behind other steps."""
+    """White space at the ends is dropped, before or after other steps."""
     strip = normalizers.Strip(left=rng.random() < 0.7, right=rng.random() < 0.7)
     if rng.random() < 0.5:
         found = octets(rng)
@@ -276,7 +276,7 @@ def test_masks_of_grammars_that_call(
 
 @pytest.mark.parametrize("text", [" ", "a", " a", "a ", " a b"])
 def test_prefixes_as_text(tmp_path: Path, text: str) -> None:
-    """A prefix that begins with a space is not put behind another one."""
+    """A prefix that begins with a space is not put after another one."""
     rng = random.Random(6)
     library = octets(rng)
     library.pre_tokenizer = byte_level(rng, prefix=True)

@@ -271,7 +271,7 @@ def test_the_installed_program_is_this_one() -> None:
 
 
 def test_the_changelog_tells_of_the_version() -> None:
-    """Its newest section is that of pyproject.toml, or of what comes behind it."""
+    """Its newest section is that of pyproject.toml, or of what comes after it."""
     project = settings()["project"]
     assert isinstance(project, dict)
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -46,7 +46,7 @@ def test_texts_are_those_of_larks_earley_parser(grammar: str, characters: str, f
     ("grammar", "line", "message"),
     [
         ("start: EQ EQ?\nEQ: /=(?!=)/", 2, "'=' depends on what stands around it: not the same be"),
-        ('start: "a"? B\nB: /(?<!a)b/', 2, "not the same behind 'a'"),
+        ('start: "a"? B\nB: /(?<!a)b/', 2, "not the same after 'a'"),
         ("start: NAME NAME\nNAME: /(?!if\\b)[a-z]+/", 2, "depends"),
         ("start: A\nA: B\nB: /b/\n%ignore /a|c(?!d)/", 4, "'c' depends"),
         (
@@ -54,7 +54,7 @@ def test_texts_are_those_of_larks_earley_parser(grammar: str, characters: str, f
             2,
             r"'a' depends on what stands around it: not the same before 'b' (it has a \b)",
         ),
-        ('start: "é"? A\nA: /\\Ba/', 2, "not the same behind"),
+        ('start: "é"? A\nA: /\\Ba/', 2, "not the same after"),
         ("start: L+\nL: /(?m:^)a*\\n?/", 2, "(it has a (?m:^))"),
         ('start: S+\nS: /"(?!"")[^"]*"/', 2, "before '\"'"),
     ],

@@ -138,7 +138,7 @@ def _without(schema: Any, pointer: str) -> Any:
     for step in steps:
         inner = inner[int(step)] if isinstance(inner, list) else inner[step]
     if isinstance(inner, list):
-        # Schemas behind it keep their index.
+        # Schemas after it keep their index.
         is_name = isinstance(inner[int(last)], str)
         inner[int(last) : int(last) + 1] = [] if is_name else [True]
     elif steps and steps[-1] in ("properties", "patternProperties"):
@@ -169,7 +169,7 @@ def test_each_place_that_is_named_has_a_part_in_it(full: bool) -> None:
             continue
         for place in places:
             other = _contradiction(_without(schema, place))
-            # An index behind the place may be another one then.
+            # An index after the place may be another one then.
             assert other is None or set(places) != set(named(other)) or "/0" in place, (
                 json.dumps(schema),
                 place,

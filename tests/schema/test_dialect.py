@@ -167,7 +167,7 @@ def test_white_space_is_what_the_option_says(whitespace: str, accepted: str, rej
 
 @pytest.mark.quick
 def test_keys_come_in_the_order_of_the_schema_or_in_any() -> None:
-    """``--order``: document order, additional keys behind; or every order."""
+    """``--order``: document order, additional keys after; or every order."""
     schema = {"properties": {"b": True, "a": True}, "required": ["c", "a"]}
 
     assert members(schema).accepts('{"b": 1, "a": 1, "c": 1, "x": 1}')

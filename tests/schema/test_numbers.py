@@ -120,7 +120,7 @@ def test_random_bounds_and_divisors_are_decided_as_by_fractions(full: bool) -> N
 
 @pytest.mark.quick
 def test_one_number_has_all_its_spellings() -> None:
-    """Zeros behind the decimals, and minus zero."""
+    """Zeros after the decimals, and minus zero."""
     assert accepted(numbers.compared("=", Fraction(3, 2)), ["1.5", "1.50", "1.500"]).all()
     assert not accepted(
         numbers.compared("=", Fraction(3, 2)), ["-1.5", "1.05", "01.5", "1.", "15"]

@@ -43,7 +43,7 @@ def test_a_bound_below_a_negation_lets_no_exponent_through() -> None:
 
 
 def test_plain_integers_are_digits_alone() -> None:
-    """``--integer plain``; a number that need not be an integer may have zeros behind the point."""
+    """``--integer plain``; a number that need not be an integer may have zeros after the point."""
     assert not members({"type": "integer", "minimum": 1}, integer="plain").accepts("2.0")
     assert members({"type": "integer", "minimum": 1}, integer="decimal").accepts("2.0")
     assert members({"type": "number", "minimum": 1}, integer="plain").accepts("2.0")

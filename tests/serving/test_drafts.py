@@ -89,14 +89,14 @@ def check_hosts(matcher: Any, rest: list[int], forced: list[int]) -> None:
 
 
 def with_forced_behind(matcher: Any, tokens: list[int]) -> list[int]:
-    """What is forced behind tokens."""
+    """What is forced after tokens."""
     behind = matcher.fork()
     assert behind.accept(tokens) == len(tokens)
     return behind.forced_tokens(2)
 
 
 def test_drafts_are_no_more_than_were_asked_for(default_tokenizer: Tokenizer) -> None:
-    """Also where more is forced; behind the end there are none."""
+    """Also where more is forced; after the end there are none."""
     artifact = Compiler(default_tokenizer).compile('root ::= "abcdefghij" [0-9]', dialect="gbnf")
     matcher = artifact.matcher()
     forced = matcher.forced_tokens()
@@ -111,7 +111,7 @@ def test_drafts_are_no_more_than_were_asked_for(default_tokenizer: Tokenizer) ->
 
 
 def test_drafts_of_a_row_follow_its_prompt(default_tokenizer: Tokenizer) -> None:
-    """Row by row as masks do; behind a token that was not allowed there are none, and not of
+    """Row by row as masks do; after a token that was not allowed there are none, and not of
     another text."""
     artifact = Compiler(default_tokenizer).compile('root ::= [0-9] "abcdefghij"', dialect="gbnf")
     texts, prompt = Texts(artifact), [5, 6]

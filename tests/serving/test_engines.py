@@ -109,7 +109,7 @@ def compiled(backend: Any, types: Any, kind: str, stop: set[int]) -> Any:
 def test_vllm_requests_of_every_kind_are_compiled(
     vllm_backend: Any, types: Any, tokenizer: Tokenizer
 ) -> None:
-    """A member is taken to its end by the request's own stop token, and what is behind ignored."""
+    """A member is taken to its end by the request's own stop token, and what is after ignored."""
     for kind, (_, member) in KINDS.items():
         grammar = compiled(vllm_backend, types, kind, {STOP, tokenizer.eos[0]})
         assert isinstance(grammar, types.StructuredOutputGrammar)
@@ -431,7 +431,7 @@ def test_sglang_grammars_begin_behind_the_thoughts(
         grammar.fill_vocab_mask(rows, 0)
         seen.append(rows.array[0].copy())
         grammar.accept_token(token)
-    seen.append(np.full_like(seen[0], -1))  # Behind the end nothing is masked.
+    seen.append(np.full_like(seen[0], -1))  # After the end nothing is masked.
     assert [bool((row == -1).all()) for row in seen[:-1]] == [True] * 4 + [False] * (len(ids) + 1)
     assert grammar.is_terminated()
     rng, place = random.Random(9), len(text)

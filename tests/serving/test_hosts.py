@@ -220,7 +220,7 @@ def test_a_dead_end_ends_the_text_and_is_told(artifacts: Compile) -> None:
     for length in range(3):
         rows = texts.rows(np.array([[*ids[:length]], [*ids[:length]]]).reshape(2, -1), len(spelled))
         assert {} == texts.problems
-    with pytest.warns(DeadEndWarning, match="row 0, behind 3 tokens, .* dead end .*, in start"):
+    with pytest.warns(DeadEndWarning, match="row 0, after 3 tokens, .* dead end .*, in start"):
         rows = texts.rows(np.array([ids, [*ids[:2], ids[0]]]), len(spelled))
     flags = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")
     assert sorted(stops) == np.flatnonzero(flags[0]).tolist()
@@ -232,7 +232,7 @@ def test_a_dead_end_ends_the_text_and_is_told(artifacts: Compile) -> None:
     rows = texts.rows(np.array([[*ids, eos, eos], [*ids[:2], *ids[:1] * 2, ids[1]]]), len(spelled))
     flags = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")
     assert [sorted(stops)] * 2 == [np.flatnonzero(row).tolist() for row in flags]
-    assert f"token {ids[0]}, behind 3 others, is not allowed there" == texts.problems[1]
+    assert f"token {ids[0]}, after 3 others, is not allowed there" == texts.problems[1]
 
 
 def test_a_text_that_no_token_ends_is_an_error(artifacts: Compile) -> None:

@@ -132,7 +132,7 @@ def test_completions_are_members(library: Any, model_file: Path, artifact: Artif
 
 
 def test_drafts_change_nothing(library: Any, model_file: Path, artifact: Artifact) -> None:
-    """Looked up in the prompt; the host gives ids with drafts behind the place it asks about."""
+    """Looked up in the prompt; the host gives ids with drafts after the place it asks about."""
     from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
 
     prompt = 'Which? {"colour": "red", "text": "red"} or {"colour": "dark green"} it is'

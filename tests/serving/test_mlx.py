@@ -90,7 +90,7 @@ def is_member(text: str) -> bool:
 
 
 def nudge(begin: int) -> Callable[[Any, Any], Any]:
-    """Behind so many tokens texts end where they may."""
+    """After so many tokens texts end where they may."""
     import mlx.core as mx
 
     bias = np.zeros(WIDTH, np.float32)
@@ -150,7 +150,7 @@ def test_texts_of_a_batch_have_a_processor_each(
 
 
 def test_drafts_change_nothing(loaded: tuple[Any, Any], artifact: Artifact, folder: Path) -> None:
-    """Of another model; the host calls for each drafted place, and again behind what it took."""
+    """Of another model; the host calls for each drafted place, and again after what it took."""
     import mlx.core as mx
     from mlx_lm.generate import generate_step, speculative_generate_step
 

@@ -43,7 +43,7 @@ REFUSED = {
 # What a call and the answer here match, and why the answer is right all the same.
 DIFFERENT = {
     r"test_batch_rollback": "the calls that rolled back are not recorded",
-    r"test_termination": "behind the end nothing may follow, which is said by a mask and no error",
+    r"test_termination": "after the end nothing may follow, which is said by a mask and no error",
     r"test_lark|test_max_chars|_round_trip|_serialization": "the record has another grammar",
     r"multiple_of_unsupported": "multipleOf is held to",
     r"oneof_unsupported": "of oneOf one alone holds",
@@ -58,7 +58,7 @@ DIFFERENT = {
     r"format_length_schema": "lengths, formats and required keys inside of arguments are held to",
     r"\\u03a3": "letters of either case are those of Unicode",
     r"Regex.*a\.b.*\\n": "a dot is no line feed, in any standard",
-    r"mixed_tag_and_token_dispatch": "behind <mid> and a token free text may go on in its place",
+    r"mixed_tag_and_token_dispatch": "after <mid> and a token free text may go on in its place",
     r"123invalid": "a schema that says nothing of a key allows any",
 }
 

@@ -221,7 +221,7 @@ def test_the_key_says_all_that_an_artifact_depends_on(tmp_path: Path) -> None:
 
 @pytest.mark.quick
 def test_jobs_and_outcomes_are_lines_of_json() -> None:
-    """Read back as they were, the text behind its line; an unknown field is an error."""
+    """Read back as they were, the text after its line; an unknown field is an error."""
     schema = SchemaOptions(schemas=(("https://a/", "b"),), whitespace="one")
     options = CompileOptions(schema=schema, eos=("<a>", 3), limits=Limits(seconds=2).started())
     job = Job('s ::= "\n\u20ac";', options, "out", "own", how={"style": "json"})

@@ -114,7 +114,7 @@ class Models:
     def generate(
         self, processors: Sequence[Any], prompts: Sequence[Sequence[int]], seed: int, **how: Any
     ) -> list[list[int]]:
-        """The tokens behind the prompts, which are of one length."""
+        """The tokens after the prompts, which are of one length."""
         import torch
 
         torch.manual_seed(seed)
@@ -130,7 +130,7 @@ class Models:
         return [row[given.shape[1] :] for row in found.tolist()]
 
     def nudge(self, begin: int) -> Any:
-        """What makes texts end: behind forty tokens it prefers what closes, and the end."""
+        """What makes texts end: after forty tokens it prefers what closes, and the end."""
         closing = {'"': 40, "}": 34, "]": 34, ":": 28, ",": 26, "1": 12, "e": 1}
         bias = {self.library.token_to_id(text): float(value) for text, value in closing.items()}
         bias[EOS] = 50.0

@@ -108,7 +108,7 @@ def random_walks(
     longest: int,
     liked: Sequence[int] = (),
 ) -> Iterator[list[int]]:
-    """Token sequences by the masks alone. Behind ``longest`` tokens they make for the end.
+    """Token sequences by the masks alone. After ``longest`` tokens they make for the end.
 
     ``liked``: tokens of which every other one is, where there are any.
     """
@@ -164,7 +164,7 @@ A, B = b"a"[0], b"b"[0]
 
 
 # Where pieces start: at the start alone; at each b; or so that a piece is an a with all b
-# behind it, but for the last a of a text, which goes with what is before it.
+# after it, but for the last a of a text, which goes with what is before it.
 PIECES: dict[str, Callable[[str], list[str]]] = {
     "none": lambda text: [text] if text else [],
     "before b": lambda text: _cut(text, [i for i, c in enumerate(text) if c == "b"]),
@@ -227,7 +227,7 @@ def pretokenizer_of(name: str) -> tuple[PretokenizerDfa, NDArray[np.bool_]]:
         # State: plane 0 by a, by b; plane 1 by a, by b. A text begins in state 1.
         "none": ([(0, 0, 2, 2), (2, 2, 0, 0)], [1, 2]),
         "before b": ([(0, 0, 2, 2), (2, 0, 0, 2)], [1, 2]),
-        # Behind an a that starts a piece another a must come (3), behind the last none may (4).
+        # After an a that starts a piece another a must come (3), after the last none may (4).
         "before a, not the last": (
             [(0, 0, 2, 2), (4, 2, 3, 0), (4, 3, 3, 0), (0, 4, 0, 0)],
             [1, 2, 4],
@@ -244,7 +244,7 @@ def pretokenizer_of(name: str) -> tuple[PretokenizerDfa, NDArray[np.bool_]]:
 
 
 def random_finite_grammar(rng: random.Random) -> str:
-    """Four rules, each of those behind it and of texts."""
+    """Four rules, each of those after it and of texts."""
     names = ["start", "x", "y", "z"]
 
     def body(after: int) -> str:

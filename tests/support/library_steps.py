@@ -112,13 +112,13 @@ def bpe(vocab: dict[str, int], pairs: list[tuple[str, str]], **options: Any) -> 
 
 
 def split(pattern: str, behaviour: str, invert: bool = False) -> Any:
-    """A step that cuts at a regular expression, and the byte-level alphabet behind it."""
+    """A step that cuts at a regular expression, and the byte-level alphabet after it."""
     step = pre_tokenizers.Split(Regex(pattern), behaviour, invert)
     return pre_tokenizers.Sequence([step, BYTE_LEVEL])
 
 
 def behind(*steps: Any) -> Any:
-    """Some steps and the byte-level alphabet behind them."""
+    """Some steps and the byte-level alphabet after them."""
     return pre_tokenizers.Sequence([*steps, BYTE_LEVEL])
 
 
@@ -152,7 +152,7 @@ CUTS = {
             pre_tokenizers.Split(Regex("[0-9][0-9][0-9]|Ġa"), "isolated"),
         ]
     ),
-    "prefix behind cuts": pre_tokenizers.Sequence(
+    "prefix after cuts": pre_tokenizers.Sequence(
         [pre_tokenizers.Split("a", "isolated"), pre_tokenizers.ByteLevel(use_regex=False)]
     ),
 }
@@ -238,7 +238,7 @@ PUBLISHED = {
 }
 
 
-# CLIP's steps: words with "</w>" behind their last symbol, without white space between them.
+# CLIP's steps: words with "</w>" after their last symbol, without white space between them.
 CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
@@ -250,7 +250,7 @@ AFFIXES = {
 
 
 def clip(rng: random.Random, affixes: dict[str, str], **options: Any) -> Any:
-    """Merges trained on random text behind CLIP's steps."""
+    """Merges trained on random text after CLIP's steps."""
     library = Tokenizer(models.BPE(unk_token="<unk>", **affixes, **options))
     spaces = normalizers.Replace(Regex(r"\s+"), " ")
     library.normalizer = normalizers.Sequence([normalizers.NFC(), spaces, normalizers.Lowercase()])

@@ -78,7 +78,7 @@ def spelled(artifact: Artifact, token: bytes) -> int:
 
 def accepted_behind_prompts(artifact: Artifact, library: Any, rng: random.Random) -> int:
     """Random prompts and members of ``(a|b| ){1,4}``: where the library keeps the prompt's last
-    boundary, the member's tokens are accepted behind it. How many of forty these were."""
+    boundary, the member's tokens are accepted after it. How many of forty these were."""
     kept = 0
     for _ in range(40):
         prompt, text = ("".join(rng.choices("ab ", k=rng.randrange(1, 5))) for _ in "12")
@@ -99,7 +99,7 @@ _KEPT, _WAYS, _MOST = 64, 8, 5000
 
 
 class Places:
-    """A byte DFA read behind a fixed text, by whole tokens.
+    """A byte DFA read after a fixed text, by whole tokens.
 
     A *place* is a state of the DFA, or from S on one inside ``prefix``; 0 is dead. The empty
     text has no prefix: such a place may end, too.
@@ -132,13 +132,13 @@ class Places:
             found = nearer
 
     def run(self, place: int, text: bytes) -> int:
-        """The place behind some bytes."""
+        """The place after some bytes."""
         for octet in text:
             place = int(self.table[place, octet])
         return place
 
     def after(self, place: int) -> NDArray[np.int32]:
-        """The place behind each token that is text, 0 where it cannot be read; int32 (V,)."""
+        """The place after each token that is text, 0 where it cannot be read; int32 (V,)."""
         if place not in self._rows:
             vocabulary = self.vocabulary
             row = np.zeros(vocabulary.size, dtype=np.int32)
@@ -184,7 +184,7 @@ class Places:
         self, place: int, longest: int, count: int, rng: np.random.Generator
     ) -> set[bytes]:
         """A few texts from a place to the end: a shortest one, random ones of up to ``longest``
-        bytes, and random tokens with a shortest text behind them."""
+        bytes, and random tokens with a shortest text after them."""
         found = {self.shortest(place)}
         after = np.flatnonzero(self.after(place))
         for token in rng.choice(after, size=min(count, len(after)), replace=False).tolist():
@@ -269,7 +269,7 @@ _NESTING = frozenset(b'[]{}",: a1')
 
 @dataclass(frozen=True)
 class Walk:
-    """Tokens behind a prompt, and before each of them, and behind the last, what a mask is."""
+    """Tokens after a prompt, and before each of them, and after the last, what a mask is."""
 
     prompt: tuple[int, ...]
     tokens: tuple[int, ...]
@@ -379,7 +379,7 @@ def check(matcher: Matcher, walk: Walk, rng: random.Random) -> int:
     """Follow a walk, at one place with some tokens taken back and taken again."""
     count, turned = 0, rng.randrange(len(walk.tokens) + 1)
     for place, mask in enumerate(walk.masks):
-        assert matcher.mask().tobytes() == mask, f"a wrong mask behind {walk.tokens[:place]}"
+        assert matcher.mask().tobytes() == mask, f"a wrong mask after {walk.tokens[:place]}"
         count += 1
         if place == turned and place:
             back = rng.randrange(1, place + 1)

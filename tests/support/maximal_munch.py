@@ -156,7 +156,7 @@ def row_by_steps(masks: MaximalMunchMasks, configuration: int, eos: Sequence[int
 
 
 def read(masks: MaximalMunchMasks, text: bytes) -> int:
-    """The configuration behind ``text``, which can be read."""
+    """The configuration after ``text``, which can be read."""
     configuration = masks.configurations.read(masks.start, text)
     assert configuration is not None
     return configuration

@@ -203,7 +203,7 @@ class TextbookMasks:
         return Matcher(lambda: always(self), self._eos, self.vocab_size)
 
     def read(self, state: int, octets: bytes) -> int:
-        """The configuration behind some bytes."""
+        """The configuration after some bytes."""
         for octet in octets:
             if state != REFUSED:
                 state = self._read(state, octet)
@@ -236,7 +236,7 @@ class TextbookMasks:
         return found
 
     def take(self, state: int, token_id: int) -> int | None:
-        """The configuration behind a token, or None."""
+        """The configuration after a token, or None."""
         readings: list[Sequence[int]] = []
         if self.vocabulary.is_text(token_id) and (text := self.vocabulary.token(token_id)):
             readings.append(text)

@@ -21,7 +21,7 @@ PARTS = [
     *("\u1112", "\u1161", "\u11ab", "\u0958", "\u212b", "\u0344", "A", "e\u0301", "\u0323\u0301"),
 ]
 
-# How text is cut: not at all, before spaces, behind letters with their marks, each by itself.
+# How text is cut: not at all, before spaces, after letters with their marks, each by itself.
 PATTERNS = [None, r" ?[^\s]+|\s+", r"\p{L}\p{M}*", r"\p{M}", r"\p{L}|\p{M}+"]
 
 FORMS = ["NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "BertNormalizer"]
@@ -74,7 +74,7 @@ def _merged(pieces: list[str], left: str, right: str) -> list[str]:
 
 
 def finite_grammar(rng: random.Random) -> str:
-    """Rules that call those behind them, with few of such texts."""
+    """Rules that call those after them, with few of such texts."""
     names = ["start", "x", "y", "z"]
     some = rng.sample(PARTS, rng.randint(3, 7))
 

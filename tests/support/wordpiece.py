@@ -15,7 +15,7 @@ from constrain.compiler.wordpiece.normalizer import BertNormalizer
 def tokenizer_of(
     tokens: Iterable[str], *, max_chars: int = 100, mark: str = "##"
 ) -> WordPieceTokenizer:
-    """A tokenizer with these tokens behind ``[UNK]`` and ``[SEP]``."""
+    """A tokenizer with these tokens after ``[UNK]`` and ``[SEP]``."""
     ids = {token: i for i, token in enumerate(["[UNK]", "[SEP]", *tokens])}
     added = {0: "[UNK]", 1: "[SEP]"}
     return WordPieceTokenizer(

@@ -158,7 +158,7 @@ def test_each_line_of_lines_is_a_case() -> None:
         ("===\na\n:regect\n===\n---\n", "3:1", "':regect'", "did you mean ':reject'?"),
         ("===\na\n:error\n===\n---\n", "3:1", "':error'", "did you mean ':reject'?"),
         ("===\na\n:reject\n:accept\n===\n---\n", "4:1", "exclude each other", ""),
-        ("===\na\n:reject now\n===\n---\n", "3:1", "nothing stands behind", ""),
+        ("===\na\n:reject now\n===\n---\n", "3:1", "nothing stands after", ""),
         ("===\na\n:start\n===\n---\n", "3:1", "needs a rule", ""),
         ("===\na\nreject\n===\n---\n", "3:1", "has attributes", "begin with ':'"),
         ("===\n:reject\n===\n---\n", "2:1", "begins with its name", ""),

@@ -88,7 +88,7 @@ def test_masks_are_those_of_all_encodings_of_the_texts_between(
     record_property: Count,
 ) -> None:
     """Random finite grammars of texts and tokens, also tokens that are texts, and all but one; at
-    the start of a text and behind prompts."""
+    the start of a text and after prompts."""
     here, rng = any_case(name), random.Random(f"{engine} {name}")
     most = (80 if name in SMALL else 8) if full else 3
     for kind, count in compare(engine, here, rng, most, negations=name in SMALL).items():
@@ -113,7 +113,7 @@ def compare(
         artifact = compiled(engine, language.text, here)
         counts["masks"] += len(expected)
         counts["tokens"] += check_masks(artifact.matcher(), expected)
-        # A table knows behind a prompt which tokens may come first, and no more.
+        # A table knows after a prompt which tokens may come first, and no more.
         is_table = artifact.manifest.kind == "token-dfa"
         for prompt in [] if is_table else rng.sample(PROMPTS, 2):
             before = here.encode(prompt)
@@ -129,7 +129,7 @@ def compare(
     return counts
 
 
-# Free text behind a token, then a token, then JSON; of the same texts regular ones.
+# Free text after a token, then a token, then JSON; of the same texts regular ones.
 THINKING = r"""root ::= {open} [^<]* {close} value
 value ::= "{{" ws (pair ("," ws pair)*)? "}}" | array | string | "-"? [0-9]+ | "true" | "null"
 array ::= "[" ws (value ("," ws value)*)? "]"
@@ -245,7 +245,7 @@ def test_matchers_do_beside_tokens_what_they_do_elsewhere(
     stopped = artifact.matcher(stop_ids=[stop])
     stopped.accept([th, token, e])
     assert {token, stop} == mask(stopped)
-    # Behind a token a text begins as behind nothing; "the" is one piece, but not behind "th".
+    # After a token a text begins as after nothing; "the" is one piece, but not after "th".
     assert {a, th} == mask(artifact.matcher(after=[*here.encode("x"), token]))
     assert {a} == mask(artifact.matcher(after=here.encode("t"))) - {th}
     rows = np.zeros((4, len(matcher.mask())), dtype=np.int32)

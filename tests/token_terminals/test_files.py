@@ -34,14 +34,14 @@ pytestmark = pytest.mark.quick
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_token_is_a_border_of_merges(kind: str) -> None:
-    """What stands before and behind a token is tokenized apart, also where it is a text token."""
+    """What stands before and after a token is tokenized apart, also where it is a text token."""
     artifact = built('root ::= "a" <[1]> "c"', kind)
     assert [[0], [1], [2], [EOS]] == [allowed(artifact, *(0, 1, 2)[:n]) for n in range(4)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_token_both_text_and_terminal_leads_both_ways(kind: str) -> None:
-    """Behind ab it is not decided yet which of the two was meant."""
+    """After ab it is not decided yet which of the two was meant."""
     artifact = built('root ::= <[3]> "c" | "ab" <t>', kind)
     assert [3] == [i for i in allowed(artifact) if i == 3]
     assert [2, NAMED] == allowed(artifact, 3)
@@ -107,7 +107,7 @@ def test_limits_name_the_rule() -> None:
 
 
 def test_a_prompt_does_not_join_a_token() -> None:
-    """Behind a prompt that ends with a, the text b is left out and the token b is not."""
+    """After a prompt that ends with a, the text b is left out and the token b is not."""
     text = built('root ::= "b" "c" | "c"', "canonical").matcher(after=[0])
     assert [2] == tokenset.to_ids(text.mask()).tolist()
     token = built('root ::= <[1]> "c" | "c"', "canonical").matcher(after=[0])

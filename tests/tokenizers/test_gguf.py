@@ -234,7 +234,7 @@ def test_hostile_headers_are_refused_within_bounds(
 
 
 def test_no_tensor_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Behind the key-values there may be anything, of any size."""
+    """After the key-values there may be anything, of any size."""
     file = gguf_of_json(tmp_path / "m.gguf", default_path(), "gpt-2")
     keys = file.stat().st_size
     with file.open("ab") as opened:

@@ -115,7 +115,7 @@ def test_pattern_of_a_rank_file(tmp_path: Path) -> None:
 
 
 def test_ranks_of_meta_have_their_own_pattern(tmp_path: Path) -> None:
-    """By name, whatever the file is called; special tokens come behind 128,000 ranks."""
+    """By name, whatever the file is called; special tokens come after 128,000 ranks."""
     tokens = [bytes([octet]) for octet in range(256)]
     path = rank_file(tmp_path / "tokenizer.model", [*tokens, b"12", b"123", b"ab"])
     older, newer = load_tokenizer(f"{path}@llama3"), load_tokenizer(f"{path}@llama3.1")
@@ -152,7 +152,7 @@ def test_damaged_rank_files(tmp_path: Path, content: bytes, named: str) -> None:
 
 
 def tekken_file(path: Path, tokens: list[bytes], controls: int, names: list[str] | None) -> Path:
-    """A tekken.json of tokens in the order of their ranks, behind control tokens."""
+    """A tekken.json of tokens in the order of their ranks, after control tokens."""
     vocab = [
         {"rank": rank, "token_bytes": base64.b64encode(token).decode(), "token_str": None}
         for rank, token in enumerate([*tokens, b"never used"])
@@ -172,7 +172,7 @@ def tekken_file(path: Path, tokens: list[bytes], controls: int, names: list[str]
 
 
 def test_tekken_control_tokens_come_first_and_their_names_are_text(tmp_path: Path) -> None:
-    """Ids are ranks behind the control tokens; a mask takes a control token's name as its text."""
+    """Ids are ranks after the control tokens; a mask takes a control token's name as its text."""
     octets = [bytes([octet]) for octet in range(256)]
     file = tekken_file(tmp_path / "tekken.json", [*octets, b"ab"], 30, None)
     tokenizer = load_tokenizer(tmp_path)

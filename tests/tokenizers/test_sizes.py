@@ -274,7 +274,7 @@ def test_normalizers_that_blow_up_a_text_are_stopped(
 
 
 def test_pre_tokenizers_that_blow_up_a_text_are_stopped(tmp_path: Path) -> None:
-    """Each ``ByteLevel`` behind another writes its characters as bytes again."""
+    """Each ``ByteLevel`` after another writes its characters as bytes again."""
     level = {"type": "ByteLevel", "use_regex": False}
     value = with_steps(pre_tokenizer={"type": "Sequence", "pretokenizers": [level] * 60})
     tokenizer = load_tokenizer(written(tmp_path, value), cache=None)

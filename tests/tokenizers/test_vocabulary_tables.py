@@ -52,7 +52,7 @@ def test_what_walks_need_of_the_trie_comes_from_the_cache(
 
 
 def test_padding_is_the_tokenizers_own(default_tokenizer: Tokenizer) -> None:
-    """Unused ids behind the last one."""
+    """Unused ids after the last one."""
     size = default_tokenizer.vocab_size + 77
     found = VocabularyTables(default_tokenizer).vocabulary(size)
     expected = default_tokenizer.vocabulary(size)

@@ -67,7 +67,7 @@ for name, calls, space in (
 
 @pytest.mark.parametrize("style", CALLS)
 def test_calls_are_those_of_the_models_template(style: str) -> None:
-    """Alone and behind other text; a tool that there is not, and arguments of another type, not."""
+    """Alone and after other text; a tool that there is not, and arguments of another type, not."""
     text = CALLS[style]
     for choice, expected in (("required", True), ("auto", True), ("none", False)):
         asked = {"tools": TOOLS, "tool_choice": choice, "style": style}

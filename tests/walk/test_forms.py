@@ -20,7 +20,7 @@ NAME = "constrain.artifacts.walk.compiled_kernel"
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the compiled form is looked for first, and was not looked for yet."""
     monkeypatch.setattr(walk, "__path__", [str(tmp_path), *walk.__path__])
-    # Both are as they were behind the test.
+    # Both are as they were after the test.
     monkeypatch.setitem(sys.modules, NAME, sys)
     monkeypatch.setattr(walk, "compiled_kernel", None, raising=False)
     monkeypatch.delitem(sys.modules, NAME)

@@ -69,7 +69,7 @@ def check(text: str, texts: int, tokens: int, tokenizer: Tokenizer) -> None:
 
 @pytest.mark.quick
 def test_names_are_taken_whole_beside_keywords(default_tokenizer: Tokenizer, form: str) -> None:
-    """Behind any letter a keyword may begin, so that no state loops; still a walk does not come to
+    """After any letter a keyword may begin, so that no state loops; still a walk does not come to
     tokens of letters one by one."""
     text = r"start ::= #'[a-z]+' ('and' #'[a-z]+' | 'or' #'[a-z]+' | 'not')* ;"
     machine = Compiler(default_tokenizer).compile(text, dialect="kbnf", **ANY).machine()

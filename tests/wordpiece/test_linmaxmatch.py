@@ -41,7 +41,7 @@ def ids(tokens: list[str]) -> dict[str, int]:
 
 
 def marked(text: str) -> Marked:
-    """``##b`` is b behind ♯."""
+    """``##b`` is b after ♯."""
     return Marked(text.startswith("##"), text.removeprefix("##"))
 
 

@@ -140,7 +140,7 @@ def test_states_do_not_multiply_with_the_count() -> None:
         matcher.advance(token)
         rows.add(id(matcher.mask()))
 
-    # One behind the first token, one behind those that continue the word.
+    # One after the first token, one after those that continue the word.
     assert 2 == len(rows)
 
 
@@ -211,7 +211,7 @@ def test_a_file_is_the_same_artifact(tmp_path: Path) -> None:
 
 
 def test_boundaries_of_a_prefix() -> None:
-    """A text prefix is normalised; it may end inside a token, behind one, or behind a word."""
+    """A text prefix is normalised; it may end inside a token, after one, or after a word."""
     tokenizer = tokenizer_of(["a", "##b", "##bc", "b", "-", "##c"])
     artifact = compiled("A(b|bc)? ?-b", tokenizer)
     normalizer = tokenizer.normalizer

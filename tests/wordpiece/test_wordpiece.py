@@ -30,7 +30,7 @@ SPECIAL = "\u0301\u0130\uac01\u4e2d\u200b\u00ad\x0b\x1c\x85\u2028\u3000\u1b44\u3
 
 
 def wordpiece_json(tokens: Iterable[str], **changes: Any) -> dict[str, Any]:
-    """A ``tokenizer.json`` with these tokens behind ``[UNK]`` and ``[SEP]``."""
+    """A ``tokenizer.json`` with these tokens after ``[UNK]`` and ``[SEP]``."""
     vocabulary = {token: i for i, token in enumerate(["[UNK]", "[SEP]", *tokens])}
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     added = [{"id": i, "content": ("[UNK]", "[SEP]")[i], "special": True, **flags} for i in (0, 1)]

@@ -1,7 +1,7 @@
 """Tokens that end inside a character of which the normal-form DFA may forbid some ends: whether the
-rows behind them always leave one.
+rows after them always leave one.
 
-Behind the byte D9 nearly all rows leave an end of the character that no text before forbids.
+After the byte D9 nearly all rows leave an end of the character that no text before forbids.
 """
 
 from typing import TypeAlias
@@ -24,8 +24,8 @@ class SplitCharacterEnds:
     """Whether the character that a token ends in can always be ended.
 
     Of each such token t ``split`` holds which *tails*, tokens that begin inside a character, end it
-    behind any text: sets of tails, one of each of which must be left
-    (``compiler/normalizer/inert_tokens.py``). Where all rows behind t hold one of each set that may
+    after any text: sets of tails, one of each of which must be left
+    (``compiler/normalizer/inert_tokens.py``). Where all rows after t hold one of each set that may
     follow t, some end is always left. Where they do not, ends of several tails are searched from
     each state of the normal-form DFA, of which those below ``between`` lie between two characters.
     ``is_split``: bool (V,), the tokens in question.
@@ -76,7 +76,7 @@ class SplitCharacterEnds:
     def _have_ends(
         self, rows: "_TailRows", joint: Joint, place: tuple[int, int, int], states: _States
     ) -> NDArray[np.bool_]:
-        """From which states of the DFA some tails end the character behind a token, which leads to
+        """From which states of the DFA some tails end the character after a token, which leads to
         a pair in a context."""
         pair, context, token = place
         found = np.zeros(len(states), dtype=np.bool_)
@@ -118,7 +118,7 @@ class _TailRows:
         self._allowed: dict[int, NDArray[np.bool_]] = {}
 
     def behind(self, pair: int, context: int, token: int) -> NDArray[np.bool_] | None:
-        """Which tails continue the pre-token behind ``token``, which leads to a pair; None if no
+        """Which tails continue the pre-token after ``token``, which leads to a pair; None if no
         row holds the token there, because nothing follows it."""
         contexts = self._network.contexts
         state, pre_state = int(contexts.states[pair]), int(contexts.pre_states[pair])

@@ -1,9 +1,9 @@
 """What tokens are live beside a normal-form DFA, as far as inert characters show it.
 
-    InertTokens          tokens that are live by inert characters alone, hence behind any text: by
+    InertTokens          tokens that are live by inert characters alone, hence after any text: by
                          the same certificates and searches, beside the inert pre-tokenizer DFA
     NormalizedLiveness   both, around ``Liveness``: rows are those of the pre-tokenizer DFA
-                         alone; tokens of them not shown to be live behind any text are undecided
+                         alone; tokens of them not shown to be live after any text are undecided
 
 With NFC, ``e`` before a combining accent that must follow is undecided: the accent composes with
 it.
@@ -48,7 +48,7 @@ class NormalizedLiveness(Liveness):
     def decide(
         self, part: Part, context: int, live: NDArray[np.bool_] | None = None
     ) -> NDArray[np.int8]:
-        """As by the pre-tokenizer DFA alone. Tokens that are live, but not shown to be so behind
+        """As by the pre-tokenizer DFA alone. Tokens that are live, but not shown to be so after
         any text, are searched; those that end inside a character are noted."""
         inert = self._inert.live(part, context)
         status = super().decide(part, context, inert)

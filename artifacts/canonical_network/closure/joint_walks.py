@@ -7,7 +7,7 @@
 
 ``reach`` is saturation of a pushdown system (post*; Esparza, Hansel, Rossmanith and Schwoon 2000),
 with the stack below a call abstracted to its context. A *call* is a frame and the context of what
-is below it; the pairs that are reached in it are those of its own edges and those behind the calls
+is below it; the pairs that are reached in it are those of its own edges and those after the calls
 that it makes, beside every pre-tokenizer state in which these can end.
 """
 
@@ -51,7 +51,7 @@ class Joint:
         return len(self.stops)
 
     def successors(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The pairs behind one byte, in any plane: those of pair p, ascending, from ``offsets[p]``
+        """The pairs after one byte, in any plane: those of pair p, ascending, from ``offsets[p]``
         to before ``offsets[p + 1]``, and the offsets."""
         size, step = self.pairs, max(1, _CELLS // max(1, self.table.shape[1]))
         edges = [np.zeros(0, dtype=np.int64)]
@@ -102,7 +102,7 @@ class Calls:
 
 
 def reach(network: PretokenizedNetwork, joint: Joint) -> Calls:
-    """All calls behind a text or a prompt."""
+    """All calls after a text or a prompt."""
     tables, contexts = network.network.tables, network.contexts
     search = _Search(tables, contexts, joint, network.watch)
     # A prompt may end in any pre-tokenizer state.
@@ -198,7 +198,7 @@ def walk_all(
     """The walks of ``starts``, rows of ``joint.table``: those from the first to before the last,
     in parts. The root itself is not among the nodes.
 
-    Behind their first bytes most walks are in few states. What lies below the bytes of one class
+    After their first bytes most walks are in few states. What lies below the bytes of one class
     in one state is a *block*, which is walked once for all walks of a part.
     """
     roots = np.arange(int(trie.first[0]), int(trie.first[1]))

@@ -3,8 +3,8 @@
     PairWalks   what ``trie_walk.TokenWalks`` has at the root of the trie, for many pairs at once
     Part        some of these walks, which share blocks of tokens
 
-for JSON behind ``{``: the tokens that begin with ``"`` are one block, whatever is in the string;
-behind ``[`` it is the same one
+for JSON after ``{``: the tokens that begin with ``"`` are one block, whatever is in the string;
+after ``[`` it is the same one
 """
 
 from collections.abc import Iterator, Sequence
@@ -101,7 +101,7 @@ _Left: TypeAlias = dict[tuple[int, int], list[NDArray[np.int32]]]
 
 
 class _Crossings:
-    """What calls and returns add to the walks of a part: landings, numbered as blocks behind
+    """What calls and returns add to the walks of a part: landings, numbered as blocks after
     ``before`` others. ``watch``: told of what they take."""
 
     def __init__(self, before: int, watch: Watch) -> None:

@@ -4,7 +4,7 @@ Liveness           of tokens: live at a boundary or by a certificate, dead at a 
 DecidedBlocks      of walks: their live tokens and the undecided ones, by what they share
 SearchedTokens     of undecided tokens: results of ``liveness.DeadEnds``, cached one by one
 
-for lists of numbers, behind "[1": the tokens that lead behind "," are live, since a pre-token
+for lists of numbers, after "[1": the tokens that lead after "," are live, since a pre-token
 may start there; those that end inside a number are live by the certificate "]"
 """
 

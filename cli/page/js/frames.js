@@ -1,7 +1,7 @@
 // What calls go on with when they end: states to return to, and counters and sets with a value.
 "use strict";
 
-// States stand for themselves; a counter or a set with a value is interned as a number behind them.
+// States stand for themselves; a counter or a set with a value is interned as a number after them.
 class Frames {
   constructor(data) {
     this.states = data.states;
@@ -60,7 +60,7 @@ class Frames {
     return found;
   }
 
-  // The state behind the call on a frame.
+  // The state after the call on a frame.
   backOf(frame) {
     if (frame < this.states) return frame;
     const [counter] = this.values[frame - this.states];

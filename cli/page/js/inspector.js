@@ -10,7 +10,7 @@ class Inspector {
     this.states = data.states ? new TokenStates(data, this.vocabulary) : null;
     this.classes = (data.vocabulary && data.vocabulary.classes) || [];
     this.classes.decides = Boolean(data.walk.decides);
-    // Masks behind tokens of the given texts, by these; and those that were walked.
+    // Masks after tokens of the given texts, by these; and those that were walked.
     this.rows = new Map();
     for (const { ids, rows } of data.reached || []) {
       rows.forEach((row, i) => this.rows.set(ids.slice(0, i).join(","), data.rows[row]));
@@ -37,7 +37,7 @@ class Inspector {
     return this.states !== null && this.states.behind(ids) === undefined;
   }
 
-  // The mask behind the first `at` tokens of a text: {ids, exact, at, end, pending}. Where a text
+  // The mask after the first `at` tokens of a text: {ids, exact, at, end, pending}. Where a text
   // breaks off inside a token, that of fewer tokens, and of its tokens those that begin with what is
   // `pending` of the text. `end`: how many bytes these tokens have.
   maskAt(ids, at, bytes) {
@@ -53,7 +53,7 @@ class Inspector {
     return { ids: allowed, exact: found.exact, at: kept, end, pending };
   }
 
-  // The configuration behind a text; undefined where it is refused.
+  // The configuration after a text; undefined where it is refused.
   behind(bytes) {
     if (!this.walk) return undefined;
     let conf = this.walk.start;
@@ -61,7 +61,7 @@ class Inspector {
     return conf === REFUSED ? undefined : conf;
   }
 
-  // The mask behind some tokens: {ids, exact}; ids null where the page has none. `conf`: behind
+  // The mask after some tokens: {ids, exact}; ids null where the page has none. `conf`: after
   // their text.
   mask(ids, conf) {
     const row = this.rows.get(ids.join(","));

@@ -40,7 +40,7 @@ class Munch {
     return found.filter((state) => state !== DEAD);
   }
 
-  // The network's configuration behind the lexeme that is being read, if it may end here.
+  // The network's configuration after the lexeme that is being read, if it may end here.
   after({ parsed, states }) {
     if (!states.length) return parsed;
     const ended = states.filter((state) => this.ends[state]).map(this.owner);

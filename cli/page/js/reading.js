@@ -8,7 +8,7 @@ class Reading {
     this.read("");
   }
 
-  // `at`: a place among the tokens; behind the last one if there is none.
+  // `at`: a place among the tokens; after the last one if there is none.
   write(text, at = null) {
     this.read(text, at);
     this.whenTyped();
@@ -19,7 +19,7 @@ class Reading {
     this.whenMoved();
   }
 
-  // Types bytes behind the first `at` tokens.
+  // Types bytes after the first `at` tokens.
   take(bytes, at) {
     const before = this.bytes.subarray(0, this.ends[at]);
     this.write(new TextDecoder().decode(Uint8Array.from([...before, ...bytes])));
@@ -54,17 +54,17 @@ class Reading {
     }
   }
 
-  // The configuration behind the text, or behind as much of it as was read.
+  // The configuration after the text, or after as much of it as was read.
   get current() {
     return this.said.path[this.said.path.length - 1];
   }
 
-  // The configuration behind so many bytes; undefined where the text is refused before.
+  // The configuration after so many bytes; undefined where the text is refused before.
   behind(end) {
     return this.said && end <= this.said.offset ? this.said.path[end] : undefined;
   }
 
-  // Whether the text is refused before the end of a token, or the place behind it.
+  // Whether the text is refused before the end of a token, or the place after it.
   isRefused(end) {
     return this.said !== null && end > this.said.offset;
   }

@@ -49,7 +49,7 @@ class Stacks {
     threads.set(state, other === undefined ? node : this.union(other, node));
   }
 
-  // The threads behind the call that ends here.
+  // The threads after the call that ends here.
   *returned(node) {
     for (const [frame, below] of this.nodes[node]) {
       if (frame === DEAD) continue;

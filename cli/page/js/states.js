@@ -14,7 +14,7 @@ class TokenStates {
     return found && found[0];
   }
 
-  // The state behind some tokens; undefined where they are refused.
+  // The state after some tokens; undefined where they are refused.
   behind(ids) {
     return ids.reduce((at, id) => (at === undefined ? at : this.after(at, id)), this.start);
   }

@@ -1,6 +1,6 @@
 """ABNF, the notation of the RFCs: RFC 5234, with the strings of RFC 7405.
 
-Strings are in either case but behind ``%s``; numbers are code points, never bytes; names are the
+Strings are in either case but after ``%s``; numbers are code points, never bytes; names are the
 same in either case; ``=/`` adds alternatives; the core rules (RFC 5234, B.1) are there where a
 grammar uses and does not define them. What prose in ``< >`` means is defined from outside, unless
 it is the name of a rule. Stricter than the RFC: a rule begins a line, and strings are of ASCII.
@@ -139,7 +139,7 @@ class AbnfBuilder(EbnfBuilder):
         start = head.span.start
         text = self.source.text
         if text[text.rfind("\n", 0, start) + 1 : start].strip():
-            hint = "'=' stands behind the name of a rule, which begins a line"
+            hint = "'=' stands after the name of a rule, which begins a line"
             self.report(
                 f"the rule {name!r} does not begin a line", Span(start, start + len(name)), hint
             )
@@ -158,7 +158,7 @@ class AbnfBuilder(EbnfBuilder):
         return Repetition(item, low, high, span_over(items))
 
     def string(self, items: list[Token]) -> Expr:
-        """A text in either case, behind %s as it stands."""
+        """A text in either case, after %s as it stands."""
         token, span = items[0], items[0].span
         text = token.partition('"')[2][:-1]
         if not text.isascii():

@@ -77,7 +77,7 @@ class AntlrBuilder(EbnfBuilder):
     }
     hints: ClassVar[dict[str, str]] = {
         "COLON": "does the rule before it end with ';'?",
-        "POSTFIX": "'?', '*' and '+' stand behind what they repeat",
+        "POSTFIX": "'?', '*' and '+' stand after what they repeat",
         "$END": "every rule ends with ';'",
     }
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN"})
@@ -274,7 +274,7 @@ class AntlrBuilder(EbnfBuilder):
             self._dropped.add("code")
 
     def postfix(self, items: list[Any]) -> Expr:
-        """item with ? * + behind it, lazy with another ?"""
+        """item with ? * + after it, lazy with another ?"""
         item, token = items
         found = Repetition(item, *self.times(token[0], token.span), span_over(items))
         if len(token) > 1:

@@ -57,7 +57,7 @@ class Iso14977Builder(EbnfBuilder):
         "COMMA": f"{_COMMA}; the empty text is written ( )",
         "TERMINATOR": "';' and '.' end a rule in which nothing is missing and no bracket is open",
         "DEFINES": f"{_TERMINATOR}; without it, two names are one with a space in it",
-        "MINUS": "one '-' stands behind an item, as in a - ( b | c ), and none in a name",
+        "MINUS": "one '-' stands after an item, as in a - ( b | c ), and none in a name",
         "$END": _TERMINATOR,
     }
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})
@@ -88,7 +88,7 @@ class Iso14977Builder(EbnfBuilder):
     )
 
     def known_mistake(self, text: str, offset: int) -> tuple[str, str] | None:
-        """``?`` begins a special sequence, unless it stands behind an item."""
+        """``?`` begins a special sequence, unless it stands after an item."""
         if text[offset : offset + 1] != "?":
             return super().known_mistake(text, offset)
         if text[:offset].rstrip()[-1:] in tuple("=|/!,-*([{:"):

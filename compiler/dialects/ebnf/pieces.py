@@ -2,8 +2,8 @@
 
 x = [a-z] "\n" y ;     ->    HEAD x   DEFINES =   CLASS [a-z]   STRING "\n"   NAME y   ;
 
-A rule begins with a name, first on its line or behind what ends a rule, and ``=``, ``:=``, ``::=``,
-``:`` or an arrow behind it. What may be a class or an option is a piece of its own kind, EITHER,
+A rule begins with a name, first on its line or after what ends a rule, and ``=``, ``:=``, ``::=``,
+``:`` or an arrow after it. What may be a class or an option is a piece of its own kind, EITHER,
 until somebody has decided which it is.
 """
 
@@ -31,7 +31,7 @@ _QUOTED = {
     True: r""""(?:[^"\\\r\n]|\\[^\r\n])*"|'(?:[^'\\\r\n]|\\[^\r\n])*'|`[^`\r\n]*`""",
     False: r""""[^"\r\n]*"|'[^'\r\n]*'|`[^`\r\n]*`""",
 }
-# A class has an end nearby, so that none is looked for behind every bracket of a long line.
+# A class has an end nearby, so that none is looked for after every bracket of a long line.
 _CLASS = {
     True: r"\[\^?(?:[^\]\\\r\n]|\\[^\r\n]){1,2000}\]",
     False: r"\[\^?[^\]\r\n]{1,2000}\]",

@@ -52,7 +52,7 @@ _MARKS = {
     "}": "CURLY_CLOSE",
 }
 
-# What ends an item, so that an operator may stand behind it.
+# What ends an item, so that an operator may stand after it.
 _ITEM_ENDS = frozenset({"NAME", "STRING", "CLASS", "SPECIAL", "CODE", ")", "]", "}", "COUNT"})
 _ITEM_BEGINS = frozenset({"NAME", "STRING", "CLASS", "SPECIAL", "CODE", "(", "[", "{", "INTEGER"})
 
@@ -61,7 +61,7 @@ _OPERATORS = frozenset("?*+")
 # Where nothing is quoted: marks of EBNF, and those that only make a difference around a choice.
 _NO_TEXT, _ROUND = frozenset("[]{}*+?"), frozenset("()")
 
-_NUMBER = 'text stands in quotes, as in "0".."9"; a count is written 3 * x, or {3} behind x'
+_NUMBER = 'text stands in quotes, as in "0".."9"; a count is written 3 * x, or {3} after x'
 
 
 class PlainEbnfBuilder(EbnfBuilder):
@@ -80,8 +80,8 @@ class PlainEbnfBuilder(EbnfBuilder):
     }
     hints: ClassVar[dict[str, str]] = {
         "NAME": "a rule begins on a line of its own with its name and =, := or ::=",
-        "POSTFIX": "'?', '*' and '+' stand behind what they repeat",
-        "COUNT": "a count stands behind what it repeats",
+        "POSTFIX": "'?', '*' and '+' stand after what they repeat",
+        "COUNT": "a count stands after what it repeats",
         "HEAD": "a bracket is open, or something is missing before",
         "END": "a bracket is open, or something is missing before",
         "INTEGER": _NUMBER,
@@ -120,7 +120,7 @@ class PlainEbnfBuilder(EbnfBuilder):
         """HEAD = choice"""
         name, defines, body, *ends = items
         if body is None:
-            message = f"nothing stands behind '{defines}'"
+            message = f"nothing stands after '{defines}'"
             self.report(message, defines.span, 'the empty text is written ""')
             body = literal_of("", defines.span)
         span = span_over([name, *(ends or [body])])
@@ -233,7 +233,7 @@ class _Tokens:
             kind = piece.kind
             if ended and kind != "HEAD":
                 raise Undecided(
-                    f"'{piece.text}' stands behind the end of a rule",
+                    f"'{piece.text}' stands after the end of a rule",
                     _span(piece),
                     f"a rule begins with its name and '{defines}'",
                 )
@@ -270,7 +270,7 @@ class _Tokens:
         last, following = before.kind if before else "", behind.kind if behind else ""
         if kind in ("|", "BAR", "/") and last == "DEFINES":
             raise Undecided(
-                f"'{text}' behind '=' has two readings: the first alternative is empty, or this is "
+                f"'{text}' after '=' has two readings: the first alternative is empty, or this is "
                 "where alternatives begin",
                 _span(piece),
                 'write "" for the empty text, or leave the mark out',
@@ -313,7 +313,7 @@ class _Tokens:
         return i < len(pieces) and pieces[i].kind in _ITEM_BEGINS
 
     def _operator(self, piece: Piece, before: Piece | None, behind: Piece | None) -> Token:
-        """? * or + behind an item, and * between a number and one."""
+        """? * or + after an item, and * between a number and one."""
         last = before.kind if before else ""
         is_close = behind is not None and not behind.spaced and behind.kind in _ITEM_BEGINS
         if last == "INTEGER" and piece.kind == "*":
@@ -328,9 +328,9 @@ class _Tokens:
             return _token("STAR", piece)
         if last in _ITEM_ENDS and piece.spaced and is_close:
             raise Undecided(
-                f"'{piece.text}' has two readings: it repeats what stands before or behind it",
+                f"'{piece.text}' has two readings: it repeats what stands before or after it",
                 _span(piece),
-                "write it right behind what it repeats",
+                "write it right after what it repeats",
             )
         if last == "}" and piece.kind == "+":
             raise Undecided(

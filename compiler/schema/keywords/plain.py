@@ -478,7 +478,7 @@ class _Scan:
             raise NotPlainError
         is_counted = least > 0 and not required
         if is_counted and (rest is False or len(known) > _MOST_COUNTED):
-            # Behind the last key, where none was there, there would be no way on.
+            # After the last key, where none was there, there would be no way on.
             raise NotPlainError
         needed = [known[name] for name in required if name in known]
         has_others = is_counted or any(name not in known for name in required)

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from ..read import Json
 
-# Digits of a number before the point and behind it.
+# Digits of a number before the point and after it.
 _MOST_DIGITS = 30
 
 

@@ -24,7 +24,7 @@ from .writer import Writer
 
 
 class MarksNeeded(Exception):  # noqa: N818
-    """Items of an array must differ, and texts have no marks behind equal ones."""
+    """Items of an array must differ, and texts have no marks after equal ones."""
 
 
 State = TypeVar("State", bound=Hashable)
@@ -100,7 +100,7 @@ class _Array:
         return self._counted() if self.contained else self._plain()
 
     def _item(self, goal: Goal) -> tree.Expr:
-        """An item that satisfies a goal, and where texts are read with marks the one behind it if
+        """An item that satisfies a goal, and where texts are read with marks the one after it if
         it is equal to an earlier one."""
         item = self.writer.value(goal)
         if not self.is_marked:
@@ -186,7 +186,7 @@ class _Array:
         return rules_of_states(self.writer, (0, *(0 for _ in tops)), options)
 
     def _turn(self, before: int, item: tree.Expr, behind: tree.Expr) -> tree.Expr:
-        """An item behind so many others, and what follows."""
+        """An item after so many others, and what follows."""
         comma = self.writer.comma() if before else self.writer.literal(b"")
         return self.writer.sequence(comma, item, behind)
 
@@ -197,7 +197,7 @@ class _Array:
     def _following(
         self, length: int, counts: Sequence[int], tops: Sequence[int]
     ) -> Iterator[tuple[Goal, list[int]]]:
-        """What the next item may satisfy, and the counts behind it."""
+        """What the next item may satisfy, and the counts after it."""
         for chosen in product((False, True), repeat=len(self.contained)):
             parts = [self.at(min(length, self.alike))]
             following = list(counts)
@@ -311,7 +311,7 @@ class _Array:
     ) -> tree.Expr | None:
         """In any order: a state for each place and each set of values that are written.
 
-        ``values``: of each place, the last ones of all places behind.
+        ``values``: of each place, the last ones of all places after.
         """
 
         def options(state: tuple[int, int], use: _Use[tuple[int, int]]) -> list[tree.Expr]:

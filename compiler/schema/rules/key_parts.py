@@ -2,7 +2,7 @@
 
     keys that begin with "x", in three parts  ->  x[adg…], x[beh…], x[cfi…]
 
-Parts differ in the first byte behind what all keys of the set begin with. Where that makes too few,
+Parts differ in the first byte after what all keys of the set begin with. Where that makes too few,
 parts are divided again, so a set of finitely many keys falls into these keys if there is room.
 """
 

@@ -62,7 +62,7 @@ def objects(
     found: Iterable[Conjunction], goal: Goal, normal: Normal, writer: Writer
 ) -> list[tree.Expr]:
     """The objects that satisfy one of some conjunctions, as alternatives of the goal's rule. Those
-    that begin with the same key, as a tag is, are one, which branches behind it. Raises ``Refused``
+    that begin with the same key, as a tag is, are one, which branches after it. Raises ``Refused``
     and ``LimitError``."""
     alike: dict[object, list[_Object]] = {}
     for each in found:
@@ -295,7 +295,7 @@ class _Object:
         return first
 
     def _in_sequence(self, *, has_key: bool) -> str:
-        """The same where nothing is counted: each key has its turn behind those before it.
+        """The same where nothing is counted: each key has its turn after those before it.
 
             P1 ::= k1        P2 ::= P1 (, k2)? | k2        P3 ::= P2 , k3 | k3
 
@@ -447,7 +447,7 @@ class _Object:
             following = replace(after, found=after.found | sum(1 << i for i in chosen))
             if chosen and cell is not None:
                 following = replace(following, closed=following.closed | 1 << cell)
-            # What states have in common: a member with the rule behind it.
+            # What states have in common: a member with the rule after it.
             behind = self._name_of(following)
             key = (self.goal, is_first, member.key, goal, behind)
             name = writer.shared.get(key)

@@ -340,7 +340,7 @@ class Writer:
     # --- names and terminals
 
     def _fresh(self, wanted: str) -> str:
-        """The name itself, if it does not end with a space and no rule has it, else a number behind
+        """The name itself, if it does not end with a space and no rule has it, else a number after
         it. A key of the schema may end as names of rules do."""
         count = self._wanted.get(wanted, 0) + 1
         self._wanted[wanted] = count

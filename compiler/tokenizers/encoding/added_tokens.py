@@ -13,7 +13,7 @@ from .steps import normalize
 class AddedTokens:
     """Some added tokens and the texts that they are found by.
 
-    The search goes on behind a match even if the token's options (``single_word``) do not let it
+    The search goes on after a match even if the token's options (``single_word``) do not let it
     count. Empty texts are never found.
     """
 
@@ -88,7 +88,7 @@ def _in_word(char: str) -> bool:
 
 
 def searched_tokens(tokenizer: Definition) -> tuple[AddedTokens, AddedTokens]:
-    """The added tokens that are searched in the text as it is, and those that are searched behind
+    """The added tokens that are searched in the text as it is, and those that are searched after
     the normalizers, as these leave them."""
     added = [token for token in tokenizer.added_tokens if token.searched]
     return (

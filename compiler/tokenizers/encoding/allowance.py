@@ -102,7 +102,7 @@ class _Alternative:
 
     def goes_back_once(self) -> bool:
         """Whether an attempt takes time that is linear in the run of characters it reads: at most
-        two repetitions, one behind the other, and nothing that must follow the second."""
+        two repetitions, one after the other, and nothing that must follow the second."""
         places = self.long_ones()
         if prod(each.ways for each in self.elements) > _MOST_WAYS:
             return False
@@ -200,7 +200,7 @@ def _group(opening: str, waiting: Iterator[tuple[Item, str]]) -> _Element | None
 def _repeated(element: _Element, quantifier: str) -> _Element | None:
     """An element so often; None for what is lazy or possessive, and for repeated groups."""
     if element.is_repeated:
-        return None  # What stands behind a repetition makes it lazy or possessive.
+        return None  # What stands after a repetition makes it lazy or possessive.
     text = element.text + quantifier
     if quantifier == "?":
         return _Element(text, 0, ways=element.ways + 1, is_repeated=True)

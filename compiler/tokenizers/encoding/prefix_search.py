@@ -1,7 +1,7 @@
 """Which of some texts another text has at a place: all of them, or the longest.
 
 The texts that begin with one character are sorted. Where a text goes on with any of them, that is
-the last one that is not behind the text in this order, or a beginning of that one.
+the last one that is not after the text in this order, or a beginning of that one.
 """
 
 from bisect import bisect_right
@@ -39,7 +39,7 @@ class _Sorted:
 
     def __init__(self, texts: list[str]) -> None:
         self._texts, self._most = texts, max(map(len, texts))
-        # Of each: the next ancestor, one further up, and how many there are. Behind the last: none.
+        # Of each: the next ancestor, one further up, and how many there are. After the last: none.
         self._parents, self._jumps, depths = [-1] * len(texts), [-1] * len(texts), [0] * len(texts)
         line: list[int] = []
         for place, text in enumerate(texts):

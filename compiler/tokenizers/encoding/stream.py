@@ -3,7 +3,7 @@
     chunks of text  ->  split where that is safe  ->  encode each part  ->  ids
 
 A text is split between two characters only if nothing of the encoding spans them, or depends on
-what is behind the second from before it: no added token holds them side by side, normalizers
+what is after the second from before it: no added token holds them side by side, normalizers
 rewrite each by itself, and the first pre-tokenizer that splits always has a boundary there. Where a
 text has no such place (or a tokenizer has steps for which this is not decided), it is buffered
 until there is one.
@@ -12,7 +12,7 @@ Whether a pattern's match can hold two characters side by side is decided by ``A
 positions of the pattern's characters and which may follow which, as in Glushkov's automaton (V. M.
 Glushkov, The abstract theory of automata, Russian Mathematical Surveys 16(5), 1961). Look-ahead is
 taken for the empty text, so the result may be true once too often, never too seldom. Where a look
-might find nothing behind the second character, a match must begin there without any look.
+might find nothing after the second character, a match must begin there without any look.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # Characters that are buffered before a place to split is looked for.
 CHUNK = 1 << 18
 
-# Places that are tried: before a space, and behind one of these. No normalization form composes any
+# Places that are tried: before a space, and after one of these. No normalization form composes any
 # of them with a neighbour.
 _BREAKS = "\n。，、！？"
 
@@ -63,7 +63,7 @@ def stream_parts(encoder: Encoder, chunks: Iterable[str]) -> Iterator[Part]:
         buffer += chunk
         while len(buffer) >= wanted:
             place = places.last_in(buffer)
-            # The character behind the place is read as well; it is a pre-token of its own here.
+            # The character after the place is read as well; it is a pre-token of its own here.
             parts = list(encoder.parts(buffer[: place + 1], continued=continued)) if place else []
             if not parts or not isinstance(parts[-1], list) or len(parts[-1][-1]) != 1:
                 wanted = 2 * len(buffer)
@@ -101,7 +101,7 @@ class _SafePlaces:
         """Whether a text can be split between these two characters, whatever is around them."""
         texts = [*self._encoder.verbatim.texts, *self._encoder.rewritten.texts]
         steps = self._tokenizer.normalizers
-        # subtle: the character behind must stay one, since the caller removes one pre-token.
+        # subtle: the character after must stay one, since the caller removes one pre-token.
         left_end = normalize(left, steps, continued=True)[-1:]
         right_begin = normalize(right, steps, continued=True)
         if not left_end or len(right_begin) != 1:
@@ -174,9 +174,9 @@ class Adjacency:
         self._closed(groups[0])
 
     def may_hold(self, left: str, right: str) -> bool:
-        """Whether a match can hold ``left`` with ``right`` behind it, or looks further than that.
+        """Whether a match can hold ``left`` with ``right`` after it, or looks further than that.
 
-        If not, no attempt that begins before them reads anything behind ``right``.
+        If not, no attempt that begins before them reads anything after ``right``.
         """
         if self.looks_far:
             return True
@@ -239,7 +239,7 @@ def adjacency_of(pattern: str) -> Adjacency:
 
 
 def begins_match(pattern: str, char: str) -> bool:
-    """Whether a match begins at a character whatever is behind it, or that depends on no look."""
+    """Whether a match begins at a character whatever is after it, or that depends on no look."""
     matcher = _without_looks(pattern)
     return matcher is None or matcher.match(char) is not None
 

@@ -22,7 +22,7 @@ class Symbols:
         self._tokenizer = tokenizer
         self.has_affixes = bool(tokenizer.continuing_prefix or tokenizer.end_suffix)
         self._of_byte = tuple(tokenizer.base).__getitem__
-        # Steps behind ``ByteLevel`` split text that is written in its alphabet.
+        # Steps after ``ByteLevel`` split text that is written in its alphabet.
         levels = [isinstance(step, ByteLevel) for step in tokenizer.pre_tokenizers]
         self._in_alphabet = any(levels) and not levels[-1]
 

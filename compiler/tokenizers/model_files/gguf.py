@@ -85,7 +85,7 @@ def read_key_values(file: Path) -> KeyValues:
 
 
 class _Reader:
-    """Reads the parts of a file one behind the other, within bounds."""
+    """Reads the parts of a file one after the other, within bounds."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._digest, self._strings = file, sha256(), 0

@@ -40,7 +40,7 @@ def fields(raw: bytes) -> Iterator[tuple[int, int | bytes]]:
 
 
 def _varint(raw: bytes, place: int) -> tuple[int, int]:
-    """A number, and the place behind it."""
+    """A number, and the place after it."""
     value = 0
     for shift, octet in enumerate(raw[place : place + _MOST_OCTETS]):
         value |= (octet & 0x7F) << 7 * shift

@@ -105,7 +105,7 @@ def test_spans_point_at_the_text() -> None:
 
 
 def test_repetitions_say_how_often() -> None:
-    """``-`` with nothing behind it makes one or more of ``{ }`` alone, however it is written."""
+    """``-`` with nothing after it makes one or more of ``{ }`` alone, however it is written."""
     text = 's = {"a"}, (: "a" :)-, ({"a"})-, ["a"], 3 * "a", 2 * {"a"} -;'
     (rule,) = read_grammar(text, "iso14977").rules
 

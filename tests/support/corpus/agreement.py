@@ -2,7 +2,7 @@
 
     offences("canonical network", case, language)  ->  nothing, or lines that say where
 
-Masks are compared behind many prefixes with those of a *reference*: of a finite language all
+Masks are compared after many prefixes with those of a *reference*: of a finite language all
 encodings of all members; under ``any`` what the minimal DFA reads; else what the plainest
 engine allows, which the tests of witnesses and walks hold against encodings.
 """
@@ -104,16 +104,16 @@ def wrong_texts_of_any(artifact: Artifact, case: Case, language: Language) -> It
 
 
 def wrong_masks(matcher: Matcher, expected: Masks) -> Iterator[str]:
-    """The first prefix of tokens behind which a mask is another."""
+    """The first prefix of tokens after which a mask is another."""
     for ids, mask in masks_of(matcher, expected):
         if mask != expected[ids]:
             missing, more = sorted(expected[ids] - mask), sorted(mask - expected[ids])
-            yield f"behind {ids}: without {missing[:9]}, but with {more[:9]}"
+            yield f"after {ids}: without {missing[:9]}, but with {more[:9]}"
             return
 
 
 def masks_of(matcher: Matcher, prefixes: Iterable[Ids]) -> Iterator[tuple[Ids, set[int]]]:
-    """The mask behind each of some prefixes, as far as the masks allow these."""
+    """The mask after each of some prefixes, as far as the masks allow these."""
     taken: Ids = ()
     refused: Ids | None = None
     for prefix in sorted(prefixes):
@@ -141,7 +141,7 @@ _KNOWN: dict[tuple[str, str, str, str], Masks] = {}
 
 
 def reference(engine: Engine, case: Case, language: Language) -> Masks:
-    """The masks behind some prefixes, by the definition."""
+    """The masks after some prefixes, by the definition."""
     key = engine.tokenization, engine.meaning, case.tokenizer.sha256, language.name
     if key not in _KNOWN:
         found = canonical_masks if engine.tokenization == "canonical" else masks_of_any
@@ -238,7 +238,7 @@ def explored(
 
 
 def after(matcher: Matcher, ids: Sequence[int]) -> set[int]:
-    """The mask behind some tokens."""
+    """The mask after some tokens."""
     for token in ids:
         matcher.advance(token)
     found = set(tokenset.to_ids(matcher.mask()).tolist())

@@ -18,7 +18,7 @@ def members_of(regex: str, longest: int = 24) -> list[str]:
 def following(
     encodings: Iterable[Sequence[int]], eos: Sequence[int]
 ) -> dict[tuple[int, ...], set[int]]:
-    """For each prefix of an encoding what some encoding goes on with, ``eos`` behind all."""
+    """For each prefix of an encoding what some encoding goes on with, ``eos`` after all."""
     found: dict[tuple[int, ...], set[int]] = {}
     for ids in encodings:
         for place, token in enumerate(ids):
@@ -28,7 +28,7 @@ def following(
 
 
 def check_masks(matcher: Matcher, expected: Mapping[tuple[int, ...], set[int]]) -> int:
-    """Compare the masks behind all prefixes that ``expected`` has; the number of their tokens."""
+    """Compare the masks after all prefixes that ``expected`` has; the number of their tokens."""
     taken: tuple[int, ...] = ()
     count = 0
     for prefix in sorted(expected):

@@ -240,7 +240,7 @@ def random_language(rng: random.Random) -> Language:
             return Language(regex, regex, "regex")
 
 
-# Behind each of them some tokenizer joins, cuts or normalizes what follows.
+# After each of them some tokenizer joins, cuts or normalizes what follows.
 PROMPTS = [
     *("The answer is", "x = ", "It's 20", "a\n\n", "Größe: ", "don'", "  ", "1", '{"', "東京"),
     *("http", "```\n", "x\t", "I", "e", "\r\n", "12 3", "“", "ap", "no", "क", "😀", "https://"),

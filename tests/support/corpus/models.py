@@ -112,7 +112,7 @@ def gguf_of_json(path: Path, source: Path, pre: str) -> Path:
 
 
 def finite(rng: random.Random) -> tuple[str, list[str]]:
-    """A grammar in GBNF, two to three choices one behind the other, and its members."""
+    """A grammar in GBNF, two to three choices one after the other, and its members."""
     choices = [rng.sample(PARTS, rng.randint(1, 4)) for _ in range(rng.randint(2, 3))]
     rules = " ".join(f"({' | '.join(json.dumps(text) for text in texts)})" for texts in choices)
     return f"root ::= {rules}", sorted({"".join(parts) for parts in product(*choices)})
@@ -167,7 +167,7 @@ def canonical_checked(
 
 
 def spells(tokenizer: Tokenizer, ids: Sequence[int], text: str) -> bool:
-    """Whether tokens that are not user-defined spell a text behind the space that is put there."""
+    """Whether tokens that are not user-defined spell a text after the space that is put there."""
     if any(i in tokenizer.added or i not in tokenizer.tokens for i in ids):
         return False
     prefix = tokenizer.decode_bytes(tokenizer.encode("a")).removesuffix(b"a") if text else b""

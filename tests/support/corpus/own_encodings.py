@@ -1,6 +1,6 @@
 """Finite languages against all encodings by a tokenizer's own library, whatever its steps are.
 
-A member is kept if the library finds no added token in it, writes the text as it is or behind one
+A member is kept if the library finds no added token in it, writes the text as it is or after one
 space, and its tokens spell what it writes.
 """
 
@@ -78,7 +78,7 @@ class OwnEncodings:
         return "▁" in json.dumps([steps["normalizer"], steps["pre_tokenizer"]], ensure_ascii=False)
 
     def behind(self, prompt: Sequence[int], text: str, members: Iterable[str]) -> list[list[int]]:
-        """What it writes behind a prompt's tokens, wherever they stay as they are."""
+        """What it writes after a prompt's tokens, wherever they stay as they are."""
         wholes = [self.encode(text + member) for member in members]
         kept = [ids for ids in wholes if ids is not None and ids[: len(prompt)] == list(prompt)]
         return [ids[len(prompt) :] for ids in kept]
@@ -86,7 +86,7 @@ class OwnEncodings:
 
 def compare_random(own: OwnEncodings, words: Sequence[str], rng: random.Random) -> Counter[str]:
     """Compare the masks of a random language of three words, by each kind of artifact, at the
-    start of a text and behind a prompt; what was counted. Where members are left out a note says
+    start of a text and after a prompt; what was counted. Where members are left out a note says
     so, and only there."""
     counts: Counter[str] = Counter()
     parts = [rng.sample(words, 4) for _ in range(3)]

@@ -1,9 +1,9 @@
 """Small tokenizers in the ways that text is cut, for tests that need no data.
 
 bytes       merges of bytes, some inside characters; text is not cut
-pieces      the same behind a pre-tokenizer
-characters  merges of characters behind a space that is put first; tokens of bytes for others
-normalized  as ``pieces``, behind NFC
+pieces      the same after a pre-tokenizer
+characters  merges of characters after a space that is put first; tokens of bytes for others
+normalized  as ``pieces``, after NFC
 """
 
 from pathlib import Path

@@ -32,7 +32,7 @@ class TokenLanguage:
     members: tuple[Member, ...]
 
     def encodings(self, case: Case, prompt: str = "") -> list[list[int]]:
-        """The tokens of each member whose texts the library gives back; behind a prompt those that
+        """The tokens of each member whose texts the library gives back; after a prompt those that
         the library adds to its tokens, wherever these stay as they are."""
         found = []
         for member in self.members:
@@ -132,7 +132,7 @@ def _joined(member: Member) -> Iterator[Item]:
 
 
 def _given_back(text: str, case: Case, *, is_first: bool = True) -> Iterator[list[int]]:
-    """The tokens of a text, as the first one or behind an added token."""
+    """The tokens of a text, as the first one or after an added token."""
     before = "" if is_first or not text else min(case.tokenizer.added.values(), default="")
     ids = case.encode(before + text)[bool(before) :]
     if case.gives_back(text, ids) and bool(text) == bool(ids):

@@ -105,7 +105,7 @@ class Case:
         return found
 
     def behind(self, prompt: str, texts: Sequence[str]) -> Iterator[list[int]]:
-        """What the library puts behind the prompt's tokens, wherever they stay as they are."""
+        """What the library puts after the prompt's tokens, wherever they stay as they are."""
         before = self.encode(prompt)
         wholes = self.encode_all([prompt + text for text in texts])
         for text, whole in zip(texts, wholes, strict=True):

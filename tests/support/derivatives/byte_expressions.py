@@ -176,7 +176,7 @@ class Expressions:
 
     def alt(self, options: Iterable[Id]) -> Id:
         """The words of any option."""
-        # Options that begin alike are alternations behind that, as deep as the text goes: the
+        # Options that begin alike are alternations after that, as deep as the text goes: the
         # generators run on an explicit stack.
         stack = [self._factored(options)]
         result: Id | None = None

@@ -67,7 +67,7 @@ class LazyDfa:
         return self._expressions.nullable[state]
 
     def step(self, state: Id, symbol: int) -> Id:
-        """The state behind a byte or a token terminal: the derivative of an expression."""
+        """The state after a byte or a token terminal: the derivative of an expression."""
         found, classes, first = self._derivatives, self._classes, self._representatives
         self.classes(state)
         pending = [state]

@@ -1,6 +1,6 @@
 """Processes of the command line that are forked from one which has imported it.
 
-Most of what a short command takes is starting Python and importing; a forked process begins behind
+Most of what a short command takes is starting Python and importing; a forked process begins after
 that. It is a process of its own all the same, with the streams, the folder and the variables that
 it was started with, and it ends as the interpreter ends. Where starting is what is tested, or what
 the interpreter itself reads, processes are started as users start them (``support.python``).

@@ -1,5 +1,5 @@
 """Arrays that say when an index wraps: numpy takes -1 for the last place, and a slice that ends
-behind an array for one that ends with it.
+after an array for one that ends with it.
 
 ``guarded()`` puts them in the place of numpy's in all modules of ``constrain.artifacts``, with the
 lists and views that are made of them. What wraps on purpose is written as such: a negative constant

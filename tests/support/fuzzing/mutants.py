@@ -92,7 +92,7 @@ class Mutants:
         section = rng.choice(sorted(described))
         match rng.randrange(6):
             case 0:
-                how = f"spaces behind the header, {section}"
+                how = f"spaces after the header, {section}"
                 data = sealed(manifest, described, body)
                 length = int.from_bytes(data[:8], "little")
                 spaces = rng.choice((1, 2, 3, 4, 7, 8))

@@ -121,7 +121,7 @@ def _whole(described: dict[str, Any]) -> None:
 
 
 def _characters(described: dict[str, Any]) -> None:
-    """A model of characters behind a space that is put first, with a token for each byte."""
+    """A model of characters after a space that is put first, with a token for each byte."""
     names = [*"▁abc(),é<>10-e", "ab", "bc", "▁a", *(f"<0x{octet:02X}>" for octet in range(256))]
     merges = ["a b", "b c", "▁ a"]
     described["model"] |= {"merges": merges, "byte_fallback": True}

@@ -8,7 +8,7 @@ from typing import Any
 
 from constrain.compiler.tokenizers import byte_alphabet
 
-# How a rank file is split; behind the name of the file.
+# How a rank file is split; after the name of the file.
 PATTERNS: tuple[str, ...] = (
     *(r"\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", r"\w+|\W", "a|b", r".", r"\s", ""),
     *(r"(a+)+$", r"(a|a)*b", r"(?:a*)*c", r"(a|b|ab)*\1", r"(?:(?:a+)+)+b", r"(x+x+)+y", r"(.*)*"),

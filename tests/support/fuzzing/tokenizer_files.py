@@ -26,7 +26,7 @@ _END = "<|endoftext|>"
 @dataclass(frozen=True, slots=True)
 class Bundle:
     """Files by name. ``name``: which of them is loaded, "" for the folder; ``pattern``: what stands
-    behind it and an @ for rank files."""
+    after it and an @ for rank files."""
 
     files: dict[str, bytes]
     name: str

@@ -166,7 +166,7 @@ _ASKED: tuple[Callable[[Matcher, Random, int], None], ...] = (
 
 
 def _prompt(artifact: Artifact, rng: Random) -> None:
-    """A few tokens behind a prompt of any tokens."""
+    """A few tokens after a prompt of any tokens."""
     size = artifact.vocab_size
     with suppress(ArtifactError):
         matcher = artifact.matcher(after=[rng.randrange(size) for _ in range(rng.choice((1, 3)))])

@@ -5,7 +5,7 @@
     goal e:   s  -'n'-> f   s -'('-> 1   1 -call e-> 2   2 -')'-> f   f -'+'-> 3   3 -call t-> f
 
 The *left corners* of A are the nonterminals that a derivation of A can begin with, A included,
-behind prefixes that may be missing. The states of A's goal automaton are A's start, the items
+after prefixes that may be missing. The states of A's goal automaton are A's start, the items
 [C → α•β] with something read and C a left corner of A, and the end; a finished C goes on in every
 production of a left corner that can begin with it (left-corner parsing, Rosenkrantz and Lewis 1970;
 as an automaton, Nederhof 1993). Nothing but a left corner is expanded: every other nonterminal
@@ -27,7 +27,7 @@ from constrain.compiler.limits import Limits
 from constrain.compiler.lnf.components import nullable_nonterminals
 from constrain.compiler.lnf.form import Lnf, Symbol
 
-# How far a production is read: a place in all bodies, one behind the other, each with a place at
+# How far a production is read: a place in all bodies, one after the other, each with a place at
 # its end; ``_END`` says that the goal is complete.
 _Item = int
 _END = -1
@@ -80,12 +80,12 @@ class Goals:
         self.nullable |= nullable_nonterminals(lnf, self.nullable)
         self._corners: dict[int, set[int]] = {}
         self._goals: dict[tuple[int, frozenset[int]], Goal] = {}
-        # Of each item the symbol behind it (0 at the end), whether it is at the end of its
+        # Of each item the symbol after it (0 at the end), whether it is at the end of its
         # body, and the production's head.
         self._symbols: list[Symbol] = []
         self._at_end: list[bool] = []
         self._heads: list[int] = []
-        # Items behind nothing but what may be missing: by the nonterminal that stands there,
+        # Items after nothing but what may be missing: by the nonterminal that stands there,
         # and all of them by the production's head.
         self._leading: dict[int, list[_Item]] = {}
         self._beginning: dict[int, list[_Item]] = {}

@@ -15,7 +15,7 @@ from support.normal_form.goal_automata import Goals
 def network(lnf: Lnf, limits: Limits | None = None, terminals: int = 0) -> NetworkTables:
     """The network of a grammar, nullable symbols included, with as few states as it can have.
 
-    Calls behind which there is nothing but the end jump. ``terminals``: T, the number of the
+    Calls after which there is nothing but the end jump. ``terminals``: T, the number of the
     grammar's token terminals. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()

@@ -1,7 +1,7 @@
 """Earley's recogniser as the textbook has it: the oracle of the faster one.
 
 Earley (1970); loup-vaillant.fr, "Earley Parsing Explained". Items are (production, dot, state
-inside the terminal behind the dot, start); there are no Leo items, and nothing is packed or shared.
+inside the terminal after the dot, start); there are no Leo items, and nothing is packed or shared.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from constrain.compiler.automata.dfa import DEAD, Dfa
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.lnf.form import Lnf
 
-# (production, dot, state inside the terminal behind the dot, start)
+# (production, dot, state inside the terminal after the dot, start)
 _Item = tuple[int, int, int, int]
 
 
@@ -32,7 +32,7 @@ class PlainEarley:
         return self._closed([], {self._begun(p, 0) for p in self._of.get(self.lnf.start, ())})
 
     def following(self, columns: list[set[_Item]], symbol: int) -> set[_Item]:
-        """The item set behind a symbol that is read after those of ``columns``."""
+        """The item set after a symbol that is read after those of ``columns``."""
         moved = {
             item
             for old in columns[-1]

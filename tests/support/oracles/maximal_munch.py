@@ -16,10 +16,10 @@ lexemes from left to right, without going back.
    regexes count alike. If these are several, the parser follows all of them: the order of
    definition does not matter. An ignored one leaves the parser as it is.
 4. A text is a member if it is split so that its last lexeme is complete and the parser may
-   end behind it. Ignored lexemes may stand at the beginning and at the end, too.
+   end after it. Ignored lexemes may stand at the beginning and at the end, too.
 
 A text is *viable* if it was read so far: each byte was read by a lexeme that was allowed.
-Such a lexeme can be completed and the parser can go on behind it, lexeme by lexeme; but the
+Such a lexeme can be completed and the parser can go on after it, lexeme by lexeme; but the
 next one may begin with bytes that the one before would read instead (``NAME NAME`` with
 nothing between). Viability does not say that the text can be completed to a member: where several
 readings are followed at once that is undecidable, as one lexeme ends only where *no* reading
@@ -46,7 +46,7 @@ _Column = frozenset[_Item]
 # In place of a lexeme, a terminal without members.
 _NEVER = -1
 
-# Behind it stands the byte that follows a lexeme.
+# After it stands the byte that follows a lexeme.
 _MARK = MARKS[1][0]
 
 
@@ -110,7 +110,7 @@ class MaximalMunchOracle:
         )
 
     def read(self, reading: Reading, text: bytes) -> Reading:
-        """What is read of ``text`` behind a reading, up to the first byte that does not fit."""
+        """What is read of ``text`` after a reading, up to the first byte that does not fit."""
         length, columns, begun, unread = reading
         for octet in text:
             further = {} if self._is_over(begun) else self._stepped(begun, octet)
@@ -166,7 +166,7 @@ class MaximalMunchOracle:
     def _after(
         self, columns: list[_Column], ended: set[int], unread: bool
     ) -> tuple[list[_Column], bool]:
-        """The columns behind a lexeme; an ignored one leaves the items as they are."""
+        """The columns after a lexeme; an ignored one leaves the items as they are."""
         items: set[_Item] = set()
         ignored = any(self.lexemes[i].ignored for i in ended)
         if ignored:

@@ -1,10 +1,10 @@
-"""The definitions behind LinMaxMatch and the machine of masks, as written. Slow; oracles.
+"""What LinMaxMatch and the machine of masks compute, by its definitions, as written. Slow; oracles.
 
 Song et al. (2021): the naive match, Definition 1, Definitions 3 to 8 of appendix A on strings, and
 Algorithm 4, the transducer. Of the machine: which tokens cannot follow at a node, and the trie's
 arrays, node by node.
 
-A string of the definitions is a pair (``suffix``, ``text``): whether it stands behind ♯, and what
+A string of the definitions is a pair (``suffix``, ``text``): whether it stands after ♯, and what
 follows, which is the two roots' way to write ``♯text``. Nodes are such pairs too; None is the null
 node.
 """
@@ -33,7 +33,7 @@ END = "\udfff"
 
 
 class Marked(NamedTuple):
-    """A string, behind ♯ or not."""
+    """A string, after ♯ or not."""
 
     suffix: bool
     text: str
@@ -76,7 +76,7 @@ class Formal:
         return next((w.text[:k] for k in range(len(w.text), 0, -1) if w.text[:k] in tokens), "")
 
     def q(self, w: Marked) -> Marked:
-        """q_w: w without p_w, behind ♯ (Def. 4); w itself where p_w is empty."""
+        """q_w: w without p_w, after ♯ (Def. 4); w itself where p_w is empty."""
         popped = self.p(w)
         return Marked(True, w.text[len(popped) :]) if popped else w
 

@@ -22,7 +22,7 @@ class Reading:
 class Model:
     """How a model's texts are read. ``marks``: texts that a walk tries, so that it has some calls
     and ends, and ``end`` one where there are no calls; ``thought``: what stands around a thought,
-    and behind it."""
+    and after it."""
 
     read: Callable[[str], Reading]
     marks: tuple[str, ...]
@@ -146,7 +146,7 @@ def read_harmony(text: str) -> Reading:
 
 
 def read_kimi_k3(text: str) -> Reading:
-    """A message: a response and, behind it, calls; beside calls it is not looked at."""
+    """A message: a response and, after it, calls; beside calls it is not looked at."""
     argument = (
         r'<\|open\|>argument key="([^"]*)" type="(\w+)"<\|sep\|>(.*?)<\|close\|>argument<\|sep\|>'
     )

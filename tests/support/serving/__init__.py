@@ -1,7 +1,7 @@
 """Hosts of models for tests: they batch, reorder, draft, refuse, stop and pad as real ones do, and
 hold each mask against that of a new matcher.
 
-The model behind them is a function of the tokens so far, so that what is chosen greedily depends on
+The model after them is a function of the tokens so far, so that what is chosen greedily depends on
 nothing else.
 """
 
@@ -143,7 +143,7 @@ class Host:
     def scores(
         self, texts: Sequence[list[int]], seed: int | None = None, prompts: Any = PROMPTS
     ) -> NDArray[np.float32]:
-        """The logits of texts behind their prompts, as the processor leaves them."""
+        """The logits of texts after their prompts, as the processor leaves them."""
         size = len(texts) // len(prompts) or 1
         ids = [[*prompts[row // size], *text] for row, text in enumerate(texts)]
         given = np.array([self.logits(tokens, seed) for tokens in ids])
@@ -176,7 +176,7 @@ class Host:
 
     def assisted(self, drafts: int = 4, steps: int = 24, masked: bool = True) -> list[int]:
         """The same by another model's drafts, which the processor sees, or not; then it is called
-        for every drafted place, also behind those that differ."""
+        for every drafted place, also after those that differ."""
         text: list[int] = []
         while len(text) < steps and self.eos not in text:
             drafted = list(text)

@@ -1,4 +1,4 @@
-"""vLLM and SGLang as far as the scripts of ``examples/serving`` call them: a random model behind
+"""vLLM and SGLang as far as the scripts of ``examples/serving`` call them: a random model after
 the real backends, over base classes like theirs."""
 
 import json

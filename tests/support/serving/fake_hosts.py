@@ -55,7 +55,7 @@ class FakeModel:
         return self.chance.standard_normal((count, self.width), np.float32)
 
     def answer(self, prompt: list[int], process: Any, most: int = 50) -> list[int]:
-        """Behind a prompt, to its end."""
+        """After a prompt, to its end."""
         text: list[int] = []
         while len(text) < most and self.tokenizer.eos_token_id not in text:
             text.append(int(np.argmax(process([*prompt, *text], self.logits(1)[0]))))

@@ -30,7 +30,7 @@ def tokenizer_of(
 ) -> Tokenizer:
     """A tokenizer of these tokens, of which those in angle brackets and those that end texts are
     special; without such there is one more. If it ``is_plain``, those that end texts alone are
-    special, and behind all each byte is a token that was none."""
+    special, and after all each byte is a token that was none."""
     ends = tuple(stops) or (len(tokens),)
     special = {i: f"<stop {i}>" for i in ends}
     for i, token in enumerate(tokens):

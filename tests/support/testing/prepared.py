@@ -24,7 +24,7 @@ FOLDER = ROOT / "tests" / "testing" / "prepared"
 
 @dataclass(frozen=True)
 class Oracle:
-    """``accepts``: whether a text is a member; ``completions``: what may be missing behind one."""
+    """``accepts``: whether a text is a member; ``completions``: what may be missing after one."""
 
     accepts: Callable[[str], bool]
     completions: Callable[[str], Sequence[str]]

@@ -45,7 +45,7 @@ class MaskPane {
   drawCount() {
     const { ids, exact, at, pending } = this.mask;
     if (ids === null) return this.tell("The page has no masks here. Run");
-    const behind = at ? `behind ${this.quote(this.reading.ids[at - 1])}` : "at the start";
+    const behind = at ? `after ${this.quote(this.reading.ids[at - 1])}` : "at the start";
     const open = pending.length ? `, as beginnings with ${shown(pending)}` : "";
     const rest = exact ? "may come" : "fit the grammar, however they are spelled,";
     const size = this.vocabulary.size.toLocaleString("en");
@@ -124,7 +124,7 @@ class MaskPane {
     const before = { ids: ids.slice(0, at), text: text.subarray(0, ends[at]) };
     const why = this.inspector.why(before, this.conf, id);
     if (isAllowed && why && why.deadEnd) {
-      return `${name} fits the grammar, and the tokenizer writes it behind this text.`;
+      return `${name} fits the grammar, and the tokenizer writes it after this text.`;
     }
     return `${name} is refused${this.reason(id, why)}`;
   }
@@ -136,7 +136,7 @@ class MaskPane {
       const octet = oneByte(this.vocabulary.bytes(id)[why.byte]);
       return ` by the grammar: at its byte ${why.byte}, ${octet}, expected ${rangesText(why.expected)}.`;
     }
-    if (!why.instead) return ": behind it no canonical text goes on to a member.";
+    if (!why.instead) return ": after it no canonical text goes on to a member.";
     const instead = why.instead.slice(-8).map((each) => this.quote(each)).join(" ");
     return ` by the tokenizer, which would write ${instead}.`;
   }

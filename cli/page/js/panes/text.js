@@ -14,7 +14,7 @@ class TextPane {
     $("input").addEventListener("input", () => reading.write($("input").value));
   }
 
-  // `look(conf)` is called with the configuration behind the byte under the pointer.
+  // `look(conf)` is called with the configuration after the byte under the pointer.
   whenPointed(look) {
     const { reading } = this;
     if (!reading.said) return;
@@ -56,7 +56,7 @@ class TextPane {
     $("bytes").replaceChildren(...found);
   }
 
-  // The bytes of a character as one, where the text may end behind all of them or behind none.
+  // The bytes of a character as one, where the text may end after all of them or after none.
   character(at) {
     const { bytes } = this.reading, length = lengthOf(bytes[at]);
     const ends = Array.from({ length }, (_, i) => at + i + 1);

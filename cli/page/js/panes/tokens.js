@@ -22,7 +22,7 @@ class TokensPane {
     if (!this.vocabulary) return;
     const first = Math.max(0, ids.length - MOST_TOKENS);
     const buttons = ids.slice(first).map((id, i) => this.token(id, first + i));
-    buttons.push(this.button("▏end", ids.length, { title: "the mask behind the text" }));
+    buttons.push(this.button("▏end", ids.length, { title: "the mask after the text" }));
     $("tokens").replaceChildren(...buttons);
   }
 
