@@ -109,7 +109,7 @@ def test_check_ends_within_its_limits(tmp_path: Path) -> None:
     path.write_text(f"root ::= a0\n{text}", encoding="utf-8")
 
     late = measured("check", path, "--max-seconds", 1)
-    large = measured("check", path, "--max-memory", 25 * MEGABYTE)
+    large = measured("check", path, "--max-memory", 12 * MEGABYTE)
 
     assert [(f.code, "(most of it in rule '" in f.stdout.decode()) for f in (late, large)] == [
         (3, True)
