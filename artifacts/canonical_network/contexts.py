@@ -17,7 +17,7 @@ that of the frame of one item more (``counts.Levels``), of a set's on the parts 
 the lemmas.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from ..network.counts import Levels
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.memo import ENTRY_BYTES, bottom_up, solve_recursive
+from ..tokens.sharing import weakly
 from ..tokens.watch import Watch, unwatched
 from .return_tables import ReturnTables
 from .settled_sets import SetContexts
@@ -80,8 +81,12 @@ class ReturnContexts:
         self._set_levels: dict[tuple[int, int], Levels] = {}
         rules = [] if tables.counters is None else tables.counters.set_rules
         self._counted = 0 if tables.counters is None else len(tables.counters.rows)
-        self._of_sets = SetContexts(rules, self.push, self.union)
-        self._live_of_sets = SetContexts(rules, self._pushed_set, self._united_sets)
+        push, union = weakly(self.push), weakly(self.union)
+        pushed, united = weakly(self._pushed_set), weakly(self._united_sets)
+        self._of_sets, self._live_of_sets = (
+            SetContexts(rules, push, union),
+            SetContexts(rules, pushed, united),
+        )
         self._starting_pairs: dict[tuple[int, int], bool] = {}
         # Contexts: the number of the live set, and the return states at a boundary.
         self._contexts: list[tuple[int, _Flags]] = []
@@ -161,15 +166,26 @@ class ReturnContexts:
     def _levels_of(self, counter: int, context: int) -> Levels:
         found = self._context_levels.get((counter, context))
         if found is None:
-            item, least, most, back = self._tables.some_counters.rows[counter]
-            found = self._context_levels[counter, context] = Levels(
-                least,
-                most,
-                self.push(back, context),
-                lambda following: self.push(item, following),
-                lambda one, other: self.union([one, other]),
-            )
+            found = self._levels(counter, context, weakly(self.push), weakly(self.union))
+            self._context_levels[counter, context] = found
         return found
+
+    def _levels(
+        self,
+        counter: int,
+        below: int,
+        push: Callable[[int, int], int],
+        union: Callable[[list[int]], int],
+    ) -> Levels:
+        """What is known of a counter's frames above ``below``."""
+        item, least, most, back = self._tables.some_counters.rows[counter]
+        return Levels(
+            least,
+            most,
+            push(back, below),
+            lambda following: push(item, following),
+            lambda one, other: union([one, other]),
+        )
 
     def settles(self, number: int, context: int) -> bool:
         """Whether contexts of a set's frames depend on the parts that may follow alone."""
@@ -246,14 +262,8 @@ class ReturnContexts:
     def _set_levels_of(self, counter: int, live: int) -> Levels:
         found = self._set_levels.get((counter, live))
         if found is None:
-            item, least, most, back = self._tables.some_counters.rows[counter]
-            found = self._set_levels[counter, live] = Levels(
-                least,
-                most,
-                self._pushed_set(back, live),
-                lambda following: self._pushed_set(item, following),
-                lambda one, other: self._united_sets([one, other]),
-            )
+            push, union = weakly(self._pushed_set), weakly(self._united_sets)
+            found = self._set_levels[counter, live] = self._levels(counter, live, push, union)
         return found
 
     def _united_sets(self, numbers: list[int]) -> int:

@@ -42,11 +42,14 @@ class Contents:
     shared_trie: Trie | None = None
     later: Later | None = None
 
-    @cached_property
+    @property
     def completed(self) -> "Contents":
         """The same with all sections of the file. Raises what ``later`` does."""
-        if self.later is None:
-            return self
+        return self if self.later is None else self._completed
+
+    @cached_property
+    def _completed(self) -> "Contents":
+        assert self.later is not None
         manifest, sections = self.later(self.manifest)
         return replace(self, manifest=manifest, arrays={**self.arrays, **sections}, later=None)
 

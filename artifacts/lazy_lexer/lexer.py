@@ -18,6 +18,7 @@ from ..dfa.stacked_dfas import DEAD
 from ..lazy_dfa.reader import Reader, Threads
 from ..lazy_dfa.tables import Conjunction, from_sections
 from ..maximal_munch.lexer import NO_ACCEPT, Lexer, LexerTables
+from ..tokens.sharing import weakly
 from .check import LEXEMES, TERMINALS
 
 # Bytes of a state, its threads and its steps so far, roughly.
@@ -144,7 +145,7 @@ class LazyLexer(Lexer):
             # Of its own DFA states there are those of the other lexemes alone.
             self._sets.append(self.sets[others])
             self._keep(number, DEAD, self.accept_set([*self.ended(others), *ended]))
-            self.rows[number] = _Steps(self._step, number)
+            self.rows[number] = _Steps(weakly(self._step), number)
             self.parts[number] = parts
         return number
 

@@ -86,7 +86,8 @@ class MetMasks(InterningMachine):
         self._steps: dict[tuple[int, int], int] = {}
         self._masks: dict[int, Words] = {}
         self.begin_interning(interned, lock)
-        self._making = _Making(self)
+        # What broke off the making of states.
+        self.broken_off: BaseException | None = None
 
     def _begin_walks(
         self, trie: Callable[[], Trie], rows: CacheBudget, stored: StoredMasks | None
@@ -146,7 +147,7 @@ class MetMasks(InterningMachine):
         key = state, token_id
         target = self._steps.get(key)
         if target is None:
-            with self._making:
+            with _Making(self):
                 target = self._stepped(state, token_id)
                 count = len(self._steps)
                 if not count % _BETWEEN_LOOKS:
@@ -177,7 +178,7 @@ class MetMasks(InterningMachine):
 
     def read(self, state: int, octets: bytes) -> int | None:
         """The configuration after some bytes, or None; nothing is kept of it."""
-        with self._making:
+        with _Making(self):
             target = self.network.read(state, octets)
         return None if target == REFUSED else target
 
@@ -192,7 +193,7 @@ class MetMasks(InterningMachine):
             if stored is not None and len(threads) == 1 and not stored.is_full:
                 mask = stored.of_stack(*threads[0], self.network.stacks.entries)
             if mask is None:
-                with self._making:
+                with _Making(self):
                     mask = self._made_row(state)
             self._masks[state] = mask
         return mask
@@ -217,13 +218,12 @@ class _Making:
 
     def __init__(self, machine: MetMasks) -> None:
         self._machine = machine
-        self._broken_off: BaseException | None = None
 
     def __enter__(self) -> None:
         self._machine.lock.__enter__()
-        if self._broken_off is not None:
+        if self._machine.broken_off is not None:
             self._machine.lock.__exit__(None, None, None)
-            raise self._broken_off
+            raise self._machine.broken_off
         self._machine.states.begin_turn()
 
     def __exit__(
@@ -233,7 +233,7 @@ class _Making:
         traceback: TracebackType | None,
     ) -> None:
         if error is not None and not isinstance(error, self._machine.harmless):
-            self._broken_off, self._machine.is_full = error, True
+            self._machine.broken_off, self._machine.is_full = error, True
         self._machine.lock.__exit__(kind, error, traceback)
 
 

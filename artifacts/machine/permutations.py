@@ -6,6 +6,8 @@ A position is after a part and says which parts have begun. Each part is called,
 tokens read in it is found once for all sets.
 """
 
+from weakref import proxy
+
 from ..network.sets import MOST_BELOW, NONE, AmbiguousPartsError, SetRule, Value
 from .positions import Positions
 
@@ -15,7 +17,7 @@ class Permutations:
     one mask or one token, counted from ``begin_turn`` on. Raises ``AmbiguousPartsError`` beyond."""
 
     def __init__(self, positions: Positions) -> None:
-        self._positions = positions
+        self._positions: Positions = proxy(positions)
         self._sets: dict[tuple[SetRule, Value], int] = {}
         self._values: dict[int, tuple[SetRule, Value]] = {}
         self._written = 0

@@ -17,13 +17,14 @@ Runs: TypeAlias = list[int]
 
 
 class Writer(Protocol):
-    """Writes what positions lead to when that is first needed."""
+    """Writes what positions lead to when that is first needed. Who uses positions keeps them; their
+    writers do not, so that both go at once, and the file under a writer's arrays with them."""
 
     def lay(self, state: int) -> None:
         """Write what a position leads to."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Positions:
     """Automata with ε over bytes, token terminals and calls; state ``END`` is there.
 

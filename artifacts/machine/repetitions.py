@@ -11,6 +11,7 @@ at least a character.
 
 from collections.abc import Sequence
 from typing import NamedTuple
+from weakref import proxy
 
 from .positions import Positions, Runs
 
@@ -70,7 +71,7 @@ class Repetitions:
     """Writes the copies of repetitions among ``positions``."""
 
     def __init__(self, positions: Positions) -> None:
-        self._positions = positions
+        self._positions: Positions = proxy(positions)
         self._times: list[Times] = []
         # By repetition and items that were read the position in front of the next, and back; and
         # those inside copies with their places in the item.

@@ -39,7 +39,7 @@ class StateLists:
     ) -> None:
         self._check = check
         self._arcs, self._epsilon = positions.arcs, positions.epsilon
-        self._unlaid = positions.unlaid
+        self._positions, self._unlaid = positions, positions.unlaid
         self._order = self._place = order = range(_MANY) if order is None else order
         if not isinstance(order, range):
             self._place = [0] * positions.states

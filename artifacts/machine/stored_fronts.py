@@ -11,6 +11,7 @@ text comes to it (``repetitions.py``, ``permutations.py``).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import proxy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,7 +133,8 @@ class FrontReader:
     ) -> None:
         self.repetitions, self.permutations = Repetitions(into), Permutations(into)
         self._times, self._rules, self._items = fronts.times, fronts.rules, fronts.items
-        self._into, self._read, self._known = into, read, dict[int, Item]()
+        self._into: Positions = proxy(into)
+        self._read, self._known = read, dict[int, Item]()
         self._stored, self._begun = into.states, list[int]()
         into.unlaid |= dict.fromkeys([*self._times, *self._rules], self)
 

@@ -11,6 +11,7 @@ the same grammar has the same arrays, whatever was met of it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import proxy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,7 +120,7 @@ class StoredPositions:
 
     def positions(self) -> Positions:
         """The positions, all of them read. Fronts lead nowhere."""
-        read = _Reader(self).read
+        read = _Reader(self, Positions()).read
         pairs = [read(position) for position in range(self.states)]
         return Positions([runs for runs, _ in pairs], [skips for _, skips in pairs])
 
@@ -157,8 +158,8 @@ class StoredPositions:
 class _Reader:
     """Reads positions from arrays."""
 
-    def __init__(self, stored: StoredPositions, into: Positions | None = None) -> None:
-        self._into = into or Positions()
+    def __init__(self, stored: StoredPositions, into: Positions) -> None:
+        self._into: Positions = proxy(into)
         # subtle: a memoryview's slices are lists of Python's own integers at once.
         self._arcs = np.ascontiguousarray(stored.arcs).ravel().data
         self._arc_offsets = np.ascontiguousarray(stored.arc_offsets).data

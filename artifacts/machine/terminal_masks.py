@@ -10,6 +10,7 @@ from ..network.configurations import REFUSED, Texts
 from ..summaries.node_sets import Nodes
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
+from ..tokens.sharing import weakly
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
@@ -50,7 +51,7 @@ class TerminalMasks(MetMasks):
     ) -> None:
         super()._begin_walks(trie, rows, stored)
         size = self._vocab_size
-        self.summaries = Summaries(self.states, trie, size, rows.limit, self._walk_inside)
+        self.summaries = Summaries(self.states, trie, size, rows.limit, weakly(self._walk_inside))
 
     def _walk_inside(self, nodes: Nodes, state: int, *, is_root: bool) -> tuple[Words, Nodes]:
         terminal, threads = self._inside.inside[state]

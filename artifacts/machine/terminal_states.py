@@ -6,10 +6,11 @@ A terminal is called as a rule is. Its states are the threads of its conjunction
 (``artifacts/lazy_dfa``), and what a byte makes of them is found when it is first read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from ..lazy_dfa.reader import Reader, Threads
+from ..tokens.sharing import weakly
 from .position_states import PositionStates
 from .states import DEAD, States
 
@@ -51,7 +52,7 @@ class TerminalStates(States):
     def __missing__(self, state: int) -> Sequence[int]:
         if state not in self.inside:
             return super().__missing__(state)
-        row = self[state] = cast("Sequence[int]", _Row(self, state))
+        row = self[state] = cast("Sequence[int]", _Row(weakly(self.behind), state))
         return row
 
     def _callee(self, symbol: int) -> int:
@@ -73,10 +74,10 @@ class TerminalStates(States):
 class _Row(dict[int, int]):
     """By byte where a state inside a terminal leads, as far as it was looked up."""
 
-    def __init__(self, states: TerminalStates, state: int) -> None:
+    def __init__(self, behind: Callable[[int, bytes], int], state: int) -> None:
         super().__init__()
-        self._states, self._state = states, state
+        self._behind, self._state = behind, state
 
     def __missing__(self, octet: int) -> int:
-        target = self[octet] = self._states.behind(self._state, bytes((octet,)))
+        target = self[octet] = self._behind(self._state, bytes((octet,)))
         return target

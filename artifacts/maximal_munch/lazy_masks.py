@@ -19,6 +19,7 @@ from ..summaries.node_sets import ROOT, Nodes
 from ..summaries.rows import EMPTY
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
+from ..tokens.sharing import weakly
 from ..tokens.tokenset import Words
 from .lexer import BETWEEN
 from .lexer_reads import LexerReads
@@ -52,7 +53,7 @@ class LazyMasks:
         self._heads, self._lexer = summaries.heads, summaries.lexer
         self._vocab_size = vocab_size
         self._reads = reads or LexerReads()
-        self._walk = LexerWalk(self._lexer, self._walks.trie, vocab_size, self._follow)
+        self._walk = LexerWalk(self._lexer, self._walks.trie, vocab_size, weakly(self._follow))
         self._forget()
 
     def _forget(self) -> None:

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD, StackedDfas
 from ..tokens.memo import ENTRY_BYTES
+from ..tokens.sharing import weakly
 from ..tokens.watch import Watch, unwatched
 
 # The accept set of a state in which no lexeme may end.
@@ -127,7 +128,7 @@ class Lexer:
         self._table = (
             np.zeros((64, dfas.table.shape[1]), dtype=np.int32) if table is None else table
         )
-        self.rows = _Rows(self._row)
+        self.rows = _Rows(weakly(self._row))
         self.rows[REFUSED_BYTE] = [DEAD] * 256
         # The states whose rows are not in the table.
         self._unfilled = set[int]() if table is not None else set(range(len(sets)))

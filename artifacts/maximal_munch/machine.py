@@ -19,6 +19,7 @@ from ..network.configurations import Stacks
 from ..tokens import tokenset
 from ..tokens.interning import InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
+from ..tokens.sharing import weakly
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
@@ -100,7 +101,7 @@ class MaximalMunchMasks(InterningMachine):
         self.summaries = HeadSummaries(heads, lexer, self.walks, self.runs, stored)
         reads = self.reads_of(tables, lexer, *more)
         self.lazy = LazyMasks(self.summaries, vocab_size, places, reads)
-        self.summaries.compute = self.lazy.compute
+        self.summaries.compute = weakly(self.lazy.compute)
         self.begin_interning(interned, lock)
 
     def configurations_of(

@@ -1,13 +1,14 @@
 """One object for the same arrays, as artifacts of one process share what is the tokenizer's own."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
-from weakref import WeakValueDictionary
+from typing import Any, ParamSpec, TypeVar, cast
+from weakref import WeakMethod, WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 # By what makes it and the places of its arrays, which it keeps where they are.
 _MADE: WeakValueDictionary[tuple[object, ...], Any] = WeakValueDictionary()
@@ -37,3 +38,16 @@ def recent(make: Callable[..., T], *arrays: NDArray[np.generic]) -> T:
         oldest, *_ = tuple(_RECENT)
         _RECENT.pop(oldest, None)
     return cast(T, found)
+
+
+def weakly(method: Callable[P, T]) -> Callable[P, T]:
+    """A bound method for what its object holds: neither keeps the other, so that both go at once,
+    and the file under their arrays with them, when nobody uses them."""
+    found = WeakMethod(method)
+
+    def call(*args: P.args, **named: P.kwargs) -> T:
+        alive = found()
+        assert alive is not None
+        return alive(*args, **named)
+
+    return call
