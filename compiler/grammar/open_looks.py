@@ -116,7 +116,7 @@ class _Around:
         looks = regex.outside_looks(pattern.node)
         sides = [
             f"{place} {_shown(side)}"
-            for place, side, others in (("behind", left, ("(?=", "(?!")), ("before", right, "(?<"))
+            for place, side, others in (("after", left, ("(?=", "(?!")), ("before", right, "(?<"))
             if side and not all(each.startswith(others) for each in looks)
         ]
         message = f"whether this matches {_shown(word)} depends on what stands around it"

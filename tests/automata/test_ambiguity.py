@@ -64,7 +64,7 @@ def test_repetitions_against_counting(full: bool) -> None:
     """The text found is a shortest with two factorizations, for random expressions."""
     rng = random.Random(4)
     found = 0
-    for _ in range(3000 if full else 60):
+    for _ in range(3000 if full else 150):
         text = random_regex(rng, 3)
         item = dfa_of(text)
         witness = ambiguous_factorization(item, LIMITS)
@@ -86,7 +86,7 @@ def test_neighbours_against_counting(full: bool) -> None:
     """The same for two neighbours."""
     rng = random.Random(5)
     found = 0
-    for _ in range(3000 if full else 60):
+    for _ in range(3000 if full else 150):
         first, second = dfa_of(random_regex(rng, 3)), dfa_of(random_regex(rng, 3))
         witness = ambiguous_concatenation(first, second, LIMITS)
         shortest = next((t for t in TEXTS if splits(first, second, t) > 1), None)

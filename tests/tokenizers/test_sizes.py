@@ -296,7 +296,7 @@ def test_tables_of_a_tokenizer_are_made_within_a_limit_of_their_own(tmp_path: Pa
             "[ab]+", dialect="regex", tokenizer=tokenizer, tokenization="canonical",
             cache=None, limits=Limits(table_seconds=0.4),
         )  # fmt: skip
-    assert str(found.value).endswith("raise --max-table-seconds")
+    assert "; raise --max-table-seconds" in str(found.value)
     assert process_time() - begin < 1.2 * 0.4 + 0.5
 
 
