@@ -3,7 +3,10 @@
 import gc
 from pathlib import Path
 
-from constrain.artifacts import Artifact, load
+import pytest
+from support.fuzzing.samples import samples
+
+from constrain.artifacts import load
 from constrain.artifacts.tokens import tokenset
 
 
@@ -30,10 +33,11 @@ def _use(path: Path) -> None:
     matcher.mask()
 
 
-def test_no_machine_holds_itself(originals: dict[str, Artifact], tmp_path: Path) -> None:
+def test_no_machine_holds_itself(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Of the machines of each kind, after masks and steps: one would keep its file open until
     Python looks for circles, which it does when it likes."""
     path, held = tmp_path / "a.cst", dict[str, set[str]]()
+    originals = samples(tmp_path_factory.mktemp("tokenizers"))
     gc.collect()
     gc.disable()
     try:
