@@ -18,7 +18,6 @@ from .container.manifest import WORD_DFA, Manifest, Origin
 from .kinds.contents import Contents, Later
 from .kinds.table import Kind, Runtime, kind_of
 from .matcher import Machine, Matcher
-from .tokens.as_html import table
 from .tokens.memo import DEFAULT_CACHE_BYTES, CacheBudget
 from .tokens.trie import Trie
 from .tokens.vocabulary import Vocabulary
@@ -54,6 +53,8 @@ class Artifact:
         return f"<Artifact: {what}, {m.vocab_size:,} tokens, {size:,} bytes>"
 
     def _repr_html_(self) -> str:
+        from .tokens.as_html import table
+
         m, size = self.manifest, sum(array.nbytes for array in self.arrays.values())
         rows = [
             ("grammar", f"{m.dialect}, from {m.start}"),

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from .errors import ArtifactError, TokenRefusedError
 from .tokens import tokenset
 from .tokens.arguments import no_id, shared
-from .tokens.as_html import mask_table
 from .tokens.bitmask import bitmask_of, put
 from .tokens.stop_ids import StopRows
 from .tokens.tokenset import Words
@@ -150,8 +149,7 @@ class Matcher:
         own = stop_ids is not None and set(stop_ids) != set(eos)
         self._stops = StopRows(stop_ids or (), eos, vocab_size) if own else None
         self._eos = frozenset(stop_ids if own and stop_ids is not None else eos)
-        # What is more than a step of the machine.
-        self._apart = self._eos.union(eos)
+        self._apart = self._eos.union(eos)  # What is more than a step of the machine.
         self._vocab_size = vocab_size
         self._eos_row = tokenset.fixed(tuple(sorted(self._eos)), vocab_size)
         self._generation, _, start = begin()
@@ -159,7 +157,9 @@ class Matcher:
         self._tokens: list[int] = []
 
     def _repr_html_(self) -> str:
-        vocabulary = None if self._source is None else self._source.vocabulary
+        from .tokens.as_html import mask_table
+
+        vocabulary = self._source.vocabulary if self._source else None
         return mask_table(self.mask(), self._tokens, vocabulary)
 
     def mask(self) -> Words:

@@ -83,10 +83,8 @@ class ReturnContexts:
         self._counted = 0 if tables.counters is None else len(tables.counters.rows)
         push, union = weakly(self.push), weakly(self.union)
         pushed, united = weakly(self._pushed_set), weakly(self._united_sets)
-        self._of_sets, self._live_of_sets = (
-            SetContexts(rules, push, union),
-            SetContexts(rules, pushed, united),
-        )
+        self._of_sets = SetContexts(rules, push, union)
+        self._live_of_sets = SetContexts(rules, pushed, united)
         self._starting_pairs: dict[tuple[int, int], bool] = {}
         # Contexts: the number of the live set, and the return states at a boundary.
         self._contexts: list[tuple[int, _Flags]] = []

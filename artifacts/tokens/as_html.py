@@ -15,8 +15,8 @@ def mask_table(mask: tokenset.Words, taken: Sequence[int], vocabulary: Vocabular
     ids = tokenset.to_ids(mask).tolist()
     rows = [(f"{i:,}", "" if vocabulary is None else _shown(vocabulary, [i])) for i in ids[:_SHOWN]]
     rows += [("…", f"{len(ids) - _SHOWN:,} more")] * (len(ids) > _SHOWN)
-    behind = f" {_shown(vocabulary, taken)}" if vocabulary is not None else ""
-    return table(f"{len(ids):,} token{'s' * (len(ids) != 1)} may follow{behind}", rows)
+    text = f" {_shown(vocabulary, taken)}" if vocabulary is not None else ""
+    return table(f"{len(ids):,} token{'s' * (len(ids) != 1)} may follow{text}", rows)
 
 
 def table(caption: str, rows: Iterable[tuple[str, str]]) -> str:

@@ -41,8 +41,8 @@ def recent(make: Callable[..., T], *arrays: NDArray[np.generic]) -> T:
 
 
 def weakly(method: Callable[P, T]) -> Callable[P, T]:
-    """A bound method for what its object holds: neither keeps the other, so that both go at once,
-    and the file under their arrays with them, when nobody uses them."""
+    """The same method, which does not keep its object: for what that object holds. So both are free
+    at once when nobody uses them, and so is the file under their arrays."""
     found = WeakMethod(method)
 
     def call(*args: P.args, **named: P.kwargs) -> T:

@@ -44,7 +44,7 @@ _NAMED = SENTINELS[:-1]
 
 
 class TokenMarksError(ConstrainError):
-    """Tokens that are not told apart in a text."""
+    """Tokens that cannot be distinguished in a text."""
 
 
 @dataclass(frozen=True, slots=True)
