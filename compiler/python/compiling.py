@@ -114,9 +114,7 @@ def _in_python(message: str) -> str:
         name, value = found[1].replace("-", "_"), found[2]
         return f"{name}=" + ("" if value is None else value if value == "0" else f'"{value}"')
 
-    return re.sub(
-        r"--([a-z][a-z-]*[a-z])(?: (any|none|all|exact|ignore|decimal|0)\b)?", argument, message
-    )
+    return _OPTION.sub(argument, message)
 
 
 def _sorted_out(options: Mapping[str, Any]) -> dict[str, Any]:
