@@ -1,8 +1,8 @@
 """Canonical masks of recursive transition networks: the tokens with which encodings go on.
 
 sections network.*, cuts.*, pairs.*   pretokenized.PretokenizedNetwork
-  -> reached_pairs    which states come together
-  -> return_tables    how calls return beside them
+  -> byte_edges       where states lead, and by which bytes
+  -> live_sets        from which pre-tokenizer states texts go on to their end
   -> contexts         what a stack leaves possible
   -> settled_sets     the same of sets of parts, whose order does not matter
   -> trie_walk        where each token leads from a place, by the one walk over ``pair_states``

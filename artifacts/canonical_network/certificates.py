@@ -18,7 +18,7 @@ from ..tokens.distinct import first_places
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget, bottom_up
 from ..tokens.search import search_alive
 from ..tokens.trie import Trie
-from .contexts import ReturnContexts, StackContexts
+from .contexts import Contexts, StackContexts
 
 # State, pre-tokenizer state, set of stacks.
 Place: TypeAlias = tuple[int, int, int]
@@ -46,7 +46,7 @@ class Certificates:
         self,
         network: Network,
         pretokenizer: PretokenizerDfa,
-        contexts: ReturnContexts,
+        contexts: Contexts,
         stack_contexts: StackContexts,
         forbidden: ForbiddenPairs,
         trie: Trie,

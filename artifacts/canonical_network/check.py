@@ -13,11 +13,8 @@ from ..container.sections import (
 )
 from ..tokens import tokenset
 from .precomputed_rows import DEEPER, UNKNOWN
-from .return_tables import check_return_tables
 
-# Prefixes of sections: how calls return beside the pre-tokenizer DFA, and beside the inert one; the
-# tries of tokens that merging gives, and of those that are apart from it.
-CONTEXTS, INERT = "contexts.", "inert."
+# Prefixes of sections: the tries of tokens that merging gives, and of those that are apart from it.
 MERGED_TRIE, APART_TRIE = "merged_trie.", "apart_trie."
 
 
@@ -37,12 +34,8 @@ def check_inert(arrays: Arrays) -> None:
 
 
 def check_stored(manifest: Manifest, arrays: Arrays) -> None:
-    """Raise ``ArtifactError`` for a section of contexts or tries that is missing or of another type
-    or shape. Their values, which most texts never need, are looked at when they are read."""
-    if CONTEXTS + "pairs" in arrays:
-        check_return_tables(arrays, CONTEXTS)
-        if "stable.table" in arrays:
-            check_return_tables(arrays, INERT)
+    """Raise ``ArtifactError`` for a section of tries that is missing or of another type or shape.
+    Their values, which most texts never need, are looked at when they are read."""
     if MERGED_TRIE + "octets" in arrays:
         check_trie_types(arrays, MERGED_TRIE)
         if (arrays["cuts.fallback"] >= 0).any() or len(arrays.get("cuts.whole", ())):

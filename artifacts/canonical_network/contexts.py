@@ -1,15 +1,15 @@
-"""How calls of a network return beside a pre-tokenizer DFA, and what a stack below them leaves.
+"""What a stack leaves to a pair of a network's state and a pre-tokenizer state, in few words.
 
 The members of a grammar that nests are read by a network in synchronous product with a
 pre-tokenizer DFA, whose state is carried through calls and returns. What may follow then depends on
 the whole stack, in few respects:
 
-    pair            a state p of the network and a state q of the pre-tokenizer DFA
-    return states   the pre-tokenizer states in which the call of p, entered beside q, can end: the
-                    least solution over all pairs (Bar-Hillel, Perles and Shamir 1961, tabulated)
-    context         of a stack two sets of return states: those from which some text leads to the
-                    end (*live*), and of them those *at a boundary*, where at once the text may end
-                    or a pre-token may start, so that what follows is encoded by itself
+    pair       a state p of the network and a state q of the pre-tokenizer DFA, numbered when it is
+               met
+    context    of a stack two sets of pre-tokenizer states in which a call on it may end: those from
+               which some text leads to the end (*live*), and of them those *at a boundary*, where
+               at once the text may end or a pre-token may start, so that what follows is encoded by
+               itself
 
 Pushing a frame on a stack maps contexts to contexts. Of a counter's frame the context depends on
 that of the frame of one item more (``counts.Levels``), of a set's on the parts that may follow
@@ -17,7 +17,7 @@ that of the frame of one item more (``counts.Levels``), of a set's on the parts 
 the lemmas.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,26 +25,28 @@ from numpy.typing import NDArray
 from ..network.configurations import BOTTOM, Stacks
 from ..network.counts import Levels
 from ..network.tables import DEAD, NetworkTables
+from ..pretokenizer.byte_sets import ByteSets, of_flags
 from ..pretokenizer.dfa import PretokenizerDfa
-from ..tokens.memo import ENTRY_BYTES, bottom_up, solve_recursive
-from ..tokens.sharing import weakly
+from ..tokens.distinct import distinct
+from ..tokens.memo import ENTRY_BYTES, bottom_up
+from ..tokens.sharing import recent, weakly
 from ..tokens.watch import Watch, unwatched
-from .return_tables import ReturnTables
+from .byte_edges import Reading
+from .live_sets import LiveSets
 from .settled_sets import SetContexts
 
 _Flags = NDArray[np.bool_]
+_Numbers = NDArray[np.integer]
 
 
 # The context of an empty stack.
 TEXT_END = 0
 
 
-class ReturnContexts:
-    """Numbered pairs and contexts; contexts are numbered as they are met, ``TEXT_END`` first.
+class Contexts:
+    """Pairs and contexts, numbered as they are met: the dead pair and ``TEXT_END`` first.
 
-    ``pair[p, q]``: int32 (S, Q), the number of a pair from which a call can end, 0 of any other.
-    ``states``, ``pre_states``: int64 (n,), what each pair is of. ``return_states``: int64 (R,),
-    pre-tokenizer states that calls may end in.
+    ``states``, ``pre_states``: int64 (n,), what each pair is of.
     """
 
     def __init__(
@@ -52,98 +54,93 @@ class ReturnContexts:
         tables: NetworkTables,
         pretokenizer: PretokenizerDfa,
         final: _Flags,
-        returns: ReturnTables,
+        reading: Reading,
+        return_states: int | None = None,
         watch: Watch = unwatched,
     ) -> None:
-        """``final``: bool (Q,), the pre-tokenizer states that a text may end in."""
-        self._tables, self._returns, self._watch = tables, returns, watch
-        self.states, self.pre_states = returns.states, returns.pre_states
-        self.return_states = returns.return_states
-        slot = np.full(len(pretokenizer.table), -1, dtype=np.int64)
-        slot[self.return_states] = np.arange(len(self.return_states))
-        self._slot = slot[returns.standing_for]
-        some: _Flags = np.logical_or.reduce(returns.sets, axis=1)
-        ending = some[returns.set_of]
-        numbers = np.where(ending, np.arange(len(self.states)), 0)
-        self.pair = np.zeros((tables.states, len(pretokenizer.table)), dtype=np.int32)
-        self.pair[self.states, self.pre_states] = numbers
+        """``final``: bool (Q,), the pre-tokenizer states that a text may end in. ``return_states``:
+        those that calls and texts may end in, as a set, if they are known."""
+        width = len(pretokenizer.table)
+        watch(0, 4 * tables.states * width)
+        self._tables = tables
+        self.sets = recent(ByteSets, pretokenizer.table)
+        self._live = LiveSets(tables, reading, self.sets, return_states, watch)
+        self.states = self.pre_states = np.zeros(1, dtype=np.int64)
+        self._room = np.zeros((2, 64), dtype=np.int64)
+        # Numbers of pairs by their states, 0 of those that were not met.
+        self._pair = np.zeros((tables.states, width), dtype=np.int32)
         # A single number is faster to get from a view than from an array.
-        self._pair_view = self.pair.data
-        # Sets of return states; for each the pairs that are live above it, and of these the ones
-        # where a byte may start a pre-token.
-        self._sets: list[_Flags] = []
-        self._set_numbers: dict[bytes, int] = {}
-        self._live: list[_Flags] = []
-        self._starts: list[_Flags] = []
-        self._pushed_sets: dict[tuple[int, int], int] = {}
-        # Of counters, by what is below: contexts, and sets of return states.
-        self._context_levels: dict[tuple[int, int], Levels] = {}
-        self._set_levels: dict[tuple[int, int], Levels] = {}
+        self._pair_view = self._pair.data
+        self._rows = _Rows(self.sets)
+        at_end = of_flags(final)
+        at_end &= self.sets.all if return_states is None else return_states
         rules = [] if tables.counters is None else tables.counters.set_rules
         self._counted = 0 if tables.counters is None else len(tables.counters.rows)
         push, union = weakly(self.push), weakly(self.union)
-        pushed, united = weakly(self._pushed_set), weakly(self._united_sets)
         self._of_sets = SetContexts(rules, push, union)
-        self._live_of_sets = SetContexts(rules, pushed, united)
-        self._starting_pairs: dict[tuple[int, int], bool] = {}
-        # Contexts: the number of the live set, and the return states at a boundary.
-        self._contexts: list[tuple[int, _Flags]] = []
-        self._numbers: dict[tuple[int, bytes], int] = {}
+        # Of counters, by what is below.
+        self._levels: dict[tuple[int, int], Levels] = {}
+        # Contexts: the number of the live set, and the states at a boundary.
+        self._contexts: list[tuple[int, int]] = []
+        self._numbers: dict[tuple[int, int], int] = {}
         self._pushed: dict[tuple[int, int], int] = {}
-        self._at_boundary: dict[tuple[int, int], bool] = {}
-        # What contexts and the sets that they name take.
-        self._array_bytes = 0
-        at_end = final[self.return_states]
-        self._context(self._set(at_end), at_end)
+        self._live_rows: dict[int, _Lookup] = {}
+        self._boundary_rows: dict[int, _Lookup] = {}
+        self._context(self._live.number(at_end), at_end)
 
     def number(self, state: int, pre_state: int) -> int:
-        """The number of a pair, 0 if nothing follows it in any context."""
+        """The number of a pair, 0 of one with a dead state."""
         number: int = self._pair_view[state, pre_state]
+        if not number:
+            (number,) = self.numbers(np.array([state]), np.array([pre_state])).tolist()
         return number
 
-    def returns(self, pair: int) -> NDArray[np.int64]:
-        """The pre-tokenizer states that a pair's call may end in, ascending."""
-        tables = self._returns
-        found: NDArray[np.int64] = self.return_states[tables.sets[tables.set_of[pair]]]
+    def numbers(self, states: _Numbers, pre_states: _Numbers) -> NDArray[np.int32]:
+        """The same of pairs of any shape, int32."""
+        found = self._pair[states, pre_states]
+        new = (found == 0) & (states != DEAD) & (pre_states != DEAD)
+        if new.any():
+            width = np.int64(self.sets.width)
+            keys = distinct((states[new] * width + pre_states[new]).astype(np.int64))
+            known, count = len(self.states), len(self.states) + len(keys)
+            if count > self._room.shape[1]:
+                self._room = np.concatenate((self._room, np.zeros((2, count), np.int64)), axis=1)
+            self._room[:, known:count] = np.divmod(keys, width)
+            self.states, self.pre_states = self._room[:, :count]
+            self._pair[self.states[known:], self.pre_states[known:]] = np.arange(known, count)
+            found = self._pair[states, pre_states]
         return found
 
     def is_live(self, pair: int, context: int) -> bool:
         """Whether some text leads from a pair to the end."""
-        return bool(self.live(context)[pair])
+        live = self._live.of(self._contexts[context][0], int(self.states[pair]))
+        return bool(live >> int(self.pre_states[pair]) & 1)
 
-    def live(self, context: int) -> _Flags:
-        """The same of all pairs, bool (n,)."""
-        return self._live[self._contexts[context][0]]
+    def are_live(self, pairs: _Numbers, context: int) -> _Flags:
+        """The same of some pairs, bool, of their shape."""
+        live = self._contexts[context][0]
+        rows = self._live_rows.get(live)
+        if rows is None:
+            of = self._live.of
+            rows = self._live_rows[live] = self._looked_up(lambda state: of(live, state))
+        return rows.of(self.states[pairs], self.pre_states[pairs])
 
     def at_boundary(self, pair: int, context: int) -> bool:
         """Whether at a pair the text may end or a pre-token may start (and lead to the end)."""
-        cached = self._at_boundary.get((pair, context))
-        if cached is None:
-            live, ends = self._contexts[context]
-            state, pre_state = int(self.states[pair]), int(self.pre_states[pair])
-            cached = self._may_start(pair, live) or bool(
-                pair and self._tables.ends[state] and ends[self._slot[pre_state]]
-            )
-            self._at_boundary[pair, context] = cached
-        return cached
+        at_boundary = self._boundary(context, int(self.states[pair]))
+        return bool(at_boundary >> int(self.pre_states[pair]) & 1)
 
-    def which_at_boundary(self, pairs: NDArray[np.integer], context: int) -> _Flags:
-        """``at_boundary`` of some pairs, bool (n,)."""
-        found = [self.at_boundary(pair, context) for pair in pairs.tolist()]
-        return np.array(found, dtype=np.bool_)
+    def are_at_boundary(self, pairs: _Numbers, context: int) -> _Flags:
+        """The same of some pairs, bool, of their shape."""
+        rows = self._boundary_rows.get(context)
+        if rows is None:
+            of = weakly(self._boundary)
+            rows = self._boundary_rows[context] = self._looked_up(lambda state: of(context, state))
+        return rows.of(self.states[pairs], self.pre_states[pairs])
 
-    def boundaries(self, context: int) -> _Flags:
-        """``at_boundary`` of all pairs, bool (n,)."""
+    def _boundary(self, context: int, state: int) -> int:
         live, ends = self._contexts[context]
-        found: _Flags = self._starts[live].copy()
-        slots = self._slot[self.pre_states]
-        ending = (self._tables.accepting[self.states] != 0) & (slots >= 0)
-        found[ending] |= ends[slots[ending]]
-        calling = (np.diff(self._tables.call_offsets) > 0)[self.states]
-        for pair in np.flatnonzero(calling & ~found).tolist():
-            found[pair] = self._may_start(pair, live)
-        found[DEAD] = False
-        return found
+        return self._live.starting(live, state) | (ends if self._tables.ends[state] else 0)
 
     def push(self, frame: int, context: int) -> int:
         """The context of a call that returns to ``frame``, which may be a counter's."""
@@ -155,35 +152,25 @@ class ReturnContexts:
             if counter >= self._counted:
                 return self._of_sets.of(counter - self._counted, begun, context)
             return self._levels_of(counter, context).of(begun)
-        pairs = self.pair[frame, self.return_states].tolist()
-        ends = np.array([self.at_boundary(pair, context) for pair in pairs], dtype=np.bool_)
-        live = self._pushed_set(frame, self._contexts[context][0])
+        live = self._live.pushed(self._contexts[context][0], frame)
+        ends = self._boundary(context, frame) & self._live.ends
         number = self._pushed[frame, context] = self._context(live, ends)
         return number
 
-    def _levels_of(self, counter: int, context: int) -> Levels:
-        found = self._context_levels.get((counter, context))
-        if found is None:
-            found = self._levels(counter, context, weakly(self.push), weakly(self.union))
-            self._context_levels[counter, context] = found
-        return found
-
-    def _levels(
-        self,
-        counter: int,
-        below: int,
-        push: Callable[[int, int], int],
-        union: Callable[[list[int]], int],
-    ) -> Levels:
+    def _levels_of(self, counter: int, below: int) -> Levels:
         """What is known of a counter's frames above ``below``."""
-        item, least, most, back = self._tables.some_counters.rows[counter]
-        return Levels(
-            least,
-            most,
-            push(back, below),
-            lambda following: push(item, following),
-            lambda one, other: union([one, other]),
-        )
+        found = self._levels.get((counter, below))
+        if found is None:
+            item, least, most, back = self._tables.some_counters.rows[counter]
+            push, union = weakly(self.push), weakly(self.union)
+            found = self._levels[counter, below] = Levels(
+                least,
+                most,
+                push(back, below),
+                lambda following: push(item, following),
+                lambda one, other: union([one, other]),
+            )
+        return found
 
     def settles(self, number: int, context: int) -> bool:
         """Whether contexts of a set's frames depend on the parts that may follow alone."""
@@ -199,102 +186,82 @@ class ReturnContexts:
         """What was pushed so far: frame, context and the context of the call."""
         return [(frame, below, above) for (frame, below), above in self._pushed.items()]
 
+    def return_states(self) -> list[int]:
+        """Pre-tokenizer states that calls may end in, and maybe others; ascending."""
+        found: list[int] = np.flatnonzero(self.sets.flags(self._live.ends)).tolist()
+        return found
+
     @property
     def nbytes(self) -> int:
-        """About the size of all contexts, and of what is cached of them."""
-        entries = len(self._contexts) + len(self._pushed) + len(self._at_boundary)
-        entries += len(self._pushed_sets) + len(self._starting_pairs)
-        entries += 4 * (len(self._context_levels) + len(self._set_levels))
-        entries += len(self._of_sets) + len(self._live_of_sets)
-        return ENTRY_BYTES * entries + self._array_bytes
+        """About the size of all pairs and contexts, and of what is known of them."""
+        entries = len(self._contexts) + len(self._pushed)
+        entries += 4 * len(self._levels) + len(self._of_sets)
+        lookups = 4 * len(self._pair) * (len(self._live_rows) + len(self._boundary_rows))
+        arrays = self._room.nbytes + self._rows.flags.nbytes + lookups
+        return ENTRY_BYTES * entries + arrays + self._live.nbytes
 
     def union(self, contexts: list[int]) -> int:
         """The context of the stacks of some contexts together."""
         if len(contexts) == 1:
             return contexts[0]
-        parts = [self._contexts[c] for c in contexts]
-        live = self._set(np.logical_or.reduce([self._sets[number] for number, _ in parts]))
-        return self._context(live, np.logical_or.reduce([ends for _, ends in parts]))
+        live, ends = 0, 0
+        for context in contexts:
+            number, at_boundary = self._contexts[context]
+            live, ends = live | self._live.below[number], ends | at_boundary
+        return self._context(self._live.number(live), ends)
 
-    def _context(self, live: int, ends: _Flags) -> int:
-        key = live, ends.tobytes()
+    def _context(self, live: int, ends: int) -> int:
+        key = live, ends
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self._contexts)
-            self._contexts.append((live, ends))
-            self._array_bytes += 2 * ends.nbytes
+            self._contexts.append(key)
         return number
 
-    def _set(self, return_states: _Flags) -> int:
-        """The number of a set of return states."""
-        key = return_states.tobytes()
-        number = self._set_numbers.get(key)
-        if number is None:
-            number = self._set_numbers[key] = len(self._sets)
-            self._sets.append(return_states)
-            found = self._returns
-            leading: _Flags = np.logical_or.reduce(found.sets[:, return_states], axis=1)
-            live = leading[found.set_of]
-            self._live.append(live)
-            starts = np.zeros(len(self.states), dtype=np.bool_)
-            sources, targets = found.starting
-            starts[sources[live[targets]]] = True
-            self._starts.append(starts)
-            self._array_bytes += live.nbytes + starts.nbytes + 2 * return_states.nbytes
-            self._watch(len(live), self._array_bytes)
-        return number
+    def _looked_up(self, of: Callable[[int], int]) -> "_Lookup":
+        return _Lookup(self._rows, self._tables.states, of)
 
-    def _pushed_set(self, frame: int, live: int) -> int:
-        number = self._pushed_sets.get((frame, live))
-        if number is not None:
-            return number
-        if frame >= self._tables.states:
-            counter, begun = self._tables.some_counters.split(frame)
-            if counter >= self._counted:
-                return self._live_of_sets.of(counter - self._counted, begun, live)
-            return self._set_levels_of(counter, live).of(begun)
-        number = self._set(self._live[live][self.pair[frame, self.return_states]])
-        self._pushed_sets[frame, live] = number
-        return number
 
-    def _set_levels_of(self, counter: int, live: int) -> Levels:
-        found = self._set_levels.get((counter, live))
+class _Rows:
+    """Sets of pre-tokenizer states as rows of ``flags``, bool (n, Q), by number."""
+
+    def __init__(self, sets: ByteSets) -> None:
+        self._sets = sets
+        self._numbers: dict[int, int] = {}
+        self.flags = np.zeros((8, sets.width), dtype=np.bool_)
+
+    def number(self, states: int) -> int:
+        found = self._numbers.get(states)
         if found is None:
-            push, union = weakly(self._pushed_set), weakly(self._united_sets)
-            found = self._set_levels[counter, live] = self._levels(counter, live, push, union)
+            found = self._numbers[states] = len(self._numbers)
+            if found == len(self.flags):
+                self.flags = np.concatenate((self.flags, np.zeros_like(self.flags)))
+            self.flags[found] = self._sets.flags(states)
         return found
 
-    def _united_sets(self, numbers: list[int]) -> int:
-        if len(numbers) == 1:
-            return numbers[0]
-        return self._set(np.logical_or.reduce([self._sets[number] for number in numbers]))
 
-    def _may_start(self, pair: int, live: int) -> bool:
-        """Whether a byte may start a pre-token at once, or in a call. No callee matches ε, and no
-        chain of first calls leads back to its beginning."""
-        key = pair, live
-        cached = self._starting_pairs.get(key)
-        if cached is None:
-            cached = solve_recursive(key, self._starting_pairs.get, self._starting)
-        return cached
+class _Lookup:
+    """Whether pairs are in the sets that ``of`` gives for each state of a network, asked once."""
 
-    def _starting(self, key: tuple[int, int]) -> Generator[tuple[int, int], bool, bool]:
-        pair, live = key
-        found = bool(self._starts[live][pair])
-        if not found:
-            pre_state = int(self.pre_states[pair])
-            for start, frame in self._tables.calls[int(self.states[pair])]:
-                found = yield self.number(start, pre_state), self._pushed_set(frame, live)
-                if found:
-                    break
-        self._starting_pairs[key] = found
+    def __init__(self, rows: _Rows, states: int, of: Callable[[int], int]) -> None:
+        self._all, self._of = rows, of
+        self._row = np.full(states, -1, dtype=np.int32)
+
+    def of(self, states: _Numbers, pre_states: _Numbers) -> _Flags:
+        """Bool, of the arrays' shape."""
+        rows = self._row[states]
+        if rows.size and rows.min() < 0:
+            for state in distinct(states[rows < 0]).tolist():
+                self._row[state] = self._all.number(self._of(state))
+            rows = self._row[states]
+        found: _Flags = self._all.flags[rows, pre_states]
         return found
 
 
 class StackContexts:
     """The contexts of the sets of stacks of one network."""
 
-    def __init__(self, contexts: ReturnContexts, stacks: Stacks) -> None:
+    def __init__(self, contexts: Contexts, stacks: Stacks) -> None:
         self._contexts, self._stacks = contexts, stacks
         self._of_node: dict[int, int] = {BOTTOM: TEXT_END}
 

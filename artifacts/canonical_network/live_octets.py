@@ -23,7 +23,7 @@ from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES
 from ..tokens.vocabulary import Vocabulary
 from ..tokens.watch import Watch, unwatched
-from .contexts import ReturnContexts
+from .contexts import Contexts
 
 _Words = NDArray[np.uint64]
 _Numbers = NDArray[np.integer]
@@ -114,7 +114,7 @@ class LiveOctets:
         self,
         tables: NetworkTables,
         pretokenizer: PretokenizerDfa,
-        contexts: ReturnContexts,
+        contexts: Contexts,
         forbidden: ForbiddenPairs,
         vocabulary: Vocabulary,
         watch: Watch = unwatched,
@@ -137,8 +137,8 @@ class LiveOctets:
         self._is_high: NDArray[np.bool_] = np.logical_or.reduce(members[:, 128:], axis=1)
         self._calls = np.diff(tables.call_offsets) > 0
         # Reused: flags of pairs that are met, and their places among them.
-        self._met = np.zeros(len(contexts.states), dtype=np.bool_)
-        self._place = np.zeros(len(contexts.states), dtype=np.int32)
+        self._met = np.zeros(0, dtype=np.bool_)
+        self._place = np.zeros(0, dtype=np.int32)
         self._number: dict[tuple[int, int], int] = {}
         self._words = np.zeros((64, 4), dtype=np.uint64)
 
@@ -194,14 +194,17 @@ class LiveOctets:
         states, pre_states = contexts.states[pairs], contexts.pre_states[pairs]
         after = self._tables.table[states[:, None], self._columns]
         pre_after = self._pre_table[pre_states[:, None], self._pre_columns]
-        targets = contexts.pair[after, pre_after]
-        targets[~contexts.live(context)[targets]] = 0
+        targets = contexts.numbers(after, pre_after)
+        targets[~contexts.are_live(targets, context)] = 0
+        if len(contexts.states) > len(self._met):
+            self._met = np.zeros(2 * len(contexts.states), dtype=np.bool_)
+            self._place = np.zeros(len(self._met), dtype=np.int32)
         used = np.flatnonzero(targets.any(axis=0))
         targets, members = targets[:, used], self._members[used]
         met = self._distinct(targets)
         self._place[met] = np.arange(len(met), dtype=np.int32)
         places = self._place[targets]
-        at_boundary = contexts.which_at_boundary(met, context)
+        at_boundary = contexts.are_at_boundary(met, context)
         # By pair that is met, which bytes may lead there.
         before = np.where(at_boundary[:, None], self._after.all, np.uint64(0))
         inside = self._distinct(targets[:, self._is_high[used]]) if more else met[:0]
@@ -218,7 +221,7 @@ class LiveOctets:
             for call in self._tables.calls[int(states[place])]:
                 calls.setdefault(call, []).append(place)
         for (start, frame), callers in calls.items():
-            begun = contexts.pair[start, pre_states[callers]]
+            begun = contexts.numbers(np.full(len(callers), start), pre_states[callers])
             some = np.array(callers)[begun > 0]
             if len(some):
                 inner = contexts.push(frame, context)

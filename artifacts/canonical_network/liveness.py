@@ -26,7 +26,7 @@ from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.search import Trail, search_alive
 from ..tokens.tokenset import Words
 from .certificates import Certificates, Place
-from .contexts import ReturnContexts, StackContexts
+from .contexts import Contexts, StackContexts
 from .splits import Left, Split, Splits
 from .stack_walks import StackWalks
 from .trie_walk import Frames, TokenWalks
@@ -78,7 +78,7 @@ class DeadEnds:
     def __init__(
         self,
         network: Network,
-        contexts: ReturnContexts,
+        contexts: Contexts,
         stack_contexts: StackContexts,
         walks: TokenWalks,
         splits: Splits,

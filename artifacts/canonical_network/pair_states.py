@@ -9,13 +9,14 @@ plane in which a token begins there, 0 for pairs that are inside of one.
 from collections import defaultdict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..network.tables import NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.lengths import ENDLESS
 from ..tokens.memo import ENTRY_BYTES
 from ..walk.rows import STOPS
-from .contexts import ReturnContexts
+from .contexts import Contexts
 
 # A row in the walk.
 _ROW_BYTES = 256 * 4
@@ -28,7 +29,7 @@ class PairStates:
     is_bounded = False
 
     def __init__(
-        self, tables: NetworkTables, pretokenizer: PretokenizerDfa, contexts: ReturnContexts
+        self, tables: NetworkTables, pretokenizer: PretokenizerDfa, contexts: Contexts
     ) -> None:
         self._table, self._contexts = tables.table, contexts
         self._pre_table = pretokenizer.table
@@ -40,7 +41,7 @@ class PairStates:
         self._of_all = classes
         self._stops = (tables.accepting != 0) | (np.diff(tables.call_offsets) > 0)
         # Of pairs inside of tokens, and of those in which tokens begin, with the plane.
-        self._numbers = np.zeros(len(contexts.states), dtype=np.int32)
+        self._numbers = np.zeros(64, dtype=np.int32)
         self._begun: dict[tuple[int, int], int] = {}
         self._rows = 0
         # What a walk reads: nothing is inside, bounded or called.
@@ -62,7 +63,7 @@ class PairStates:
         if not pair:
             return 0
         if not plane:
-            return self._numbers[pair] or self._add(pair, 0)
+            return self._inside(pair)[pair] or self._add(pair, 0)
         found = self._begun.get((pair, plane))
         if found is None:
             found = self._begun[pair, plane] = self._add(pair, plane)
@@ -85,13 +86,21 @@ class PairStates:
         state, pre_state = contexts.states[pair], contexts.pre_states[pair]
         after = self._table[state, self._columns]
         pre_after = self._pre_table[pre_state, self._planes[number], self._pre_columns]
-        targets = contexts.pair[after, pre_after]
-        for target in targets[(self._numbers[targets] == 0) & (targets > 0)].tolist():
-            if not self._numbers[target]:
+        targets = contexts.numbers(after, pre_after)
+        numbers = self._inside(int(targets.max(initial=0)))
+        for target in targets[(numbers[targets] == 0) & (targets > 0)].tolist():
+            if not numbers[target]:
                 self._add(target, 0)
         self._rows += 1
-        row: list[int] = self._numbers[targets][self._of_all].tolist()
+        row: list[int] = numbers[targets][self._of_all].tolist()
         return row
+
+    def _inside(self, pair: int) -> NDArray[np.int32]:
+        """The numbers of pairs inside of tokens, with room for one."""
+        if pair >= len(self._numbers):
+            more = np.zeros(pair + len(self._numbers), dtype=np.int32)
+            self._numbers = np.concatenate((self._numbers, more))
+        return self._numbers
 
     def includes(self, _state: int, _part: int) -> bool:
         """Never: it would lead elsewhere."""

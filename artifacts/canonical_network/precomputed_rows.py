@@ -3,7 +3,7 @@
 A row is a procedure summary, as in ``artifacts/walk/summaries.py``: what a walk down the stacks
 adds at
 one frame depends on the *entry* (the pre-tokenizer state, and the trie nodes that tokens have come
-to), on the frame, and on the context of the stacks below (``ReturnContexts``); seldom on some of
+to), on the frame, and on the context of the stacks below (``Contexts``); seldom on some of
 the frames below, too. So a summary is found by its entry, its state and a *suffix* of the stacks,
 which is the frames on top and then a context, and holds for all stacks that agree there. No stack
 is looked at below.

@@ -1,8 +1,8 @@
 """A network beside a pre-tokenizer DFA: what tokens read at its places, and which are live.
 
     NetworkTables, cuts.*, pairs.*, vocabulary
-        -> ReturnContexts   what may follow a place, given what lies below it
-        -> TokenWalks       where tokens lead from a place
+        -> Contexts     what may follow a place, given what lies below it
+        -> TokenWalks   where tokens lead from a place
         -> Certificates, DeadEnds   which of them are live
 
 All is made when it is first needed: where all rows were precomputed, nothing is. Beside a
@@ -32,13 +32,12 @@ from ..tokens.sharing import recent
 from ..tokens.trie import Trie, trie_arrays, trie_of
 from ..tokens.vocabulary import Vocabulary
 from ..tokens.watch import Watch, unwatched
+from .byte_edges import Reading, reading_of
 from .certificates import Certificates, Place
-from .check import APART_TRIE, CONTEXTS, INERT, MERGED_TRIE
-from .contexts import ReturnContexts, StackContexts
+from .check import APART_TRIE, MERGED_TRIE
+from .contexts import Contexts, StackContexts
 from .live_octets import LiveOctets
 from .liveness import DeadEnds
-from .reached_pairs import text_begins
-from .return_tables import ReturnTables
 from .splits import Splits
 from .trie_walk import TokenWalks, token_tries
 
@@ -53,7 +52,8 @@ class PretokenizedNetwork:
     member begins after a prompt, if that is not the start. ``reader``: the same network beside the
     pre-tokenizer DFA that says what each token reads, if this one only says what follows it; each
     state of that DFA is one of this. ``watch``: bounds what is computed. ``stored``: sections, with
-    what needs not be computed."""
+    what needs not be computed. ``return_states``: the pre-tokenizer states that calls and texts may
+    end in, as a set; None where they are not known, and contexts may be more."""
 
     network: Network
     pretokenizer: PretokenizerDfa
@@ -65,6 +65,7 @@ class PretokenizedNetwork:
     caches: CacheBudget = field(default_factory=CacheBudget)
     watch: Watch = unwatched
     stored: Arrays = field(default_factory=dict)
+    return_states: int | None = None
 
     @classmethod
     def from_arrays(
@@ -112,37 +113,28 @@ class PretokenizedNetwork:
         return 4 if len(self.pretokenizer.apart) else 2
 
     @cached_property
-    def contexts(self) -> ReturnContexts:
+    def contexts(self) -> Contexts:
         """The pairs of states, and the contexts of stacks."""
-        tables = self.network.tables
-        return ReturnContexts(tables, self.pretokenizer, self.final, self.returns, self.watch)
+        return Contexts(
+            self.network.tables,
+            self.pretokenizer,
+            self.final,
+            self.byte_edges,
+            self.return_states,
+            self.watch,
+        )
 
     @cached_property
-    def returns(self) -> ReturnTables:
-        """How calls return: what is stored, or else found."""
-        tables, pretokenizer = self.network.tables, self.pretokenizer
-        if self._section("pairs") in self.stored:
-            return ReturnTables.from_arrays(self.stored, self._section(""), tables, self.final)
-        start = tables.start if self.continued is None else self.continued
-        begins = text_begins(tables, pretokenizer, self.final, start)
+    def byte_edges(self) -> Reading:
+        """The network's byte edges, by classes that both pre-tokenizer DFAs have."""
         if self.reader is not None:
-            # Its pairs are pairs here as well.
-            others = self.reader.returns
-            numbers = others.states[1:] * len(pretokenizer.table) + others.pre_states[1:]
-            begins = np.union1d(begins, numbers)
-        return ReturnTables.of(tables, pretokenizer, self.final, begins, self.watch)
-
-    def sections_of_returns(self) -> dict[str, NDArray[Any]]:
-        """The sections of ``returns``."""
-        return self.returns.arrays(self._section(""))
+            return self.reader.byte_edges
+        return reading_of(self.network.tables, self.pretokenizer)
 
     def sections_of_tries(self) -> dict[str, NDArray[Any]]:
         """The sections of the token tries."""
         found = zip((MERGED_TRIE, APART_TRIE), self._tries, strict=False)
         return {name: a for prefix, trie in found for name, a in trie_arrays(trie, prefix).items()}
-
-    def _section(self, name: str) -> str:
-        return (CONTEXTS if self.reader is None else INERT) + name
 
     @cached_property
     def stack_contexts(self) -> StackContexts:
@@ -175,7 +167,7 @@ class PretokenizedNetwork:
         network = self.network.following() if reader is None else reader.network
         found = replace(self, network=network, reader=reader)
         kept = ("contexts", "walks", "splits") if keep_walks else ()
-        for name in ("planes", "returns", "_tries", *kept):
+        for name in ("planes", "byte_edges", "_tries", *kept):
             if name in self.__dict__:
                 found.__dict__[name] = self.__dict__[name]
         return found

@@ -16,7 +16,7 @@ from ..tokens import tokenset
 from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES
 from ..tokens.tokenset import Words
-from .contexts import ReturnContexts
+from .contexts import Contexts
 from .live_octets import LiveOctets
 from .trie_walk import Landing
 
@@ -57,7 +57,7 @@ class Split:
 class Splits:
     """The splits of a network's landings, each made once."""
 
-    def __init__(self, contexts: ReturnContexts, octets: LiveOctets, vocab_size: int) -> None:
+    def __init__(self, contexts: Contexts, octets: LiveOctets, vocab_size: int) -> None:
         self._contexts, self.octets, self._vocab_size = contexts, octets, vocab_size
         self._found: dict[tuple[Landing, int, Split | None], Split] = {}
         self._array_bytes = 0
@@ -81,8 +81,8 @@ class Splits:
     def _split(self, landing: Landing, context: int, shown: Split | None) -> Split:
         contexts = self._contexts
         pairs = landing.pairs_of(contexts)
-        at_boundary = contexts.which_at_boundary(pairs, context)
-        inside = contexts.live(context)[pairs] & ~at_boundary
+        at_boundary = contexts.are_at_boundary(pairs, context)
+        inside = contexts.are_live(pairs, context) & ~at_boundary
         live, _ = landing.tokens(at_boundary)
         left = list[Left]()
         if inside.any():

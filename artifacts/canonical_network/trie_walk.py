@@ -28,7 +28,7 @@ from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
 from ..tokens.watch import Watch, unwatched
 from ..walk.forms import kernel
 from ..walk.layout import TrieLayout, layout_of
-from .contexts import ReturnContexts
+from .contexts import Contexts
 from .pair_states import PairStates
 
 if TYPE_CHECKING:
@@ -52,19 +52,19 @@ class Landing:
     """Where tokens lead by one automaton's own edges: place n is ``pairs[n]`` (int64) of
     ``contexts``, and tokens ``order[begin[i]:end[i]]`` lead to place ``places[i]`` (int32)."""
 
-    contexts: ReturnContexts
+    contexts: Contexts
     pairs: NDArray[np.int64]
     places: NDArray[np.int32]
     begin: NDArray[np.int32]
     end: NDArray[np.int32]
     order: NDArray[np.int32]
 
-    def pairs_of(self, contexts: ReturnContexts) -> NDArray[np.int64]:
+    def pairs_of(self, contexts: Contexts) -> NDArray[np.int64]:
         """The same pairs as others number them, 0 for those from which nothing goes on there."""
         if contexts is self.contexts:
             return self.pairs
         states, pre_states = self.contexts.states[self.pairs], self.contexts.pre_states[self.pairs]
-        return contexts.pair[states, pre_states].astype(np.int64)
+        return contexts.numbers(states, pre_states).astype(np.int64)
 
     def tokens(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The ids that lead to some places, of which ``chosen`` (bool) says which, and the place of
@@ -94,7 +94,7 @@ class TokenWalks:
         self,
         tables: NetworkTables,
         pretokenizer: PretokenizerDfa,
-        contexts: ReturnContexts,
+        contexts: Contexts,
         tries: Sequence[Trie],
         vocab_size: int,
         watch: Watch = unwatched,

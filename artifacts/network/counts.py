@@ -279,7 +279,8 @@ class Levels:
         # Without a most, so many that nothing changes any more.
         place = self.most - begun if self.most != UNBOUNDED else MOST_ITEMS
         while place >= len(enough) and not self._stands:
-            level = self.either(self.before(enough[-1]), self.last)
+            # The level before loses nothing, also where ``before`` does not yet say all.
+            level = self.either(self.either(self.before(enough[-1]), self.last), enough[-1])
             if level == enough[-1]:
                 self._stands = True
             else:

@@ -2,7 +2,8 @@
 
     dfa    the pre-tokenizer DFA (sections ``cuts.*``): stepped by whole tokens, to find the states
            in which a prompt may end
-    byte_sets    where sets of bytes lead from sets of its states, found once for all grammars
+    byte_sets    where sets of bytes lead from sets of its states, and from which: found once for
+                 all grammars
 
 A tokenizer splits a text into *pre-tokens* (also called pieces) before it merges, and no merge
 crosses their boundaries. Whether a boundary is here may depend on text further on, so that a run of

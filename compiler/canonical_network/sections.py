@@ -12,7 +12,7 @@ what goes on whatever went before: it is the pre-tokenizer DFA but for some rows
 states inside characters.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.canonical_network.closure.inert_tokens import NormalizedLiveness
+from constrain.artifacts.canonical_network.closure.reached_pairs import return_states
 from constrain.artifacts.canonical_network.closure.token_liveness import Liveness
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.machine import CanonicalMachine, machine_of
@@ -185,6 +186,10 @@ def merge(
     inert, followed = None, None
     if "stable.table" in sections:
         inert, followed = pretokenized.inert(sections), normal_form
+    if request.options.prewarm != 0 and network.counters is None:
+        # There are fewer contexts where more is known of them, and fewer rows.
+        for each in [pretokenized] if inert is None else [pretokenized, inert]:
+            each.return_states = return_states(each)
     if is_normal is None and not _has_members(pretokenized, inert, sections, request):
         message = "the tokenizer can spell no member: it has no token for a part of each"
         raise unspellable(grammar, tokenizer.added, message)
@@ -237,9 +242,9 @@ def precompute(merged: CanonicalTables, taken: int) -> Precomputed:
     arrays = found.arrays | _first_row(merged, found.arrays)
     merged.effort.begin("what masks are made of", options.rows_work, options.rows_limits)
     with suppress(Exhausted):
-        for more in _for_lazy_rows(merged):
-            if sum(array.nbytes for array in (*arrays.values(), *more.values())) <= room:
-                arrays |= more
+        more = merged.network.sections_of_tries()
+        if sum(array.nbytes for array in (*arrays.values(), *more.values())) <= room:
+            arrays |= more
     merged.effort.end()
     return replace(found, arrays=arrays)
 
@@ -250,14 +255,6 @@ def _liveness(merged: CanonicalTables) -> Liveness:
         return Liveness(merged.network)
     assert merged.inert is not None
     return NormalizedLiveness(merged.network, merged.inert, ends)
-
-
-def _for_lazy_rows(merged: CanonicalTables) -> Iterator[dict[str, NDArray[Any]]]:
-    """The sections that rows which are not precomputed are made of, and that depend on no text:
-    what makes contexts, and tries. All or none of each are wanted."""
-    networks = [merged.network] if merged.inert is None else [merged.network, merged.inert]
-    yield {name: a for network in networks for name, a in network.sections_of_returns().items()}
-    yield merged.network.sections_of_tries()
 
 
 def _first_row(

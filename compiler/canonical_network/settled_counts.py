@@ -106,9 +106,8 @@ def _beginnings(
     contexts = network.contexts
     above = contexts.push(frame, context)
     node = network.network.stacks.push(frame, network.stack_contexts.unknown(context))
-    live = contexts.live(above)
-    for pre_state in contexts.return_states.tolist():
+    for pre_state in contexts.return_states():
         effort.spend(_STEPS)
         pair = contexts.number(start, pre_state)
-        if pair != DEAD and live[pair]:
+        if pair != DEAD and contexts.is_live(pair, above):
             yield start, pre_state, node

@@ -51,7 +51,7 @@ def by_cartesian_merge(
         contexts, octets = network.contexts, merged.request.tokenizer.tokens
         rows, pretokenizer = found.lift, tables.pretokenizer
         for token, states in split_tokens(product, rows, pretokenizer, ends.is_split, octets):
-            pairs_behind = contexts.pair[product.byte_state[states], product.pre_state[states]]
+            pairs_behind = contexts.numbers(product.byte_state[states], product.pre_state[states])
             for pair in pairs_behind.tolist():
                 ends.meet((pair, ()), np.array([token], dtype=np.int32), TEXT_END)
         arrays["stable.unsure"] = ends.undecided(summaries, joint_table(network), set())

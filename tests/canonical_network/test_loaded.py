@@ -12,7 +12,7 @@ from support.corpus.tokenizer_case import Case
 from support.grammars import DYCK, JSON
 
 from constrain.artifacts import Artifact, ArtifactError, TokenRefusedError
-from constrain.artifacts.canonical_network import pretokenized, return_tables, trie_walk
+from constrain.artifacts.canonical_network import live_sets, pretokenized, trie_walk
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie
@@ -43,9 +43,8 @@ def test_the_first_mask_of_a_loaded_artifact_computes_no_contexts(
 
     with monkeypatch.context() as patched:
         for module, name in (
-            (return_tables, "reached_pairs"),
-            (return_tables, "call_returns"),
-            (pretokenized, "ReturnContexts"),
+            (live_sets, "LiveSets"),
+            (pretokenized, "Contexts"),
             (pretokenized, "token_tries"),
             (trie_walk.TokenWalks, "walk"),
         ):
@@ -117,9 +116,7 @@ def test_a_first_mask_that_allows_too_much_does_no_harm(default_tokenizer: Token
 
 
 # What masks that are not precomputed are made of.
-CONTEXTS = tuple(f"contexts.{name}" for name in ("pairs", "return_sets", "returns", "starting"))
 TRIES = tuple(f"merged_trie.{name}" for name in ("first", "held", "ids", "octets"))
-INERT = tuple(f"inert.{name}" for name in ("pairs", "return_sets", "returns", "starting"))
 MARKS = "start ::= '(' start ')' | 'e' | '\u0301' | m m m; m ::= '\u0301' | '\u0323';"
 
 
@@ -135,21 +132,16 @@ def masks_along(artifact: Artifact, ids: list[int]) -> list[bytes]:
 
 @pytest.mark.quick
 @pytest.mark.parametrize("prewarm", [0, 300])
-def test_later_masks_of_a_loaded_artifact_make_no_contexts_and_tries_again(
+def test_later_masks_of_a_loaded_artifact_make_no_tries_again(
     prewarm: int, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """How calls return and the token trie are in the file wherever a mask may need them."""
+    """The token trie is in the file wherever a mask may need it."""
     artifact = compile_grammar(JSON, dialect="kbnf", tokenizer=default_tokenizer, prewarm=prewarm)
-    stored = {*CONTEXTS, *TRIES}
+    stored = {*TRIES}
     assert stored <= {*artifact.arrays}
     ids = default_tokenizer.encode('{"a": [1, true, "b"], "c": {}}')
     expected = masks_along(load_bytes(encoded(artifact, dict.fromkeys(stored))), ids)
-    for module, name in (
-        (return_tables, "reached_pairs"),
-        (return_tables, "call_returns"),
-        (pretokenized, "token_tries"),
-    ):
-        monkeypatch.setattr(module, name, computing)
+    monkeypatch.setattr(pretokenized, "token_tries", computing)
     assert masks_along(load_bytes(artifact.to_bytes()), ids) == expected
 
 
@@ -168,16 +160,15 @@ def test_grammars_of_one_tokenizer_share_its_tries(
 
 @pytest.mark.quick
 def test_what_no_mask_needs_is_not_in_the_file(default_tokenizer: Tokenizer) -> None:
-    """Contexts and tries are stored where some masks were not precomputed, and where there is
-    room for them."""
-    stored = {*CONTEXTS, *TRIES}
+    """Tries are stored where some masks were not precomputed, and where there is room for them."""
+    stored = {*TRIES}
     options: dict[str, Any] = {"dialect": "kbnf", "tokenizer": default_tokenizer}
     assert not {FIRST, *stored} & {*compile_grammar(JSON, **options).arrays}
     lazy = compile_grammar(JSON, **options, prewarm=0)
     room = len(lazy.to_bytes()) - sum(lazy.arrays[name].nbytes for name in TRIES)
     small = compile_grammar(JSON, **options, prewarm=0, max_artifact_bytes=room + 30_000)
     assert len(small.to_bytes()) <= room + 30_000
-    assert {FIRST, *CONTEXTS} <= {*small.arrays}
+    assert FIRST in small.arrays
     assert not {*TRIES} & {*small.arrays}
 
 
@@ -191,8 +182,8 @@ def marks(normalizing: Case) -> Artifact:
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("name", [*CONTEXTS, *TRIES, *INERT])
-def test_stored_contexts_and_tries_that_do_not_fit_do_no_harm(
+@pytest.mark.parametrize("name", TRIES)
+def test_stored_tries_that_do_not_fit_do_no_harm(
     name: str, marks: Artifact, normalizing: Case, full: bool
 ) -> None:
     """Another type or shape is refused at once; values when they are read, or masks are others:
@@ -219,8 +210,8 @@ def test_stored_contexts_and_tries_that_do_not_fit_do_no_harm(
             masks_along(Artifact(marks.manifest, {**sections, name: changed}), ids)
         except (ArtifactError, TokenRefusedError):
             refused += 1
-    # Other bytes, sets and edges may make other masks, without any harm.
-    assert refused or name.endswith(("octets", "return_sets"))
+    # Other bytes may make other masks, without any harm.
+    assert refused or name.endswith("octets")
 
 
 def test_artifacts_of_one_process_share_what_is_of_the_tokenizer(

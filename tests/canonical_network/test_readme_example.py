@@ -76,7 +76,7 @@ def behind(masks: CanonicalMasks, text: str) -> list[str]:
 def test_there_are_two_contexts(network: PretokenizedNetwork) -> None:
     """The empty stack, and any stack of frames; after brackets all is at a boundary."""
     contexts = network.contexts
-    assert [2, 3] == contexts.return_states.tolist()
+    assert [2, 3] == contexts.return_states()
     assert INSIDE == contexts.push(4, TEXT_END) == contexts.push(4, INSIDE)
     ends = {q: [contexts.at_boundary(contexts.number(5, q), c) for c in (0, 1)] for q in (2, 3)}
     assert {2: [True, True], 3: [True, False]} == ends
@@ -156,16 +156,16 @@ def test_calls_that_begin_in_calls_are_followed_however_deep(
     rules = [f"r{i} ::= r{i + 1} ')' | 'b' r{i} ')';" for i in range(200)]
     deep = network_beside("\n".join(["start ::= 'a' r0 | r0;", *rules, "r200 ::= 'a';"]))
     contexts, usual = deep.contexts, sys.getrecursionlimit()
-
-    sys.setrecursionlimit(len(inspect.stack()) + 100)
-    try:
-        found = contexts.boundaries(TEXT_END)
-    finally:
-        sys.setrecursionlimit(usual)
-
     # A pre-token starts at the beginning with the letter that all rules begin with, and goes on
     # after another letter.
     tables = deep.network.tables
     behind_a = int(tables.table[tables.start, tables.classes[ord("a")]])
-    assert found[contexts.number(tables.start, 1)]
-    assert not found[contexts.number(behind_a, 3)]
+    places = [(tables.start, 1), (behind_a, 3)]
+
+    sys.setrecursionlimit(len(inspect.stack()) + 100)
+    try:
+        found = [contexts.at_boundary(contexts.number(*place), TEXT_END) for place in places]
+    finally:
+        sys.setrecursionlimit(usual)
+
+    assert found == [True, False]

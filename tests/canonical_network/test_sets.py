@@ -8,9 +8,7 @@ import string
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 from support import encoded, tokenizer_of
 from support.cli import Cli, content
 from support.fuzzing.calls import tried
@@ -19,16 +17,10 @@ from support.network import Part, check_equal, in_all_orders, keys, permuted
 from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.canonical_network import settled_sets
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
-from constrain.artifacts.canonical_network.settled_sets import ended_parts
 from constrain.artifacts.canonical_network.stack_walks import StackWalks
 from constrain.artifacts.canonical_network.trie_walk import Walk, WalkKey
 from constrain.artifacts.network.sets import (
-    NO_SEPARATOR,
-    NONE,
-    REPEATED,
-    REQUIRED,
     AmbiguousPartsError,
-    SetRule,
 )
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
@@ -175,66 +167,7 @@ def test_what_follows_settled_parts_is_what_all_orders_say(
     for begun in range(1, rule.all_parts):
         for value in (rule.value(begun), rule.value(begun) + 1):
             if not rule.is_full(value):
-                assert found._one_by_one(0, value, 0) == found.of(0, value, 0), value
-
-
-def ended_via_orders(
-    rule: SetRule, first: int, inner: NDArray[np.bool_], returns: dict[int, NDArray[np.bool_]]
-) -> NDArray[np.bool_]:
-    """Where all parts may have ended, by all values of the set."""
-    found = np.zeros_like(inner)
-    reached = {rule.value(rule.first(first)): inner}
-    pending = list(reached)
-    while pending:
-        value = pending.pop()
-        for state, again in rule.pops(value):
-            if again == NONE:
-                found |= reached[value]
-                continue
-            after = settled_sets.joined(reached[value], returns[state])
-            before = reached.get(again, np.zeros_like(inner))
-            if (after & ~before).any():
-                reached[again] = before | after
-                pending.append(again)
-    return found
-
-
-@pytest.mark.quick
-def test_where_parts_end_is_found_without_their_orders(full: bool) -> None:
-    """For random sets, some of whose parts must be there, or may be repeated, or of which there
-    are so many; and it says where that depends on the order."""
-    rng, settled = random.Random(4), 0
-    size = 4
-    for _ in range(2000 if full else 300):
-        count, separator = rng.randint(2, 4), rng.choice([NO_SEPARATOR, 9])
-        repeats = rng.random() < 0.3
-        flags = [
-            rng.choice([0, REQUIRED, *[REPEATED, REPEATED | REQUIRED] * repeats])
-            for _ in range(count)
-        ]
-        required = sum(flag & REQUIRED for flag in flags)
-        is_plain = not any(flag & REPEATED for flag in flags)
-        most = rng.randint(max(required, 1), count) if is_plain else count
-        least = rng.randint(0, most) if is_plain else 0
-        rule = SetRule(
-            list(range(1, count + 1)), flags, separator, rng.randint(0, 1), least, most, 8
-        )
-        kinds = [np.array([rng.random() < 0.6 for _ in range(size)]) for _ in range(2)]
-        returns = {
-            state: np.outer([rng.random() < 0.8 for _ in range(size)], rng.choice(kinds))
-            for state in (*rule.parts, 9)
-        }
-        begun = [(i, np.array([[rng.random() < 0.5 for _ in range(size)]])) for i in range(count)]
-        found, settles = ended_parts(rule, begun, returns.__getitem__)
-        expected = np.logical_or.reduce(
-            [ended_via_orders(rule, first, inner, returns) for first, inner in begun]
-        )
-        if settles:
-            assert expected.tolist() == found.tolist()
-            settled += bool(expected.any())
-        else:
-            assert not (found & ~expected).any()
-    assert settled > (200 if full else 30)
+                assert found.one_by_one(0, value, 0) == found.of(0, value, 0), value
 
 
 def test_parts_whose_order_matters_are_written_out_or_weakened(

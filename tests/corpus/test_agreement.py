@@ -187,11 +187,8 @@ def test_unrolled_networks(
         tables = by_goals.network(unroll(nullable_lnf_of(language.text), 1).lnf)
         assert len(tables.call_starts) or language.name == "dyck"
         stored = ENGINES[LAZILY].stored(language, here).arrays
-        # Without what the contexts of another network are.
-        others = ("contexts.", "inert.pairs", "inert.return", "inert.starting")
-        sections = {n: a for n, a in stored.items() if not n.startswith(others)}
         vocabulary = here.tokenizer.vocabulary(here.tokenizer.vocab_size)
-        machine = canonical_machine(tables, sections, here.eos_ids, vocabulary)
+        machine = canonical_machine(tables, stored, here.eos_ids, vocabulary)
         unrolled = build_artifact(
             build_engine(language.text, dialect="kbnf", max_depth=1),
             here.tokenizer,

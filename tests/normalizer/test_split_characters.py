@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from support.corpus.tokenizer_case import Case
 from support.normalizer import WIDE, compiled
 
+from constrain.artifacts.canonical_network.closure.reached_pairs import meet_all_pairs
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.dfa.byte_dfa import TokenRuns
 from constrain.artifacts.network.configurations import BOTTOM
@@ -149,6 +150,7 @@ def test_unsure_tokens_by_the_definition(case: Callable[[str], Case]) -> None:
             free[token] = is_free[after] & (after != DEAD)
     behind: defaultdict[int, set[tuple[int, int]]] = defaultdict(set)
     contexts = masks.pretokenized.contexts
+    meet_all_pairs(masks.pretokenized)
     for p, q in zip(contexts.states.tolist(), contexts.pre_states.tolist(), strict=True):
         for plane in range(2):
             rows = masks.precomputed.find(masks.network.stacks, p, q, BOTTOM, plane) or set()

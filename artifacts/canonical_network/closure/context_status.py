@@ -35,9 +35,10 @@ class ContextStatus:
     def status(self) -> NDArray[np.int8]:
         """Of each pair, int8 (n,); live are those at a boundary."""
         contexts = self.network.contexts
-        live = contexts.live(self.context)
+        pairs = np.arange(len(contexts.states))
+        live = contexts.are_live(pairs, self.context)
         found = np.where(live, IS_UNDECIDED, IS_DEAD).astype(np.int8)
-        found[live & contexts.boundaries(self.context)] = IS_LIVE
+        found[live & contexts.are_at_boundary(pairs, self.context)] = IS_LIVE
         found[DEAD] = IS_DEAD
         return found
 

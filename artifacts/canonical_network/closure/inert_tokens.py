@@ -89,7 +89,7 @@ class InertTokens:
         own = network.contexts
         self._states, self._pre_states = own.states, own.pre_states
         # The pair of each pair beside the pre-tokenizer DFA.
-        self._pairs = self._contexts.pair[own.states, own.pre_states]
+        self._pairs = self._contexts.numbers(own.states, own.pre_states)
         # The contexts beside the inert DFA of stacks that have some context beside the other.
         self._contexts_of: dict[int, set[int]] = {}
         self._searched = SearchedTokens(inert.dead_ends, inert.watch)

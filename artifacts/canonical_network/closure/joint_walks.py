@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from ...network.tables import DEAD, NetworkTables
 from ...tokens.trie import Trie, ranges
 from ...tokens.watch import Watch
-from ..contexts import TEXT_END, ReturnContexts
+from ..byte_edges import ByteEdges
+from ..contexts import TEXT_END, Contexts
 from ..pretokenized import PretokenizedNetwork
-from ..reached_pairs import ByteEdges
+from .reached_pairs import meet_all_pairs
 
 # The call that is the text itself: no frame is 0.
 TEXT = 0
@@ -34,7 +35,7 @@ _CELLS = 1 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
-    """``table``: int32 (planes · n, J), the pair (of ``ReturnContexts``) after a byte of each
+    """``table``: int32 (planes · n, J), the pair (of ``Contexts``) after a byte of each
     class, 0 dead; row plane · n + pair where the byte is the first of a token. ``classes``: int64
     (256,), the class of each byte. ``octets``: a byte of each class. ``stops``: bool (n,),
     pairs in which a call begins or ends.
@@ -68,6 +69,7 @@ def joint_table(network: PretokenizedNetwork) -> Joint:
     """All pairs of ``network.contexts``; bytes that lead nowhere are one class."""
     tables, pretokenizer = network.network.tables, network.pretokenizer
     contexts = network.contexts
+    meet_all_pairs(network)
     used = (tables.table != DEAD).any(axis=0)[tables.classes]
     keys = np.where(used, tables.classes.astype(np.int64) * 256 + pretokenizer.classes, -1)
     _, octets, classes = np.unique(keys, return_index=True, return_inverse=True)
@@ -83,7 +85,7 @@ def joint_table(network: PretokenizedNetwork) -> Joint:
         rows, read, after = edges.leaving(states)
         for plane in range(planes):
             pre_after = pretokenizer.table[pre_states[rows], plane, pre_columns[read]]
-            table[plane, begin + rows, read] = contexts.pair[after, pre_after]
+            table[plane, begin + rows, read] = contexts.numbers(after, pre_after)
     stops = ((tables.accepting != 0) | (np.diff(tables.call_offsets) > 0))[contexts.states]
     whole = table.reshape(-1, len(octets))
     return Joint(whole, classes.reshape(-1), octets.tolist(), stops)
@@ -106,22 +108,24 @@ def reach(network: PretokenizedNetwork, joint: Joint) -> Calls:
     tables, contexts = network.network.tables, network.contexts
     search = _Search(tables, contexts, joint, network.watch)
     # A prompt may end in any pre-tokenizer state.
-    begins = contexts.pair[tables.start if network.continued is None else network.continued]
+    begins = contexts.states == (tables.start if network.continued is None else network.continued)
     text = search.number(TEXT, TEXT_END, TEXT_END)
-    search.add(text, np.append(begins, contexts.pair[tables.start, network.pretokenizer.start]))
+    start = contexts.number(tables.start, network.pretokenizer.start)
+    search.add(text, np.append(np.flatnonzero(begins), start))
     search.run()
     return search.found
 
 
 class _Search:
     def __init__(
-        self, tables: NetworkTables, contexts: ReturnContexts, joint: Joint, watch: Watch
+        self, tables: NetworkTables, contexts: Contexts, joint: Joint, watch: Watch
     ) -> None:
         self.tables, self.contexts, self.joint, self.watch = tables, contexts, joint, watch
         self.found = Calls()
         self._numbers: dict[tuple[int, int], int] = {}
         self._todo: deque[tuple[int, NDArray[np.integer]]] = deque()
         self._calling = (np.diff(tables.call_offsets) > 0)[contexts.states]
+        self._ending = (tables.accepting != 0)[contexts.states]
 
     def number(self, frame: int, below: int, context: int) -> int:
         key = frame, below
@@ -137,7 +141,8 @@ class _Search:
     def add(self, call: int, pairs: NDArray[np.integer]) -> None:
         """Let ``pairs`` be reached in a call."""
         reached = self.found.reached[call]
-        new = pairs[~reached[pairs] & self.contexts.live(self.found.contexts[call])[pairs]]
+        pairs = pairs[~reached[pairs]]
+        new = pairs[self.contexts.are_live(pairs, self.found.contexts[call])]
         if len(new):
             reached[new] = True
             self._todo.append((call, np.unique(new)))
@@ -155,6 +160,9 @@ class _Search:
             self.add(call, targets[places])
             for pair in pairs[self._calling[pairs]].tolist():
                 self._calls(call, pair)
+            ending = pairs[self._ending[pairs]]
+            for caller in sorted(self.found.callers[call]) if len(ending) else ():
+                self._returns(call, ending, caller)
 
     def _calls(self, call: int, pair: int) -> None:
         contexts, context = self.contexts, self.found.contexts[call]
@@ -162,9 +170,17 @@ class _Search:
         for start, frame in self.tables.calls[state]:
             inner = contexts.number(start, pre_state)
             callee = self.number(frame, context, contexts.push(frame, context))
-            self.found.callers[callee].add(call)
+            if call not in self.found.callers[callee]:
+                self.found.callers[callee].add(call)
+                ended = self.found.reached[callee] & self._ending
+                self._returns(callee, np.flatnonzero(ended), call)
             self.add(callee, np.array([inner]))
-            self.add(call, contexts.pair[frame, contexts.returns(inner)])
+
+    def _returns(self, callee: int, ending: NDArray[np.integer], caller: int) -> None:
+        """A call ends in some pairs: its frame is read beside their pre-tokenizer states, whichever
+        of them that caller began beside."""
+        frame, pre_states = self.found.calls[callee][0], self.contexts.pre_states[ending]
+        self.add(caller, self.contexts.numbers(np.full(len(ending), frame), pre_states))
 
 
 # Walks of one part, and about so many tokens may they meet; a single walk may meet more.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...network.tables import NetworkTables
 from ...tokens.trie import grouped, ranges
 from ...tokens.watch import Watch
-from ..contexts import ReturnContexts
+from ..contexts import Contexts
 from ..trie_walk import Frames, Landing, TokenWalks, Walk, united
 from .joint_walks import Below, Joint, Walks, bounds_of, walk_all
 
@@ -151,7 +151,7 @@ class PairWalks:
     """``inner``: walks from sets of trie nodes, and of calls."""
 
     tables: NetworkTables
-    contexts: ReturnContexts
+    contexts: Contexts
     joint: Joint
     inner: TokenWalks
 
