@@ -53,15 +53,14 @@ def reading_of(tables: NetworkTables, pretokenizer: PretokenizerDfa) -> Reading:
     columns, pre_columns = _joint_columns(tables, pretokenizer)
     edges = ByteEdges.over(tables, columns)
     sources = np.repeat(np.arange(tables.states), np.diff(edges.offsets))
-    keys = sources * tables.states + edges.targets
-    order = np.argsort(keys, kind="stable")
-    read, keys = pre_columns[edges.places[order]], keys[order]
-    firsts = np.flatnonzero(np.diff(keys, prepend=-1)).tolist()
+    width = np.int64(len(pretokenizer.classes))
+    targets = sources * tables.states + edges.targets
+    targets, read = np.divmod(distinct(targets * width + pre_columns[edges.places]), width)
+    firsts = np.flatnonzero(np.diff(targets, prepend=-1)).tolist()
     found: list[list[tuple[int, bytes]]] = [[] for _ in range(tables.states)]
-    for first, last in pairwise([*firsts, len(keys)]):
-        source, target = divmod(int(keys[first]), tables.states)
-        octets = distinct(read[first:last]) if last > first + 1 else read[first:last]
-        found[source].append((target, octets.tobytes()))
+    for first, last in pairwise([*firsts, len(targets)]):
+        source, target = divmod(int(targets[first]), tables.states)
+        found[source].append((target, read[first:last].tobytes()))
     return found
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..network.configurations import BOTTOM
 from ..summaries.rows import RowTable
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES
@@ -57,9 +58,12 @@ class LazyRows:
         self._far_rows: dict[tuple[int, ...], int] = {}
         self._needs_counts = False
 
-    def row(self, state: int, pre_state: int, node: int, plane: int) -> int:
-        """The number of a row; the tokens begin in ``plane``. Raises ``ArtifactError`` where a
-        search meets too much, or parts of a permutation cannot be distinguished."""
+    def row(
+        self, state: int, pre_state: int, node: int, plane: int, among: Words | None = None
+    ) -> int:
+        """The number of a row; the tokens begin in ``plane``. ``among``: no other tokens are live.
+        Raises ``ArtifactError`` where a search meets too much, or parts of a permutation cannot be
+        distinguished."""
         if self.usual is not None:
             less, more = self.usual.between(node)
             if more != node:
@@ -71,7 +75,7 @@ class LazyRows:
             )
             if far is not None:
                 return self._far_row((state, pre_state, node, plane), far)
-        return self._row(state, pre_state, node, plane)
+        return self._row(state, pre_state, node, plane, among)
 
     def _far_row(self, thread: Thread, far: tuple[int, ...]) -> int:
         """The row of a thread, which is that of all with stacks like ``far`` if their contexts
@@ -90,10 +94,13 @@ class LazyRows:
     def _usual_row(self, *thread: int) -> int:
         row = self._usual_rows.get(thread)
         if row is None:
-            row = self._usual_rows[thread] = self._row(*thread)
+            state, pre_state, node, plane = thread
+            row = self._usual_rows[thread] = self._row(state, pre_state, node, plane)
         return row
 
-    def _row(self, state: int, pre_state: int, node: int, plane: int) -> int:
+    def _row(
+        self, state: int, pre_state: int, node: int, plane: int, among: Words | None = None
+    ) -> int:
         """Walks down the stacks of ``node`` until nothing is suspended."""
         contexts, parts, few = self._contexts, set[int](), list[NDArray[np.int32]]()
         for _, walk, below in self._stack_walks.of(state, pre_state, node, plane):
@@ -105,7 +112,12 @@ class LazyRows:
                     parts.add(self._number(split, split.many))
                 elif len(split.few):
                     few.append(split.few)
-                few += [self._live_tokens(left, frames, below, context) for left in split.left]
+                for left in split.left:
+                    ids = left.ids if among is None else left.ids[tokenset.held(among, left.ids)]
+                    if len(ids) < len(left.ids):
+                        left = Left(left.state, left.pre_state, ids)
+                    if len(ids):
+                        few.append(self._live_tokens(left, frames, below, context))
         if few:
             ids = np.concatenate(few)
             if len(ids):
@@ -136,7 +148,8 @@ class LazyRows:
     ) -> NDArray[np.int32]:
         """The tokens of what is left that are no dead ends above ``frames`` on ``node``."""
         dead_ends = self._network.dead_ends
-        found = dead_ends.live_above(left, frames, context)
+        # What lies on the empty stack is looked at as a whole at once.
+        found = None if node == BOTTOM else dead_ends.live_above(left, frames, context)
         if found is None:
             self._needs_counts = True
             found = dead_ends.live_tokens(left, frames, node)

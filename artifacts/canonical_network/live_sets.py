@@ -13,7 +13,8 @@ least solution of
 
 (the predecessors of configurations, pre*: Bouajjani, Esparza and Maler 1997, with the stack below a
 call abstracted to T). They are found lazily, when a mask first needs them: which states and
-pre-tokenizer states a text leads to does not matter. A set is an integer, whose bit q says whether q is in it.
+pre-tokenizer states a text leads to does not matter. A set is an integer, whose bit q says whether
+q is in it.
 """
 
 from collections.abc import Generator

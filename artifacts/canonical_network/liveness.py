@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..errors import ArtifactError
-from ..network.configurations import Network
+from ..network.configurations import BOTTOM, Network
 from ..network.tables import DEAD
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
@@ -138,7 +138,7 @@ class DeadEnds:
         """
         stacks, contexts = self._network.stacks, self._stack_contexts
         known, lower = frames, below
-        while True:
+        while lower != BOTTOM:
             found = self.live_above(left, known, contexts.of_node(lower))
             if found is not None:
                 return found

@@ -213,7 +213,7 @@ class UndecidedTokens:
             self._rows.forget()
             self._inert_rows.forget()
         try:
-            decided = self._rows[self._inert_rows.row(state, pre_state, node, plane)]
+            decided = self._rows[self._inert_rows.row(state, pre_state, node, plane, live)]
         except ArtifactError:
             # Too much to search: none of them is decided.
             return live

@@ -45,9 +45,7 @@ class Split:
         """Which tokens are live, bool (len(ids),)."""
         if self.many is None:
             return np.isin(ids, self.few)
-        bits = self.many[ids >> 5] >> (ids & 31).astype(np.uint32)
-        found: NDArray[np.bool_] = (bits & 1).astype(np.bool_)
-        return found
+        return tokenset.held(self.many, ids)
 
     def live(self) -> NDArray[np.int32]:
         """The live tokens, int32."""

@@ -86,6 +86,13 @@ def only_id(words: Words) -> int | None:
     return first if first == last else None
 
 
+def held(words: Words, ids: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Which of some ids are in the set, bool (len(ids),)."""
+    bits = words[ids >> 5] >> (ids & 31).astype(np.uint32)
+    found: NDArray[np.bool_] = (bits & 1).astype(np.bool_)
+    return found
+
+
 def contains(words: Words, token_id: int) -> bool:
     """Whether the set holds ``token_id``; ids outside the words are not held."""
     word = token_id >> 5
