@@ -6,6 +6,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+# Bits of what numpy sorts by counting.
+_DIGIT = 16
+
 _Number = TypeVar("_Number", bound=np.integer)
 
 
@@ -19,6 +22,37 @@ def first_places(values: NDArray[np.integer]) -> NDArray[np.int64]:
     """Where the different values, ascending, stand first, int64."""
     order = np.argsort(values, kind="stable")
     return order[_begins(values[order])]
+
+
+def stable_order(*keys: NDArray[np.integer]) -> NDArray[np.int64]:
+    """``np.lexsort`` of numbers from 0 on: by the last of ``keys``, equal ones by those before.
+
+    Sixteen bits at a time, for which numpy counts and does not compare: many times faster.
+    """
+    order: NDArray[np.int64] | None = None
+    for key in keys:
+        most = int(key.max(initial=0))
+        for shift in range(0, max(most.bit_length(), 1), _DIGIT):
+            digits = (key >> shift).astype(np.uint16)
+            by_digit = np.argsort(digits if order is None else digits[order], kind="stable")
+            order = by_digit if order is None else order[by_digit]
+    assert order is not None
+    return order
+
+
+def numbered(values: NDArray[np.integer]) -> NDArray[np.int64]:
+    """The place of each of some numbers from 0 on among the different ones, ascending."""
+    order, found = stable_order(values), np.empty(len(values), dtype=np.int64)
+    found[order] = np.cumsum(_begins(values[order])) - 1
+    return found
+
+
+def places_in(ordered: NDArray[np.integer], values: NDArray[np.integer]) -> NDArray[np.int64]:
+    """``np.searchsorted`` of many values from 0 on, in their order, so that memory is read from one
+    end to the other."""
+    order, found = stable_order(values), np.empty(len(values), dtype=np.int64)
+    found[order] = np.searchsorted(ordered, values[order])
+    return found
 
 
 def _begins(ordered: NDArray[np.integer]) -> NDArray[np.bool_]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .distinct import stable_order
 from .sharing import shared
 from .vocabulary import Vocabulary
 
@@ -58,10 +59,6 @@ def grouped(
 # Frontier entries that one step of the walk may hold; bounds its memory to about 100 MB.
 _STEP = 1 << 21
 
-# Up to so many tokens that go on, what is left of them is written as wholes: a step for each level
-# would take longer, and many times so for tokens of megabytes.
-_FEW = 64
-
 
 @dataclass(frozen=True, eq=False)
 class Trie:
@@ -103,43 +100,28 @@ class Trie:
     def from_vocabulary(cls, vocabulary: Vocabulary) -> "Trie":
         """Build the trie of all text tokens; grows with their total bytes.
 
-        Level by level while many tokens go on; the long ends of a few are written as wholes.
+        In the order of texts a token has the nodes of its own beyond what it has in common with the
+        one before; of the nodes of a level that it leads to the last one so far is above them.
         """
-        whole, ends = vocabulary.data.tobytes(), vocabulary.offsets.tolist()
-        text_ids = vocabulary.text_ids()
-        texts = [whole[ends[i] : ends[i + 1]] for i in text_ids.tolist()]
-        # Ids ascend, and among equal texts a stable sort leaves them in order.
-        by_text = sorted(range(len(texts)), key=texts.__getitem__)
-        ids = text_ids[by_text].astype(np.int32)
-        lengths = vocabulary.lengths[ids]
-        data = np.frombuffer(b"".join([texts[i] for i in by_text]), dtype=np.uint8)
-        starts = np.concatenate(([0], np.cumsum(lengths)[:-1])) if len(ids) else lengths
-        node = np.zeros(len(ids), dtype=np.int64)
-        octets, parents = [np.zeros(1, np.uint8)], [np.zeros(0, np.int64)]
-        count, depth = 1, 0
-        alive = np.flatnonzero(lengths > 0)
-        while len(alive) > _FEW:
-            parent, octet = node[alive], data[starts[alive] + depth]
-            # Sorted tokens with the same parent and byte are neighbours: one node each run.
-            new = np.ones(len(alive), dtype=np.bool_)
-            new[1:] = (parent[1:] != parent[:-1]) | (octet[1:] != octet[:-1])
-            node[alive] = count + np.cumsum(new) - 1
-            octets.append(octet[new])
-            parents.append(parent[new])
-            count += int(new.sum())
-            depth += 1
-            alive = alive[lengths[alive] > depth]
-        if len(alive):
-            new_octets, new_parents = _long_ends(data, starts, lengths, alive, node, depth, count)
-            octets.append(new_octets)
-            parents.append(new_parents)
-            count += len(new_octets)
-        children = np.bincount(np.concatenate(parents), minlength=count)
+        texts = _Texts(vocabulary)
+        order = texts.order()
+        lengths, common = texts.lengths[order], texts.common(order)
+        own, count = lengths - common, len(order)
+        owner, depth = np.arange(count).repeat(own), ranges(common, own)
+        by_level = stable_order(depth)
+        owner, depth = owner[by_level], depth[by_level]
+        places = texts.starts[order][owner] + depth
+        octets = np.append(np.zeros(1, np.uint8), vocabulary.data[places])
+        # The node behind each key is one more than its place: the root is 0.
+        keys = depth * np.int64(count) + owner
+        children = np.bincount(np.searchsorted(keys, keys - count, side="right"))
+        children = np.pad(children, (0, len(octets) - len(children)))
         first = np.concatenate(([1], 1 + np.cumsum(children))).astype(np.int32)
-        order = np.argsort(node, kind="stable")
-        ending = np.bincount(node, minlength=count) if len(ids) else np.zeros(count, np.int64)
-        held = np.concatenate(([0], np.cumsum(ending))).astype(np.int32)
-        return cls(np.concatenate(octets), first, ids[order], held)
+        by_node = stable_order(lengths)
+        ends = (lengths[by_node] - 1) * np.int64(count) + by_node
+        node = np.searchsorted(keys, ends, side="right")
+        held = np.append(0, np.cumsum(np.bincount(node, minlength=len(octets)))).astype(np.int32)
+        return cls(octets, first, texts.ids[order[by_node]].astype(np.int32), held)
 
     def restricted(self, ids: NDArray[np.integer]) -> "Trie":
         """The trie of some of its tokens, each named once; itself if they are all."""
@@ -162,54 +144,83 @@ class Trie:
         return Trie(self.octets[is_kept], first, self.ids[kept], held)
 
 
-def _long_ends(
-    data: NDArray[np.uint8],
-    starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    alive: NDArray[np.intp],
-    node: NDArray[np.int64],
-    depth: int,
-    count: int,
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The bytes and parents of all nodes below ``depth``, numbered from ``count`` on by level.
+class _Texts:
+    """The texts of the tokens ``ids``, int64 (n,), compared by words of eight bytes.
 
-    ``alive``: the sorted tokens that are longer. ``node``: int64, at which node of level ``depth``
-    each of them is; becomes the node at which it ends. Linear in the bytes but for one sort of few
-    runs.
+    ``starts``, ``lengths``: int64 (n,), where each begins in the vocabulary's data, and its bytes.
     """
-    nodes_at = node[alive].tolist()
-    ends = [data[starts[i] + depth : starts[i] + lengths[i]] for i in alive.tolist()]
-    # Token i has the nodes of its own from ``own[i]`` on; above them are those of the one before.
-    own = [0] * len(ends)
-    for i in range(1, len(ends)):
-        if nodes_at[i] == nodes_at[i - 1]:
-            most = min(len(ends[i - 1]), len(ends[i]))
-            differ = np.flatnonzero(ends[i - 1][:most] != ends[i][:most])
-            own[i] = int(differ[0]) if len(differ) else most
-    levels = np.concatenate([np.arange(low, len(end)) for low, end in zip(own, ends, strict=True)])
-    order = np.argsort(levels, kind="stable")
-    numbers = np.empty(len(levels), dtype=np.int64)
-    numbers[order] = np.arange(count, count + len(levels))
-    offsets = np.cumsum([0, *(len(end) - low for low, end in zip(own, ends, strict=True))])
 
-    def node_at(i: int, level: int) -> int:
-        """The node of token i at a level, from 0 on; -1 is ``depth``."""
-        if level < 0:
-            return int(nodes_at[i])
-        while level < own[i]:
-            i -= 1
-        return int(numbers[offsets[i] + level - own[i]])
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.ids = vocabulary.text_ids()
+        self.starts = vocabulary.offsets[self.ids]
+        self.lengths = vocabulary.lengths[self.ids]
+        self._data = vocabulary.data
+        data = np.append(vocabulary.data, np.zeros(_WORD, dtype=np.uint8))
+        # The word that begins at each byte.
+        self._words = np.ndarray(len(data) - _WORD + 1, dtype=">u8", buffer=data, strides=(1,))
 
-    octets, parents = np.empty(len(levels), dtype=np.uint8), np.empty(len(levels), dtype=np.int64)
-    for i, end in enumerate(ends):
-        low, high = int(offsets[i]), int(offsets[i + 1])
-        octets[low:high] = end[own[i] :]
-        if high > low:
-            parents[low + 1 : high] = numbers[low : high - 1]
-            parents[low] = node_at(i, own[i] - 1)
-    node[alive] = [node_at(i, len(end) - 1) for i, end in enumerate(ends)]
-    return octets[order], parents[order]
+    def words(self, texts: NDArray[np.int64], place: int) -> NDArray[np.uint64]:
+        """The bytes of some texts from ``place`` on as a number, with zeros after their ends."""
+        left = np.maximum(self.lengths[texts] - place, 0)
+        beyond = (8 * np.maximum(_WORD - left, 0)).astype(np.uint64)
+        words = self._words[np.minimum(self.starts[texts] + place, len(self._words) - 1)]
+        words = words.astype(np.uint64)
+        return np.where(left > 0, words >> beyond << beyond, np.uint64(0))
 
+    def order(self) -> NDArray[np.int64]:
+        """The texts in order, equal ones in that of their ids, int64 (n,)."""
+        order, tied = np.arange(len(self.ids)), np.arange(len(self.ids))
+        group, place = np.zeros_like(order), 0
+        while len(tied) and place < _MOST:
+            texts = order[tied]
+            words = self.words(texts, place)
+            by_text = stable_order(self.lengths[texts], words, group)
+            texts, words = texts[by_text], words[by_text]
+            order[tied] = texts
+            is_new = np.ones(len(tied), dtype=np.bool_)
+            is_new[1:] = (words[1:] != words[:-1]) | (group[1:] != group[:-1])
+            group, place = np.cumsum(is_new) - 1, place + _WORD
+            goes_on = np.bincount(group, self.lengths[texts] > place) > 0
+            kept = (goes_on & (np.bincount(group) > 1))[group]
+            tied, group = tied[kept], group[kept]
+        if len(tied):
+            texts = order[tied].tolist()
+            left = zip(group.tolist(), (self.data(i).tobytes() for i in texts), texts, strict=True)
+            order[tied] = [i for *_, i in sorted(left)]
+        return order
+
+    def common(self, order: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many bytes each has in common with the one before in ``order``, int64 (n,)."""
+        found = np.zeros(len(order), dtype=np.int64)
+        before, texts, place = order[:-1], order[1:], 0
+        alike, most = (
+            np.arange(1, len(order)),
+            np.minimum(self.lengths[before], self.lengths[texts]),
+        )
+        while len(alike) and place < _MOST:
+            differ = self.words(before[alike - 1], place) ^ self.words(texts[alike - 1], place)
+            place += _WORD
+            found[alike] = place - np.searchsorted(_OF_BYTES, differ, side="right")
+            alike = alike[(differ == 0) & (most[alike - 1] > place)]
+        found[1:] = np.minimum(found[1:], most)
+        for i in alike.tolist():
+            count = int(most[i - 1])
+            differ = self.data(order[i - 1])[:count] != self.data(order[i])[:count]
+            found[i] = differ.argmax() if differ.any() else count
+        return found
+
+    def data(self, text: int) -> NDArray[np.uint8]:
+        """The bytes of one text."""
+        start = self.starts[text]
+        return self._data[start : start + self.lengths[text]]
+
+
+# Words are compared up to so many bytes: few texts have more in common, and are compared whole.
+_MOST = 64
+
+# Bytes of a word, and the least numbers of one byte, of two, and so on.
+_WORD = 8
+_OF_BYTES = np.array([1 << 8 * count for count in range(_WORD)], dtype=np.uint64)
 
 _ARRAYS = ("octets", "first", "ids", "held")
 

@@ -4,7 +4,11 @@ GPT-2's byte-level BPE stores tokens as text; a byte that is printable Latin-1 s
 itself, the others for the code points from 256 on, in order.
 """
 
+from collections.abc import Sequence
 from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 @cache
@@ -32,6 +36,21 @@ def decode(token: str) -> bytes | None:
         return token.translate(_octets()).encode("latin-1")
     except UnicodeEncodeError:
         return None
+
+
+def decode_each(tokens: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of tokens' texts in a row, and of how many each is, -1 for None of ``decode``."""
+    codes = np.frombuffer("".join(tokens).encode("utf-32-le"), dtype="<u4")
+    octet_of = np.full(1 + max(map(ord, characters())) + 1, -1, dtype=np.int16)
+    octet_of[[*map(ord, characters())]] = np.arange(256)
+    octets = octet_of[np.minimum(codes, len(octet_of) - 1)]
+    lengths = np.array([*map(len, tokens)], dtype=np.int64)
+    outside = np.append(0, np.cumsum(octets < 0))
+    ends = np.cumsum(lengths)
+    is_outside = outside[ends] > outside[ends - lengths]
+    return octets[~np.repeat(is_outside, lengths)].astype(np.uint8), np.where(
+        is_outside, -1, lengths
+    )
 
 
 def encode(octets: bytes) -> str:

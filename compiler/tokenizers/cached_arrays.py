@@ -73,8 +73,7 @@ def to_arrays(tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
         "affixed": dict(tokenizer.affixed),
         "unigram": _about_unigram(tokenizer.unigram),
     }
-    tokens = tokenizer.tokens
-    table = tokens if isinstance(tokens, TokenTable) else TokenTable.of(tokens)
+    table = TokenTable.of(tokenizer.tokens)
     return {
         "about": np.frombuffer(json.dumps(about).encode("ascii"), dtype=np.uint8),
         "base": np.array(tokenizer.base, dtype=np.int32),

@@ -12,6 +12,8 @@ change an encoding is checked. Fields that act after the encoding (``post_proces
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import chain, repeat
+from operator import add
 from typing import Any, TypeVar
 
 import numpy as np
@@ -220,12 +222,17 @@ def tokenizer_of(name: str, digest: str, data: Mapping[str, Any], eos: str | Non
     vocab = model.vocab
     added = tuple(_added_tokens(data))
     special = {token.id for token in added if token.special}
-    check_ids([*vocab.items(), *((token.content, token.id) for token in added)])
+    names = [*vocab, *(token.content for token in added)]
+    ids = [*vocab.values(), *(token.id for token in added)]
+    check_ids(names, ids)
     fallback = _byte_fallback(data["model"], vocab)
     symbols = byte_alphabet.characters() if byte_level else _ascii_symbols(normalizers, steps)
     space = written_space(normalizers, steps)
     plain = model.affixes.removed_from(vocab)
-    tokens = _tokens(plain, byte_level, space, fallback)
+    of_text = plain
+    if not special.isdisjoint(plain):
+        of_text = {i: text for i, text in plain.items() if i not in special}
+    tokens = _tokens(of_text, byte_level, space, fallback)
     characters = {} if byte_level else {c: i for c, i in vocab.items() if len(c) == 1}
     if not byte_level and not characters:
         raise TokenizerError(
@@ -238,17 +245,19 @@ def tokenizer_of(name: str, digest: str, data: Mapping[str, Any], eos: str | Non
             f"{brief(space)}, which is written for them"
         )
     merges = _merges(model.merges, vocab, len(model.affixes.prefix))
-    model.affixes.check(merges, tokens)
+    is_affixed = bool(model.affixes.prefix or model.affixes.suffix)
+    if is_affixed:
+        model.affixes.check(merges, _tokens(plain, byte_level, space, fallback))
     return Tokenizer(
         name=name,
         sha256=digest,
-        tokens=TokenTable.of({i: octets for i, octets in tokens.items() if i not in special}),
+        tokens=tokens,
         added_tokens=added,
         merges=merges,
         base=[vocab.get(char, -1) for char in symbols],
         eos=eos_ids({**vocab, **{token.content: token.id for token in added}}, eos),
         eos_is_guessed=eos is None,
-        vocab_size=max([*vocab.values(), *(token.id for token in added)], default=-1) + 1,
+        vocab_size=max(ids, default=-1) + 1,
         normalizers=normalizers,
         pre_tokenizers=steps,
         characters=characters,
@@ -259,7 +268,7 @@ def tokenizer_of(name: str, digest: str, data: Mapping[str, Any], eos: str | Non
         unigram=model.unigram,
         continuing_prefix=model.affixes.prefix,
         end_suffix=model.affixes.suffix,
-        affixed={t: i for t, i in vocab.items() if len(t) > 1 == len(plain[i])},
+        affixed={t: i for t, i in vocab.items() if is_affixed and len(t) > 1 == len(plain[i])},
     )
 
 
@@ -350,17 +359,41 @@ def _merges(merges: Iterable[Any], vocab: Mapping[str, int], prefix: int = 0) ->
 
     ``prefix``: so many characters of a right part are not in the result.
     """
-    rows = []
-    for number, merge in enumerate(merges):
-        parts = merge.split(" ") if isinstance(merge, str) else merge
+    listed = list(merges)
+
+    def ids_of(some: Sequence[Any]) -> NDArray[np.int32] | None:
         try:
-            left, right = parts
-            rows.append((vocab[left], vocab[right], vocab[left + right[prefix:]]))
+            parts = _parts(some)
+            left, right = parts[::2], parts[1::2]
+            whole = map(add, left, [part[prefix:] for part in right] if prefix else right)
+            columns = [
+                np.fromiter(map(vocab.__getitem__, texts), np.int32, len(left))
+                for texts in (left, right, whole)
+            ]
         except (ValueError, KeyError, TypeError):
-            raise TokenizerError(
-                f"merge {number} ({brief(merge)}) uses a token that the vocabulary lacks"
-            ) from None
-    return np.array(rows, dtype=np.int32).reshape(-1, 3)
+            return None
+        return np.stack(columns, axis=1)
+
+    found = ids_of(listed)
+    if found is None:
+        number = next(i for i, merge in enumerate(listed) if ids_of([merge]) is None)
+        raise TokenizerError(
+            f"merge {number} ({brief(listed[number])}) uses a token that the vocabulary lacks"
+        )
+    return found
+
+
+def _parts(merges: Sequence[Any]) -> list[str]:
+    """The left and the right part of each merge by turns. Raises ``ValueError`` for one that has no
+    two parts."""
+    kinds = {*map(type, merges)}
+    if kinds == {str} and {*map(str.count, merges, repeat(" "))} == {1}:
+        return " ".join(merges).split(" ")
+    if kinds == {list} and {*map(len, merges)} == {2}:
+        return [*chain.from_iterable(merges)]
+    if len(kinds) == 1:
+        raise ValueError
+    return [part for merge in merges for part in _parts([merge])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,12 +420,12 @@ class _Affixes:
     def removed_from(self, vocab: Mapping[str, int]) -> dict[int, str]:
         """What each token spells: itself, where nothing would be left."""
         prefix, suffix = self.prefix, self.suffix
+        if not (prefix or suffix):
+            return dict(zip(vocab.values(), vocab, strict=True))
         return {i: t.removeprefix(prefix).removesuffix(suffix) or t for t, i in vocab.items()}
 
     def check(self, merges: NDArray[np.int32], tokens: Mapping[int, bytes]) -> None:
         """Raise ``TokenizerError`` if the text of a token is not that of its parts."""
-        if not (self.prefix or self.suffix):
-            return
         for left, right, result in merges.tolist():
             parts = [tokens.get(part) for part in (left, right)]
             if None not in parts and b"".join(filter(None, parts)) != tokens.get(result):
@@ -422,17 +455,22 @@ def _byte_fallback(model: _Json, vocab: Mapping[str, int]) -> tuple[int, ...]:
 
 def _tokens(
     names: Mapping[int, str], byte_level: bool, space: str | None, fallback: tuple[int, ...]
-) -> dict[int, bytes]:
+) -> TokenTable:
     """The bytes of each token. Tokens outside the byte-level alphabet are left out: merging never
     produces them."""
     if byte_level:
-        found = ((i, byte_alphabet.decode(token)) for i, token in names.items())
-        return {i: octets for i, octets in found if octets is not None}
+        ids, texts = np.fromiter(names, np.int64, len(names)), [*names.values()]
+        if not (np.diff(ids) > 0).all():
+            order = np.argsort(ids)
+            ids, texts = ids[order], [texts[i] for i in order.tolist()]
+        data, lengths = byte_alphabet.decode_each(texts)
+        return TokenTable.of_each(ids[lengths >= 0], data, lengths[lengths >= 0])
     tokens = {
         i: (token.replace(space, " ") if space else token).encode("utf-8")
         for i, token in names.items()
     }
-    return {**tokens, **{i: bytes([octet]) for octet, i in enumerate(fallback) if i >= 0}}
+    tokens |= {i: bytes([octet]) for octet, i in enumerate(fallback) if i >= 0}
+    return TokenTable.of(tokens)
 
 
 def _ascii_symbols(normalizers: Iterable[Normalizer], steps: Iterable[PreTokenizer]) -> list[str]:

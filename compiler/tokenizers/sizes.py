@@ -60,14 +60,14 @@ def check_lengths(tokens: Sequence[bytes]) -> None:
 
     Long ones take time that is quadratic in their length, here and there.
     """
-    longest = max(tokens, key=len, default=b"")
-    if len(longest) > MOST_TOKEN_BYTES:
+    lengths = [*map(len, tokens)]
+    if max(lengths, default=0) > MOST_TOKEN_BYTES:
+        longest = max(tokens, key=len)
         shown = visible(longest[:20].decode("utf-8", "replace"))
         raise TokenizerError(
             f"the token that begins with {shown!r} has {len(longest):,} bytes: "
             f"{MOST_TOKEN_BYTES:,} are the most"
         )
-    lengths = [len(token) for token in tokens]
     if (total := sum(lengths)) > MOST_BYTES:
         raise TokenizerError(
             f"the tokens have {total:,} bytes together: {MOST_BYTES:,} are the most"

@@ -126,7 +126,7 @@ def tokenizer_of_ranks(
     check_pattern(pattern)
     taken = set(ranks.values())
     special = {text: i for text, i in encoding.special.items() if i not in taken}
-    check_ids([*((repr(octets), i) for octets, i in ranks.items()), *special.items()])
+    check_ids([*map(repr, ranks), *special], [*ranks.values(), *special.values()])
     check_lengths(list(ranks))
     merges, is_whole = recovered_merges(ranks)
     return Tokenizer(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.tokens.vocabulary import Vocabulary
+from constrain.artifacts.tokens.vocabulary import HOLE, SPECIAL, TEXT, Vocabulary
 
 from .definition import ByteLevel, Definition, Metaspace, Normalizer, Replace
 from .encoding.added_tokens import searched_tokens
@@ -88,10 +88,24 @@ class Tokenizer(Definition):
         return self._vocabulary_of(self.vocab_size)
 
     def _vocabulary_of(self, size: int) -> Vocabulary:
+        table = TokenTable.of(self.tokens)
         # A name such as "Ġa" may be an entry of the vocabulary, which stands for " a".
-        tokens = {i: name.encode("utf-8") for i, name in self.added.items()}
-        tokens |= self.tokens.items()
-        return Vocabulary.from_tokens(tokens, self.special, size)
+        names = {
+            i: name.encode("utf-8") for i, name in sorted(self.added.items()) if i not in table
+        }
+        kinds = np.full(size, HOLE, dtype=np.uint8)
+        kinds[: len(table.present)][table.present != 0] = TEXT
+        is_name, lengths = np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.int64)
+        lengths[: len(table.present)] = np.diff(table.offsets)
+        places = [*names]
+        kinds[places], is_name[places] = TEXT, True
+        lengths[places] = [*map(len, names.values())]
+        kinds[[*self.special]] = SPECIAL
+        is_name, offsets = is_name.repeat(lengths), np.append(0, np.cumsum(lengths))
+        data = np.empty(len(is_name), dtype=np.uint8)
+        data[~is_name] = table.data
+        data[is_name] = np.frombuffer(b"".join(names.values()), dtype=np.uint8)
+        return Vocabulary(data, offsets, kinds)
 
 
 # Names of added tokens that are longer are not split around.
@@ -117,7 +131,9 @@ class TokenTable(Mapping[int, bytes]):
 
     @classmethod
     def of(cls, tokens: Mapping[int, bytes]) -> "TokenTable":
-        """The table of a mapping."""
+        """The table of a mapping, which may be one."""
+        if isinstance(tokens, cls):
+            return tokens
         size = max(tokens, default=-1) + 1
         parts = [tokens.get(i, b"") for i in range(size)]
         present = np.zeros(size, dtype=np.uint8)
@@ -126,9 +142,29 @@ class TokenTable(Mapping[int, bytes]):
         np.cumsum([len(part) for part in parts], out=offsets[1:])
         return cls(np.frombuffer(b"".join(parts), dtype=np.uint8), offsets, present)
 
+    @classmethod
+    def of_each(
+        cls, ids: NDArray[np.int64], data: NDArray[np.uint8], lengths: NDArray[np.int64]
+    ) -> "TokenTable":
+        """The table of the tokens ``ids``, ascending, with so many of ``data`` each."""
+        size = int(ids.max(initial=-1)) + 1
+        present, offsets = np.zeros(size, dtype=np.uint8), np.zeros(size + 1, dtype=np.int64)
+        present[ids], offsets[ids + 1] = 1, lengths
+        return cls(data, np.cumsum(offsets), present)
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The table's arrays by name, the arguments of the constructor."""
         return {"data": self.data, "offsets": self.offsets, "present": self.present}
+
+    def characters(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """The code points of all tokens, n in a row, and the bytes of ``data`` where each begins
+        and the last ends, (n + 1,). Bytes outside characters have those of surrogates, as Python's
+        ``surrogateescape`` gives them."""
+        text = self._bytes.decode("utf-8", "surrogateescape")
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        widths = 1 + (codes >= 0x80) + (codes >= 0x800) + (codes >= 0x10000)
+        widths[(codes >= 0xDC80) & (codes < 0xDD00)] = 1
+        return codes, np.append(0, np.cumsum(widths))
 
     @cached_property
     def _bytes(self) -> bytes:
@@ -149,12 +185,15 @@ class TokenTable(Mapping[int, bytes]):
 
     def items(self) -> ItemsView[int, bytes]:
         """All ids with their bytes, read in one pass."""
-        data, bounds = self._bytes, self.offsets.tolist()
-        return {i: data[bounds[i] : bounds[i + 1]] for i in self}.items()
+        return self._read().items()
 
     def values(self) -> ValuesView[bytes]:
         """The bytes of all tokens, read in one pass."""
-        return dict(self.items()).values()
+        return self._read().values()
+
+    def _read(self) -> dict[int, bytes]:
+        data, bounds = self._bytes, self.offsets.tolist()
+        return {i: data[bounds[i] : bounds[i + 1]] for i in self}
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self.present))

@@ -1,6 +1,6 @@
 """Rules of vocabularies that all formats share: valid ids, and which token ends a text."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from ..diagnostics import TokenizerError
 
@@ -23,20 +23,21 @@ _WELL_KNOWN_EOS = (
 LARGEST_ID = 9_999_999
 
 
-def check_ids(named: Iterable[tuple[str, object]]) -> None:
-    """Check (name, id) pairs: ids are numbers that masks can have bits for, each of one token.
+def check_ids(names: Sequence[str], ids: Sequence[object]) -> None:
+    """Check the ids of names: they are numbers that masks can have bits for, each of one token.
 
     Raises ``TokenizerError``, and ``ValueError`` for names that are no text (lone surrogates).
     """
-    name_of: dict[int, str] = {}
-    for name, token_id in named:
-        if type(token_id) is not int or token_id < 0:
-            raise TokenizerError("the vocabulary is damaged: an id is not a number from 0 on")
-        if token_id > LARGEST_ID:
-            raise TokenizerError(f"the vocabulary is damaged: ids go from 0 to {LARGEST_ID:,}")
-        if name_of.setdefault(token_id, name) != name:
-            raise TokenizerError(f"the vocabulary is damaged: two tokens have id {token_id}")
-    "".join(name_of.values()).encode("utf-8")
+    numbers = [i for i in ids if type(i) is int]
+    if len(numbers) < len(ids) or min(numbers, default=0) < 0:
+        raise TokenizerError("the vocabulary is damaged: an id is not a number from 0 on")
+    if max(numbers, default=0) > LARGEST_ID:
+        raise TokenizerError(f"the vocabulary is damaged: ids go from 0 to {LARGEST_ID:,}")
+    if len(name_of := dict(zip(numbers, names, strict=True))) < len(numbers):
+        for token_id, name in zip(numbers, names, strict=True):
+            if name_of[token_id] != name:
+                raise TokenizerError(f"the vocabulary is damaged: two tokens have id {token_id}")
+    "".join(names).encode("utf-8")
 
 
 def eos_ids(by_name: Mapping[str, int], configured: str | None) -> tuple[int, ...]:
