@@ -161,9 +161,7 @@ def spelled(tokenizer: Tokenizer) -> Spelled:
             f"{visible(tokenizer.name)}: its merges make or join tokens of single bytes, such as "
             "<0x41>, which canonical masks do not follow; use --tokenization any"
         )
-    tokens = tokenizer.tokens
-    table = tokens if isinstance(tokens, TokenTable) else TokenTable.of(tokens)
-    found = _letters_of(tokenizer, table)
+    found = _letters_of(tokenizer, TokenTable.of(tokenizer.tokens))
     bytewise = [token for token in byte_tokens if 0 <= token < len(found.end)]
     found.begin[bytewise] = found.end[bytewise] = 0
     return found.with_others(special_spelled(tokenizer))
@@ -171,7 +169,9 @@ def spelled(tokenizer: Tokenizer) -> Spelled:
 
 def special_spelled(tokenizer: Tokenizer) -> Spelled:
     """The letters of each special token that is a letter or the result of a merge."""
-    made = {*tokenizer.base, *tokenizer.characters.values(), *tokenizer.merges[:, 2].tolist()}
+    special = np.array(sorted(tokenizer.special), dtype=np.int64)
+    made = {*tokenizer.base, *tokenizer.characters.values()}
+    made.update(special[np.isin(special, tokenizer.merges[:, 2])].tolist())
     texts = {token: special_text(tokenizer, token) for token in made & tokenizer.special}
     return _letters_of(tokenizer, TokenTable.of(texts))
 
@@ -195,16 +195,11 @@ def _of_characters(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The letters of all tokens of characters, -1 for none, and where each token begins. Bytes
     outside characters are such letters by themselves."""
-    text = table.data.tobytes().decode("utf-8", "surrogateescape")
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    codes, begins = table.characters()
     letter_of = np.full(0x110000, -1, dtype=np.int32)
     known = {c: i for c, i in tokenizer.characters.items() if len(c) == 1}
     letter_of[[ord(char) for char in known]] = [*known.values()]
     letter_of[ord(" ")] = tokenizer.base[ord(" ")]
-    # How many bytes each takes.
-    widths = np.where(codes < 0x80, 1, np.where(codes < 0x800, 2, np.where(codes < 0x10000, 3, 4)))
-    widths[(codes >= 0xDC80) & (codes < 0xDD00)] = 1
-    begins = np.append(0, np.cumsum(widths))
     return letter_of[codes], np.searchsorted(begins, table.offsets)
 
 
@@ -282,7 +277,8 @@ def whole_pieces(tokenizer: Tokenizer, derivations: Callable[[], Derivations]) -
     if not (tokenizer.ignore_merges and tokenizer.byte_level):
         return {}
     found, tokens = derivations(), tokenizer.tokens
-    if any(octets and token not in found.spelled for token, octets in tokens.items()):
+    has_text = np.flatnonzero(np.diff(TokenTable.of(tokens).offsets))
+    if not (found.spelled.lengths[has_text] > 0).all():
         raise TokenizerError(
             f"{visible(tokenizer.name)}: with 'ignore_merges' canonical masks need a token for "
             "each byte; use --tokenization any"

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
+from constrain.artifacts.tokens.distinct import numbered, places_in, stable_order
 from constrain.artifacts.tokens.trie import Trie
 
 from ..tokenizers import Tokenizer
@@ -76,9 +77,10 @@ def build_forbidden_pairs(derivations: Derivations, size: int) -> ForbiddenPairT
     by_left = _Forest(letters, made, left, last.left_limit[made], size)
     first = by_right.from_limit(left, first_from)
     second = by_left.from_limit(right, second_from)
-    rows = _table(merges, second, first_from - 1, last.right_limit[made], by_left.order, size)
+    bounds = last.right_limit[made], last.left_limit[made] + 1
+    rows = _table(merges, second, first_from - 1, bounds[0], by_left.order, by_right.levels, size)
     mirrored = merges[:, [1, 0, 2]]
-    columns = _table(mirrored, first, second_from, last.left_limit[made] + 1, by_right.order, size)
+    columns = _table(mirrored, first, second_from, bounds[1], by_right.order, by_left.levels, size)
     return ForbiddenPairTables(rows, columns)
 
 
@@ -129,10 +131,12 @@ class _Forest:
     """Tokens numbered depth first; the parent of a token is one of its parts, letters are roots.
 
     Children stand by descending limit: so a token stands with those of limit k and above, and all
-    that is below them, in one interval. ``order``: int32, the tokens by place.
+    that is below them, in one interval. ``order``: int32, the tokens by place. ``levels``: the
+    other tokens' numbers, by how far each is from a letter.
     """
 
     order: NDArray[np.int32]
+    levels: list[NDArray[np.int64]]
 
     def __init__(
         self,
@@ -143,25 +147,27 @@ class _Forest:
         size: int,
     ) -> None:
         """``made``: the other tokens, with their ``parents`` and ``limits``."""
-        levels = _levels(made, parents, size)
+        self.levels = _levels(made, parents, size)
         self._sizes = np.ones(size, dtype=np.int64)
-        for numbers in reversed(levels):
+        for numbers in reversed(self.levels):
             np.add.at(self._sizes, parents[numbers], self._sizes[made[numbers]])
         self._scale = int(limits.max(initial=0)) + 2
         keys = parents.astype(np.int64) * self._scale + limits
-        order = np.argsort(keys, kind="stable")
+        order = stable_order(keys)
         self._keys = keys[order]
+        self._first = np.append(0, np.cumsum(np.bincount(parents, minlength=size)))
         self._before = np.append(0, np.cumsum(self._sizes[made[order]]))
         places = np.empty_like(order)
         places[order] = np.arange(len(order))
         self._begin = np.full(size, -1, dtype=np.int64)
         self._begin[letters] = np.cumsum(self._sizes[letters]) - self._sizes[letters]
-        for numbers in levels:
+        for numbers in self.levels:
             # A token stands where the children of its parent that come later in ``order`` end.
             begin = self._interval(parents[numbers], places[numbers] + 1)[:, 1]
             self._begin[made[numbers]] = begin
         tokens = np.concatenate((letters, made))
-        self.order = tokens[np.argsort(self._begin[tokens], kind="stable")]
+        self.order = np.empty_like(tokens)
+        self.order[self._begin[tokens]] = tokens
 
     def from_limit(
         self, tokens: NDArray[np.integer], limits: NDArray[np.int64]
@@ -169,13 +175,12 @@ class _Forest:
         """The intervals, int64 (n, 2), of tokens with all below them but their children of smaller
         limits, one for each."""
         keys = tokens.astype(np.int64) * self._scale + np.minimum(limits, self._scale - 1)
-        return self._interval(tokens, np.searchsorted(self._keys, keys))
+        return self._interval(tokens, places_in(self._keys, keys))
 
     def _interval(self, tokens: NDArray[np.integer], ends: NDArray[np.int64]) -> NDArray[np.int64]:
         """The same but for their children that stand before ``ends`` among the sorted keys."""
-        firsts = np.searchsorted(self._keys, tokens.astype(np.int64) * self._scale)
         begin = self._begin[tokens]
-        left_out = self._before[ends] - self._before[firsts]
+        left_out = self._before[ends] - self._before[self._first[tokens]]
         return np.stack((begin, begin + self._sizes[tokens] - left_out), axis=1)
 
 
@@ -183,16 +188,13 @@ def _levels(
     made: NDArray[np.int32], parents: NDArray[np.int32], size: int
 ) -> list[NDArray[np.int64]]:
     """The merges by how far their tokens are from a letter, by the parents."""
-    up = np.full(size, -1, dtype=np.int64)
-    up[made] = parents
-    depths, at = np.zeros(len(made), dtype=np.int64), parents.astype(np.int64)
-    numbers = np.arange(len(made))
-    while len(numbers):
-        at = up[at]
-        numbers, at = numbers[at >= 0], at[at >= 0]
-        depths[numbers] += 1
-    order = np.argsort(depths, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(depths[order])) + 1) if len(order) else []
+    up, depths = np.arange(size), np.zeros(size, dtype=np.int64)
+    up[made], depths[made] = parents, 1
+    while depths[up].any():
+        # Each looks twice as far as before.
+        depths, up = depths + depths[up], up[up]
+    order = stable_order(depths[made])
+    return np.split(order, np.flatnonzero(np.diff(depths[made[order]])) + 1) if len(order) else []
 
 
 def _table(
@@ -201,15 +203,17 @@ def _table(
     index: NDArray[np.int64],
     bounds: NDArray[np.int64],
     order: NDArray[np.int32],
+    levels: list[NDArray[np.int64]],
     size: int,
 ) -> ForbiddenPairs:
     """The table of the intervals of merges (x, y, result), by x; spines go from result to y.
 
     ``intervals``: of ``order``, int64 (n, 2). ``index``: the merge counts after tokens with x on
     their spine where the bound of what is above x is higher. ``bounds``: of the results.
+    ``levels``: the merges by how many are below their results on these spines.
     """
     kept = np.flatnonzero(intervals[:, 0] < intervals[:, 1])
-    kept = kept[np.lexsort((index[kept], merges[kept, 0]))]
+    kept = kept[stable_order(index[kept], merges[kept, 0])]
     offsets = np.zeros(size + 1, dtype=np.int64)
     np.cumsum(np.bincount(merges[kept, 0], minlength=size), out=offsets[1:])
     part, bound = np.full((2, size), -1, dtype=np.int32)
@@ -226,10 +230,12 @@ def _table(
         end=end,
         order=order,
     )
-    return replace(table, row_class=_row_classes(table, merges))
+    return replace(table, row_class=_row_classes(table, merges, levels))
 
 
-def _row_classes(table: ForbiddenPairs, merges: NDArray[np.int32]) -> NDArray[np.int32]:
+def _row_classes(
+    table: ForbiddenPairs, merges: NDArray[np.int32], levels: list[NDArray[np.int64]]
+) -> NDArray[np.int32]:
     """Number the tokens by the slices that their rows consist of; int32 (V,).
 
     The row of t = (x, y) consists of the slice of t itself, the slice of y below the bound of t,
@@ -239,17 +245,17 @@ def _row_classes(table: ForbiddenPairs, merges: NDArray[np.int32]) -> NDArray[np
     used, below = _slice_lengths(table, merges), np.zeros(size, dtype=np.int64)
     most, tails = int(used.max(initial=0)) + 1, 1
     made, parts = merges[:, 2], merges[:, 1].astype(np.int64)
-    for numbers in _levels(made, merges[:, 1], size):
+    for numbers in levels:
         tokens, of = made[numbers], parts[numbers]
         # A part has one tail, and its tokens are all of this level.
-        found, tail = np.unique(of * most + used[tokens], return_inverse=True)
+        tail = numbered(of * most + used[tokens])
         below[tokens] = np.where(used[tokens] > 0, tails + tail, below[of])
-        tails += len(found)
+        tails += int(tail.max()) + 1
     own = np.where(np.diff(table.offsets) > 0, np.arange(1, size + 1), 0)
     # The empty row is the first, whether a token has it or not.
     classes = np.zeros(size, dtype=np.int32)
     keys = np.append(0, own[table.order] * tails + below[table.order])
-    classes[table.order] = np.unique(keys, return_inverse=True)[1].reshape(-1)[1:]
+    classes[table.order] = numbered(keys)[1:]
     return classes
 
 
@@ -259,6 +265,6 @@ def _slice_lengths(table: ForbiddenPairs, merges: NDArray[np.int32]) -> NDArray[
     keys = np.repeat(np.arange(len(table.part)), np.diff(table.offsets)) * scale + table.index
     found = np.zeros(len(table.part), dtype=np.int64)
     tokens, parts = merges[:, 2], merges[:, 1].astype(np.int64)
-    found[tokens] = np.searchsorted(keys, parts * scale + table.bound[tokens])
+    found[tokens] = places_in(keys, parts * scale + table.bound[tokens])
     found[tokens] -= table.offsets[parts]
     return found

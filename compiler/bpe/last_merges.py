@@ -20,6 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.tokens.distinct import stable_order
+
 # tau of a token that no merge has to make, and of what never happens.
 LETTER, _NEVER = -1, np.iinfo(np.int64).max
 
@@ -64,9 +66,11 @@ def last_merges(
     is_odd = np.zeros(len(lengths), dtype=np.bool_)
     is_odd[result[has_text & ~fits]] = True
     # Of a pair that stands in the list twice, the last place counts.
-    used = np.flatnonzero(has_text & (made.rank_of(left, right) == np.arange(len(merges))))
+    counts = np.zeros(len(merges), dtype=np.bool_)
+    counts[made.ranks] = True
+    used = np.flatnonzero(has_text & counts)
     # Parts are shorter than what they are parts of.
-    used = used[np.argsort(lengths[result[used]], kind="stable")]
+    used = used[stable_order(lengths[result[used]])]
     ends = np.flatnonzero(np.diff(lengths[result[used]], append=-1)) + 1
     for level in np.split(used, ends[:-1]):
         odd = is_odd[result[level]]
@@ -80,10 +84,20 @@ def last_merges(
     return LastMerges(made.merge, made.tau, made.right_limit, made.left_limit)
 
 
+# Bits of a hash: many more than there are pairs.
+_HASH_BITS = 22
+
+
+def _hashes(keys: _Numbers) -> NDArray[np.uint64]:
+    """The upper bits of a product with an odd number (Knuth's multiplicative hashing)."""
+    return keys.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(64 - _HASH_BITS)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Made:
     """What is known of tokens so far. ``left``, ``right``, ``result``: int64 (n,), of the merges.
-    The others are those of ``LastMerges``."""
+    ``ranks``: int64, of each pair, by pairs. Most pairs that are asked for are none: ``_are_some``
+    has them by hashes, bool. The others are those of ``LastMerges``."""
 
     left: _Numbers
     right: _Numbers
@@ -92,8 +106,9 @@ class _Made:
     tau: _Numbers
     right_limit: _Numbers
     left_limit: _Numbers
+    ranks: _Numbers
     _keys: _Numbers
-    _ranks: _Numbers
+    _are_some: _Flags
 
     @classmethod
     def of(cls, lengths: _Numbers, letters: _Numbers, merges: NDArray[np.int32]) -> "_Made":
@@ -101,19 +116,26 @@ class _Made:
         size = len(lengths)
         left, right, result = merges.T.astype(np.int64)
         keys = left * size + right
-        order = np.argsort(keys, kind="stable")
+        order = stable_order(keys)
         last = np.flatnonzero(np.diff(keys[order], append=-1))
         tau = np.full(size, _NEVER, dtype=np.int64)
         tau[letters] = LETTER
         merge, right_limit, left_limit = np.full((3, size), -1, dtype=np.int64)
-        pairs = keys[order][last], order[last]
-        return cls(left, right, result, merge, tau, right_limit, left_limit, *pairs)
+        keys = keys[order][last]
+        are_some = np.zeros(1 << _HASH_BITS, dtype=np.bool_)
+        are_some[_hashes(keys)] = True
+        made = merge, tau, right_limit, left_limit
+        return cls(left, right, result, *made, order[last], keys, are_some)
 
     def rank_of(self, left: _Numbers, right: _Numbers) -> _Numbers:
         """The rank of each pair, -1 for none."""
         keys = left * len(self.tau) + right
+        found = np.full(len(keys), -1, dtype=np.int64)
+        tried = np.flatnonzero(self._are_some[_hashes(keys)])
+        keys = keys[tried]
         places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        return np.where(self._keys[places] == keys, self._ranks[places], -1)
+        found[tried] = np.where(self._keys[places] == keys, self.ranks[places], -1)
+        return found
 
     def add(self, numbers: _Numbers) -> None:
         """These merges are the last ones of what they result in."""

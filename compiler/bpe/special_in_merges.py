@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.errors import visible
+from constrain.artifacts.tokens.distinct import distinct
 
 from ..diagnostics import TokenizerError
 from ..limits import check_in_force
@@ -64,17 +65,25 @@ def without_special_tokens(
 def _reached(tables: PretokenizerTables, tokenizer: Tokenizer) -> Iterator[int]:
     """The special tokens that may be given for a part of a text in which no name is found."""
     spelled = special_spelled(tokenizer)
-    made = derive(spelled, tokenizer.merges)
-    given = {*made.letters, *made.merges[:, 2].tolist()}
+    given = set[int]()
+    if len(spelled):
+        made = derive(spelled, tokenizer.merges)
+        given.update(made.letters, made.merges[:, 2].tolist())
     if tokenizer.ignore_merges:
         given |= tokenizer.special
-    table = tables.dfa.table[:, :, tables.classes]
+    table, classes = tables.dfa.table, tables.classes
+    # Names begin alike. Of no text there is no state.
+    after = {b"": np.zeros(0, dtype=np.int32)}
     for token in sorted(given):
         text = special_text(tokenizer, token)
-        states = np.unique(table[:, :2, text[0]]) if text else np.zeros(0, dtype=np.int32)
-        for octet in text[1:]:
-            states = np.unique(table[states, 0, octet])
-        if states.any():
+        for end in range(1, len(text) + 1):
+            if text[:end] not in after:
+                column = classes[text[end - 1]]
+                before = after[text[: end - 1]]
+                after[text[:end]] = distinct(
+                    table[before, 0, column] if end > 1 else table[:, :2, column].reshape(-1)
+                )
+        if after[text].any():
             yield token
 
 

@@ -5,7 +5,7 @@
     TokenizerTables.normal_form     which texts the normalizers leave alone
     TokenizerTables.tokens          bytes of the tokens, their trie and its subtrees
 
-They depend on the tokenizer alone and take seconds to compute (GPT-2: 2 s), so they are shared by
+They depend on the tokenizer alone and take a second to compute (Qwen 2.5), so they are shared by
 compilations, and stored as arrays in a cache folder. ``tokenizer_sections`` gives the same tables
 as sections of an artifact.
 """
