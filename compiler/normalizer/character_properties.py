@@ -140,27 +140,31 @@ def character_properties(steps: tuple[Normalizer, ...]) -> CharacterProperties:
     seconds = sorted(frozenset().union(*rows.values()))
     place = {char: i for i, char in enumerate(seconds)}
     numbers = {frozenset[str](): 0}
-    row = np.zeros(CODE_POINTS, dtype=np.int64)
+    row = np.zeros(CODE_POINTS, dtype=np.int32)
     for char, held in rows.items():
         row[ord(char)] = numbers.setdefault(held, len(numbers))
-    second = np.full(CODE_POINTS, -1, dtype=np.int64)
+    second = np.full(CODE_POINTS, -1, dtype=np.int32)
     second[[ord(char) for char in seconds]] = np.arange(len(seconds))
-    keys = np.where(changed, 0, 1 + combining + 256 * (row + len(numbers) * (second + 1)))
+    keys = 1 + combining + 256 * (row + len(numbers) * (second + 1))
+    keys[changed] = 0
+    runs = np.append(0, np.flatnonzero(np.diff(keys)) + 1)
     # Surrogates and the like come first: their key is the least.
-    _, first, classes = np.unique(keys, return_index=True, return_inverse=True)
+    _, first, classes = np.unique(keys[runs], return_index=True, return_inverse=True)
+    first, lengths = runs[first], np.diff(runs, append=CODE_POINTS)
     changes = np.zeros((len(numbers), len(seconds)), dtype=np.bool_)
     for held, number in numbers.items():
         changes[number, [place[char] for char in held]] = True
     return CharacterProperties(
-        classes.reshape(-1).astype(np.uint16),
+        np.repeat(classes.reshape(-1).astype(np.uint16), lengths),
         combining[first],
-        second[first].astype(np.int32),
-        row[first].astype(np.int32),
+        second[first],
+        row[first],
         changes,
         np.array(combining_classes("".join(seconds)), dtype=np.int32),
     )
 
 
+@cache
 def _characters() -> str:
     """What may be changed, by code point, with a line end in place of each surrogate."""
     count = _LAST_SURROGATE + 1 - _FIRST_SURROGATE
@@ -187,9 +191,9 @@ def _compositions() -> dict[str, set[str]]:
     after: defaultdict[str, set[str]] = defaultdict(set)
     begins: dict[str, str] = {}
     characters = _characters()
-    decomposed = zip(characters, map(unicodedata.decomposition, characters), strict=True)
-    for char, text in decomposed:
-        parts = text.split() if text else ()
+    for place in np.flatnonzero(_changed(Normalize(Form.NFD))[:_ASSIGNED]).tolist():
+        char = characters[place]
+        parts = unicodedata.decomposition(char).split()
         if len(parts) == 2 and not parts[0].startswith("<"):
             first, last = (chr(int(part, 16)) for part in parts)
             after[first].add(last)

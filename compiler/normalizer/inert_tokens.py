@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from constrain.artifacts.normalizer.normal_form_dfa import DEAD, NormalFormDfa
 from constrain.artifacts.normalizer.split_characters import SplitCharacters
 
+from ..tokenizers.tokenizer import TokenTable
+
 _TAIL_END, _LONGEST_TAIL = 0xC0, 3
 _LEAD = b"\xc0"
 _CONTINUATION_BYTES = bytes(range(0x80, _TAIL_END))
@@ -39,19 +41,17 @@ def is_plain(octets: bytes, plain: NDArray[np.bool_]) -> bool:
 
 def not_plain(octets: Mapping[int, bytes], plain: NDArray[np.bool_]) -> list[int]:
     """The tokens, ascending, that are not whole characters of ``plain``, bool (0x110000,)."""
-    found, tokens, texts = list[int](), list[int](), list[str]()
-    ascii_is_plain = bool(plain[:0x80].all())
-    for token, data in octets.items():
-        if ascii_is_plain and data.isascii():
-            continue
-        try:
-            texts.append(data.decode("utf-8"))
-            tokens.append(token)
-        except UnicodeDecodeError:
-            found.append(token)
-    codes = np.frombuffer("".join(texts).encode("utf-32-le"), dtype="<u4")
-    of = np.repeat(tokens, [len(text) for text in texts])
-    return sorted({*found, *of[~plain[codes]].tolist()})
+    table = TokenTable.of(octets)
+    codes, begins = table.characters()
+    is_other = ~plain[codes]
+    is_other[(codes >= 0xDC80) & (codes < 0xDD00)] = True
+    # A token that is whole characters begins and ends where one does.
+    first = np.searchsorted(begins, table.offsets)
+    is_cut = begins[first] != table.offsets
+    others = np.append(0, np.cumsum(is_other))[first]
+    is_found = is_cut[:-1] | is_cut[1:] | (others[:-1] < others[1:])
+    found: list[int] = np.flatnonzero(is_found & (np.diff(table.offsets) > 0)).tolist()
+    return found
 
 
 def ends_inside(octets: bytes) -> bool:
@@ -99,7 +99,7 @@ def split_characters(
     ``between``: states from 1 to below lie between two characters. ``octets``: the bytes of
     the tokens, none of them empty.
     """
-    reached = {b"": np.arange(1, between)}
+    behind = _Behind(dfa, np.arange(1, between))
     is_free = dfa.are_free(np.arange(len(dfa.table)))
     boundary, bound = [], {}
     tails = [token for token, data in sorted(octets.items()) if data[0] in _CONTINUATIONS]
@@ -107,7 +107,7 @@ def split_characters(
         if data[0] in _CONTINUATIONS:
             boundary.append(token)
             continue
-        states = _reached(dfa, reached, data)
+        states = behind.all_after(data)
         not_free = states[~is_free[states]]
         if len(not_free) or DEAD in states:
             boundary.append(token)
@@ -125,17 +125,27 @@ def split_characters(
     )
 
 
-def _reached(
-    dfa: NormalFormDfa, reached: dict[bytes, NDArray[np.int64]], data: bytes
-) -> NDArray[np.int64]:
-    """The states that ``data`` may lead to, by what is before; ``reached``: those of its
-    prefixes, to which new ones are added."""
-    for end in range(1, len(data) + 1):
-        if data[:end] not in reached:
-            column = dfa.classes[data[end - 1]]
-            states = dfa.table[reached[data[: end - 1]], column]
-            reached[data[:end]] = np.unique(states).astype(np.int64)
-    return reached[data]
+class _Behind:
+    """The states of a DFA after bytes that are read in any of ``states``; few such sets differ."""
+
+    def __init__(self, dfa: NormalFormDfa, states: NDArray[np.int64]) -> None:
+        self._dfa, self._sets = dfa, [states]
+        self._numbers = {states.tobytes(): 0}
+        self._after: dict[tuple[int, int], int] = {}
+
+    def all_after(self, data: bytes) -> NDArray[np.int64]:
+        """The states that ``data`` may lead to, int64, ascending."""
+        number = 0
+        for octet in data:
+            step = number, octet
+            if step not in self._after:
+                column = self._dfa.table[self._sets[number], self._dfa.classes[octet]]
+                states = np.unique(column).astype(np.int64)
+                self._after[step] = self._numbers.setdefault(states.tobytes(), len(self._sets))
+                if self._after[step] == len(self._sets):
+                    self._sets.append(states)
+            number = self._after[step]
+        return self._sets[number]
 
 
 def _frees(

@@ -48,6 +48,9 @@ _STAGE = "leaving out what the tokenizer's normalizers change"
 # Bits of a continuation byte.
 _TAIL = 64
 
+# Codes of kinds of several partitions are as many at most.
+_MOST_CODES = 1 << 62
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NormalFormTables:
@@ -123,11 +126,17 @@ def _over_byte_classes(
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint8], int]:
     """``normal_form_bytes`` with one column for bytes alike, the class of each byte, the start."""
     table, start = normal_form_bytes(whole, characters.classes)
-    columns = np.ascontiguousarray(table.T)
+    table = table.astype(np.uint16)
+    # States inside a character read continuation bytes alone.
+    between, inside = table[: whole.states].T, table[whole.states :, 0x80:0xC0].T
+    keys = [column.tobytes() for column in between]
+    keys[0x80:0xC0] = [
+        key + column.tobytes() for key, column in zip(keys[0x80:0xC0], inside, strict=True)
+    ]
     numbers: dict[bytes, int] = {}
-    classes = np.array([numbers.setdefault(c.tobytes(), len(numbers)) for c in columns], np.uint8)
+    classes = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.uint8)
     first = np.unique(classes, return_index=True)[1]
-    return np.ascontiguousarray(table[:, first]).astype(np.uint16), classes, start
+    return np.ascontiguousarray(table[:, first]), classes, start
 
 
 def normalized_members(
@@ -195,20 +204,20 @@ def normal_form_automaton(
     held = (characters.changes[rows] & here)[:, None, :]
     held = held & ((orders[:, None] == 0) | (characters.seconds > orders[:, None]))
     places = len(orders)
-    combined = np.searchsorted(orders, combining[present])
-    starter = np.searchsorted(rows, characters.row[present]) * places
-    state = np.arange(len(rows) * places)
+    combined = np.searchsorted(orders, combining[present]).astype(np.int32)
+    starter = np.searchsorted(rows, characters.row[present]).astype(np.int32) * places
+    state = np.arange(len(rows) * places, dtype=np.int32)
     last = state % places
-    targets = np.where(combined == 0, starter, state[:, None] - last[:, None] + combined)
-    fits = (combined == 0) | (last[:, None] <= combined)
-    changed = np.zeros(targets.shape, dtype=np.bool_)
+    targets = np.where(combined == 0, starter, (state - last)[:, None] + combined) + 1
+    # Classes of marks fall.
+    targets[(combined > 0) & (last[:, None] > combined)] = DEAD
     composing = np.flatnonzero(second[present] >= 0)
     found = held.reshape(len(state), -1)[:, second[present][composing]]
     # A starter composes with its neighbour alone.
     near = (last[:, None] == 0) | (combined[composing] > 0)
-    changed[:, composing] = found & near
+    targets[:, composing] *= ~(found & near)
     table = np.zeros((len(state) + 1, 1, len(combining)), dtype=np.int32)
-    table[1:, 0, present] = np.where(fits & ~changed, targets + 1, DEAD)
+    table[1:, 0, present] = targets
     final = np.ones(len(table), dtype=np.bool_)
     final[DEAD] = False
     start = 1 + int(np.searchsorted(rows, 0)) * places
@@ -217,13 +226,13 @@ def normal_form_automaton(
 
 def _reached(dfa: MarkedDfa) -> MarkedDfa:
     """Only states that a text leads to."""
-    seen = np.zeros(dfa.states, dtype=np.bool_)
+    seen = np.arange(dfa.states) == DEAD
     frontier = np.array([dfa.start])
     while len(frontier):
         seen[frontier] = True
-        targets = np.unique(dfa.table[frontier])
-        frontier = targets[~seen[targets] & (targets != DEAD)]
-    seen[DEAD] = True
+        is_target = np.zeros(dfa.states, dtype=np.bool_)
+        is_target[dfa.table[frontier]] = True
+        frontier = np.flatnonzero(is_target & ~seen)
     number = np.cumsum(seen) - 1
     table = number[dfa.table[seen]].astype(np.int32)
     return MarkedDfa(table, dfa.final[seen], int(number[dfa.start]))
@@ -244,18 +253,22 @@ def normal_form_bytes(
         numbers = [rows.setdefault(key, len(rows)) for key in keys]
         return np.array([n and first + n for n in numbers], dtype=np.int32)
 
-    # For each block what it is read to by each state: (blocks, S).
+    # For each block what it is read to by each state, (blocks, S), and its partition.
+    partitions = _Partitions(whole.states)
     before = np.ascontiguousarray(by_class.T)
+    parts = list(map(partitions.of, before))
     levels = []
     for level in blocks.levels:
-        states = np.empty((len(level), whole.states), dtype=np.int32)
+        states, joint = np.empty((len(level), whole.states), dtype=np.int32), []
         for place, block in enumerate(level):
             distinct, inverse = np.unique(block, return_inverse=True)
-            columns = np.where(distinct[:, None] < 0, DEAD, before[distinct]).T
-            kinds, kind = _distinct_rows(np.ascontiguousarray(columns))
-            states[place] = numbered(kinds[:, inverse.reshape(-1)])[kind]
+            valid = distinct >= 0
+            joint.append(partitions.joined({parts[i] for i in distinct[valid].tolist()}))
+            first, kind = partitions.first[joint[-1]], partitions.kinds[joint[-1]]
+            columns = np.where(valid, before[distinct[:, None], first].T, DEAD)
+            states[place] = numbered(columns[:, inverse.reshape(-1)])[kind]
         levels.append(states)
-        before = states
+        before, parts = states, joint
     table = np.zeros((whole.states, 256), dtype=np.int32)
     table[:, :0x80] = by_class[:, classes[:0x80]]
     for lead, (depth, block) in blocks.leads.items():
@@ -266,15 +279,47 @@ def normal_form_bytes(
     return np.concatenate([table, inside]), whole.start
 
 
-def _distinct_rows(rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The different rows as they are first met, and the place of each among them."""
-    codes = rows[:, 0].astype(np.int64)
-    size = int(rows.max(initial=0)) + 1
-    for column in rows.T[1:]:
-        codes = np.unique(codes, return_inverse=True)[1].reshape(-1) * size + column
-    _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    return rows[first[order]], np.argsort(order)[codes.reshape(-1)]
+class _Partitions:
+    """Partitions of S states into *kinds*, numbered by the first state of each, as they are met.
+
+    ``kinds``: int64 (S,), of each state, partition after partition. ``first``: int64, the first
+    states of its kinds.
+    """
+
+    def __init__(self, states: int) -> None:
+        self.kinds: list[NDArray[np.int64]] = []
+        self.first: list[NDArray[np.int64]] = []
+        self._numbers: dict[bytes, int] = {}
+        self._joined: dict[frozenset[int], int] = {}
+        # Of all states together.
+        self._all = self.of(np.zeros(states, dtype=np.int64))
+
+    def of(self, values: NDArray[np.integer]) -> int:
+        """The number of the partition by some value of each state, (S,)."""
+        _, first, kinds = np.unique(values, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        kinds = np.argsort(order)[kinds.reshape(-1)]
+        number = self._numbers.setdefault(kinds.tobytes(), len(self.kinds))
+        if number == len(self.kinds):
+            self.kinds.append(kinds)
+            self.first.append(first[order])
+        return number
+
+    def joined(self, numbers: set[int]) -> int:
+        """The coarsest partition that is finer than some others."""
+        key = frozenset(numbers - {self._all})
+        if len(key) < 2:
+            return max(key, default=self._all)
+        if key not in self._joined:
+            codes, size = np.zeros(len(self.kinds[0]), dtype=np.int64), 1
+            for number in sorted(key):
+                if size * len(self.first[number]) > _MOST_CODES:
+                    codes = self.kinds[self.of(codes)]
+                    size = int(codes.max()) + 1
+                codes = codes * len(self.first[number]) + self.kinds[number]
+                size *= len(self.first[number])
+            self._joined[key] = self.of(codes)
+        return self._joined[key]
 
 
 def _product(

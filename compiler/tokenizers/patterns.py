@@ -73,6 +73,10 @@ _INERT = """
 _UNASSIGNED, _LOWER_CASE = "\u0378", "\u0239"
 
 
+# Characters whose normal form is asked for together.
+_BLOCK = 64
+
+
 def as_cut(text: str) -> str:
     """The text with a substitute for each character whose class has changed after Unicode 16.0.
 
@@ -109,11 +113,14 @@ def is_normalized(form: str, text: str) -> bool:
 
 
 def each_normalized(form: str, characters: str) -> list[bool]:
-    """``is_normalized`` of each character alone."""
-    inert = _inert()
+    """``is_normalized`` of each character alone. Of a text that is, all characters are."""
+    inert, found = _inert(), list[bool]()
     of_form = partial(unicodedata.is_normalized, form)  # type: ignore[arg-type]
-    found = list(map(of_form, characters))
-    return [is_so or char in inert for is_so, char in zip(found, characters, strict=True)]
+    for low in range(0, len(characters), _BLOCK):
+        block = characters[low : low + _BLOCK]
+        is_whole = of_form(block)
+        found += [is_whole or of_form(char) or char in inert for char in block]
+    return found
 
 
 def combining_classes(characters: str) -> list[int]:

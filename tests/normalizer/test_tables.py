@@ -15,7 +15,7 @@ from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.normalizer import normalized_members as stable_text
 from constrain.compiler.normalizer.character_properties import character_properties
 from constrain.compiler.normalizer.inert_tokens import is_inert, is_plain, not_plain
-from constrain.compiler.normalizer.normalized_members import normal_form_automaton
+from constrain.compiler.normalizer.normalized_members import _Partitions, normal_form_automaton
 from constrain.compiler.tokenizers.definition import Form, Normalize
 
 _PRINTS = """
@@ -100,6 +100,24 @@ def test_plain_tokens_are_told_together() -> None:
         expected = [i for i, octets in texts.items() if not is_plain(octets, plain)]
         assert 300 < len(expected) < 1500
         assert not_plain(texts, plain) == expected
+
+
+@pytest.mark.quick
+def test_partitions_joined() -> None:
+    """As the different rows of their values, numbered as they are met, also of more than a code
+    has room for."""
+    rng = np.random.default_rng(7)
+    for kinds, count in ((1, 3), (2, 5), (3, 80), (40, 20)):
+        values = rng.integers(0, kinds, (count, 50))
+        partitions = _Partitions(50)
+        numbers = [partitions.of(row) for row in values]
+        for size in (0, 1, 2, count):
+            chosen = rng.permutation(count)[:size]
+            found = partitions.joined({numbers[i] for i in chosen.tolist()})
+            rows = [tuple(column) for column in values[chosen].T.tolist()]
+            met = list(dict.fromkeys(rows))
+            assert [met.index(row) for row in rows] == partitions.kinds[found].tolist()
+            assert [rows.index(row) for row in met] == partitions.first[found].tolist()
 
 
 def test_tokens_run_at_once_lead_where_a_walk_leads() -> None:
