@@ -96,6 +96,12 @@ class Machine:
 
     def __init__(self, program: Program, alphabet: Alphabet) -> None:
         self.program, self.alphabet = program, alphabet
+        # By instruction the atoms that its set holds.
+        self._held: list[list[bool]] = [
+            alphabet.members[found.chars].tolist() if found.chars is not None else []
+            for found in program
+        ]
+        self._resolved: dict[tuple[Iterable[int], frozenset[int], int | None], _Threads] = {}
         self.entry = self.closure([0])
         looks = [pc for pc, found in enumerate(program) if found.op in (Op.BEHIND, Op.NOT_BEHIND)]
         # By atom the looks behind that find it.
@@ -126,10 +132,18 @@ class Machine:
         return tuple(found)
 
     def resolved(
-        self, threads: Iterable[int], behind: frozenset[int], atom: int | None
+        self, threads: _Threads | frozenset[int], behind: frozenset[int], atom: int | None
     ) -> _Threads:
         """The threads after all looks, given those that find what they look for before, and what
         follows: an atom, or the end (None)."""
+        key = threads, behind, atom
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(*key)
+        return self._resolved[key]
+
+    def _resolve(
+        self, threads: Iterable[int], behind: frozenset[int], atom: int | None
+    ) -> _Threads:
         found: dict[int, None] = {}
         pending = list(threads)[::-1]
         seen = set()
@@ -152,8 +166,7 @@ class Machine:
 
     def holds(self, pc: int, atom: int | None) -> bool:
         """Whether the set of an instruction holds an atom; no set holds the end (None)."""
-        chars = self.program[pc].chars
-        return atom is not None and chars is not None and bool(self.alphabet.members[chars][atom])
+        return atom is not None and bool(self._held[pc]) and self._held[pc][atom]
 
     def match_at(self, threads: Sequence[int]) -> int | None:
         """The index of the first MATCH among resolved threads, None if there is none."""

@@ -11,6 +11,7 @@ state inside a character is identified by what its remaining bytes lead to, so t
 one state, and blocks of 64 code points with the same atoms are expanded once.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -28,6 +29,11 @@ CODE_POINTS = 0x110000
 
 # Surrogates, which are no characters: the first, and the first code point after them.
 _SURROGATES_BEGIN, _SURROGATES_END = 0xD800, 0xE000
+
+# Code points without a character that is assigned, and for private use: no set holds some of them
+# that does not name them, as what is found here does.
+_EMPTY = ((0x40000, 0xE0000), (0xE1000, CODE_POINTS))
+_FAR_UP = re.compile("[\U00040000-\U0010ffff]|[0-9A-Fa-f]{5}")
 
 # A code point's code is a uint64: a leading 1, then a bit for each set.
 _MAX_SETS = 60
@@ -150,13 +156,19 @@ def flags_of(characters: str) -> NDArray[np.bool_]:
 
 
 @cache
-def _characters() -> str:
-    """All characters in order, as patterns are to see them (``tokenizers.patterns``)."""
+def _characters(*, is_whole: bool) -> tuple[str, NDArray[np.int64]]:
+    """All characters in order, as patterns are to see them (``tokenizers.patterns``), and their
+    code points with the end, int64. But if ``is_whole``, of those far up, which have no properties,
+    one stands for many."""
     codes = np.arange(CODE_POINTS, dtype="<u4")
     changed = substitutes()
     codes[[*map(ord, changed)]] = [*map(ord, changed.values())]
-    whole = np.delete(codes, slice(_SURROGATES_BEGIN, _SURROGATES_END))
-    return whole.tobytes().decode("utf-32-le")
+    kept = np.ones(CODE_POINTS, dtype=np.bool_)
+    kept[_SURROGATES_BEGIN:_SURROGATES_END] = False
+    for low, high in () if is_whole else _EMPTY:
+        kept[low + 1 : high] = False
+    text = codes[kept].tobytes().decode("utf-32-le")
+    return text, np.append(np.flatnonzero(kept), CODE_POINTS)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -166,10 +178,9 @@ def _bounds_of(chars: CharSet) -> NDArray[np.int64]:
     Whether a run goes on among surrogates, which are no characters, says nothing. One search over
     all characters.
     """
-    found = compile_pattern(f"{chars.pattern_of_one}+").finditer(_characters())
-    bounds = np.array([bound for match in found for bound in match.span()], dtype=np.int64)
-    bounds[bounds >= _SURROGATES_BEGIN] += _SURROGATES_END - _SURROGATES_BEGIN
-    return bounds
+    text, codes = _characters(is_whole=_FAR_UP.search(chars.pattern) is not None)
+    found = compile_pattern(f"{chars.pattern_of_one}+").finditer(text)
+    return codes[np.array([bound for match in found for bound in match.span()], dtype=np.int64)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

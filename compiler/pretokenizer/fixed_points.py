@@ -17,6 +17,7 @@ state is a state of that machine, and how much of the content the match has been
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,8 +108,8 @@ def without_texts(texts: Iterable[bytes], marks: int) -> MarkedDfa:
     table[dead[table]] = DEAD
     final = ~dead
     final[DEAD] = False
-    whole = np.repeat(table[:, None, :], marks, axis=1)
-    return minimal(MarkedDfa(np.ascontiguousarray(whole), final, 1))
+    found = minimal(MarkedDfa(table[:, None, :], final, 1))
+    return replace(found, table=np.repeat(found.table, marks, axis=1))
 
 
 def without_tokens(

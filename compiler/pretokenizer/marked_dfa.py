@@ -22,6 +22,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.tokens.distinct import distinct
 from constrain.artifacts.tokens.trie import ranges
 
 from ..automata.reached import Numbered
@@ -207,7 +208,8 @@ def minimal(dfa: MarkedDfa) -> MarkedDfa:
     columns = np.ascontiguousarray(dfa.table.reshape(dfa.states, -1).T)
     # Most symbols have the column of another.
     flat = columns[list({column.tobytes(): i for i, column in enumerate(columns)}.values())].T
-    blocks = dfa.final.astype(np.int32)
+    kind = np.uint16 if dfa.states < 1 << 16 else np.int32
+    blocks: NDArray[np.integer] = dfa.final.astype(kind)
     count = 0
     while True:
         check_in_force(STAGE)
@@ -215,7 +217,7 @@ def minimal(dfa: MarkedDfa) -> MarkedDfa:
         packed, width = signature.tobytes(), signature.itemsize * signature.shape[1]
         numbers: dict[bytes, int] = {}
         rows = (packed[low : low + width] for low in range(0, len(packed), width))
-        blocks = np.array([numbers.setdefault(row, len(numbers)) for row in rows], dtype=np.int32)
+        blocks = np.array([numbers.setdefault(row, len(numbers)) for row in rows], dtype=kind)
         if len(numbers) == count:
             break
         count = len(numbers)
@@ -226,11 +228,18 @@ def minimal(dfa: MarkedDfa) -> MarkedDfa:
 
 
 def reaching(table: NDArray[np.integer], ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which states of an automaton, (S, …), are in ``ends`` or lead to one of them; bool (S,).
+    """Which states of an automaton, (S, …), are in ``ends`` or lead to one of them; bool (S,)."""
+    found: NDArray[np.bool_] = distances(table, ends) >= 0
+    return found
 
-    Breadth first backwards from the ends.
-    """
-    targets = np.sort(table.reshape(len(table), -1), axis=1)
+
+def distances(table: NDArray[np.integer], ends: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many symbols lead from each state of an automaton, (S, …), to the nearest of ``ends``, -1
+    where none do; int64 (S,). Breadth first backwards from the ends."""
+    columns = np.ascontiguousarray(table.reshape(len(table), -1).T)
+    # Most symbols have the column of another.
+    kept = {column.tobytes(): i for i, column in enumerate(columns)}
+    targets = np.sort(columns[[*kept.values()]].T, axis=1)
     # Each target of a state once.
     kept = targets != DEAD
     kept[:, 1:] &= targets[:, 1:] != targets[:, :-1]
@@ -239,12 +248,13 @@ def reaching(table: NDArray[np.integer], ends: NDArray[np.bool_]) -> NDArray[np.
     sources = sources[np.argsort(entered, kind="stable")]
     bounds = np.cumsum(np.bincount(entered, minlength=len(table)))
     counts = np.diff(bounds, prepend=0)
-    found = ends.copy()
-    frontier = np.flatnonzero(found)
+    found = np.where(ends, 0, -1)
+    frontier = np.flatnonzero(ends)
     while len(frontier):
         before = sources[ranges(bounds[frontier] - counts[frontier], counts[frontier])]
-        frontier = np.unique(before[~found[before]])
-        found[frontier] = True
+        further = found[frontier[0]] + 1
+        frontier = distinct(before[found[before] < 0])
+        found[frontier] = further
     return found
 
 
@@ -327,7 +337,7 @@ class PairNumbers:
         """The pairs of ``targets`` that have no number yet, ascending, each once."""
         targets = targets.reshape(-1)
         if _SPARSE * len(targets) < self._size or not len(self._places):
-            found: NDArray[np.integer] = np.unique(targets)
+            found: NDArray[np.integer] = distinct(targets)
             fresh: NDArray[np.integer] = found[self._places_of(found) == 0]
             return fresh
         is_met = np.zeros(self._size, dtype=np.bool_)

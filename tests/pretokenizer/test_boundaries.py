@@ -13,8 +13,9 @@ from tokenizers import Regex, pre_tokenizers
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import compile_grammar, load_tokenizer
 from constrain.compiler.diagnostics import TokenizerError
+from constrain.compiler.pretokenizer import character_classes
 from constrain.compiler.pretokenizer.boundary_automaton import boundary_automaton
-from constrain.compiler.pretokenizer.character_classes import alphabet_of, over_bytes
+from constrain.compiler.pretokenizer.character_classes import CharSet, alphabet_of, over_bytes
 from constrain.compiler.pretokenizer.fixed_points import without_texts
 from constrain.compiler.pretokenizer.marked_dfa import MarkedDfa, composed
 from constrain.compiler.pretokenizer.pattern_program import compile_program, sets_of
@@ -164,3 +165,29 @@ def test_behind_a_contraction(tmp_path: Path) -> None:
     for prompt, allowed in (("a't", [0, 1]), ("at", [0]), ("a'", [0, 1]), ("a't't", [0, 1])):
         mask = artifact.matcher(after=tokenizer.encode(prompt)).mask()
         assert tokenset.to_ids(mask).tolist() == allowed, prompt
+
+
+def test_sets_do_not_divide_what_has_no_properties(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Far up one character stands for many, unless a set names some; searches of all agree."""
+    patterns = [
+        r"\p{L}",
+        r"[^\s\p{L}\p{N}]",
+        r"\s",
+        r"[^a]",
+        "a",
+        r"\w",
+        r"[\p{P}\p{S}]",
+        r"\p{Mn}",
+    ]
+    named = ["[\U000ffff0-\U00100010]", r"[^\x{50000}]", r"[\x{3000}-\x{e0100}]"]
+    found = []
+    for pattern in patterns + named:
+        for chars in (CharSet(pattern), CharSet(pattern, ignore_case=True)):
+            found.append((alphabet_of([chars]).atoms.tobytes(), chars))
+    monkeypatch.setattr(character_classes, "_EMPTY", ())
+    character_classes._bounds_of.cache_clear()
+    character_classes._characters.cache_clear()
+    for atoms, chars in found:
+        assert alphabet_of([chars]).atoms.tobytes() == atoms, chars
+    character_classes._bounds_of.cache_clear()
+    character_classes._characters.cache_clear()
