@@ -53,23 +53,31 @@ class CartesianDfa:
 
     def add_to(self, summaries: Summaries) -> None:
         """The rows as summaries above the empty stack."""
+        rows = summaries.rows
         suffix, numbers = summaries.suffix(UNKNOWN, TEXT_END), dict[int, int]()
         states, pre_states = self.product.byte_state.tolist(), self.product.pre_state.tolist()
         for row, held in self.lift.rows:
             if id(held) not in numbers:
-                numbers[id(held)] = summaries.rows.add(ids_of(held))
+                is_packed = held.dtype == np.uint32
+                numbers[id(held)] = (
+                    rows.add_bits(held.view(np.uint32)) if is_packed else rows.add(ids_of(held))
+                )
             state, plane = divmod(row, 2)
             entry = summaries.root_entry(pre_states[state], plane)
             summaries.found[entry, states[state], suffix] = numbers[id(held)], 0
 
-    def tokens(self, kinds: tuple[int, ...]) -> NDArray[np.bool_]:
-        """The tokens that some row holds, bool (V,); ``kinds``: 0 for rows of tokens that continue
+    def tokens(self, kind: int) -> NDArray[np.bool_]:
+        """The tokens that some row holds, bool (V,); ``kind``: 0 for rows of tokens that continue
         a pre-token, 1 for those that start one."""
         found = np.zeros(self.lift.size, dtype=np.bool_)
+        packed = np.zeros(tokenset.word_count(self.lift.size), dtype=np.uint32)
         # Equal rows share an array.
-        for held in {id(a): a for row, a in self.lift.rows if row % 2 in kinds}.values():
-            found[ids_of(held)] = True
-        return found
+        for held in {id(a): a for row, a in self.lift.rows if row % 2 == kind}.values():
+            if held.dtype == np.uint32:
+                packed |= held.view(np.uint32)
+            else:
+                found[held] = True
+        return found | tokenset.to_flags(packed)[: len(found)]
 
 
 def product_of(
@@ -99,7 +107,11 @@ def cartesian_merge(
     limits = (limits or Limits()).started()
     pretokenizer, pairs = tables.pretokenizer, tables.pairs
     lifted = lift(product, pretokenizer, pairs, limits, progress)
-    relevance = Relevance(product, lifted, pretokenizer, pairs, progress)
+    usable = None
+    if normal_form is not None:
+        usable = np.ones(lifted.size, dtype=np.bool_)
+        usable[normal_form.bound] = False
+    relevance = Relevance(product, lifted, pretokenizer, pairs, progress, usable)
     is_live = normal_form is None or live_by_inert(normal_form, relevance)
     _restrict(lifted, relevance.dead())
     return CartesianDfa(product, lifted, is_live)
@@ -108,8 +120,8 @@ def cartesian_merge(
 def pairs_of(found: CartesianDfa, pairs: ForbiddenPairs) -> ForbiddenPairs:
     """The forbidden pairs that masks of these rows are asked for: of second tokens that continue a
     pre-token somewhere, with one class for tokens with equal rows, as section 5.3 fuses states."""
-    continuing, read = found.tokens((0,)), found.tokens((0, 1))
-    return _fused(only_followed_by(pairs, continuing), np.flatnonzero(read))
+    continuing, starting = found.tokens(0), found.tokens(1)
+    return _fused(only_followed_by(pairs, continuing), np.flatnonzero(continuing | starting))
 
 
 def _restrict(lifted: Lift, dead: NDArray[np.int32]) -> None:

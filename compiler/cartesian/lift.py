@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.distinct import stable_order
+from constrain.artifacts.tokens.subtrees import subtrees_of
 from constrain.artifacts.tokens.tokenset import Words
 from constrain.artifacts.tokens.trie import Trie, ranges
 
@@ -122,7 +124,9 @@ def lift(
     rows, total = 0, int(np.count_nonzero(used))
     progress(_STAGE, rows, total)
     starts, most_pairs = np.flatnonzero(used), limits.memory // _BYTES_OF_PAIR
-    for functions in token_functions(pairs.trie, table, product.classes, starts, most_pairs):
+    for functions in token_functions(
+        pairs.trie, table, product.classes, starts, most_pairs, subtrees_of(pairs.trie)
+    ):
         transitions += len(functions.sources)
         sets = _Sets(functions, pairs.trie, size, alone)
         for done, (row, number) in enumerate(sets.of_rows()):
@@ -156,13 +160,13 @@ class _Sets:
         self.functions, self.alone = functions, alone
         self.class_of = np.zeros(size, dtype=np.intp)
         self.class_of[functions.ids] = functions.classes
-        by_class = np.argsort(functions.classes, kind="stable")
+        by_class = stable_order(functions.classes)
         self.tokens = functions.ids[by_class]
         self.sizes = np.bincount(functions.classes, minlength=len(functions.offsets) - 1)
         self.bounds = np.cumsum(self.sizes) - self.sizes
         # Pairs of a row and a class of tokens that it reads, by row.
         owners = np.repeat(np.arange(len(self.sizes), dtype=np.int32), np.diff(functions.offsets))
-        self.by_row = np.argsort(functions.sources, kind="stable")
+        self.by_row = stable_order(functions.sources)
         self.owners = owners[self.by_row]
         self.ids: dict[int, NDArray[np.int32]] = {}
         self.packed: dict[int, Words] = {}
@@ -230,7 +234,7 @@ def _joined(parts: list[Bundles]) -> Bundles:
     rows = np.concatenate([part.rows for part in parts])
     groups = [part.groups + first for part, first in zip(parts, shift, strict=False)]
     bounds = [part.bounds[:-1] + first for part, first in zip(parts, ends, strict=False)]
-    order = np.argsort(rows, kind="stable")
+    order = stable_order(rows)
     return Bundles(
         rows[order],
         np.concatenate(groups)[order].astype(np.int32),

@@ -21,16 +21,20 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.distinct import distinct
+
 from ..normalizer.normalized_members import NormalFormTables
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD, reaching, synchronous_product
-from .lift import Lift, ids_of
+from .lift import Lift
 from .product import Product
 from .relevance import Relevance
 
 
 def live_by_inert(normal_form: NormalFormTables, relevance: Relevance) -> bool:
-    """Whether each relevant claim is relevant by inert characters alone."""
+    """Whether each relevant claim is relevant by inert characters alone. ``relevance``: with the
+    tokens of these as the usable ones."""
     product = relevance.product
     entered = np.zeros(product.states, dtype=np.bool_)
     entered[product.table] = True
@@ -38,9 +42,7 @@ def live_by_inert(normal_form: NormalFormTables, relevance: Relevance) -> bool:
     entered[DEAD] = False
     if (entered & product.at_boundary & ~_at_inert_boundary(product, normal_form)).any():
         return False
-    usable = np.ones(relevance.lift.size, dtype=np.bool_)
-    usable[normal_form.bound] = False
-    return relevance.holds_with(usable)
+    return np.array_equal(relevance.live, relevance.by_usable)
 
 
 def _at_inert_boundary(product: Product, normal_form: NormalFormTables) -> NDArray[np.bool_]:
@@ -73,11 +75,14 @@ def split_tokens(
     ``octets``: the bytes of each token."""
     held: dict[int, list[int]] = {}
     known: dict[int, Sequence[int]] = {}
+    packed = tokenset.from_ids(np.flatnonzero(is_split), lifted.size)
     for row, array in lifted.rows:
         # Equal rows share an array.
         if id(array) not in known:
-            ids = ids_of(array)
-            known[id(array)] = ids[is_split[ids]].tolist()
+            if array.dtype == np.uint32:
+                known[id(array)] = tokenset.to_ids(array.view(np.uint32) & packed).tolist()
+            else:
+                known[id(array)] = array[is_split[array]].tolist()
         for token in known[id(array)]:
             held.setdefault(token, []).append(row)
     for token, rows in sorted(held.items()):
@@ -88,4 +93,4 @@ def split_tokens(
         states = product.table[states, offset + kinds, product.classes[first]]
         for octet in rest:
             states = product.table[states, 0, product.classes[octet]]
-        yield token, np.unique(states).astype(np.int64)
+        yield token, distinct(states).astype(np.int64)

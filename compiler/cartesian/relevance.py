@@ -30,11 +30,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.distinct import distinct, numbered, stable_order
 from constrain.artifacts.tokens.trie import ranges
 
 from ..bpe.forbidden_pairs import PairTables
 from ..pretokenizer.boundary_tables import PretokenizerTables
-from ..pretokenizer.marked_dfa import DEAD
+from ..pretokenizer.marked_dfa import distances
 from ..progress import Progress, silent
 from .lift import Lift
 from .product import Product
@@ -66,7 +67,9 @@ class RelevanceClaims:
         self._at_boundary, self._size = product.at_boundary, lift.size
         self._width = np.int64(len(undecided.bounds))
         keys = undecided.targets * self._width + undecided.groups
-        self._bundles, self._bundle_of = np.unique(keys, return_inverse=True)
+        self._bundle_of = numbered(keys)
+        self._bundles = np.empty(int(self._bundle_of.max(initial=-1)) + 1, dtype=np.int64)
+        self._bundles[self._bundle_of] = keys
         states, groups = np.divmod(self._bundles, self._width)
         self._sizes, tokens = undecided.tokens_of(groups)
         self._first = np.cumsum(self._sizes) - self._sizes
@@ -74,7 +77,7 @@ class RelevanceClaims:
         self.bounds = np.searchsorted(self.state_of, np.arange(product.states + 1))
         self._bundle_of_claim = np.repeat(np.arange(len(states)), self._sizes)
         self._row_bounds = np.searchsorted(undecided.rows, np.arange(2 * product.states + 1))
-        self._by_bundle = np.argsort(self._bundle_of, kind="stable")
+        self._by_bundle = stable_order(self._bundle_of)
         self._bundle_bounds = np.searchsorted(
             self._bundle_of[self._by_bundle], np.arange(len(states) + 1)
         )
@@ -127,31 +130,32 @@ class RelevanceClaims:
         leads = wanted[ranges(self._first[bundles], self._sizes[bundles])]
         return np.stack([rows[leads], tokens[leads]])
 
-    def leading(self, claims: NDArray[np.int64]) -> list[tuple[int, NDArray[np.int32]]]:
-        """The states before some claims, with the tokens that lead there.
+    def leading(
+        self, claims: NDArray[np.int64], wanted: NDArray[np.bool_]
+    ) -> Iterator[tuple[int, NDArray[np.int32]]]:
+        """The states before some claims with the tokens that lead there, in parts.
 
-        Only tokens that continue a pre-token, at states that are not at a free boundary: the claims
-        of others are relevant anyway.
+        Only tokens that continue a pre-token, at the states ``wanted``, bool (S,), that are not at
+        a free boundary: the claims of others are relevant anyway.
         """
-        bundles = self._bundle_of_claim[claims]
+        bundles, tokens = self._bundle_of_claim[claims], self.token_of[claims].astype(np.int32)
+        begins = np.append(np.flatnonzero(np.diff(bundles, prepend=-1)), len(claims))
+        bundles = bundles[begins[:-1]]
         first = self._bundle_bounds[bundles]
         counts = self._bundle_bounds[bundles + 1] - first
         rows = self.undecided.rows[self._by_bundle[ranges(first, counts)]]
-        tokens = np.repeat(self.token_of[claims], counts).astype(np.int32)
-        continuing = (rows % 2 == 0) & ~self._at_boundary[rows // 2]
-        rows, tokens = rows[continuing], tokens[continuing]
-        if not len(rows):
-            return []
-        order = np.argsort(rows, kind="stable")
-        before, bounds = np.unique(rows[order], return_index=True)
-        parts = np.split(tokens[order], bounds[1:])
-        return list(zip((before // 2).tolist(), parts, strict=True))
+        places = np.flatnonzero((rows % 2 == 0) & (wanted & ~self._at_boundary)[rows // 2])
+        parts = np.repeat(np.arange(len(bundles)), counts)[places]
+        lows, highs = begins[parts].tolist(), begins[parts + 1].tolist()
+        for state, low, high in zip((rows[places] // 2).tolist(), lows, highs, strict=True):
+            yield state, tokens[low:high]
 
 
 class Relevance:
     """Which of the undecided transitions of a lift are relevant.
 
-    ``live``: bool (n,), the relevant ones of ``claims``.
+    ``live``: bool (n,), the relevant ones of ``claims``. ``by_usable``: those that are so with the
+    next tokens ``usable``, bool (V,), alone; all of them where that is None.
     """
 
     def __init__(
@@ -161,22 +165,25 @@ class Relevance:
         pretokenizer: PretokenizerTables,
         pairs: PairTables,
         progress: Progress = silent,
+        usable: NDArray[np.bool_] | None = None,
     ) -> None:
         self.progress = progress
         self.product, self.lift, self.pretokenizer, self.pairs = product, lift, pretokenizer, pairs
         self.claims, self.at_boundary = RelevanceClaims(product, lift), product.at_boundary
         # No token continues a pre-token after one that stands for whole pre-tokens only.
-        self.live = self.least(~np.isin(self.claims.token_of, pretokenizer.whole))
+        among = ~np.isin(self.claims.token_of, pretokenizer.whole)
+        self.live = np.zeros(len(among), dtype=np.bool_)
+        if usable is not None:
+            self.live = self._least(among, usable)
+        by_usable = self.live
+        self.live = self._least(among, None)
+        self.by_usable = self.live if usable is None else by_usable
 
-    def holds_with(self, usable: NDArray[np.bool_]) -> bool:
-        """Whether the same claims are relevant with the next tokens ``usable``, bool (V,), only."""
-        return bool(self.least(self.live, usable)[self.live].all())
-
-    def least(
-        self, among: NDArray[np.bool_], usable: NDArray[np.bool_] | None = None
+    def _least(
+        self, among: NDArray[np.bool_], usable: NDArray[np.bool_] | None
     ) -> NDArray[np.bool_]:
-        """The least solution within the claims ``among``, bool (n,); ``usable``: the tokens u, bool
-        (V,), None for all."""
+        """The least solution within the claims ``among``, bool (n,), and with all that are live;
+        ``usable``: the tokens u, bool (V,), None for all."""
         search = _Search(self, among, usable)
         search.by_bytes()
         search.by_states()
@@ -186,7 +193,8 @@ class Relevance:
     @cached_property
     def distance(self) -> list[int]:
         """The number of bytes from each state to the nearest one at a free boundary."""
-        return _distances(self.product.table.reshape(self.product.states, -1), self.at_boundary)
+        found = distances(self.product.table, self.at_boundary)
+        return [count if count >= 0 else self.product.states for count in found.tolist()]
 
     def dead(self) -> NDArray[np.int32]:
         """Row and token of each transition to a dead end, int32 (2, m)."""
@@ -205,7 +213,7 @@ class _Search:
         self.product, self.lift, self.claims = whole.product, whole.lift, whole.claims
         self.pretokenizer, self.pairs, self.usable = whole.pretokenizer, whole.pairs, usable
         self.at_boundary, self.whole = whole.at_boundary, whole
-        self.live, self.undecided = np.zeros(len(among), dtype=np.bool_), among.copy()
+        self.live, self.undecided = whole.live.copy(), among & ~whole.live
         self.flags = np.zeros(self.lift.size, dtype=np.bool_)
         self.forbidden: dict[int, NDArray[np.bool_]] = {}
 
@@ -223,14 +231,17 @@ class _Search:
         singles = [s for s in self.singles() if self.usable is None or self.usable[s[0]]]
         places = self.claims.places_of(np.array([s[0] for s in singles], dtype=np.int64))
         columns, state_of = self.pairs.forbidden.columns, self.claims.state_of
-        count = -1
+        # What leads to free boundaries is tried once, then what leads to claims that are live.
+        count, is_first = -1, True
         while count != (count := int(np.count_nonzero(self.undecided))):
             self.show(count)
-            states = np.unique(state_of[self.undecided])
+            states = distinct(state_of[self.undecided])
             for token, mark, octet in singles if len(states) else ():
+                if not (is_first or places[token]):
+                    continue
                 targets = self.product.table[states, mark, self.product.classes[octet]]
-                leads = self.at_boundary[targets]
-                if places[token] and targets.any() and self.live.any():
+                leads = self.at_boundary[targets] & is_first
+                if places[token] and targets.any():
                     leads |= self.claims.among(self.live, targets, places[token])
                 if not leads.any():
                     continue
@@ -239,6 +250,7 @@ class _Search:
                 tried = np.flatnonzero(self.undecided & is_before[state_of])
                 stuck = self.marked(columns.ids(token), self.claims.token_of[tried])
                 self.decide(tried[~stuck])
+            is_first = False
 
     def singles(self) -> Iterator[tuple[int, int, int]]:
         """The tokens of one byte that may continue a pre-token, with their mark and their byte."""
@@ -254,13 +266,14 @@ class _Search:
     def by_states(self) -> None:
         """State by state: a claim becomes live once something live may follow, by a work list."""
         fresh: defaultdict[int, list[NDArray[np.int32]]] = defaultdict(list)
-        for state in np.unique(self.claims.state_of[self.undecided]).tolist():
+        for state in distinct(self.claims.state_of[self.undecided]).tolist():
             following = self.following(state)
             if len(following):
                 fresh[state].append(following)
         if not fresh:
             return
         distance = self.whole.distance
+        left = np.bincount(self.claims.state_of[self.undecided], minlength=self.product.states)
         # States nearer to a free boundary come first: fewer are visited twice.
         heap = [(distance[state], state) for state in fresh]
         heapify(heap)
@@ -276,11 +289,10 @@ class _Search:
             following = np.concatenate(fresh.pop(state))
             found = tried[~self.stuck(self.claims.token_of[tried], following)]
             self.decide(found)
+            left[state] -= len(found)
             if self.usable is not None:
                 found = found[self.usable[self.claims.token_of[found]]]
-            for before, tokens in self.claims.leading(found):
-                if not len(self.undecided_at(before)):
-                    continue
+            for before, tokens in self.claims.leading(found, left > 0):
                 if before not in fresh:
                     heappush(heap, (distance[before], before))
                 fresh[before].append(tokens)
@@ -337,15 +349,3 @@ class _Search:
         found: NDArray[np.bool_] = self.flags[wanted]
         self.flags[ids] = False
         return found
-
-
-def _distances(table: NDArray[np.int32], ends: NDArray[np.bool_]) -> list[int]:
-    """The number of bytes from each state to the nearest of ``ends``; S where it reaches none."""
-    distance = np.where(ends, 0, len(table))
-    while True:
-        nearer = np.minimum(distance, distance[table].min(axis=1, initial=len(table)) + 1)
-        nearer[DEAD] = len(table)
-        if (nearer == distance).all():
-            found: list[int] = distance.tolist()
-            return found
-        distance = nearer

@@ -21,7 +21,7 @@ from constrain.compiler.cartesian.relevance import Relevance
 from constrain.compiler.limits import Limits
 from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.pretokenizer import marked_dfa
-from constrain.compiler.pretokenizer.marked_dfa import reaching
+from constrain.compiler.pretokenizer.marked_dfa import distances, reaching
 from constrain.compiler.pretokenizer.prefix_and_replacement import members_behind
 from constrain.compiler.pretokenizer.spellable_members import shortest_outside
 
@@ -75,18 +75,16 @@ def test_relevance_by_some_tokens(regex: str, tables: TokenizerTables) -> None:
     """What is relevant by a random set of tokens alone is the least solution with these."""
     product = build_product(build_automaton(regex, dialect="regex").dfa, tables.pretokenizer)
     lifted = lift(product, tables.pretokenizer, tables.pairs)
-    relevance = Relevance(product, lifted, tables.pretokenizer, tables.pairs)
     transitions = lifted_via_running(product, tables)
+    everything = relevant_by(np.ones(lifted.size, dtype=np.bool_), transitions, product, tables)
     rng = random.Random(3)
-    everything = relevance.least(np.ones_like(relevance.live))
-    assert relevance.live.tolist() == everything.tolist()
     for share in (0.0, 0.02, 0.3, 1.0):
         usable = np.array([rng.random() < share for _ in range(lifted.size)])
+        found = Relevance(product, lifted, tables.pretokenizer, tables.pairs, usable=usable)
+        claims = [*zip(found.claims.state_of, found.claims.token_of, strict=True)]
         expected = relevant_by(usable, transitions, product, tables)
-        live = relevance.least(relevance.live, usable)
-        claims = zip(relevance.claims.state_of, relevance.claims.token_of, strict=True)
-        assert [pair in expected for pair in claims] == live.tolist()
-        assert relevance.holds_with(usable) == (live.tolist() == relevance.live.tolist())
+        assert [pair in expected for pair in claims] == found.by_usable.tolist()
+        assert [pair in everything for pair in claims] == found.live.tolist()
 
 
 def relevant_by(
@@ -121,16 +119,18 @@ def relevant_by(
 
 
 def test_reaching() -> None:
-    """States that lead to an end, on random automata, against the plain fixed point."""
+    """States that lead to an end, and how far, on random automata, against plain fixed points."""
     rng = random.Random(4)
     for _ in range(300):
         table = random_table(rng, rng.randrange(1, 12), rng.randrange(1, 4))
         table[rng.randrange(len(table))] = 0
         ends = np.array([state > 0 and rng.random() < 0.2 for state in range(len(table))])
-        expected = ends.copy()
-        for _ in range(len(table)):
+        expected, far = ends.copy(), np.where(ends, 0, -1)
+        for count in range(len(table)):
             expected |= expected[table].any(axis=1)
+            far[expected & (far < 0)] = count + 1
         assert expected.tolist() == reaching(table, ends).tolist()
+        assert far.tolist() == distances(table, ends).tolist()
 
 
 @pytest.mark.parametrize("few", [0, 1 << 22])

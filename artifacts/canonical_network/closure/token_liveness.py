@@ -19,6 +19,7 @@ from ...errors import ArtifactError
 from ...network.configurations import BOTTOM
 from ...summaries.node_sets import ROOT
 from ...tokens import tokenset
+from ...tokens.distinct import distinct
 from ...tokens.tokenset import Words
 from ...tokens.trie import ranges
 from ...tokens.watch import Watch
@@ -47,7 +48,7 @@ class EncodedRows:
     def add(self, ids: NDArray[np.int32]) -> int:
         """The number of the row of ``ids``."""
         if len(ids) <= 2 * LONGEST_LIST:
-            ids = np.unique(ids)
+            ids = distinct(ids)
         if len(ids) <= LONGEST_LIST:
             content, numbers = ids.astype("<i4").tobytes(), self._lists
         else:
@@ -57,12 +58,24 @@ class EncodedRows:
             numbers[content] = len(numbers)
         return 2 * numbers[content] + (numbers is self._lists)
 
+    def add_bits(self, words: Words) -> int:
+        """The same of a row of bits."""
+        if np.count_nonzero(tokenset.to_flags(words)) <= LONGEST_LIST:
+            return self.add(tokenset.to_ids(words).astype(np.int32))
+        content = words.astype("<u4").tobytes()
+        if content not in self._bits:
+            self.nbytes += len(content)
+            self._bits[content] = len(self._bits)
+        return 2 * self._bits[content]
+
     def held(self, tokens: NDArray[np.int32]) -> dict[int, NDArray[np.bool_]]:
         """Which of ``tokens`` each row holds, by its number."""
         found: dict[int, NDArray[np.bool_]] = {}
         for number, content in enumerate(self._bits):
             words: Words = np.frombuffer(content, dtype="<u4")
-            found[2 * number] = tokenset.to_flags(words)[tokens]
+            found[2 * number] = (words[tokens >> 5] >> (tokens & 31).astype("<u4") & 1).astype(
+                np.bool_
+            )
         flags = np.zeros(32 * tokenset.word_count(self._vocab_size), dtype=np.bool_)
         for number, content in enumerate(self._lists):
             ids = np.frombuffer(content, dtype="<i4")
