@@ -7,17 +7,17 @@ the wrong shape of a keyword is said where the keyword is read.
 import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING
-
-import referencing.jsonschema as known
-from referencing import Anchor, Specification
 
 from ..limits import check_in_force
 from .options import DRAFTS
 from .read import Json
 
+# ``referencing`` takes long to import, and most schemas have no names.
 if TYPE_CHECKING:
-    from referencing.jsonschema import SchemaResource
+    from referencing import Anchor, Specification
+    from referencing.jsonschema import DynamicAnchor, SchemaResource
 
 NEWEST = max(DRAFTS.values())
 
@@ -28,15 +28,6 @@ METASCHEMAS = {
     "json-schema.org/draft-07/schema": 7,
     "json-schema.org/draft/2019-09/schema": 2019,
     "json-schema.org/draft/2020-12/schema": 2020,
-}
-
-_ORIGINAL = {
-    4: known.DRAFT4,
-    5: known.DRAFT4,
-    6: known.DRAFT6,
-    7: known.DRAFT7,
-    2019: known.DRAFT201909,
-    2020: known.DRAFT202012,
 }
 
 # Keywords whose values are schemas, arrays of schemas, and objects of schemas.
@@ -74,12 +65,12 @@ class Draft:
 
     def name_of(self, schema: Json) -> str | None:
         """The ``$id`` of a schema, without an empty fragment; an anchor is no name."""
-        name = _SPECIFICATIONS[self.number].id_of(schema)
+        name = _id_of(schema, self.number)
         return name.rstrip("#") if name is not None and not name.startswith("#") else None
 
     def resource(self, schema: Json) -> "SchemaResource":
         """A document for the registry."""
-        return _SPECIFICATIONS[self.number].create_resource(schema)
+        return _specification(self.number).create_resource(schema)
 
 
 def _subschemas(schema: Json) -> Iterator[Json]:
@@ -108,27 +99,43 @@ def _may_be_schema(value: Json) -> bool:
     return isinstance(value, dict) and all(isinstance(value.get(t, ""), str) for t in _TEXTS)
 
 
+def _id_of(schema: Json, number: int) -> str | None:
+    name = schema.get(_identifier(number)) if isinstance(schema, dict) else None
+    has_reference = number <= 7 and isinstance(schema, dict) and "$ref" in schema
+    is_anchor = number <= 7 and isinstance(name, str) and name.startswith("#")
+    return name if isinstance(name, str) and not has_reference and not is_anchor else None
+
+
+def _identifier(number: int) -> str:
+    return "id" if number == 4 else "$id"
+
+
+@cache
 def _specification(number: int) -> "Specification[Json]":
-    original = _ORIGINAL[number]
+    import referencing.jsonschema as known
+    from referencing import Anchor, Specification
+
+    originals = {
+        4: known.DRAFT4,
+        5: known.DRAFT4,
+        6: known.DRAFT6,
+        7: known.DRAFT7,
+        2019: known.DRAFT201909,
+        2020: known.DRAFT202012,
+    }
+    original = originals[number]
     # ``referencing`` makes constructors that mypy does not see.
     make: typing.Any = Specification
     anchor: typing.Any = Anchor
     dynamic_anchor: typing.Any = known.DynamicAnchor
-    identifier = "id" if number == 4 else "$id"
-
-    def id_of(schema: Json) -> str | None:
-        name = schema.get(identifier) if isinstance(schema, dict) else None
-        has_reference = number <= 7 and isinstance(schema, dict) and "$ref" in schema
-        is_anchor = number <= 7 and isinstance(name, str) and name.startswith("#")
-        return name if isinstance(name, str) and not has_reference and not is_anchor else None
 
     def anchors_in(
         specification: "Specification[Json]", schema: Json
-    ) -> Iterator[Anchor[Json] | known.DynamicAnchor]:
+    ) -> "Iterator[Anchor[Json] | DynamicAnchor]":
         if not isinstance(schema, dict):
             return
         resource = specification.create_resource(schema)
-        name = schema.get(identifier)
+        name = schema.get(_identifier(number))
         if number <= 7 and isinstance(name, str) and name.startswith("#"):
             yield anchor(name[1:], resource)
         if number >= 2019 and isinstance(schema.get("$anchor"), str):
@@ -138,12 +145,9 @@ def _specification(number: int) -> "Specification[Json]":
 
     found: Specification[Json] = make(
         name=original.name,
-        id_of=id_of,
+        id_of=partial(_id_of, number=number),
         subresources_of=_subschemas,
         anchors_in=anchors_in,
         maybe_in_subresource=original.maybe_in_subresource,
     )
     return found
-
-
-_SPECIFICATIONS = {number: _specification(number) for number in _ORIGINAL}

@@ -14,11 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin
 
-from jsonschema_specifications import REGISTRY
-from referencing import Registry
-from referencing.exceptions import NoSuchAnchor, Unresolvable
-from referencing.jsonschema import DynamicAnchor
-
 from constrain.artifacts.container.regular import is_stream, regular
 
 from ..diagnostics import Source, Span, closest
@@ -163,6 +158,9 @@ class Places:
         unsaid = Draft(NEWEST, is_lenient=True)
         self._unsaid = Draft(DRAFTS[options.draft]) if options.draft else unsaid
         if not are_plain:
+            from jsonschema_specifications import REGISTRY
+            from referencing import Registry
+
             self._registry: SchemaRegistry = REGISTRY.combine(Registry())
             self._add_folders(options, limits)
         if options.draft == OPENAPI:
@@ -235,6 +233,8 @@ class Places:
         """The place of the schema at a pointer, ``#`` for the whole. Raises ``Refused``."""
         schema, base, span = self.document.value, self.base, Span(0, 0)
         if pointer != "#":
+            from referencing.exceptions import Unresolvable
+
             try:
                 found = self._registry.resolver(base).lookup(pointer)
             except (Unresolvable, ValueError):
@@ -281,6 +281,8 @@ class Places:
             raise near.refused(NO_REFERENCE, "", keyword)
         if self.are_plain:
             return self._plainly_referred(near, reference)
+        from referencing.exceptions import NoSuchAnchor, Unresolvable
+
         try:
             found = self._registry.resolver(near.base).lookup(reference)
         except (Unresolvable, ValueError) as error:
@@ -345,6 +347,9 @@ class Places:
         """Where ``$dynamicRef`` leads: the outermost resource with that dynamic anchor."""
         if not isinstance(contents, dict) or contents.get("$dynamicAnchor") != name:
             return contents, base
+        from referencing.exceptions import Unresolvable
+        from referencing.jsonschema import DynamicAnchor
+
         for uri in scope:
             try:
                 anchor = self._registry.anchor(uri, name).value
