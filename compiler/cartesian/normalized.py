@@ -40,13 +40,28 @@ def live_by_inert(normal_form: NormalFormTables, relevance: Relevance) -> bool:
     entered[product.table] = True
     entered[[product.start, *product.begins]] = True
     entered[DEAD] = False
-    if (entered & product.at_boundary & ~_at_inert_boundary(product, normal_form)).any():
+    asked = entered & product.at_boundary
+    # Mostly ASCII leads to an end, of which nearly all is inert.
+    if (asked & ~boundary_by_ascii(product, normal_form)).any() and (
+        asked & ~boundary_by_inert(product, normal_form)
+    ).any():
         return False
     return np.array_equal(relevance.live, relevance.by_usable)
 
 
-def _at_inert_boundary(product: Product, normal_form: NormalFormTables) -> NDArray[np.bool_]:
-    """States where the text may end, or a pre-token start that inert characters lead to an end."""
+def boundary_by_ascii(product: Product, normal_form: NormalFormTables) -> NDArray[np.bool_]:
+    """States where the text may end, or a pre-token start that inert ASCII leads to an end; bool
+    (N,)."""
+    targets = normal_form.inert[normal_form.inert_start, normal_form.inert_classes[:0x80]]
+    octets = np.flatnonzero(targets == normal_form.inert_start)
+    table = product.table[:, :, np.unique(product.classes[octets])]
+    starts = reaching(table, product.accepting)[table[:, 1::2]].any(axis=(1, 2))
+    found: NDArray[np.bool_] = product.accepting | starts
+    return found
+
+
+def boundary_by_inert(product: Product, normal_form: NormalFormTables) -> NDArray[np.bool_]:
+    """The same with any inert characters."""
     keys = product.classes.astype(np.int64) * 256 + normal_form.inert_classes
     joint = np.unique(keys, return_index=True)[1]
     width = np.int64(len(normal_form.inert))

@@ -5,17 +5,24 @@ import random
 import subprocess
 import sys
 from collections import defaultdict
+from pathlib import Path
 
 import numpy as np
 import pytest
+from support.normalizer import FORMS, random_normalizing
 
 from constrain.artifacts.dfa.byte_dfa import TokenRuns
 from constrain.artifacts.tokens.trie import Trie, walk
 from constrain.artifacts.tokens.vocabulary import Vocabulary
+from constrain.compiler import load_tokenizer
+from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
+from constrain.compiler.cartesian.normalized import boundary_by_ascii, boundary_by_inert
+from constrain.compiler.cartesian.product import build_product
 from constrain.compiler.normalizer import normalized_members as stable_text
 from constrain.compiler.normalizer.character_properties import character_properties
 from constrain.compiler.normalizer.inert_tokens import is_inert, is_plain, not_plain
 from constrain.compiler.normalizer.normalized_members import _Partitions, normal_form_automaton
+from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.tokenizers.definition import Form, Normalize
 
 _PRINTS = """
@@ -144,3 +151,22 @@ def test_tokens_run_at_once_lead_where_a_walk_leads() -> None:
             assert sorted(expected) == sorted(zip(tokens.tolist(), states.tolist(), strict=True))
             read += len(expected)
     assert read > 1000
+
+
+def test_ends_by_ascii_are_ends_by_inert_characters(tmp_path: Path) -> None:
+    """Random tokenizers with each normalizer, and grammars of marks, ASCII and both."""
+    rng = random.Random(9)
+    both = [0, 0]
+    for number, form in enumerate(FORMS * 3):
+        (tmp_path / str(number)).mkdir()
+        path = random_normalizing(rng, form, tmp_path / str(number))
+        tables = TokenizerTables(load_tokenizer(path, cache=None))
+        assert tables.normal_form is not None
+        for regex in ("[a-z ]*", "(é|x)[A-Z]?", "e\u0301*漢?", "漢+", "(漢|\u0323)a|b"):
+            dfa = build_automaton(regex, dialect="regex").dfa
+            product = build_product(dfa, tables.pretokenizer)
+            by_ascii = boundary_by_ascii(product, tables.normal_form)
+            by_inert = boundary_by_inert(product, tables.normal_form)
+            assert not (by_ascii & ~by_inert).any()
+            both[np.array_equal(by_ascii, by_inert)] += 1
+    assert min(both) > 5
