@@ -26,10 +26,9 @@ from ..network.configurations import BOTTOM, Stacks
 from ..network.counts import Levels
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.byte_sets import ByteSets, of_flags
-from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES, bottom_up
-from ..tokens.sharing import recent, weakly
+from ..tokens.sharing import weakly
 from ..tokens.watch import Watch, unwatched
 from .byte_edges import Reading
 from .live_sets import LiveSets
@@ -42,6 +41,9 @@ _Numbers = NDArray[np.integer]
 # The context of an empty stack.
 TEXT_END = 0
 
+# In place of the number of a pair with a dead state.
+_NONE = -1
+
 
 class Contexts:
     """Pairs and contexts, numbered as they are met: the dead pair and ``TEXT_END`` first.
@@ -52,28 +54,27 @@ class Contexts:
     def __init__(
         self,
         tables: NetworkTables,
-        pretokenizer: PretokenizerDfa,
+        sets: ByteSets,
         final: _Flags,
         reading: Reading,
-        return_states: int | None = None,
+        return_states: int,
         watch: Watch = unwatched,
     ) -> None:
         """``final``: bool (Q,), the pre-tokenizer states that a text may end in. ``return_states``:
-        those that calls and texts may end in, as a set, if they are known."""
-        width = len(pretokenizer.table)
-        watch(0, 4 * tables.states * width)
+        those that calls and texts may end in, and maybe others, as a set."""
+        watch(0, 4 * tables.states * sets.width)
         self._tables = tables
-        self.sets = recent(ByteSets, pretokenizer.table)
-        self._live = LiveSets(tables, reading, self.sets, return_states, watch)
+        self.sets = sets
+        self._live = LiveSets(tables, reading, sets, return_states, watch)
         self.states = self.pre_states = np.zeros(1, dtype=np.int64)
         self._room = np.zeros((2, 64), dtype=np.int64)
         # Numbers of pairs by their states, 0 of those that were not met.
-        self._pair = np.zeros((tables.states, width), dtype=np.int32)
+        self._pair = np.zeros((tables.states, sets.width), dtype=np.int32)
+        self._pair[DEAD] = _NONE
         # A single number is faster to get from a view than from an array.
         self._pair_view = self._pair.data
         self._rows = _Rows(self.sets)
-        at_end = of_flags(final)
-        at_end &= self.sets.all if return_states is None else return_states
+        at_end = of_flags(final) & return_states
         rules = [] if tables.counters is None else tables.counters.set_rules
         self._counted = 0 if tables.counters is None else len(tables.counters.rows)
         push, union = weakly(self.push), weakly(self.union)
@@ -93,23 +94,33 @@ class Contexts:
         number: int = self._pair_view[state, pre_state]
         if not number:
             (number,) = self.numbers(np.array([state]), np.array([pre_state])).tolist()
-        return number
+        return max(number, 0)
 
     def numbers(self, states: _Numbers, pre_states: _Numbers) -> NDArray[np.int32]:
         """The same of pairs of any shape, int32."""
         found = self._pair[states, pre_states]
-        new = (found == 0) & (states != DEAD) & (pre_states != DEAD)
+        new = found == 0
         if new.any():
-            width = np.int64(self.sets.width)
-            keys = distinct((states[new] * width + pre_states[new]).astype(np.int64))
-            known, count = len(self.states), len(self.states) + len(keys)
-            if count > self._room.shape[1]:
-                self._room = np.concatenate((self._room, np.zeros((2, count), np.int64)), axis=1)
-            self._room[:, known:count] = np.divmod(keys, width)
-            self.states, self.pre_states = self._room[:, :count]
-            self._pair[self.states[known:], self.pre_states[known:]] = np.arange(known, count)
+            self._meet(states[new], pre_states[new])
             found = self._pair[states, pre_states]
-        return found
+        return np.maximum(found, 0)
+
+    def _meet(self, states: _Numbers, pre_states: _Numbers) -> None:
+        """Number pairs that were not met, each of which may stand there more than once."""
+        is_dead = pre_states == DEAD
+        self._pair[states[is_dead], DEAD] = _NONE
+        states, pre_states = states[~is_dead], pre_states[~is_dead]
+        # The last of several stays.
+        places = np.arange(1, len(states) + 1)
+        self._pair[states, pre_states] = places
+        once = self._pair[states, pre_states] == places
+        states, pre_states = states[once], pre_states[once]
+        known, count = len(self.states), len(self.states) + len(states)
+        if count > self._room.shape[1]:
+            self._room = np.concatenate((self._room, np.zeros((2, count), np.int64)), axis=1)
+        self._room[:, known:count] = states, pre_states
+        self._pair[states, pre_states] = np.arange(known, count)
+        self.states, self.pre_states = self._room[:, :count]
 
     def is_live(self, pair: int, context: int) -> bool:
         """Whether some text leads from a pair to the end."""

@@ -18,8 +18,6 @@ q is in it.
 """
 
 from collections.abc import Generator
-from functools import reduce
-from operator import or_
 
 from ..network.counts import Levels
 from ..network.tables import NetworkTables
@@ -37,7 +35,7 @@ class LiveSets:
     """The live sets of one network, as far as they were asked for.
 
     ``ends``: the pre-tokenizer states that calls may end in, and maybe others: sets below differ in
-    these alone. By default those that their last byte may lead to.
+    these alone.
     """
 
     def __init__(
@@ -45,13 +43,10 @@ class LiveSets:
         tables: NetworkTables,
         reading: Reading,
         sets: ByteSets,
-        ends: int | None = None,
+        ends: int,
         watch: Watch = unwatched,
     ) -> None:
         self.tables, self.reading, self.sets, self.watch = tables, reading, sets, watch
-        if ends is None:
-            last = {c for edges in reading for target, c in edges if tables.ends[target]}
-            ends = reduce(or_, map(sets.led_to, last), 0)
         self.ends = ends
         self._numbers: dict[int, int] = {}
         self.below: list[int] = []

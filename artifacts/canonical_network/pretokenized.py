@@ -15,7 +15,8 @@ characters follow, which are in normal form after any text. So
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from ..container.sections import Arrays, check_trie
 from ..network.configurations import Network
 from ..network.prefixed import behind_prefix
 from ..network.tables import NetworkTables
+from ..pretokenizer.byte_sets import ByteSets
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.memo import CacheBudget
 from ..tokens.sharing import recent
@@ -38,6 +40,7 @@ from .check import APART_TRIE, MERGED_TRIE
 from .contexts import Contexts, StackContexts
 from .live_octets import LiveOctets
 from .liveness import DeadEnds
+from .reached_pairs import begun, reached
 from .splits import Splits
 from .trie_walk import TokenWalks, token_tries
 
@@ -52,8 +55,7 @@ class PretokenizedNetwork:
     member begins after a prompt, if that is not the start. ``reader``: the same network beside the
     pre-tokenizer DFA that says what each token reads, if this one only says what follows it; each
     state of that DFA is one of this. ``watch``: bounds what is computed. ``stored``: sections, with
-    what needs not be computed. ``return_states``: the pre-tokenizer states that calls and texts may
-    end in, as a set; None where they are not known, and contexts may be more."""
+    what needs not be computed."""
 
     network: Network
     pretokenizer: PretokenizerDfa
@@ -65,7 +67,6 @@ class PretokenizedNetwork:
     caches: CacheBudget = field(default_factory=CacheBudget)
     watch: Watch = unwatched
     stored: Arrays = field(default_factory=dict)
-    return_states: int | None = None
 
     @classmethod
     def from_arrays(
@@ -113,16 +114,24 @@ class PretokenizedNetwork:
         return 4 if len(self.pretokenizer.apart) else 2
 
     @cached_property
+    def sets(self) -> ByteSets:
+        """Where bytes lead from sets of pre-tokenizer states."""
+        return recent(ByteSets, self.pretokenizer.table)
+
+    @cached_property
     def contexts(self) -> Contexts:
         """The pairs of states, and the contexts of stacks."""
-        return Contexts(
-            self.network.tables,
-            self.pretokenizer,
-            self.final,
-            self.byte_edges,
-            self.return_states,
-            self.watch,
-        )
+        tables, return_states = self.network.tables, self.sets.all
+        if len(tables.call_starts):
+            # There are fewer contexts where it is known in which states calls and texts end.
+            ending = np.flatnonzero(tables.accepting).tolist()
+            return_states = reduce(or_, (self.reached[state] for state in ending), 0)
+        return Contexts(tables, self.sets, self.final, self.byte_edges, return_states, self.watch)
+
+    @cached_property
+    def reached(self) -> Sequence[int]:
+        """Of each state of the network the set of pre-tokenizer states that texts lead to."""
+        return reached(self, begun(self))
 
     @cached_property
     def byte_edges(self) -> Reading:
@@ -167,7 +176,7 @@ class PretokenizedNetwork:
         network = self.network.following() if reader is None else reader.network
         found = replace(self, network=network, reader=reader)
         kept = ("contexts", "walks", "splits") if keep_walks else ()
-        for name in ("planes", "byte_edges", "_tries", *kept):
+        for name in ("planes", "sets", "byte_edges", "reached", "_tries", *kept):
             if name in self.__dict__:
                 found.__dict__[name] = self.__dict__[name]
         return found

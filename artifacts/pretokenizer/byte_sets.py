@@ -62,10 +62,6 @@ class ByteSets:
             found = self._keep(self._after, key, after)
         return found
 
-    def led_to(self, columns: bytes) -> int:
-        """The states that some of the bytes lead to from anywhere."""
-        return self.after(columns, self.all)
-
     def between(self, classes: NDArray[np.uint8]) -> _Flags:
         """In which states a character may begin, bool (Q,). ``classes``: byte to column."""
         key = classes.tobytes()

@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.canonical_network.closure.inert_tokens import NormalizedLiveness
-from constrain.artifacts.canonical_network.closure.reached_pairs import return_states
 from constrain.artifacts.canonical_network.closure.token_liveness import Liveness
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.machine import CanonicalMachine, machine_of
@@ -186,10 +185,6 @@ def merge(
     inert, followed = None, None
     if "stable.table" in sections:
         inert, followed = pretokenized.inert(sections), normal_form
-    if request.options.prewarm != 0 and network.counters is None:
-        # There are fewer contexts where more is known of them, and fewer rows.
-        for each in [pretokenized] if inert is None else [pretokenized, inert]:
-            each.return_states = return_states(each)
     if is_normal is None and not _has_members(pretokenized, inert, sections, request):
         message = "the tokenizer can spell no member: it has no token for a part of each"
         raise unspellable(grammar, tokenizer.added, message)

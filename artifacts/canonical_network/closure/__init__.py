@@ -1,6 +1,5 @@
 """The rows of all threads on all stacks, before decoding or beside it.
 
-reached_pairs     the pairs of states that some text leads to
 joint_walks       pairs of states in one table; which of them lie on which stacks
 pair_walks        where tokens lead from many pairs at once
 context_status    which pairs are dead or live, and which tokens that lead to the others

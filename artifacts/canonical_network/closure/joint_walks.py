@@ -24,7 +24,7 @@ from ...tokens.watch import Watch
 from ..byte_edges import ByteEdges
 from ..contexts import TEXT_END, Contexts
 from ..pretokenized import PretokenizedNetwork
-from .reached_pairs import meet_all_pairs
+from ..reached_pairs import meet_all_pairs
 
 # The call that is the text itself: no frame is 0.
 TEXT = 0
