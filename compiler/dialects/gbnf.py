@@ -4,18 +4,20 @@ As there, ``.`` is any character, line feeds included; ``[x]`` is a class and ``
 count; escapes are code points, never bytes; an alternative may be empty. Stricter than
 there: strings and classes end on the line they begin on, and no rule is defined twice.
 Beside that xgrammar's EBNF is read: more escapes, ``{m,-1}``, ``|`` at a line's start, its calls,
-``name[lazy, capture="x"] ::= …``, as Lark's rules have that, and ``(= …)`` after a rule, which is
-a hint for its masks and says nothing about the texts.
+``name[lazy, capture="x"] ::= …``, as Lark's rules have that, ``max_chars=9``, what it prints of a
+capture's end, and ``(= …)`` after a rule, which is a hint for its masks and says nothing about the
+texts.
 """
 
 import re
 from array import array
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from ..automata import regex_ir as ir
 from ..diagnostics import Diagnostic, Source, Span
-from ..grammar.tree import Capture, Expr, Literal, Pattern, Rule
+from ..grammar.tree import Capture, Difference, Expr, Literal, Pattern, Reference, Repetition, Rule
 from ..grammar.tree import Token as TokenNode
 from ..limits import Limits
 from .builder import (
@@ -46,8 +48,13 @@ _MEMBER = re.compile(f"({_ESCAPED}|.)(?:-({_ESCAPED}|.))?", re.DOTALL)
 _STRING_START = r'"(?!(?:\\[^\r\n]|[^"\\\r\n]+)*+")'
 _CLASS_START = r"\[(?!(?:\\[^\r\n]|[^\]\\\r\n]+)*+\])"
 
-# lazy, capture or capture="x"
-_ATTRIBUTE = re.compile(r'\s*(?:lazy|(?P<name>capture)(?:\s*=\s*"(?P<value>[^"\\]+)")?)\s*')
+# Attributes of rules, and what their values match: lazy, capture, capture="x", max_chars=9 and
+# others. Those of what is hidden are the end of a capture: its bytes, or the number of its rule.
+_ATTRIBUTE = re.compile(r'\s*([a-z_]+)(?:\s*=\s*("[^"\\]+"|[0-9]{1,10}))?\s*')
+_NUMBER, _BYTES, _RULE = "[0-9]+", "[0-9]{1,4}", "capture_hidden_marker_rule_id"
+_ATTRIBUTES = {"lazy": "", "capture": '(".+")?', "stop_capture": '".+"', "max_chars": _NUMBER}
+_ATTRIBUTES |= dict.fromkeys(("capture_hidden_suffix_bytes", "capture_hidden_stop_bytes"), _BYTES)
+_ATTRIBUTES |= dict.fromkeys(("capture_hidden_body_rule_id", _RULE), _NUMBER)
 
 _TOKENS = "a token is written <name>, <[id]> with its number, !<name> or !<[id]>"
 
@@ -109,6 +116,8 @@ class GbnfBuilder(EbnfBuilder):
         self._macros = Macros(limits, self._unescaped)
         # Where each macro is first called.
         self._called: dict[str, Span] = {}
+        # Of rules with captures the attributes.
+        self._ends: dict[str, dict[str, str]] = {}
 
     def start(self, items: list[Token | Rule]) -> tuple[Rule, ...]:
         """All rules."""
@@ -120,7 +129,7 @@ class GbnfBuilder(EbnfBuilder):
                 hint = "put a space before '(', or give the rule another name"
                 self.report(message, self._called[rule.name], hint)
         self.diagnostics += self._macros.wrong
-        return rules + tuple(self._macros.rules)
+        return tuple(self._with_end(rule, rules) for rule in rules) + tuple(self._macros.rules)
 
     def rule(self, items: list[Any]) -> Rule:
         """NAME ::= choice, NAME[attribute, …] ::= choice"""
@@ -133,16 +142,37 @@ class GbnfBuilder(EbnfBuilder):
 
     def _with_attributes(self, rule: Rule, defines: Token) -> Rule:
         """[attribute, …] ::="""
+        said: dict[str, str] = {}
         for part in defines[1 : defines.rindex("]")].split(","):
-            said = _ATTRIBUTE.fullmatch(part)
-            if said is None:
+            found = _ATTRIBUTE.fullmatch(part)
+            name, value = found.groups("") if found else ("", "")
+            if name not in _ATTRIBUTES or not re.fullmatch(_ATTRIBUTES[name], value):
                 message = f"the attribute {part.strip()} is not supported"
-                self.report(message, defines.span, 'supported are lazy, capture and capture="x"')
-            elif said["name"] is None:
-                rule = replace(rule, body=shortest(rule.body, but_empty=False))
-            else:
-                rule = replace(rule, capture=Capture(said["value"] or rule.name))
+                hint = 'supported are lazy, capture, capture="x" and max_chars=9'
+                self.report(message, defines.span, hint)
+            said[name] = value.strip('"')
+        if "lazy" in said:
+            rule = replace(rule, body=shortest(rule.body, but_empty=False))
+        if "max_chars" in said:
+            rule = replace(rule, body=_of_few_characters(rule.body, int(said["max_chars"])))
+        if not {"capture", "stop_capture"}.isdisjoint(said):
+            name = said.get("capture") or rule.name if "capture" in said else ""
+            rule = replace(rule, capture=Capture(name, end_name=said.get("stop_capture", "")))
+            self._ends[rule.name] = said
         return rule
+
+    def _with_end(self, rule: Rule, rules: Sequence[Rule]) -> Rule:
+        """The rule, whose capture has its end: a rule by its number, or so many bytes."""
+        said = self._ends.get(rule.name, {})
+        number, end = int(said.get(_RULE, len(rules))), None
+        if number < len(rules):
+            end = Reference(rules[number].name, rule.name_span)
+        elif size := next((int(v) for k, v in said.items() if k.endswith("_bytes")), 0):
+            octets = ir.repeat(ir.byte_class(((0, 255),)), size, size)
+            end = pattern_of(octets, f"{size} bytes", rule.name_span)
+        if end is None or rule.capture is None:
+            return rule
+        return replace(rule, capture=replace(rule.capture, end=end))
 
     def look_ahead(self, items: list[Any]) -> None:
         """(= choice), what xgrammar expects after the rule."""
@@ -183,7 +213,9 @@ class GbnfBuilder(EbnfBuilder):
         return self._macros.call(name, items[1:-1:2], span_over(items))
 
     def char_class(self, items: list[Token]) -> Pattern:
-        """[…] and [^…]"""
+        """[…] and [^…]; [^] is any character, as in xgrammar."""
+        if items[0] == "[^]":
+            return self.any_char(items)
         return class_pattern(items[0], _MEMBER, self._escape, self.report, self.limits)
 
     def any_char(self, items: list[Token]) -> Pattern:
@@ -223,3 +255,20 @@ class GbnfBuilder(EbnfBuilder):
         else:
             return int(text[2:], 16)
         return -1
+
+
+def _of_few_characters(body: Expr, most: int) -> Expr:
+    """Of the texts of a rule those of so many characters."""
+    if isinstance(body, Repetition) and body.min_times <= most and _is_character(body.item):
+        fewest = most if body.max_times is None else min(body.max_times, most)
+        return replace(body, max_times=fewest)
+    more = pattern_of(ir.repeat(ir.ANY_CHARACTER, most + 1, None), f".{{{most + 1},}}", body.span)
+    return Difference(body, more, body.span)
+
+
+def _is_character(expr: Expr) -> bool:
+    if not isinstance(expr, Pattern):
+        return False
+    node = expr.node
+    is_text = isinstance(node, ir.Lit) and len(node.data.decode("utf-8", "replace")) == 1
+    return is_text or isinstance(node, ir.CharClass)

@@ -148,15 +148,15 @@ class _Numbering:
     def add(self, position: int) -> None:
         """Number what a position leads to."""
         number = self._numbers[position]
-        if (times := self._layout.repetitions.times_at(position)) is not None:
+        if position not in self._positions.unlaid:
+            skips = dict.fromkeys(map(self._number, self._positions.epsilon[position]))
+            self.found.epsilon[number] = [target for target in skips if target != number]
+            self.found.arcs[number] = self._runs(self._positions.arcs[position], self._number)
+        elif (times := self._layout.repetitions.times_at(position)) is not None:
             behind = self._number(times.end)
             self._repeated.append((number, self._item(times.item), behind, times))
         elif (rule := self._layout.permutations.rule_at(position)) is not None:
             self._permuted.append((number, self._renumbered(rule)))
-        else:
-            skips = dict.fromkeys(map(self._number, self._positions.epsilon[position]))
-            self.found.epsilon[number] = [target for target in skips if target != number]
-            self.found.arcs[number] = self._runs(self._positions.arcs[position], self._number)
 
     def _runs(self, runs: Runs, numbered: Callable[[int], int]) -> Runs:
         """What a position reads and calls, over numbers."""
@@ -213,10 +213,12 @@ class _Numbering:
         return found
 
     def _behind(self, position: int) -> int:
-        """The position itself, or the one that alone follows it."""
+        """The position itself, or the one that alone follows it; only fronts stay unlaid."""
         positions, seen = self._positions, set[int]()
-        while not self._is_front(position):
+        while True:
             if position in positions.unlaid:
+                if self._is_front(position):
+                    break
                 positions.unlaid.pop(position).lay(position)
             if positions.arcs[position]:
                 break

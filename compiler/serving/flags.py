@@ -53,7 +53,8 @@ class FlagError(ValueError):
 def with_flags(options: SchemaOptions, flags: Mapping[str, Json]) -> SchemaOptions:
     """The options, as flags of vLLM, SGLang and xgrammar change them; None changes nothing.
 
-    Those by which keys are left out are ``closes`` and ``closed``. Raises ``FlagError``.
+    Those by which keys are left out are ``closes`` and ``closed``, and ``root_rule_name`` is of
+    grammars. Raises ``FlagError``.
     """
     said = {name: value for name, value in flags.items() if value is not None}
     for name in said:
@@ -119,6 +120,7 @@ _FLAGS: Mapping[str, type] = {
     "indent": int,
     "separators": tuple,
     "any_order": bool,
+    "root_rule_name": str,
     "strict_mode": bool,
     "disable_additional_properties": bool,
 }

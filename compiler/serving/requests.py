@@ -119,12 +119,16 @@ def request_of(
         schema = replace(schema, whitespace=whitespace)
     base = replace(base, tokenization=tokenization, schema=schema)
     written = {"style": style} | ({"reasoning": reasoning} if reasoning != DISABLED else {})
-    return _Reader(base, written, tuple(dialects), closes(flags or {})).read(fields)
+    reader = _Reader(base, written, tuple(dialects), closes(flags or {}))
+    reader.start = (flags or {}).get("root_rule_name")
+    return reader.read(fields)
 
 
 class _Reader:
     """Reads fields; each method has a value and its pointer, and gives None where it asks for
-    nothing. ``written``: how calls and thoughts are."""
+    nothing. ``written``: how calls and thoughts are; ``start``: the first rule of grammars."""
+
+    start: str | None = None
 
     def __init__(
         self,
@@ -351,6 +355,7 @@ class _Reader:
         if len(read) > 1:
             message = f"this can be read as {' or '.join(read)}, which may mean different things"
             raise RequestError(pointer, message, "a server may say which it takes")
+        self.options = replace(self.options, start=self.start or self.options.start)
         return self._request("grammar", read[0], text, pointer)
 
     def _listed_grammar(self, text: str, pointer: str) -> Request:

@@ -242,5 +242,19 @@ def test_attributes_of_xgrammars_rules() -> None:
     empty = Captures(read_checked('root ::= r "a"\nr[capture, lazy] ::= "a"*\n', options, "g"))
     assert empty.of(b"a") == {"r": [(0, 0)]}
     assert empty.of(b"aa") is None
-    with pytest.raises(DialectError, match="the attribute max_tokens=3 is not supported"):
-        read_checked('root[capture,max_tokens=3] ::= "a"', options, "g.gbnf")
+    for wrong in ("max_tokens=3", "max_chars=many", "lazy=1", 'capture=""', "capture=1"):
+        with pytest.raises(DialectError, match=f"the attribute {wrong} is not supported"):
+            read_checked(f'root[capture, {wrong}] ::= "a"', options, "g.gbnf")
+
+
+def test_ends_of_captures_that_xgrammar_prints() -> None:
+    """What is hidden of a capture is a number of bytes, or what a rule by its number reads."""
+    options = CompileOptions(dialect="gbnf")
+    body = (
+        'root ::= a "z"\na[capture="x", {}, stop_capture="m", lazy] ::= [a-z]* mark\nmark ::= "é"'
+    )
+    hidden = "capture_hidden_{}"
+    for said in ("stop_bytes=2", "suffix_bytes=1, capture_hidden_marker_rule_id=2"):
+        text = body.format(hidden.format(said))
+        found = Captures(read_checked(text, options, "g")).of("abéz".encode())
+        assert found == {"x": [(0, 2)], "m": [(2, 4)]}, said

@@ -277,8 +277,8 @@ def test_a_bracket_at_the_head_of_a_class_may_begin_a_range(text: str, members: 
 
 
 def test_gbnf_has_what_xgrammar_has_beside_it() -> None:
-    """More escapes, an open count, alternatives that begin lines, and look-ahead, which is noted
-    once for each rule and changes nothing."""
+    """More escapes, an open count, alternatives that begin lines, counts of characters, and
+    look-ahead, which is noted once for each rule and changes nothing."""
     text = 'root ::= "\\?\\\'\\a\\b\\f\\v\\0\\e"\n # c\n\n | [a\\?]{2, -1} (= [b]\n b)\nb ::= "b"\n'
     found = read_grammar(text, "gbnf")
     plain = read_grammar(
@@ -289,3 +289,6 @@ def test_gbnf_has_what_xgrammar_has_beside_it() -> None:
     assert without_places(tree_text(plain)) == without_places(tree_text(found))
     (note,) = found.notes
     assert "(= …)" in note.message
+    few = read_grammar("root[max_chars=2147483647] ::= [^]{3,}", "gbnf")
+    same = read_grammar("root ::= .{3,2147483647}", "gbnf")
+    assert without_places(tree_text(same)) == without_places(tree_text(few))
