@@ -75,8 +75,8 @@ class OfSchemas:
             rich_help_panel=panels.SCHEMA,
             metavar="KIND",
             help="Between the tokens of a text. flexible: any; compact: none; python: a space "
-            "after commas and colons; one: at most a space; N: at most N characters.  [default: "
-            "flexible]",
+            "after commas and colons; one: at most a space; N: at most N characters; "
+            "indent:N: lines as json.dumps indents them.  [default: flexible]",
         ),
     ] = None
     integer: Annotated[

@@ -164,7 +164,8 @@ class GbnfBuilder(EbnfBuilder):
     def _with_end(self, rule: Rule, rules: Sequence[Rule]) -> Rule:
         """The rule, whose capture has its end: a rule by its number, or so many bytes."""
         said = self._ends.get(rule.name, {})
-        number, end = int(said.get(_RULE, len(rules))), None
+        number = int(said.get(_RULE, len(rules)))
+        end: Expr | None = None
         if number < len(rules):
             end = Reference(rules[number].name, rule.name_span)
         elif size := next((int(v) for k, v in said.items() if k.endswith("_bytes")), 0):

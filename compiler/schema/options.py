@@ -1,5 +1,6 @@
 """What the caller wants of a schema's grammar, in one frozen object."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +37,8 @@ class SchemaOptions:
     - ``whitespace``: between the tokens of a text. ``flexible``: any number of spaces, tabs and
       line ends; ``compact``: none; ``python``: one space after each comma and colon; ``one``: at
       most one space; a number: at most so many characters; ``/x/``: what the whole of the pattern
-      x matches, which must be white space.
+      x matches, which must be white space; ``indent:2``: lines of members and items, each so many
+      spaces further in than the brackets around, as ``json.dumps`` writes.
     - ``integer``: ``plain`` writes integers in digits alone, ``decimal`` also as 1.0.
     - ``formats``: ``assert`` holds texts to the formats that are known, ``refuse-unknown`` refuses
       the others besides, ``ignore`` takes all of them for annotations. So it is with the contents
@@ -97,10 +99,13 @@ class SchemaOptions:
             from .patterns import white_space
 
             white_space(self.space_pattern)
+        elif self.indent is not None:
+            if self.order == ANY_ORDER:
+                raise ValueError("lines are indented where keys have an order")
         elif not is_named and self.most_spaces is None:
             raise ValueError(
-                f"whitespace must be flexible, compact, python, one, a number up to 1000 or a "
-                f"pattern between slashes, not {self.whitespace!r}"
+                f"whitespace must be flexible, compact, python, one, a number up to 1000, a "
+                f"pattern between slashes or indent:N, not {self.whitespace!r}"
             )
         for name in ("any_limit", "max_count", "max_conj"):
             given = getattr(self, name)
@@ -162,6 +167,12 @@ class SchemaOptions:
         """The pattern that ``whitespace`` is, None if it is none."""
         text = self.whitespace
         return text[1:-1] if len(text) > 1 and text[0] == text[-1] == "/" else None
+
+    @property
+    def indent(self) -> int | None:
+        """The spaces of ``indent:N``, 16 at most; None where ``whitespace`` is another."""
+        found = re.fullmatch("indent:([0-9]|1[0-6])", self.whitespace)
+        return int(found[1]) if found else None
 
     @property
     def most_spaces(self) -> int | None:

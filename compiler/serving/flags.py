@@ -24,6 +24,7 @@ X_GUIDANCE = "x-guidance"
 
 # What stands after commas and colons, as ``json.dumps`` and xgrammar name it.
 _SEPARATORS = {(",", ":"): COMPACT, (", ", ": "): PYTHON}
+_OF_LINES = (",", ": ")
 
 # Keywords whose schemas are of other values than the one at hand, in a list, by name, or alone.
 _LISTED, _NAMED = ("prefixItems",), ("properties", "patternProperties")
@@ -69,7 +70,7 @@ def with_flags(options: SchemaOptions, flags: Mapping[str, Json]) -> SchemaOptio
     if said.get("any_whitespace") is False:
         if pattern is not None:
             raise FlagError("whitespace_pattern", "there is to be none but as it is written")
-        options = replace(options, whitespace=_separated(said))
+        options = _changed(options, "indent", whitespace=_separated(said))
     elif said.get("max_whitespace_cnt") is not None:
         most = said["max_whitespace_cnt"]
         if most < 1:
@@ -78,9 +79,9 @@ def with_flags(options: SchemaOptions, flags: Mapping[str, Json]) -> SchemaOptio
     elif said.get("any_whitespace"):
         options = replace(options, whitespace=FLEXIBLE)
     if pattern is not None:
-        options = _spaced(options, pattern)
+        options = _changed(options, "whitespace_pattern", whitespace=f"/{pattern}/")
     if said.get("any_order"):
-        options = replace(options, order=ANY_ORDER)
+        options = _changed(options, "any_order", order=ANY_ORDER)
     return options
 
 
@@ -91,18 +92,20 @@ def closes(flags: Mapping[str, Json]) -> bool:
 
 def _separated(said: Mapping[str, Json]) -> str:
     if said.get("indent") is not None:
-        raise FlagError("indent", "lines that are indented by their depth are not enforced")
+        if tuple(said.get("separators", _OF_LINES)) != _OF_LINES:
+            raise FlagError("separators", f"where lines are indented there are but {_OF_LINES}")
+        return f"indent:{said['indent']}"
     written = tuple(said.get("separators", (", ", ": ")))
     if written not in _SEPARATORS:
         raise FlagError("separators", f"there are none but {' and '.join(map(str, _SEPARATORS))}")
     return _SEPARATORS[written]
 
 
-def _spaced(options: SchemaOptions, pattern: str) -> SchemaOptions:
+def _changed(options: SchemaOptions, flag: str, **changes: str) -> SchemaOptions:
     try:
-        return replace(options, whitespace=f"/{pattern}/")
+        return replace(options, **changes)  # type: ignore[arg-type]
     except ValueError as error:
-        raise FlagError("whitespace_pattern", str(error)) from None
+        raise FlagError(flag, str(error)) from None
 
 
 def _is(value: Json, expected: type) -> bool:

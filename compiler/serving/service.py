@@ -138,8 +138,9 @@ class CompileService:
         self._lock = threading.Lock()
         self._is_closed, self._process = False, os.getpid()
         self._asked: dict[str, _Asked] = {}
-        # Of bodies the keys of their artifacts, empty for those that ask for no format.
-        self._known: OrderedDict[str, str] = OrderedDict()
+        # The keys of bodies' artifacts by hashes, as bytes for there are many; empty for those that
+        # ask for no format.
+        self._known: OrderedDict[bytes, bytes] = OrderedDict()
         self._workers = Workers(name, workers)
         self._readers = ThreadPoolExecutor(1, thread_name_prefix="constrain-load")
 
@@ -251,16 +252,17 @@ class CompileService:
             message = f"this is no JSON of a request: {error}"
             self._end([future], ServiceError(message, 400, _REFUSED))
             return
-        number = sha256(said.encode("ascii") + b"\n" + octets).hexdigest()
+        number = sha256(said.encode("ascii") + b"\n" + octets).digest()
         with self._lock:
-            key = self._known.get(number)
-            if key is not None:
+            known = self._known.get(number)
+            if known is not None:
                 self._known.move_to_end(number)
-        if key == "":
+        if known == b"":
             self._metrics.count("no_format")
             self._end([future], None)
             return
-        self._join(f"body {number}", key or "", replace(job, text=text, key=key or ""), future)
+        key = "" if known is None else known.hex()
+        self._join(f"body {number.hex()}", key, replace(job, text=text, key=key), future)
 
     def _join(self, name: str, key: str, job: Job, future: Found) -> None:
         """Give what is open, wait with others for the same, or begin to look for it."""
@@ -379,7 +381,7 @@ class CompileService:
         if asked.job.how is None:
             return
         with self._lock:
-            self._known[asked.key.removeprefix("body ")] = key
+            self._known[bytes.fromhex(asked.key.removeprefix("body "))] = bytes.fromhex(key)
             while len(self._known) > _KNOWN:
                 self._known.popitem(last=False)
 

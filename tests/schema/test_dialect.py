@@ -155,6 +155,7 @@ def test_a_schema_inside_another_one_may_be_the_start() -> None:
         ("python", '{"a": 1}', '{"a":1}'),
         ("one", '{ "a" :1 }', '{"a":  1}'),
         ("2", '{\t "a":1}', '{"a":   1}'),
+        ("indent:1", '{\n "a": 1\n}', '{"a": 1}'),
     ],
 )
 def test_white_space_is_what_the_option_says(whitespace: str, accepted: str, rejected: str) -> None:

@@ -159,3 +159,29 @@ def test_valid_instances_are_members_unless_a_note_says_what_is_left_out(full: b
                     )
 
     assert accepted > 40
+
+
+def test_lines_are_indented_as_python_writes_them(full: bool) -> None:
+    """With ``indent:2`` those texts of an instance that ``json.dumps`` writes so, and no others, of
+    the instances whose texts on one line are members."""
+    checked = 0
+    for rng, found, made in cases(400 if full else 6, 4, whitespace="python"):
+        lines = members(found, formats="ignore", whitespace="indent:2", integer="decimal")
+        made = members(found, formats="ignore", whitespace="python", integer="decimal")
+        values = [instance(rng) for _ in range(6)] + [json.loads(text) for text in drawn(made, rng)]
+        for value in values:
+            text = json.dumps(value, indent=2, ensure_ascii=False)
+            assert lines.accepts(text) == made.allows(value), (json.dumps(found), text)
+            checked += text.count("\n") > 1
+            others = (text.replace("\n", "", 1), text.replace("\n ", "\n  ", 1), text + "\n")
+            for other in others:
+                assert other == text or not lines.accepts(other), (json.dumps(found), other)
+        for text in drawn(lines, rng):
+            written = json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+            assert _lines(written) == _lines(text), json.dumps(found)
+    assert checked > 5
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    """How far each line is indented, and how it ends."""
+    return [(len(line) - len(line.lstrip(" ")), line[-1:]) for line in text.split("\n")]

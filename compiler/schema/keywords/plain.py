@@ -98,7 +98,8 @@ def _is_usual(options: SchemaOptions, limits: Limits) -> bool:
     """Whether all that is proved here holds with these options and limits."""
     default = Limits()
     has_room = limits.states >= default.states and limits.memory >= default.memory
-    return options.order == FIXED and not options.schemas and has_room
+    is_usual = options.order == FIXED and options.indent is None and not options.schemas
+    return is_usual and has_room
 
 
 class _Scan:

@@ -27,6 +27,9 @@ from .writer import Writer, embedded_dfa
 
 _STAGE = "the schema's grammar"
 
+# Brackets around a value, where lines are indented by them.
+_DEEPEST = 32
+
 
 class Emitter(Writer):
     """Writes the rules of goals, each once: all that are named (``all_rules``), or those that are
@@ -35,13 +38,13 @@ class Emitter(Writer):
     def write_goals(self, *, but_plain: bool = False) -> None:
         """Write the rules of all goals that rules name, ``but_plain``: those of plain places, which
         are made when they are asked for. Raises ``Refused`` and ``LimitError``."""
-        waiting: dict[str, Goal] = {}
+        waiting: dict[str, tuple[Goal, int]] = {}
         while self._pending:
-            name, goal = self._pending.popitem()
+            name, (goal, depth) = self._pending.popitem()
             if but_plain and self.goals.is_plain(goal):
-                waiting[name] = goal
+                waiting[name] = goal, depth
                 continue
-            self._goal(goal)
+            self._goal(name, goal, depth)
             self.limits.check_resources(_STAGE, [self._name])
             self.limits.check_states(len(self.by_name), _STAGE, [self._name])
         self._pending = waiting
@@ -68,7 +71,7 @@ class Emitter(Writer):
         ``LimitError``, ``Refused``, and ``KeyError`` for any other name."""
         self.go_on_within(limits)
         if name in self._pending:
-            self._goal(self._pending[name])
+            self._goal(name, *self._pending[name])
             del self._pending[name]
         elif name in self._later:
             self._later[name]()
@@ -80,10 +83,10 @@ class Emitter(Writer):
         self.limits = limits
         self.goals.go_on_within(limits)
 
-    def _goal(self, goal: Goal) -> None:
+    def _goal(self, name: str, goal: Goal, depth: int) -> None:
         place = self.goals.nearest(goal)
         self._span = (place.span if place else None) or Span(0, 0)
-        self._name = self._names[goal]
+        self._name, self.depth = name, depth + (self.indent is not None)
         options: list[tree.Expr] = []
         for type_, written in self.by_type(goal):
             options += written
@@ -91,6 +94,7 @@ class Emitter(Writer):
                 texts = self.normal.texts_of(goal)
                 options += [] if texts is Ends.NONE else [self.texts(texts)]
         self.rule(self._name, options)
+        self.depth = 0
 
     def by_type(self, goal: Goal) -> Iterator[tuple[Type, list[tree.Expr]]]:
         """How the values of each type but strings are written that satisfy a goal."""
@@ -116,14 +120,27 @@ class Emitter(Writer):
         return self._numbers(cast("Numbers", self.normal.scalars(goal, Type.NUMBER)))
 
     def _arrays(self, goal: Goal) -> list[tree.Expr]:
+        if self._is_too_deep(goal):
+            return []
         found = self.normal.conjunctions(goal, Type.ARRAY)
         self._watch(found)
         return [one for each in found for one in array(each, self.normal, self)]
 
     def _objects(self, goal: Goal) -> list[tree.Expr]:
+        if self._is_too_deep(goal):
+            return []
         found = self.normal.conjunctions(goal, Type.OBJECT)
         self._watch(found)
         return objects(found, goal, self.normal, self)
+
+    def _is_too_deep(self, goal: Goal) -> bool:
+        """Whether lines are not indented so far, for what a value nests in has rules of its own."""
+        if self.depth <= _DEEPEST:
+            return False
+        place = self.goals.nearest(goal)
+        message = f"values in more than {_DEEPEST} brackets are left out"
+        self.notes.narrowed(place.pointer if place else "#", message)
+        return True
 
     def _watch(self, found: Iterable[Conjunction]) -> None:
         """Where some item or key of a set must be there, rules may have no way to their end."""

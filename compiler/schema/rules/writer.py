@@ -22,6 +22,7 @@ from ..patterns import white_space
 from ..places import Place
 from ..sets import Ends, Lengths, Names, Others, Texts, Within, decimal_text, quoted, spelled
 from .fixed_text import fixed_text
+from .lines import Lines
 
 # Lengths beside texts that are excluded, which are states of an automaton.
 _COUNTED_BESIDE = 256
@@ -52,7 +53,9 @@ class Writer:
         self.by_name: dict[str, tree.Rule] = {}
         # Whether some rule may have no text.
         self.may_be_empty = False
-        self._names: dict[Goal, str] = {}
+        # How many brackets stand around what is written, where lines are indented by them.
+        self.depth, self.indent, self._lines = 0, self.options.indent, Lines(self)
+        self._names: dict[tuple[Goal, int], str] = {}
         # The names of rules that are a goal's whole value, and of those that are repeated in texts.
         self.of_goals: set[str] = set()
         self.of_one_character: set[str] = set()
@@ -60,16 +63,17 @@ class Writer:
         self._wanted: dict[str, int] = {}
         self._taken: set[str] = set()
         self._terminals: dict[Hashable, str] = {}
-        # By name the goals without a rule so far, and terminals that are made when asked for.
-        self._pending: dict[str, Goal] = {}
+        # By name the goals without a rule so far, with their depth, and terminals that are made
+        # when asked for.
+        self._pending: dict[str, tuple[Goal, int]] = {}
         self._defers = defers
         self._later: dict[str, Callable[[], None]] = {}
         # Whether rules must be read at once: those of permutations, and of terminals that grow.
-        self.needs_all = self.options.marks_equal
+        self.needs_all = self.options.marks_equal or self.indent is not None
         # Commas and colons with their white space, which are the same expression everywhere.
-        self._marks: dict[str, tree.Expr] = {}
-        # Rules of what follows in an object, by what that is.
-        self.shared: dict[Hashable, str] = {}
+        self._marks: dict[tuple[str, int], tree.Expr] = {}
+        # Rules of what follows in an object, by the depth and what that is.
+        self._shared: dict[int, dict[Hashable, str]] = {}
         self._keep: list[Dfa] = []
         self._orders: dict[Goal, dict[int, int]] = {}
         # The keys that a place has schemas for, by its number.
@@ -79,7 +83,8 @@ class Writer:
         self._span = Span(0, 0)
         self._name = "#"
         known = {FLEXIBLE: None, COMPACT: 0, PYTHON: 0, ONE: 1}
-        self._most_spaces = known.get(self.options.whitespace, self.options.most_spaces)
+        usual = self.options.most_spaces if self.indent is None else 0
+        self._most_spaces = known.get(self.options.whitespace, usual)
 
     def begin(self, name: str, span: Span) -> None:
         """The rules that follow are those of ``name``, which stands at ``span``."""
@@ -99,13 +104,13 @@ class Writer:
 
     def value(self, goal: Goal) -> tree.Reference:
         """A value that satisfies a goal: the rule of that goal."""
-        name = self._names.get(goal)
+        name = self._names.get((goal, self.depth))
         if name is None:
             place = self.goals.nearest(goal)
             name = self._fresh("value" if goal == ANYTHING else place.pointer if place else "none")
-            self._names[goal] = name
+            self._names[goal, self.depth] = name
             self.of_goals.add(name)
-            self._pending[name] = goal
+            self._pending[name] = goal, self.depth
         return tree.Reference(name, self._span)
 
     def literal(self, data: str | bytes) -> tree.Literal:
@@ -140,6 +145,11 @@ class Writer:
         if most is not None and most >= len(parts):
             most = None
         return tree.Permutation(tuple(parts), separator, self._span, least, most)
+
+    @property
+    def shared(self) -> dict[Hashable, str]:
+        """Rules of what follows in an object, by what that is."""
+        return self._shared.setdefault(self.depth, {})
 
     def helper(self) -> str:
         """A name for a rule that a part of the goal at work needs."""
@@ -178,17 +188,30 @@ class Writer:
         return self._mark(":")
 
     def _mark(self, mark: str) -> tree.Expr:
-        found = self._marks.get(mark)
+        found = self._marks.get((mark, self.depth))
         if found is None:
-            if self.options.whitespace == PYTHON:
+            if mark == "," and self.depth:
+                found = self.literal(mark + self._line(self.depth))
+            elif self.options.whitespace == PYTHON or self.indent is not None:
                 found = self.literal(f"{mark} ")
             else:
                 found = self.sequence(self.space(), self.literal(mark), self.space())
-            self._marks[mark] = found
+            self._marks[mark, self.depth] = found
         return found
+
+    def _line(self, depth: int) -> str:
+        """The beginning of a line."""
+        return "\n" + " " * (depth * (self.indent or 0))
 
     def bracketed(self, first: str, inside: tree.Expr, last: str) -> tree.Expr:
         """What stands between brackets."""
+        if self.depth:
+            is_empty, some = self._lines.split(inside)
+            options: list[tree.Expr] = [self.literal(first + last)] if is_empty else []
+            if some is not None:
+                begin, end = first + self._line(self.depth), self._line(self.depth - 1) + last
+                options.append(self.sequence(self.literal(begin), some, self.literal(end)))
+            return self.choice(options)
         space = self.space()
         return self.sequence(self.literal(first), space, inside, space, self.literal(last))
 
