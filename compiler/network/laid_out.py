@@ -215,10 +215,8 @@ class _Numbering:
     def _behind(self, position: int) -> int:
         """The position itself, or the one that alone follows it; only fronts stay unlaid."""
         positions, seen = self._positions, set[int]()
-        while True:
+        while not self._is_front(position):
             if position in positions.unlaid:
-                if self._is_front(position):
-                    break
                 positions.unlaid.pop(position).lay(position)
             if positions.arcs[position]:
                 break
@@ -230,5 +228,7 @@ class _Numbering:
         return position
 
     def _is_front(self, position: int) -> bool:
+        if position not in self._positions.unlaid:
+            return False
         layout = self._layout
         return bool(layout.repetitions.times_at(position) or layout.permutations.rule_at(position))
