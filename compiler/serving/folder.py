@@ -26,13 +26,14 @@ from constrain.artifacts.read import load
 
 _LOG = logging.getLogger(__name__)
 
-# Of the limit, what may be written until sizes are looked at again, and what is left then.
+# Of the limit, what may be written until sizes are looked at again, for which there must be room
+# until then, and what is left where there is not.
 _BETWEEN, _LEFT = 1 / 16, 7 / 8
 
 
 class Folder:
-    """``root``: None for a temporary one. ``limit``: bytes of all files; those that were not used
-    for the longest time go when there are more. Threads may share it. Raises ``OSError``."""
+    """``root``: None for a temporary one. ``limit``: bytes of all artifacts; those that were not
+    used for the longest time go when there are more. Threads may share it. Raises ``OSError``."""
 
     def __init__(self, root: Path | None, limit: int) -> None:
         base = Path(tempfile.gettempdir(), f"constrain-{_user()}") if root is None else root / "own"
@@ -75,12 +76,12 @@ class Folder:
             self.make_room()
 
     def make_room(self) -> None:
-        """Remove the files that were not used for the longest time, if all are beyond the limit."""
+        """Remove the files that were not used for the longest time, if all are near the limit."""
         with self._lock:
             self._written = 0
         found = sorted(self._files())
         total = sum(size for _, size, _ in found)
-        if total <= self._limit:
+        if total <= self._limit * (1 - _BETWEEN):
             return
         for _, size, path in found:
             if total <= self._limit * _LEFT:

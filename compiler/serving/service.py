@@ -99,7 +99,7 @@ class CompileService:
       Its tables are made once a process, whatever number of artifacts is open.
     - ``folder``: where artifacts are kept by their keys, between runs too; several services may
       share one. By default a temporary one, which lasts as long as the service. ``folder_bytes``:
-      of all its files; the least recently used are removed when there are more.
+      of all artifacts in it; the least recently used are removed when there are more.
     - ``store``: a folder or URL of a store, such as ``compile_many`` fills, that is asked before
       anything is compiled; what is compiled is put there, too, unless ``read_only``. Trouble with
       it is logged, and no request fails by it. Its keys are those of thin artifacts.

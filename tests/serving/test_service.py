@@ -326,7 +326,8 @@ def test_a_machine_without_time_is_no_fault_of_a_request(monkeypatch: pytest.Mon
 
 
 def test_the_folder_forgets_what_was_not_used(tmp_path: Path) -> None:
-    """Beyond its limit the files go that were not used for the longest time; open ones go on."""
+    """Near its limit the files go that were not used for the longest time, and it is never beyond;
+    open ones go on."""
     texts = [f's ::= "file {i}";' for i in range(12)]
     with CompileService(default_path(), folder=tmp_path, workers=1) as service:
         found = [service.get(text, KBNF).result(60) for text in texts]
@@ -343,6 +344,11 @@ def test_the_folder_forgets_what_was_not_used(tmp_path: Path) -> None:
         assert service.get(texts[-1], KBNF).result(60).matcher().mask().any()
         assert service.metrics()["requests_folder"] == 1
     assert found[0].matcher().mask().any()
+    limit = 33 * max(sizes)
+    with CompileService(default_path(), folder=tmp_path, workers=1, folder_bytes=limit) as service:
+        for number in range(48):
+            service.get(f's ::= "another file {number}";', KBNF).result(60)
+            assert sum(path.stat().st_size for path in tmp_path.glob("*/*.cst")) <= limit
 
 
 def _keys(texts: list[str]) -> list[str]:

@@ -64,7 +64,7 @@ def _hostile(rng: random.Random) -> dict[str, Any]:
             {"structured_outputs": {"regex": f"(a|b)*{number}(a|b){{{number}}}(a|b)*c"}},
             {"structured_outputs": {"grammar": deep}},
             {"structured_outputs": {"json": "[" * 50_000}},
-            {"structured_outputs": {"choice": [f"{number}{'x' * 1_000_000}"]}},
+            {"structured_outputs": {"choice": [f"{number}{'x' * 10_000_000}"]}},
             {"response_format": {"type": "yaml", "number": number}},
             {"structured_outputs": {"json": {"$ref": f"#/{number}"}}},
         ]
