@@ -18,8 +18,8 @@ class Job:
     """Compile ``text`` by ``options``; errors say ``name``. The artifact has its ``key``'s name in
     the folder ``root``, and is written by way of the folder ``own`` (``folder``).
 
-    ``how``: then the text is the body of a request, which ``request_of`` reads by these options
-    besides; what it asks for has no key so far. ``only_key``: nothing is compiled.
+    ``how``: then there is the ``body`` of a request in its place, which ``request_of`` reads by
+    these options besides; what it asks for has no key so far. ``only_key``: nothing is compiled.
     """
 
     text: str
@@ -29,23 +29,27 @@ class Job:
     name: str = "<grammar>"
     key: str = ""
     how: Mapping[str, Any] | None = None
+    body: bytes = b""
     only_key: bool = False
 
-    def written(self) -> bytes:
-        """The job as a line of JSON, in which its text is the number of its bytes; and these."""
+    def written(self) -> tuple[bytes, bytes]:
+        """The job as a line of JSON, in which its body is a number of bytes; and these, of its text
+        where it has none."""
         content = {name: getattr(self, name) for name in self.__dataclass_fields__}
         # subtle: writing a long text as JSON would hold up the server's other threads.
-        octets = self.text.encode("utf-8", "surrogatepass")
-        content |= {"options": options_to_json(self.options), "text": len(octets)}
-        return json.dumps(content).encode("ascii") + b"\n" + octets
+        octets = self.text.encode("utf-8", "surrogatepass") if self.how is None else self.body
+        content |= {"options": options_to_json(self.options), "text": "", "body": len(octets)}
+        return json.dumps(content).encode("ascii") + b"\n", octets
 
     @classmethod
     def read(cls, line: bytes, stream: BinaryIO) -> "Job":
         """The inverse of ``written``: a line of a stream, and what follows."""
         content = json.loads(line)
-        text = stream.read(content["text"]).decode("utf-8", "surrogatepass")
-        options = options_of_json(content["options"])
-        return cls(**{**content, "options": options, "text": text})
+        content["body"] = stream.read(content["body"])
+        if content["how"] is None:
+            content["text"] = str(content["body"], "utf-8", "surrogatepass")
+            content["body"] = b""
+        return cls(**{**content, "options": options_of_json(content["options"])})
 
 
 @dataclass(frozen=True, slots=True)

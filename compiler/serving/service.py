@@ -246,13 +246,15 @@ class CompileService:
     def _ask(self, body: "bytes | str | Mapping[str, Any]", job: Job, future: Found) -> None:
         try:
             octets = _octets(body)
-            text = octets.decode("utf-8")
             said = json.dumps([options_to_json(job.options), job.how], sort_keys=True)
         except (RequestError, ValueError, TypeError, RecursionError) as error:
             message = f"this is no JSON of a request: {error}"
             self._end([future], ServiceError(message, 400, _REFUSED))
             return
-        number = sha256(said.encode("ascii") + b"\n" + octets).digest()
+        # subtle: a body may be long, and what threads free after each other is not given back.
+        hashed = sha256(said.encode("ascii") + b"\n")
+        hashed.update(octets)
+        number = hashed.digest()
         with self._lock:
             known = self._known.get(number)
             if known is not None:
@@ -262,7 +264,7 @@ class CompileService:
             self._end([future], None)
             return
         key = "" if known is None else known.hex()
-        self._join(f"body {number.hex()}", key, replace(job, text=text, key=key), future)
+        self._join(f"body {number.hex()}", key, replace(job, body=octets, key=key), future)
 
     def _join(self, name: str, key: str, job: Job, future: Found) -> None:
         """Give what is open, wait with others for the same, or begin to look for it."""

@@ -68,7 +68,7 @@ def _compiled(compiler: Compiler, tokenizer: TokenizerKey, job: Job) -> Outcome:
     try:
         text, options, name, root = job.text, job.options, job.name, Path(job.root)
         if job.how is not None:
-            request = request_of(_body(text), options=options, **job.how)
+            request = request_of(_read_json(job.body), options=options, **job.how)
             if request is None:
                 return Outcome()
             text, options, name = request.text, request.options, request.name
@@ -90,9 +90,9 @@ def _compiled(compiler: Compiler, tokenizer: TokenizerKey, job: Job) -> Outcome:
         return Outcome(f"internal error: {type(error).__name__}: {error}", _DEFECT)
 
 
-def _body(text: str) -> Any:
+def _read_json(octets: bytes) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(octets.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise RequestError("", f"this is no JSON: {error}") from None
 

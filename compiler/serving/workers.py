@@ -9,7 +9,7 @@ its job; the next job has a new one.
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
@@ -130,7 +130,7 @@ class _Process:
     def outcome(self, job: Job) -> Outcome:
         """What becomes of a job; afterwards ``is_over`` says whether the process is of no use."""
         if not self._is_ready:
-            started = self._answer_to(b"", _START)
+            started = self._answer_to((), _START)
             if started.exit_code:
                 self.is_over = True
                 return started
@@ -156,7 +156,7 @@ class _Process:
                 if pipe is not None:
                     pipe.close()
 
-    def _answer_to(self, line: bytes, seconds: float) -> Outcome:
+    def _answer_to(self, pieces: Iterable[bytes], seconds: float) -> Outcome:
         """The next outcome, which says so if the process ends, or has to be ended, before."""
         stdin, stdout = self._running.stdin, self._running.stdout
         assert stdin is not None
@@ -175,7 +175,8 @@ class _Process:
 
         threading.Thread(target=watch, daemon=True).start()
         try:
-            stdin.write(line)
+            for piece in pieces:
+                stdin.write(piece)
             stdin.flush()
             answer = stdout.readline()
         except (OSError, ValueError):

@@ -221,12 +221,14 @@ def test_the_key_says_all_that_an_artifact_depends_on(tmp_path: Path) -> None:
 
 @pytest.mark.quick
 def test_jobs_and_outcomes_are_lines_of_json() -> None:
-    """Read back as they were, the text after its line; an unknown field is an error."""
+    """Read back as they were, the text or the body after its line; an unknown field is an error."""
     schema = SchemaOptions(schemas=(("https://a/", "b"),), whitespace="one")
     options = CompileOptions(schema=schema, eos=("<a>", 3), limits=Limits(seconds=2).started())
-    job = Job('s ::= "\n\u20ac";', options, "out", "own", how={"style": "json"})
-    line, _, text = job.written().partition(b"\n")
-    assert Job.read(line, io.BytesIO(text + b"next")) == job
+    job = Job("", options, "out", "own", how={"style": "json"}, body=b"\xff\n{}")
+    for each in (job, Job('s ::= "\n\u20ac";', options, "out", "own")):
+        line, text = each.written()
+        assert line.endswith(b"}\n")
+        assert Job.read(line, io.BytesIO(text + b"next")) == each
     outcome = Outcome("line 1\nline 2", 2)
     assert Outcome.of_line(outcome.to_line()) == outcome
     unknown = json.loads(line)

@@ -7,7 +7,6 @@ compilations; memory does not grow. Without --full it is a short time.
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
-import gc
 import json
 import os
 import random
@@ -128,8 +127,6 @@ def test_all_requests_are_answered_and_masks_are_right(
                     if here.matcher().mask().tobytes() != artifact.matcher().mask().tobytes():
                         wrong.append(body)
             if begin >= count // 5:
-                # What was closed is gone when its cycles are collected.
-                gc.collect()
                 held.append(resident_bytes_of(os.getpid()))
         metrics = [service.metrics() for service in services]
 
