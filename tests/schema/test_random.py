@@ -183,5 +183,8 @@ def test_lines_are_indented_as_python_writes_them(full: bool) -> None:
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
-    """How far each line is indented, and how it ends."""
-    return [(len(line) - len(line.lstrip(" ")), line[-1:]) for line in text.split("\n")]
+    """How far each line is indented, and with which mark it ends."""
+    ends = [line[-1:] if line[-1:] in ",{}[]" else "" for line in text.split("\n")]
+    return [
+        (len(x) - len(x.lstrip(" ")), end) for x, end in zip(text.split("\n"), ends, strict=True)
+    ]

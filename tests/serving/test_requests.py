@@ -17,6 +17,7 @@ from constrain.compiler import CompileOptions, Compiler, SchemaOptions, Tokenize
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.pipeline import build_engine
 from constrain.compiler.serving.engines import request_for
+from constrain.compiler.serving.flags import FlagError
 from constrain.compiler.serving.requests import Request, RequestError, request_of
 from constrain.compiler.tool_calls import STYLES
 
@@ -376,6 +377,38 @@ def test_options_of_a_server_are_those_of_all_requests() -> None:
     )
     with pytest.raises(ValueError, match="style must be one of json, hermes"):
         request_of(fields, style="xml")
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ({"indent": 2}, "indent:2"),
+        ({"indent": 0, "separators": [",", ": "]}, "indent:0"),
+        ({"indent": 2, "separators": [", ", ": "]}, "separators: where lines are indented"),
+        ({"indent": 99}, "indent: whitespace must be"),
+        (
+            {"indent": 2, "any_order": True},
+            "any_order: lines are indented where keys have an order",
+        ),
+        ({"indent": None}, "python"),
+        ({"separators": [",", ":"]}, "compact"),
+        ({"root_rule_name": 1}, "root_rule_name: this must be a string"),
+    ],
+)
+def test_flags_of_white_space_are_read_or_refused(flags: dict[str, Any], expected: str) -> None:
+    """As ``json.dumps`` has them, where white space is not any; a root rule is of grammars."""
+    said = {"any_whitespace": False, **flags}
+    if ": " in expected:
+        with pytest.raises(FlagError, match=f"^{expected}"):
+            request_of({"json_schema": {}}, flags=said)
+        return
+    schema = _read({"json_schema": {}}, flags=said).options.schema
+    assert expected == (schema and schema.whitespace)
+    said["root_rule_name"] = "a"
+    text = 'a ::= "a"\nroot ::= a'
+    grammar = _read({"ebnf": text}, flags=said, dialects=("gbnf",))
+    assert "a" == grammar.options.start
+    assert _read({"json_schema": {}}, flags=said).options.start is None
 
 
 def test_a_request_compiles_as_it_says(default_tokenizer: Tokenizer) -> None:
