@@ -8,6 +8,7 @@ are named by the pointer of the schema that they are made of.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import cast
 
 from ...automata import boolean
@@ -22,6 +23,7 @@ from ..notes import EXPONENTS, NUMBERS
 from ..options import PLAIN
 from ..sets import Ends, Numbers, Values, remembered
 from .items import array
+from .lines import Lines
 from .members import objects
 from .writer import Writer, embedded_dfa
 
@@ -82,6 +84,21 @@ class Emitter(Writer):
         """Keep to these limits from here on, the same ones by another clock."""
         self.limits = limits
         self.goals.go_on_within(limits)
+
+    @cached_property
+    def _lines(self) -> Lines:
+        return Lines(self)
+
+    def bracketed(self, first: str, inside: tree.Expr, last: str) -> tree.Expr:
+        """What stands between brackets, on lines of its own where they are indented."""
+        if not self.depth:
+            return super().bracketed(first, inside, last)
+        is_empty, some = self._lines.split(inside)
+        options: list[tree.Expr] = [self.literal(first + last)] if is_empty else []
+        if some is not None:
+            begin, end = first + self.line(self.depth), self.line(self.depth - 1) + last
+            options.append(self.sequence(self.literal(begin), some, self.literal(end)))
+        return self.choice(options)
 
     def _goal(self, name: str, goal: Goal, depth: int) -> None:
         place = self.goals.nearest(goal)

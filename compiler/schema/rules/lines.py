@@ -9,18 +9,15 @@
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ...grammar import tree
-
-if TYPE_CHECKING:
-    from .writer import Writer
+from .writer import Writer
 
 
 class Lines:
     """Of the rules of a writer, those of goals and terminals match no empty text."""
 
-    def __init__(self, writer: "Writer") -> None:
+    def __init__(self, writer: Writer) -> None:
         self._writer = writer
         # Of rules whether they match the empty text, and what else they match, if anything.
         self._known: dict[str, tuple[bool, tree.Expr | None]] = {}

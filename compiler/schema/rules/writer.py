@@ -22,7 +22,6 @@ from ..patterns import white_space
 from ..places import Place
 from ..sets import Ends, Lengths, Names, Others, Texts, Within, decimal_text, quoted, spelled
 from .fixed_text import fixed_text
-from .lines import Lines
 
 # Lengths beside texts that are excluded, which are states of an automaton.
 _COUNTED_BESIDE = 256
@@ -54,7 +53,7 @@ class Writer:
         # Whether some rule may have no text.
         self.may_be_empty = False
         # How many brackets stand around what is written, where lines are indented by them.
-        self.depth, self.indent, self._lines = 0, self.options.indent, Lines(self)
+        self.depth, self.indent = 0, self.options.indent
         self._names: dict[tuple[Goal, int], str] = {}
         # The names of rules that are a goal's whole value, and of those that are repeated in texts.
         self.of_goals: set[str] = set()
@@ -191,7 +190,7 @@ class Writer:
         found = self._marks.get((mark, self.depth))
         if found is None:
             if mark == "," and self.depth:
-                found = self.literal(mark + self._line(self.depth))
+                found = self.literal(mark + self.line(self.depth))
             elif self.options.whitespace == PYTHON or self.indent is not None:
                 found = self.literal(f"{mark} ")
             else:
@@ -199,19 +198,12 @@ class Writer:
             self._marks[mark, self.depth] = found
         return found
 
-    def _line(self, depth: int) -> str:
+    def line(self, depth: int) -> str:
         """The beginning of a line."""
         return "\n" + " " * (depth * (self.indent or 0))
 
     def bracketed(self, first: str, inside: tree.Expr, last: str) -> tree.Expr:
         """What stands between brackets."""
-        if self.depth:
-            is_empty, some = self._lines.split(inside)
-            options: list[tree.Expr] = [self.literal(first + last)] if is_empty else []
-            if some is not None:
-                begin, end = first + self._line(self.depth), self._line(self.depth - 1) + last
-                options.append(self.sequence(self.literal(begin), some, self.literal(end)))
-            return self.choice(options)
         space = self.space()
         return self.sequence(self.literal(first), space, inside, space, self.literal(last))
 
