@@ -1,8 +1,7 @@
 """Canonical masks of recursive transition networks: the tokens with which encodings go on.
 
 sections network.*, cuts.*, pairs.*   pretokenized.PretokenizedNetwork
-  -> byte_edges       where states lead, and by which bytes
-  -> reached_pairs    which states come together
+  -> byte_edges       where states lead, and by which bytes; which come together
   -> live_sets        from which pre-tokenizer states texts go on to their end
   -> contexts         what a stack leaves possible
   -> settled_sets     the same of sets of parts, whose order does not matter

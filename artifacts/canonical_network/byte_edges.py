@@ -1,6 +1,11 @@
-"""Byte edges of a network beside a pre-tokenizer DFA: where states lead, and by which bytes."""
+"""Byte edges of a network beside a pre-tokenizer DFA: where states lead, and by which bytes.
 
-from collections.abc import Sequence
+reading_of    the edges of all states
+reached       what they lead to beside the pre-tokenizer DFA, with calls and returns
+"""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
@@ -8,9 +13,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..network.sets import NO_SEPARATOR
 from ..network.tables import DEAD, NetworkTables
+from ..pretokenizer.byte_sets import ByteSets
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.distinct import distinct
+from ..tokens.watch import Watch, unwatched
 
 # By state of a network where bytes lead, and which, as columns of the pre-tokenizer's table, int64.
 Reading: TypeAlias = Sequence[Sequence[tuple[int, bytes]]]
@@ -64,6 +72,50 @@ def reading_of(tables: NetworkTables, pretokenizer: PretokenizerDfa) -> Reading:
     return found
 
 
+def reached(
+    tables: NetworkTables,
+    reading: Reading,
+    sets: ByteSets,
+    begun: Mapping[int, int],
+    watch: Watch = unwatched,
+) -> list[int]:
+    """Of each state the set of pre-tokenizer states that texts lead to, by bytes, calls and
+    returns; ``begun``: in which texts begin.
+
+    After a call that may end in q each frame is taken beside q, whoever called: so there are pairs
+    among them that no text leads to.
+    """
+    frames = _resumed(tables).tolist()
+    starts = [{start for start, _ in calls} for calls in tables.calls]
+    # Of each state what is reached, and what of that is new.
+    found, new = [0] * tables.states, [0] * tables.states
+    todo, ended = deque[int](), 0
+
+    def reach(state: int, more: int) -> None:
+        more &= ~found[state]
+        if more:
+            found[state] |= more
+            if not new[state]:
+                todo.append(state)
+            new[state] |= more
+
+    for state, pre_states in begun.items():
+        reach(state, pre_states)
+    while todo:
+        state = todo.popleft()
+        fresh, new[state] = new[state], 0
+        watch(fresh.bit_count() * (1 + len(reading[state])), 0)
+        for target, columns in reading[state]:
+            reach(target, sets.after(columns, fresh))
+        for start in starts[state]:
+            reach(start, fresh)
+        if tables.accepting[state] and (ending := fresh & ~ended):
+            ended |= ending
+            for frame in frames:
+                reach(frame, ending)
+    return found
+
+
 def _joint_columns(
     tables: NetworkTables, pretokenizer: PretokenizerDfa
 ) -> tuple[NDArray[np.int64], ...]:
@@ -73,3 +125,15 @@ def _joint_columns(
     _, octets = np.unique(np.where(used, keys, -1), return_index=True)
     octets = octets[used[octets]]
     return tables.classes[octets].astype(np.int64), pretokenizer.classes[octets].astype(np.int64)
+
+
+def _resumed(tables: NetworkTables) -> NDArray[np.int64]:
+    """The states in which something goes on where a call ends."""
+    returns, counters = tables.call_returns, tables.counters
+    if counters is not None:
+        plain, sets = returns[returns < tables.states], counters.sets
+        returns = np.concatenate((plain, counters.items, counters.backs))
+        if sets is not None:
+            between = sets.separators[sets.separators != NO_SEPARATOR]
+            returns = np.concatenate((returns, sets.parts, sets.backs, between))
+    return np.unique(returns).astype(np.int64)

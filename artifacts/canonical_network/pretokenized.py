@@ -27,20 +27,19 @@ from ..container.sections import Arrays, check_trie
 from ..network.configurations import Network
 from ..network.prefixed import behind_prefix
 from ..network.tables import NetworkTables
-from ..pretokenizer.byte_sets import ByteSets
+from ..pretokenizer.byte_sets import ByteSets, of_flags
 from ..pretokenizer.dfa import PretokenizerDfa
 from ..tokens.memo import CacheBudget
 from ..tokens.sharing import recent
 from ..tokens.trie import Trie, trie_arrays, trie_of
 from ..tokens.vocabulary import Vocabulary
 from ..tokens.watch import Watch, unwatched
-from .byte_edges import Reading, reading_of
+from .byte_edges import Reading, reached, reading_of
 from .certificates import Certificates, Place
 from .check import APART_TRIE, MERGED_TRIE
 from .contexts import Contexts, StackContexts
 from .live_octets import LiveOctets
 from .liveness import DeadEnds
-from .reached_pairs import begun, reached
 from .splits import Splits
 from .trie_walk import TokenWalks, token_tries
 
@@ -130,8 +129,18 @@ class PretokenizedNetwork:
 
     @cached_property
     def reached(self) -> Sequence[int]:
-        """Of each state of the network the set of pre-tokenizer states that texts lead to."""
-        return reached(self, begun(self))
+        """Of each state of the network the set of pre-tokenizer states that texts lead to, also
+        after a prompt, which ends between characters. Beside the inert DFA they may begin wherever
+        the reader is."""
+        tables, sets = self.network.tables, self.sets
+        if self.reader is not None:
+            begun = dict(enumerate(self.reader.reached))
+        else:
+            prompted = tables.start if self.continued is None else self.continued
+            between = sets.between(self.pretokenizer.classes) | self.final
+            begun = {prompted: of_flags(between) & sets.all}
+            begun[tables.start] = begun.get(tables.start, 0) | 1 << self.pretokenizer.start
+        return reached(tables, self.byte_edges, sets, begun, self.watch)
 
     @cached_property
     def byte_edges(self) -> Reading:

@@ -9,9 +9,9 @@ import pytest
 from support.network import inline_up_to
 
 from constrain.artifacts.canonical_network import live_octets
+from constrain.artifacts.canonical_network.closure.joint_walks import meet_all_pairs
 from constrain.artifacts.canonical_network.live_octets import LiveOctets, OctetsAfter, flags_of
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
-from constrain.artifacts.canonical_network.reached_pairs import meet_all_pairs
 from constrain.compiler import CompileOptions, Tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.canonical_network.sections import merge

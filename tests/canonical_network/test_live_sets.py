@@ -5,18 +5,15 @@
 import random
 from contextlib import suppress
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 from support.grammars import random_grammar
 from support.network import network_of
 
-from constrain.artifacts.canonical_network.byte_edges import reading_of
+from constrain.artifacts.canonical_network.byte_edges import reached, reading_of
 from constrain.artifacts.canonical_network.certificates import distances
 from constrain.artifacts.canonical_network.live_sets import LiveSets
-from constrain.artifacts.canonical_network.reached_pairs import reached
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.pretokenizer.byte_sets import ByteSets
 from constrain.artifacts.pretokenizer.dfa import PretokenizerDfa
@@ -135,14 +132,8 @@ def test_what_texts_lead_to_is_reached() -> None:
             tables, pretokenizer = network_of(random_grammar(rng)), random_pretokenizer(rng)
             returns = returns_via_rounds(tables, pretokenizer)
             sets, begun = ByteSets(pretokenizer.table), rng.sample(range(1, WIDTH), 2)
-            byte_edges = reading_of(tables, pretokenizer)
-            beside: Any = SimpleNamespace(
-                sets=sets,
-                network=SimpleNamespace(tables=tables),
-                byte_edges=byte_edges,
-                watch=unwatched,
-            )
-            found = reached(beside, {tables.start: sum(1 << q for q in begun)})
+            starts = {tables.start: sum(1 << q for q in begun)}
+            found = reached(tables, reading_of(tables, pretokenizer), sets, starts)
             pending = [(tables.start, q) for q in begun]
             met = set(pending)
             while pending:

@@ -18,13 +18,13 @@ from constrain.artifacts.canonical_network.closure.context_status import (
     IS_UNDECIDED,
     StatusByContext,
 )
+from constrain.artifacts.canonical_network.closure.joint_walks import meet_all_pairs
 from constrain.artifacts.canonical_network.closure.pair_walks import PairWalks
 from constrain.artifacts.canonical_network.closure.token_liveness import (
     DecidedBlocks,
     Liveness,
 )
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
-from constrain.artifacts.canonical_network.reached_pairs import meet_all_pairs
 from constrain.artifacts.canonical_network.trie_walk import Frames, Landing
 from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.walk import kernel as as_it_stands

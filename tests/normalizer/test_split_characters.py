@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from support.corpus.tokenizer_case import Case
 from support.normalizer import WIDE, compiled
 
+from constrain.artifacts.canonical_network.closure.joint_walks import meet_all_pairs
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
-from constrain.artifacts.canonical_network.reached_pairs import meet_all_pairs
 from constrain.artifacts.dfa.byte_dfa import TokenRuns
 from constrain.artifacts.network.configurations import BOTTOM
 from constrain.artifacts.normalizer.machine import WithNormalForm

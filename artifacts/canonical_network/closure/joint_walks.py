@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from ...network.tables import DEAD, NetworkTables
 from ...tokens.trie import Trie, ranges
 from ...tokens.watch import Watch
-from ..byte_edges import ByteEdges
+from ..byte_edges import ByteEdges, reached
 from ..contexts import TEXT_END, Contexts
 from ..pretokenized import PretokenizedNetwork
-from ..reached_pairs import meet_all_pairs
 
 # The call that is the text itself: no frame is 0.
 TEXT = 0
@@ -63,6 +62,22 @@ class Joint:
         found: NDArray[np.int64] = np.unique(np.concatenate(edges))
         offsets = np.searchsorted(found, np.arange(size + 1) * size).astype(np.int64)
         return found % size, offsets
+
+
+def meet_all_pairs(network: PretokenizedNetwork) -> None:
+    """Number all pairs of ``network.contexts`` that texts lead to, and those after the ones that
+    were met."""
+    contexts, begun = network.contexts, dict(enumerate(network.reached))
+    # Those of the reader are pairs here as well.
+    for each in (network, network.reader):
+        pairs = () if each is None else (each.contexts.states[1:], each.contexts.pre_states[1:])
+        for state, pre_state in zip(*(array.tolist() for array in pairs), strict=True):
+            begun[state] |= 1 << pre_state
+    tables, edges = network.network.tables, network.byte_edges
+    for state, found in enumerate(reached(tables, edges, network.sets, begun, network.watch)):
+        if found:
+            pre_states = np.flatnonzero(network.sets.flags(found))
+            contexts.numbers(np.full(len(pre_states), state), pre_states)
 
 
 def joint_table(network: PretokenizedNetwork) -> Joint:
