@@ -117,7 +117,8 @@ def _head(tokens: Sequence[Token], style: Style) -> tuple[str, str]:
         return (found[1], found[2]) if found else ("", _SPACE.sub(" ", last))
     parts = [_squeezed(token, style) for token in names]
     if not style.tight:
-        return " ".join(parts), str(last)
+        attributes, bracket, sign = last.rpartition("]")  # Of GBNF, right after the name.
+        return " ".join(parts) + attributes + bracket, sign.strip()
     spaced = ("COMMA", "OVERRIDE")
     return "".join(p + " " * (t.type in spaced) for p, t in zip(parts, names, strict=True)), last
 

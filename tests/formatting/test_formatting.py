@@ -102,8 +102,9 @@ def test_the_tree_and_the_comments_are_the_same_and_nothing_changes_twice(path: 
         ),
         (
             "gbnf",
-            'root ::= "a" # 1\n | "b" |\n# 2\n "c"\nb ::= [a-z]{ 1, 2 }',
-            'root ::= "a" | # 1\n         "b" |\n         # 2\n         "c"\nb ::= [a-z]{1,2}\n',
+            'root ::= "a" # 1\n | "b" |\n# 2\n "c"\nb[lazy,capture="x"]::= [a-z]{ 1, 2 }',
+            'root ::= "a" | # 1\n         "b" |\n         # 2\n         "c"\n'
+            'b[lazy,capture="x"] ::= [a-z]{1,2}\n',
         ),
         (
             "lark",
