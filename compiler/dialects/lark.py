@@ -15,6 +15,7 @@ from ..diagnostics import Diagnostic, Span
 from ..grammar.lazy_quantifiers import with_joined_looks
 from ..grammar.tree import Difference, Expr, Rule
 from ..grammar.tree import Token as TokenNode
+from ..unicode.properties import with_other_cases
 from .builder import (
     Item,
     Token,
@@ -25,7 +26,6 @@ from .builder import (
     span_over,
     unescape,
 )
-from .characters import either_case
 from .lark_attributes import AttributesBuilder, any_text
 from .lark_statements import EXPECTED, HINTS, MISTAKES, Change
 from .regex import parse_pattern
@@ -147,12 +147,13 @@ class LarkBuilder(AttributesBuilder):
         return sequence
 
     def string(self, items: list[Token]) -> Expr:
-        """A quoted text, in either case if an i stands after it."""
+        """A quoted text, in all cases if an i stands after it, as a regex has it under i."""
         token, span = items[0], items[0].span
         text = self._text(token)
         if not token.endswith("i"):
             return literal_of(text, span)
-        return pattern_of(either_case(text), str(token), span, "string")
+        cases = (ir.char_class(with_other_cases(((ord(char), ord(char)),))) for char in text)
+        return pattern_of(ir.seq(*cases), str(token), span, "string")
 
     def range(self, items: list[Token]) -> Expr:
         """Two characters with .. between them."""

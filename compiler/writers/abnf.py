@@ -46,8 +46,7 @@ class AbnfStyle(Style):
 
     def pattern(self, pattern: Pattern) -> Text | None:
         """A text in either case is a string; regexes are spelled out."""
-        text = pattern.text
-        if pattern.kind == "string" and (found := _EITHER_CASE.fullmatch(text)):
+        if self.keeps_cases(pattern) and (found := _EITHER_CASE.fullmatch(pattern.text)):
             return Text('"' + found[1].replace(r"\\", "\\") + '"', ATOM)
         code = one_character(pattern)
         return None if code is None else self.characters(((code, code),))
@@ -66,7 +65,7 @@ class AbnfStyle(Style):
 def write_abnf(grammar: Grammar) -> str:
     """The grammar as ABNF, its start rule first; one rule for each name. Raises ``WriterError``."""
     names = unique_names(grammar, _valid, alike=str.lower)
-    bodies = bodies_by_name(grammar, AbnfStyle(), names, [grammar.start])
+    bodies = bodies_by_name(grammar, AbnfStyle(grammar.source.dialect == "abnf"), names, [grammar.start])
     core = set(_core_rules(grammar)) if grammar.source.dialect == "abnf" else set[str]()
     lines = (f"{names[name]} = {body}\n" for name, body in bodies.items() if name not in core)
     return "".join(lines)

@@ -50,7 +50,7 @@ class LarkStyle(Style):
 
     def pattern(self, pattern: Pattern) -> Text | None:
         """A regex between slashes, or a text in either case."""
-        if pattern.kind in ("string", "structured"):
+        if pattern.kind == "structured" or self.keeps_cases(pattern):
             return Text(pattern.text, ATOM)
         return _regex(node_text(pattern.node, RegexStyle()))
 
@@ -115,7 +115,7 @@ def write_lark(grammar: Grammar) -> str:
     )
     # Their text stands where they are used.
     names |= {each.name: each.text for each in grammar.embedded}
-    style = LarkStyle()
+    style = LarkStyle(grammar.source.dialect == "lark")
     heads: dict[str, Rule] = {}
     for rule in grammar.rules:
         heads.setdefault(rule.name, rule)

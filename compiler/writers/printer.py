@@ -68,11 +68,20 @@ def can_be_named(token: Token) -> bool:
 
 class Style(ABC):
     """How a dialect writes the parts; any method may raise ``NoCounterpart``. ``name``: what
-    messages call the dialect."""
+    messages call the dialect; ``is_own``: the grammar was written in it."""
 
     name: str
     joiner = " "
     bar = " | "
+
+    def __init__(self, is_own: bool = False) -> None:
+        self.is_own = is_own
+
+    def keeps_cases(self, pattern: Pattern) -> bool:
+        """Whether a pattern is a text in either case that means the same in this dialect: of K and
+        S, and beyond ASCII, some have more cases than others."""
+        has_more = re.search(r"[KkSs]|[^\0-\x7f]", pattern.text)
+        return pattern.kind == "string" and (self.is_own or not has_more)
 
     @abstractmethod
     def literal(self, data: bytes) -> Text:

@@ -1,6 +1,7 @@
 """Lark's templates and imports, and what llguidance adds: & and ~, lazy, suffix, stop, counts."""
 
 import random
+import re
 import time
 from collections.abc import Iterator
 from itertools import product
@@ -52,8 +53,6 @@ def bodies(seed: int, count: int) -> Iterator[str]:
 
 def of_regex(regex: str, longest: int = 9) -> set[str]:
     """All members up to a length, by Python's own."""
-    import re
-
     compiled = re.compile(regex)
     every = ("".join(t) for n in range(longest + 1) for t in product(ALPHABET, repeat=n))
     return {text for text in every if compiled.fullmatch(text)}
@@ -137,6 +136,15 @@ def test_imported_rules_bring_what_they_use(tmp_path: Path) -> None:
     (tmp_path / "g.lark").write_text(grammar, encoding="utf-8")
     told = constrain("explain", "g.lark", "-", stdin=b"aabb", folder=tmp_path)
     assert (told.returncode, told.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("char", "kKsſ\u212aaéµσςßǆ1")
+def test_a_text_in_all_cases_has_those_of_python_s_re(char: str) -> None:
+    """Of one character, and of nothing longer; the two without a dot, or with one, apart."""
+    found = build_automaton(f'start: "{char}"i', dialect="lark").dfa
+    every = {chr(code) for code in range(0x2200)} - {*"\u0130\u0131"}
+    expected = {other for other in every if re.fullmatch(char, other, re.IGNORECASE)}
+    assert expected == {other for other in every if found.accepts(other.encode())}
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ PAIRS: dict[str, tuple[str, str, list[str], list[str]]] = {
     ),
     "both cases": (
         "grammar G; options { caseInsensitive = true; } r : 'Select' ID ; ID : [a-c] '1' ;",
-        'start: "select"i ID\nID: /[a-cA-C]1/',
+        "start: /[sS][eE][lL][eE][cC][tT]/ ID\nID: /[a-cA-C]1/",
         ["SELECTa1", "selectC1"],
         ["selectd1"],
     ),
