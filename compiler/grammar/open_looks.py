@@ -174,14 +174,20 @@ class _Neighbours:
         # Of each pattern, and rule, the bytes that it may begin with; the edge, if it may be empty.
         self._first_of: dict[int, int] = {}
         self._first: dict[str, int] = {}
-        before = None
-        while before != self._first:
-            before = dict(self._first)
-            for rule in grammar.rules:
-                self._first[rule.name] = self._first.get(rule.name, 0) | self._begins(rule.body)
         bodies: dict[str, list[Expr]] = {}
+        users: dict[str, list[str]] = {}
         for rule in grammar.rules:
             bodies.setdefault(rule.name, []).append(rule.body)
+            for use in rule.uses:
+                users.setdefault(use.name, []).append(rule.name)
+        # Used rules mostly stand after their users, and are looked at before them.
+        unsettled = dict.fromkeys(bodies)
+        while unsettled:
+            name, _ = unsettled.popitem()
+            found = _any(map(self._begins, bodies[name]))
+            if found != self._first.get(name):
+                self._first[name] = found
+                unsettled |= dict.fromkeys(users.get(name, ()))
         ignored = _any(map(self._begins, grammar.ignored)) & ~_EDGE
         self.of: dict[int, int] = {}
         self._behind = {grammar.start: _EDGE | ignored}

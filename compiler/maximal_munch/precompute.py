@@ -29,8 +29,10 @@ MOST_ROWS = 1 << 14
 # How often a row is in memory at most: by itself, in a table, as hashes, and as blocks.
 _COPIES = 4
 
-# What a result costs, in trie nodes that are met, and what is done between two looks at the limits.
-_RESULT_WORK, _WORK_BETWEEN_LOOKS = 1_000, 100_000
+# What counted work is made of, some 25 ns each: trie nodes that are met, lexemes that end at them,
+# results, and heads. What is done between two looks at the limits.
+_NODE_WORK, _LEXEME_WORK, _RESULT_WORK, _HEAD_WORK = 5, 400, 400, 48_000
+_WORK_BETWEEN_LOOKS = 1_000_000
 
 _STAGE = "the masks of the lexemes"
 
@@ -80,7 +82,8 @@ def precompute(
             or len(work.found.rows) > most_rows
         ):
             work.step()
-            done = walks.visited + _RESULT_WORK * work.found.results
+            done = _NODE_WORK * walks.visited + _LEXEME_WORK * walks.parsed
+            done += _RESULT_WORK * work.found.results + _HEAD_WORK * work.visited
             if done - before >= _WORK_BETWEEN_LOOKS:
                 effort.spend(done - before)
                 before = done

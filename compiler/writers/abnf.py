@@ -65,7 +65,9 @@ class AbnfStyle(Style):
 def write_abnf(grammar: Grammar) -> str:
     """The grammar as ABNF, its start rule first; one rule for each name. Raises ``WriterError``."""
     names = unique_names(grammar, _valid, alike=str.lower)
-    bodies = bodies_by_name(grammar, AbnfStyle(grammar.source.dialect == "abnf"), names, [grammar.start])
+    bodies = bodies_by_name(
+        grammar, AbnfStyle(grammar.source.dialect == "abnf"), names, [grammar.start]
+    )
     core = set(_core_rules(grammar)) if grammar.source.dialect == "abnf" else set[str]()
     lines = (f"{names[name]} = {body}\n" for name, body in bodies.items() if name not in core)
     return "".join(lines)
