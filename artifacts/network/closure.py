@@ -10,8 +10,6 @@ and of what F(e, p) leaves at every frame of below(p) (``artifacts/walk/summarie
 left lies ever deeper in the trie, so this ends; but there can be many sets of it.
 """
 
-from collections import deque
-
 from ..tokens.watch import Watch, unwatched
 from .tables import DEAD, NetworkTables
 
@@ -29,20 +27,19 @@ def frames_below(tables: NetworkTables, watch: Watch = unwatched) -> list[list[i
     inside = [0] * tables.states
     for number, start in enumerate(frames):
         inside[start] = 1 << number
-    # First come, first served: so most states have grown to what they will be when they are told.
-    pending, waiting, further = deque(frames), set(frames), dict[int, set[int]]()
+    # A round after the other: so most states have grown to what they will be when they are told.
+    pending, further = set(frames), dict[int, set[int]]()
     while pending:
-        watch(1, 0)
-        state = pending.popleft()
-        waiting.discard(state)
-        if state not in further:
-            further[state] = targets_of(tables, state)
-        for target in further[state]:
-            if inside[state] & ~inside[target]:
-                inside[target] |= inside[state]
-                if target not in waiting:
-                    waiting.add(target)
-                    pending.append(target)
+        grown = set[int]()
+        for state in pending:
+            watch(1, 0)
+            if state not in further:
+                further[state] = targets_of(tables, state)
+            for target in further[state]:
+                if inside[state] & ~inside[target]:
+                    inside[target] |= inside[state]
+                    grown.add(target)
+        pending = grown
     returns = list(frames.values())
     below: dict[int, list[int]] = {}
     for calls_around in inside:

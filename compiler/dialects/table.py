@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from os import PathLike
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -14,26 +15,12 @@ from ..grammar.tree import Grammar, distinct_tokens
 from ..limits import Limits, blaming
 from ..progress import say
 from ..schema.options import SchemaOptions
-from .builder import Builder
-from .ebnf.abnf import AbnfBuilder
-from .ebnf.antlr import AntlrBuilder
 from .ebnf.definitions import defined
-from .ebnf.iso14977 import Iso14977Builder
-from .ebnf.plain import PlainEbnfBuilder
-from .gbnf import GbnfBuilder
-from .kbnf import KbnfBuilder
-from .lark import LarkBuilder
 from .parse import UnexpectedError, parse
-from .regex import (
-    ExtendedRegexFileBuilder,
-    PlainRegexBuilder,
-    PlainRegexFileBuilder,
-    RegexFileBuilder,
-)
-from .w3c import W3cBuilder
 
 if TYPE_CHECKING:
     from ..schema.rules.deferred import Deferred
+    from .builder import Builder
 
 # Schemas of JSON, which their own room reads.
 JSON_SCHEMA = "json-schema"
@@ -61,37 +48,54 @@ PLAIN_REGEX = "regex-plain"
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """``suffixes``: of the files that are read so without being asked. ``builder``: of trees, None
-    for what no parser of grammars reads. ``start``: the name of the start rule; the first rule if
+    """``suffixes``: of the files that are read so without being asked. ``reader``: the module and
+    the class of its ``builder``. ``start``: the name of the start rule; the first rule if
     no rule has that name and ``first_is_start``. ``suggested``: whether
     an error in another dialect may say that this one reads the text."""
 
     name: str
     suffixes: tuple[str, ...]
-    builder: type[Builder] | None
+    reader: tuple[str, str] | None
     start: str
     first_is_start: bool
     suggested: bool = True
+
+    @property
+    def builder(self) -> "type[Builder] | None":
+        """Of trees, loaded when it is needed; None for what no parser of grammars reads."""
+        if self.reader is None:
+            return None
+        module, name = self.reader
+        found: type[Builder] = getattr(import_module(module, __package__), name)
+        return found
 
 
 DIALECTS: Mapping[str, Dialect] = {
     row.name: row
     for row in (
-        Dialect("kbnf", (".ebnf", ".kbnf"), KbnfBuilder, "start", first_is_start=True),
-        Dialect("gbnf", (".gbnf",), GbnfBuilder, "root", first_is_start=False),
-        Dialect("w3c", (".w3c",), W3cBuilder, "start", first_is_start=True),
+        Dialect("kbnf", (".ebnf", ".kbnf"), (".kbnf", "KbnfBuilder"), "start", first_is_start=True),
+        Dialect("gbnf", (".gbnf",), (".gbnf", "GbnfBuilder"), "root", first_is_start=False),
+        Dialect("w3c", (".w3c",), (".w3c", "W3cBuilder"), "start", first_is_start=True),
         # Most texts are some regex.
-        Dialect("regex", (".regex",), RegexFileBuilder, "start", True, suggested=False),
-        Dialect(EXTENDED, (), ExtendedRegexFileBuilder, "start", True, suggested=False),
-        Dialect(PLAIN_REGEX, (), PlainRegexFileBuilder, "start", True, suggested=False),
-        Dialect("lark", (".lark",), LarkBuilder, "start", first_is_start=False),
+        Dialect(
+            "regex", (".regex",), (".regex", "RegexFileBuilder"), "start", True, suggested=False
+        ),
+        Dialect(
+            EXTENDED, (), (".regex", "ExtendedRegexFileBuilder"), "start", True, suggested=False
+        ),
+        Dialect(
+            PLAIN_REGEX, (), (".regex", "PlainRegexFileBuilder"), "start", True, suggested=False
+        ),
+        Dialect("lark", (".lark",), (".lark", "LarkBuilder"), "start", first_is_start=False),
         # Whatever the rules are called, the first one starts. Plain texts are kbnf as well.
-        Dialect("iso14977", (".isoebnf", ".iso"), Iso14977Builder, "", True),
+        Dialect("iso14977", (".isoebnf", ".iso"), (".ebnf.iso14977", "Iso14977Builder"), "", True),
         # Whatever stands in quotes and between rules, some convention has it.
-        Dialect(EBNF, (".bnf",), PlainEbnfBuilder, "start", True, suggested=False),
+        Dialect(
+            EBNF, (".bnf",), (".ebnf.plain", "PlainEbnfBuilder"), "start", True, suggested=False
+        ),
         # A ';' begins comments there, so that it reads half of what others mean.
-        Dialect("abnf", (".abnf",), AbnfBuilder, "", True, suggested=False),
-        Dialect("antlr", (".g4",), AntlrBuilder, "", True, suggested=False),
+        Dialect("abnf", (".abnf",), (".ebnf.abnf", "AbnfBuilder"), "", True, suggested=False),
+        Dialect("antlr", (".g4",), (".ebnf.antlr", "AntlrBuilder"), "", True, suggested=False),
         Dialect(JSON_SCHEMA, (".schema.json",), None, "#", first_is_start=False),
         Dialect(STRUCTURAL_TAG, (".structural-tag.json",), None, "#", first_is_start=False),
         # Most objects are schemas as well.
@@ -263,6 +267,8 @@ def _of_json_from(
     def read_part(part: Source) -> Grammar:
         if part.dialect != "regex":
             return _read(part, None, limits, schema)
+        from .regex import PlainRegexBuilder
+
         rules = parse(PlainRegexBuilder(part, limits))
         return Grammar(part, rules, rules[0].name)
 

@@ -18,7 +18,6 @@ from .host import HostTokenizer, host_file, host_tokenizer
 from .hub import HUGGING_FACE, hugging_face_file
 from .load import DEFAULT_NAME, default_path, gguf_bpe, host_bpe, load_bpe
 from .model_files.gguf import is_gguf, read_key_values
-from .model_files.gguf_tokenizer import bert_vocabulary, model_of
 from .sizes import check_sizes
 from .tokenizer import Tokenizer
 
@@ -70,6 +69,8 @@ def load_tokenizer(
 
 
 def _of_gguf(name: str, cache: CacheChoice) -> Union[Tokenizer, "WordPieceTokenizer"]:
+    from .model_files.gguf_tokenizer import bert_vocabulary, model_of
+
     try:
         found = read_key_values(Path(name))
         words = bert_vocabulary(found) if model_of(found) == "bert" else None

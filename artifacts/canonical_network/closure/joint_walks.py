@@ -311,7 +311,9 @@ class _Triples:
 
 def bounds_of(counts: NDArray[np.integer] | NDArray[np.bool_]) -> NDArray[np.int64]:
     """``[2, 1] -> [0, 2, 3]``"""
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    found = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=found[1:])
+    return found
 
 
 def _held(trie: Trie, joint: Joint) -> NDArray[np.integer | np.floating]:

@@ -49,9 +49,9 @@ class Part:
     suspended: Sequence[tuple[Suspended, ...]]
 
     @cached_property
-    def by_frames(self) -> Sequence[tuple[Frames, NDArray[np.int64]]]:
+    def by_frames(self) -> Sequence[tuple[Frames, NDArray[np.int32]]]:
         """The places of the tokens with the same frames pushed, ascending."""
-        order = np.argsort(self.pushed, kind="stable")
+        order = np.argsort(self.pushed, kind="stable").astype(np.int32)
         bounds = np.searchsorted(self.pushed[order], np.arange(len(self.frames) + 1)).tolist()
         places = [order[low:high] for low, high in pairwise(bounds)]
         return list(zip(self.frames, places, strict=True))
@@ -93,6 +93,9 @@ class Part:
         )
 
 
+# A part ends with the walk whose calls bring it so many tokens.
+_CALL_TOKENS = 1 << 21
+
 # What a landing takes, and a number of one, in trie nodes that are met; and a token of it in bytes.
 _LANDING_WORK, _NUMBER_WORK, _TOKEN_BYTES = 300, 4, 12
 
@@ -102,10 +105,10 @@ _Left: TypeAlias = dict[tuple[int, int], list[NDArray[np.int32]]]
 
 class _Crossings:
     """What calls and returns add to the walks of a part: landings, numbered as blocks after
-    ``before`` others. ``watch``: told of what they take."""
+    ``before`` others, and the ``tokens`` of these. ``watch``: told of what they take."""
 
     def __init__(self, before: int, watch: Watch) -> None:
-        self._before, self._watch = before, watch
+        self._before, self._watch, self.tokens = before, watch, 0
         # With the frames pushed.
         self._numbers: dict[tuple[Landing, Frames], int] = {}
         self.frames: dict[Frames, int] = {(): 0}
@@ -115,7 +118,10 @@ class _Crossings:
         numbers, found = self._numbers, []
         for pushed, landing in walk.parts:
             key = landing, (*frames, *pushed)
-            found.append(numbers.setdefault(key, self._before + len(numbers)))
+            if key not in numbers:
+                numbers[key] = self._before + len(numbers)
+                self.tokens += int((landing.end - landing.begin).sum())
+            found.append(numbers[key])
         self._watch(_NUMBER_WORK * len(found), 0)
         return found
 
@@ -123,21 +129,19 @@ class _Crossings:
         self, tokens: Below, blocks: list[NDArray[np.int32]], suspended: list[tuple[Suspended, ...]]
     ) -> Part:
         """The blocks of ``tokens``, and these; ``blocks`` of each walk."""
-        ids, pairs, sizes = [tokens.values], [tokens.targets], list[int]()
-        pushed = [np.zeros(len(tokens.values), dtype=np.int32)]
+        ids, pairs, pushed = [tokens.values], [tokens.targets], [0]
         for landing, frames in self._numbers:
             some, places = landing.tokens(np.ones(len(landing.pairs), dtype=np.bool_))
             self._watch(_LANDING_WORK, _TOKEN_BYTES * len(some))
             ids.append(some)
             pairs.append(landing.pairs[places].astype(np.int32))
-            number = self.frames.setdefault(frames, len(self.frames))
-            pushed.append(np.full(len(some), number, dtype=np.int32))
-            sizes.append(len(some))
-        counts = np.concatenate([np.diff(tokens.bounds), np.array(sizes, dtype=np.int64)])
+            pushed.append(self.frames.setdefault(frames, len(self.frames)))
+        sizes = np.array(list(map(len, ids)))
+        counts = np.concatenate([np.diff(tokens.bounds), sizes[1:]])
         return Part(
             np.concatenate(ids),
             np.concatenate(pairs),
-            np.concatenate(pushed),
+            np.repeat(np.array(pushed, dtype=np.int32), sizes),
             bounds_of(counts),
             list(self.frames),
             bounds_of(np.array(list(map(len, blocks)))),
@@ -162,8 +166,10 @@ class PairWalks:
             mine = [key for key in keys if key[1] // 2 == number]
             starts = np.array([plane * self.joint.pairs + pair for pair, plane in mine], np.int64)
             for first, last, walks in walk_all(trie, self.joint, starts):
-                part = self._part(mine[first:last], walks, self.inner.roots[number])
-                yield range(done + first, done + last), part
+                base = self.inner.roots[number]
+                for begin, part in self._parts(mine[first:last], walks, base):
+                    begin += done + first
+                    yield range(begin, begin + len(part.suspended)), part
             done += len(mine)
 
     def below(self, suspended: Suspended, frame: int) -> Part:
@@ -175,9 +181,12 @@ class PairWalks:
         blocks = np.array(found.add(walk, ()), dtype=np.int32)
         return found.part(Below(np.zeros(1, np.int64), none, none), [blocks], [walk.suspended])
 
-    def _part(self, keys: Sequence[tuple[int, int]], walks: Walks, base: int) -> Part:
-        """``base``: the number of the trie's root."""
-        found = _Crossings(len(walks.tokens.bounds) - 1, self.inner.watch)
+    def _parts(
+        self, keys: Sequence[tuple[int, int]], walks: Walks, base: int
+    ) -> Iterator[tuple[int, Part]]:
+        """Each with its first walk. ``base``: the number of the trie's root."""
+        before = len(walks.tokens.bounds) - 1
+        found, begin = _Crossings(before, self.inner.watch), 0
         has_stops = np.diff(walks.stopped.bounds)[walks.blocks] > 0
         bounds = bounds_of(has_stops)[walks.offsets].tolist()
         offsets = walks.offsets.tolist()
@@ -188,6 +197,10 @@ class PairWalks:
         blocks: list[NDArray[np.int32]] = []
         suspended = []
         for owner, (pair, plane) in enumerate(keys):
+            if found.tokens > _CALL_TOKENS:
+                yield begin, found.part(walks.tokens, blocks, suspended)
+                found, begin = _Crossings(before, self.inner.watch), owner
+                crossed, blocks, suspended = {}, [], []
             mine = stopping[bounds[owner] : bounds[owner + 1]]
             key = mine.tobytes()
             if key not in crossed:
@@ -199,7 +212,7 @@ class PairWalks:
             own = walks.blocks[offsets[owner] : offsets[owner + 1]]
             blocks.append(np.concatenate([own, np.unique(more).astype(np.int32)]) if more else own)
             suspended.append(self._numbered(left))
-        return found.part(walks.tokens, blocks, suspended)
+        yield begin, found.part(walks.tokens, blocks, suspended)
 
     def _crossed(
         self, blocks: NDArray[np.int32], stopped: Below, found: _Crossings, base: int

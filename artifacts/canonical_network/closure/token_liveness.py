@@ -174,7 +174,9 @@ class DecidedBlocks:
         self._part = part
         is_live = status == IS_LIVE
         self._live, self._undecided = part.ids[is_live], np.flatnonzero(status == IS_UNDECIDED)
-        self._live_bounds = bounds_of(is_live)[part.bounds]
+        sizes = np.diff(part.bounds)
+        sizes[sizes > 0] = np.add.reduceat(is_live, part.bounds[:-1][sizes > 0], dtype=np.int64)
+        self._live_bounds = bounds_of(sizes)
         self._undecided_bounds = np.searchsorted(self._undecided, part.bounds)
         places = self._undecided
         columns = part.ids[places], part.pairs[places], part.pushed[places]
