@@ -31,7 +31,7 @@ _COPIES = 4
 
 # What counted work is made of, some 25 ns each: trie nodes that are met, lexemes that end at them,
 # results, and heads. What is done between two looks at the limits.
-_NODE_WORK, _LEXEME_WORK, _RESULT_WORK, _HEAD_WORK = 5, 400, 400, 48_000
+_NODE_WORK, _LEXEME_WORK, _RESULT_WORK, _HEAD_WORK = 6, 500, 400, 48_000
 _WORK_BETWEEN_LOOKS = 1_000_000
 
 _STAGE = "the masks of the lexemes"

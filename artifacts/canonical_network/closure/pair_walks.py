@@ -195,7 +195,7 @@ class PairWalks:
         # By the blocks of a walk that have stops: what these add, and what they suspend.
         crossed: dict[bytes, tuple[list[int], _Left]] = {}
         blocks: list[NDArray[np.int32]] = []
-        suspended = []
+        suspended: list[tuple[Suspended, ...]] = []
         for owner, (pair, plane) in enumerate(keys):
             if found.tokens > _CALL_TOKENS:
                 yield begin, found.part(walks.tokens, blocks, suspended)
