@@ -1,6 +1,7 @@
 """The rows of a network without calls by CartesianMerge: one walk of the token trie for all states
 together, as many tokens do the same."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,9 @@ def by_cartesian_merge(
         return None
     progress = merged.effort.progress
     try:
-        product = product_of(network, tables, limits, progress)
+        # Where the product alone takes more, so would the rows of its states.
+        within = replace(limits, memory=min(memory, limits.memory))
+        product = product_of(network, tables, within, progress)
         if most is not None and 2 * product.states > most:
             return None
         found = cartesian_merge(product, tables, limits, merged.normal_form, progress)

@@ -90,11 +90,13 @@ def joint_table(network: PretokenizedNetwork) -> Joint:
     _, octets, classes = np.unique(keys, return_index=True, return_inverse=True)
     columns, pre_columns = tables.classes[octets], pretokenizer.classes[octets]
     pairs, planes = len(contexts.states), pretokenizer.table.shape[1]
-    network.watch(0, 4 * planes * pairs * len(octets))
+    # All of it is told at once: what cannot be finished is not begun.
+    cells = planes * pairs * len(octets)
+    network.watch(cells, 4 * cells)
     table = np.zeros((planes, pairs, len(octets)), dtype=np.int32)
     step, edges = max(1, _CELLS // len(octets)), ByteEdges.over(tables, columns)
     for begin in range(0, pairs, step):
-        network.watch(planes * step * len(octets), 0)
+        network.watch(0, 0)
         states = contexts.states[begin : begin + step]
         pre_states = contexts.pre_states[begin : begin + step]
         rows, read, after = edges.leaving(states)
