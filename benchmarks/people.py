@@ -208,10 +208,13 @@ def main() -> None:
         write(" " * 46 + "".join(f"{name:>{width}}" for name, width in columns) + "\n")
         for path in sorted((given.data / "grammars" / "people").iterdir()):
             if given.only in path.name and path.name != "INDEX.md":
+                case, said = Case(path, NEEDS.get(path.name, {})), "of no dialect"
                 try:
-                    write(met(Case(path, NEEDS.get(path.name, {})), compiler) + "\n")
+                    said = met(case, compiler) if case.options["dialect"] else said
                 except (ConstrainError, ValueError) as error:
-                    write(f"{path.name[:44]:46}{str(error).splitlines()[0][:70]}\n")
+                    said = str(error).splitlines()[0][:100]
+                write(said if said.startswith(path.name[:44]) else f"{path.name[:44]:46}{said}")
+                write("\n")
                 sys.stdout.flush()
         return
     write(f"{'':46}{'CPU s':>7}{'wall s':>8}{'MB RAM':>8}{'MB file':>8}\n")
