@@ -1,1 +1,1 @@
-"""Stores of many artifacts."""
+"""Many grammars at once: stores of artifacts, and what people have."""

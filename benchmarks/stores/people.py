@@ -1,7 +1,7 @@
 """Grammars as people have them, and requests, compiled as by a new user; and their masks when met.
 
-    PYTHONPATH=tests python benchmarks/people.py TOKENIZER.json DATA [--busy 8] [--only NAME]
-    PYTHONPATH=tests python benchmarks/people.py TOKENIZER.json DATA --masks [--only NAME]
+    PYTHONPATH=tests python benchmarks/stores/people.py TOKENIZER.json DATA [--busy 8] [--only NAME]
+    PYTHONPATH=tests python benchmarks/stores/people.py TOKENIZER.json DATA --masks [--only NAME]
 
 DATA: the folder of the tests' data (``.github/CONTRIBUTING.md``), of which ``grammars/people`` and
 ``grammars/gbnf`` are read; with them the schemas and tools of the examples.
@@ -38,7 +38,7 @@ from constrain.compiler import Compiler, load_tokenizer
 from constrain.compiler.dialects import dialect_of
 from constrain.compiler.dialects.ebnf.definitions import read_definitions
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 COMMAND = [sys.executable, "-m", "constrain.cli"]
 
 # Files of people that are compiled: the grammars that nest, and the largest.
