@@ -33,9 +33,9 @@ from workloads.others import Opened, Session, others
 from workloads.request import Request
 
 from constrain.artifacts import Artifact
+from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.matcher import Matcher
 from constrain.compiler import Compiler, Tokenizer, load_tokenizer
-from constrain.compiler.diagnostics import LimitError
 
 
 class Ours:
@@ -110,7 +110,7 @@ def first_masks(
             try:
                 once = milliseconds(work, 1, before)[0]
                 row.append(median(milliseconds(work, runs, before)))
-            except (ValueError, LimitError) as error:
+            except (ValueError, ConstrainError) as error:
                 row.append(math.nan)
                 if name == "constrain":
                     sys.stderr.write(f"{request.name}: {error}\n")
@@ -173,7 +173,7 @@ def masks(
                 try:
                     session = opened(request)
                     taken, fits = along(session, tokens, clock)
-                except (ValueError, LimitError):
+                except (ValueError, ConstrainError):
                     continue
                 met += taken if fits else []
                 if isinstance(session, Ours):
@@ -202,6 +202,7 @@ def main() -> None:
     parser.add_argument("--masks", action="store_true")
     parser.add_argument("--cpu", action="store_true")
     parser.add_argument("--cold", action="store_true")
+    parser.add_argument("--tokenization", choices=("any", "canonical"), default="any")
     given = parser.parse_args()
     tokenizer = load_tokenizer(given.tokenizer)
     assert isinstance(tokenizer, Tokenizer)
@@ -209,7 +210,7 @@ def main() -> None:
 
     def ours(request: Request) -> Session:
         artifact = compiler.compile(
-            request.grammar, dialect=request.dialect, tokenization="any", prewarm=0
+            request.grammar, dialect=request.dialect, tokenization=given.tokenization, prewarm=0
         )
         return Ours(artifact.matcher())
 
@@ -218,7 +219,7 @@ def main() -> None:
     def of_a_server(request: Request) -> Session:
         if request.name not in served:
             served[request.name] = compiler.compile(
-                request.grammar, dialect=request.dialect, tokenization="any", prewarm=0
+                request.grammar, dialect=request.dialect, tokenization=given.tokenization, prewarm=0
             )
         return Ours(served[request.name].matcher())
 

@@ -14,7 +14,7 @@ from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..network.configurations import BOTTOM, Network
 from ..network.tables import DEAD, NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
-from ..tokens.distinct import first_places
+from ..tokens.distinct import distinct, first_places
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget, bottom_up
 from ..tokens.search import search_alive
 from ..tokens.trie import Trie
@@ -28,6 +28,9 @@ _CERTIFICATES = 6
 
 # Places from which the end of the text is farther have no certificates.
 _LONGEST = 24
+
+# Of all texts that may follow a place so many bytes are looked at.
+_MOST_STEPS = 100
 
 # Bytes of a place's certificates and of the search that goes on with them, about.
 _SEARCH_BYTES = 1 << 10
@@ -56,6 +59,7 @@ class Certificates:
         self._stack_contexts = stack_contexts
         self._tables = network.tables
         self._pre_table = pretokenizer.table[:, 0]
+        self._has_apart = len(pretokenizer.apart) > 0
         self._pre_classes: list[int] = pretokenizer.classes.tolist()
         self._distance = distances(network.tables)
         self._below: dict[int, int] = {BOTTOM: 0}
@@ -64,10 +68,13 @@ class Certificates:
         self._found: BoundedCache[Place, tuple[list[int], Iterator[int]]] = searches.cache(
             _SEARCH_BYTES
         )
-        self._stepped: BoundedCache[int, Sequence[tuple[int, int, int, int]]] = steps.cache()
+        self._stepped: BoundedCache[int, Sequence[tuple[int, int, int, int, bool]]] = steps.cache()
         # One byte for each class that neither automaton divides.
         keys = network.tables.classes.astype(np.int64) * 256 + pretokenizer.classes
         self._octets: list[int] = first_places(keys).tolist()
+        # Of these the ones that are alone in their class.
+        sizes = np.bincount(np.searchsorted(distinct(keys), keys))
+        self._alone = {octet for octet, size in zip(self._octets, sizes, strict=True) if size == 1}
 
     def forget(self) -> None:
         """Find certificates again: searches that are not at their end refer to this object, which
@@ -93,9 +100,31 @@ class Certificates:
             found.append(token)
             yield token
 
+    def of_all_texts(self, place: Place) -> set[int] | None:
+        """The first tokens of all texts that may follow a place, whose stacks are given, up to
+        where a pre-token must start or the text end: no token is live there but those that one of
+        them may follow. None if there are many texts, or some that are long."""
+        if self._has_apart:
+            # Some texts go on by tokens that merging does not give.
+            return None
+        found, pending, steps = set[int](), [(place, b"")], 0
+        while pending:
+            at, text = pending.pop()
+            after, steps = list(self._after(at)), steps + 1
+            is_end = bool(text) and self._is_at_boundary(at)
+            if len(text) > _LONGEST or steps > _MOST_STEPS or (is_end and after):
+                return None
+            if is_end:
+                found.add(self.first_token(text))
+            for octet, behind, is_only in after:
+                if not is_only:
+                    return None
+                pending.append((behind, text + bytes([octet])))
+        return found - {-1}
+
     def _search(self, place: Place, steps: int) -> Iterator[int]:
         begin: dict[Place, int] = {}
-        for octet, after in self._after(place):
+        for octet, after, _ in self._after(place):
             begin.setdefault(after, octet)
         seen = {-1}
         for after in sorted(begin, key=self.distance)[:_CERTIFICATES]:
@@ -105,19 +134,20 @@ class Certificates:
                 seen.add(token)
                 yield token
 
-    def _after(self, place: Place) -> Iterator[tuple[int, Place]]:
-        """The bytes that may come next in the pre-token, one of each class, and where they lead."""
+    def _after(self, place: Place) -> Iterator[tuple[int, Place, bool]]:
+        """The bytes that may come next in the pre-token, one for each place that they lead to, that
+        place, and whether no other byte leads there."""
         state, pre_state, node = place
         is_live, of_node = self._contexts.is_live, self._stack_contexts.of_node
         for p, below in self._network.unfolded([(state, node)]):
             context = of_node(below)
-            for octet, target, after, pair in self._steps(p, pre_state):
+            for octet, target, after, pair, is_only in self._steps(p, pre_state):
                 if is_live(pair, context):
-                    yield octet, (target, after, below)
+                    yield octet, (target, after, below), is_only
 
-    def _steps(self, state: int, pre_state: int) -> Sequence[tuple[int, int, int, int]]:
+    def _steps(self, state: int, pre_state: int) -> Sequence[tuple[int, int, int, int, bool]]:
         """The bytes that two states read, the first that leads to each pair, and that pair: its
-        states and its number."""
+        states and its number; and whether no other byte leads there."""
         key = state * len(self._pre_table) + pre_state
         found = self._stepped.get(key)
         if found is None:
@@ -127,13 +157,16 @@ class Certificates:
                 self._pre_classes,
             )
             first: dict[tuple[int, int], int] = {}
+            only: dict[tuple[int, int], bool] = {}
             for octet in self._octets:
                 target, after = row[octet], pre_row[pre_classes[octet]]
                 if target != DEAD and after != DEAD:
-                    first.setdefault((target, after), octet)
+                    pair = target, after
+                    only[pair] = pair not in first and octet in self._alone
+                    first.setdefault(pair, octet)
             number = self._contexts.number
             found = [
-                (octet, *pair, numbered)
+                (octet, *pair, numbered, only[pair])
                 for pair, octet in first.items()
                 if (numbered := number(*pair))
             ]
@@ -142,17 +175,15 @@ class Certificates:
 
     def _shortest(self, place: Place, text: bytes, steps: int) -> bytes:
         """``text`` and what leads from a place to one at a boundary, or nothing: A*."""
-        contexts, of_node = self._contexts, self._stack_contexts.of_node
         texts = {place: text}
         ends: list[Place] = []
 
         def expand(place: Place) -> list[tuple[int, Place]] | None:
-            context = of_node(place[2])
-            if contexts.at_boundary(contexts.number(place[0], place[1]), context):
+            if self._is_at_boundary(place):
                 ends.append(place)
                 return None
             found = []
-            for octet, after in self._after(place):
+            for octet, after, _ in self._after(place):
                 if after not in texts:
                     texts[after] = texts[place] + bytes([octet])
                     found.append((len(texts[after]) + self.distance(after), after))
@@ -160,6 +191,10 @@ class Certificates:
 
         search_alive(place, expand, lambda expanded, _found: expanded >= steps)
         return texts[ends[0]] if ends else b""
+
+    def _is_at_boundary(self, place: Place) -> bool:
+        pair = self._contexts.number(place[0], place[1])
+        return self._contexts.at_boundary(pair, self._stack_contexts.of_node(place[2]))
 
     def comes_to_boundary(self, place: Place, steps: int) -> bool:
         """Whether so many steps of a search lead from a place to one at a boundary."""

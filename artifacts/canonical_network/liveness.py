@@ -193,10 +193,13 @@ class DeadEnds:
         self, place: Place, ids: NDArray[np.int32], effort: _Effort
     ) -> NDArray[np.int32] | None:
         left = np.arange(len(ids))
-        for certificate in self._certificates.of(place, effort.steps):
+        all_texts = self._certificates.of_all_texts(place) if effort.whole else None
+        for certificate in all_texts or self._certificates.of(place, effort.steps):
             left = left[self._forbidden.preceding(ids[left], certificate)]
             if not len(left):
                 return ids
+        if all_texts is not None:
+            return np.delete(ids, left)
         for follower in self._followers(place, effort, len(left)):
             left = left[self._forbidden.preceding(ids[left], follower)]
             if not len(left):

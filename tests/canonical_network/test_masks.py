@@ -14,7 +14,9 @@ from support.corpus.tokenizer_case import Case
 from support.grammars import DYCK, JSON
 
 from constrain.artifacts import Artifact, ArtifactError
+from constrain.artifacts.canonical_network.certificates import Certificates, Place
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
+from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.pipeline import build_artifact, build_engine
 
@@ -101,3 +103,45 @@ def test_damaged_sections_are_refused(default_tokenizer: Tokenizer) -> None:
     for name, section in damaged.items():
         with pytest.raises(ArtifactError, match=name):
             Artifact(artifact.manifest, {**sections, name: section})
+
+
+WORDS = "root ::= list; list ::= w | '[' list ']'; w ::= 'aardvark' | 'bat' | 'bear' | 'beaver';"
+
+
+# Several bytes lead to one place.
+DATES = "root ::= list; list ::= d | '[' list ']'; d ::= #'20[0-9]{2}-(0[1-9]|1[012])-01';"
+TEXTS = {WORDS: ["[[beaver]]", "aardvark"], DATES: ["[2024-12-01]"], JSON: ['{"a": [tr', "fals"]}
+
+
+@pytest.mark.parametrize("grammar", [WORDS, DATES, JSON])
+def test_all_texts_that_may_follow_show_the_same_as_a_search(
+    grammar: str, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Along texts, and after each token that a mask has; some places have few texts after them."""
+    looked_at = Certificates.of_all_texts
+    found = list[set[int] | None]()
+
+    def noted(self: Certificates, place: Place) -> set[int] | None:
+        found.append(looked_at(self, place))
+        return found[-1]
+
+    def masks(of_all_texts: Callable[[Certificates, Place], set[int] | None]) -> list[list[int]]:
+        monkeypatch.setattr(Certificates, "of_all_texts", of_all_texts)
+        tokenizer = default_tokenizer
+        artifact = compile_grammar(grammar, dialect="kbnf", tokenizer=tokenizer, prewarm=0)
+        masks, every = [], 29 if grammar == JSON else 1
+        for text in TEXTS[grammar]:
+            matcher = artifact.matcher()
+            for token in tokenizer.encode(text):
+                for next_ in tokenset.to_ids(matcher.mask()).tolist()[::every]:
+                    matcher.advance(next_)
+                    masks.append(tokenset.to_ids(matcher.mask()).tolist())
+                    matcher.rollback(1)
+                if not tokenset.contains(matcher.mask(), token):
+                    break
+                matcher.advance(token)
+        return masks
+
+    by_texts = masks(noted)
+    assert any(found)
+    assert by_texts == masks(lambda _self, _place: None)
