@@ -34,7 +34,8 @@ def compile_(
             "--output",
             "-o",
             metavar="FILE",
-            help="The artifact; - for standard output.  [default: the grammar's name with .cst]",
+            help="The artifact; - for standard output.  [default: the grammar's file name with "
+            ".cst for its last suffix]",
         ),
     ] = None,
     viz: Annotated[

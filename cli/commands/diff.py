@@ -11,7 +11,7 @@ from constrain.artifacts.errors import visible
 
 from .. import options
 from ..compiling import language_of, subject_of
-from ..console import UsageError, write_data, write_text
+from ..console import UsageError, note, write_data, write_text
 from ..inputs import STDIN, dialect_for
 from ..quoting import quoted, text_of
 from ..schema_options import SCHEMA as OF_SCHEMAS
@@ -116,7 +116,9 @@ def diff(
         write_text(f"equal{_as_far(found.looked_at)}\n")
     else:
         for path, side in zip((left, right), found.sides, strict=True):
-            write_text(_said(path, side, found.looked_at))
+            write_text(_said(path, side, found.looked_at, is_json=keys is not None))
+        if not any("counts" in side for side in found.sides if side):
+            note("members are not counted where no automaton has them all; --max-depth N may help")
     return 0 if found.is_equal else 1
 
 
@@ -239,18 +241,24 @@ def _as_far(looked_at: "dict[str, int | None] | None") -> str:
     return f", of texts where {' and '.join(parts)}"
 
 
-def _said(path: str, side: dict[str, Any] | None, looked_at: "dict[str, int | None] | None") -> str:
+def _said(
+    path: str,
+    side: dict[str, Any] | None,
+    looked_at: "dict[str, int | None] | None",
+    *,
+    is_json: bool,
+) -> str:
     """A difference for people: its shortest member and a table of counts."""
     if side is None:
         return f"only in {visible(path)}: nothing{_as_far(looked_at)}\n"
     octets = side["shortest"].encode("utf-8", "surrogateescape")
     lines = [f"only in {visible(path)}: shortest {quoted(octets)}"]
     if "counts" in side:
-        lines.append("  bytes  members")
+        lines.append(f"  bytes  members{' (white space counts)' * is_json}")
         lines += [f"  {int(length):5}  {count:,}" for length, count in side["counts"].items()]
         last = max(map(int, side["counts"]), default=-1)
         if side["longest_bytes"] is None:
-            lines.append("      …  without end")
+            lines.append("      …  longer ones, without a bound")
         elif last < side["longest_bytes"]:
             lines.append(f"      …  up to {side['longest_bytes']:,} bytes")
     return "\n".join(lines) + "\n"

@@ -64,7 +64,6 @@ def explain(
     from constrain.artifacts.artifact import Artifact
     from constrain.artifacts.network.tables import NetworkTables
     from constrain.compiler.explain.explainer import explainer_of_artifact, explainer_of_grammar
-    from constrain.compiler.explain.report import Status
 
     found = subject_of(subject, given)
     if given.tokenizer is not None or prefix_ids is not None:
@@ -84,7 +83,7 @@ def explain(
     verdict, repair = explainer.verdict(text), None
     if verdict.tokens:
         note("--tokenizer FILE reads the tokens that the grammar names, too")
-    elif verdict.status is not Status.ACCEPTED:
+    elif _wants_repair(verdict):
         repair = explainer.repair(text)
     return _answer(verdict, repair, file, text, format_)
 
@@ -99,7 +98,6 @@ def _with_tokens(
     text as it is written."""
     from constrain.compiler.explain.engines import ExplainError
     from constrain.compiler.explain.explainer import with_tokens
-    from constrain.compiler.explain.report import Status
     from constrain.compiler.options import options_of
 
     tokenizer = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
@@ -114,8 +112,17 @@ def _with_tokens(
     explainer = with_tokens(source, wanted, tokenizer, path)
     read = explainer.given(text)
     verdict = explainer.verdict(read)
-    repair = None if verdict.status is Status.ACCEPTED else explainer.repair(read)
+    repair = explainer.repair(read) if _wants_repair(verdict) else None
     return verdict, repair, read.text
+
+
+def _wants_repair(verdict: "Verdict") -> bool:
+    """Whether the nearest repair is said: where sentences say what is wrong, only what to add."""
+    from constrain.compiler.explain.report import Status
+
+    if verdict.sentences:
+        return verdict.status is Status.INCOMPLETE
+    return verdict.status is not Status.ACCEPTED
 
 
 def _answer(
@@ -123,8 +130,6 @@ def _answer(
 ) -> int:
     from constrain.compiler.explain.report import Status
 
-    if repair is not None and verdict.sentences and not repair.is_member:
-        repair = None  # Which would lead away from what the sentences say.
     name = "<stdin>" if file == STDIN else file
     if format_ == "json":
         write_data(_as_json(verdict, repair, name) + "\n")

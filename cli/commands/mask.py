@@ -66,7 +66,7 @@ def mask(
     subject: options.Subject,
     given: options.Given,
     prefix: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="The text so far begins with TEXT.")
+        str | None, typer.Option(metavar="TEXT", help="TEXT is what has been written so far.")
     ] = None,
     prefix_ids: options.PrefixIds = None,
     format_: Annotated[
@@ -348,9 +348,8 @@ def _write(
         case "table":
             _write_table(artifact, best, most)
             if len(found) > 1:
-                more = len(found) - 1
-                boundaries = "boundary is" if more == 1 else "boundaries are"
-                status(f"{more} more {boundaries} possible; --format json lists them")
+                ways = "both" if len(found) == 2 else f"all {len(found)} ways"
+                status(f"the prefix can also end inside a token; --format json lists {ways}")
 
 
 def _write_table(artifact: "Artifact", boundary: "Boundary", most: int | None) -> None:

@@ -225,7 +225,7 @@ class _Reader:
                 self._stop("the number has too many digits", where)
             return Part("number", start, self.place, value)
         if text[start] == "'":
-            self._stop("texts of JSON stand in double quotes, not in '", where)
+            self._stop("JSON strings need double quotes, not '", where)
         found = _WORD.match(text, start)
         word = found.group() if found else text[start]
         if word in _WORDS:
@@ -271,7 +271,7 @@ class _Reader:
     def _member(self, where: str, into: Part) -> None:
         start, char = self.place, self.text[self.place]
         if char == "'":
-            self._stop("texts of JSON stand in double quotes, not in '", where)
+            self._stop("JSON strings need double quotes, not '", where)
         if char != '"':
             word = _WORD.match(self.text, start)
             if word:
@@ -279,7 +279,7 @@ class _Reader:
             self._stop(f"a key was expected, not {char}", where)
         member = Member(self._text(where), start, self.place)
         if any(member.key == other.key for other in into.members):
-            message = f"key `{member.key}` stands there twice"
+            message = f"key `{member.key}` appears twice"
             self.found.append(Complaint(message, where, start, self.place, start))
         into.members.append(member)
         if self._next("object", where) != ":":

@@ -9,12 +9,13 @@ removed as a whole counts as two changes, and all the rest of the text as three.
 all texts of one change near the place, then those of one more from the ones that are read furthest,
 and so on, until some are read on: to the end of the text, or for ``READ_ON`` bytes after the
 change and beyond the place. A repaired text that ends and is no member counts one more, since
-something is missing still; where nothing is wrong but that the text ends, a change before its end
-counts two more; and one more counts where all changes end more than two bytes before the place. Of
-several with as few changes the best one is a member; else it is read further; its changes and the
-place lie in a shorter part of the text, counting what is written; they remove less and write less,
-not counting other quotes and another case; they insert rather than remove and remove rather than
-replace; and what replaces a character is the nearest to it in Unicode.
+something is missing still; and one more counts where all changes end more than two bytes before the
+place. A text that only ends too early is only added to. Where letters in the other case suffice,
+they are the repair, one change together. What changes more than a third of the text is no repair.
+Of several with as few changes the best one is a member; else it is read further; its changes and
+the place lie in a shorter part of the text, counting what is written; they remove less and write
+less, not counting other quotes and another case; they insert rather than remove and remove rather
+than replace; and what replaces a character is the nearest to it in Unicode.
 """
 
 from collections import deque
@@ -48,9 +49,6 @@ _QUOTES = {b"'", b'"', b"`"}
 
 # A removal of a whole word or of all the rest counts as so many changes.
 _OF_A_WORD, _OF_THE_REST = 2, 3
-
-# A change of a text that only ends too early counts so many more.
-_BEFORE_END = 2
 
 # One that lies apart from the place, before it, counts one more.
 _APART = 1
@@ -177,9 +175,11 @@ class _Search:
         """The best repair."""
         if self._is_member:
             return None
-        begin, state = next(
-            (row for row in self._last if not self._is_inside_character(row[0])), self._last[0]
-        )
+        begin, state = self._last[-1]
+        if not self._is_incomplete:
+            begin, state = next(
+                (row for row in self._last if not self._is_inside_character(row[0])), self._last[0]
+            )
         # By cost, those from which a further change is tried, and those that are read on.
         levels: dict[int, list[_Tried]] = {0: [_Tried((), begin, state, 0)]}
         goals: dict[int, list[_Tried]] = {}
@@ -187,6 +187,8 @@ class _Search:
             goals.setdefault(each.cost, []).append(each)
         seen: set[tuple[int, int]] = set()
         try:
+            if other_case := self._in_other_case():
+                return self._repair(other_case)
             for cost in range(_MOST_CHANGES + 1):
                 level, others = self._best_of(levels.pop(cost, []), seen)
                 level += [more for each in [*level, *others] for more in self._forced(each)]
@@ -201,7 +203,33 @@ class _Search:
                         levels.setdefault(other.cost, []).append(other)
         except _SpentError:
             pass
-        return self._repair(min(goals[min(goals)], key=self._rank)) if goals else None
+        best = min(goals[min(goals)], key=self._rank) if goals else None
+        return None if best is None or self._is_too_much(best) else self._repair(best)
+
+    def _in_other_case(self) -> _Tried | None:
+        """The text with letters in the other case from the place on, where that reads it all."""
+        at, state = self._last[-1]
+        changes = list[_Change]()
+        for place in range(at, len(self._text)):
+            octet = self._text[place : place + 1]
+            reached = self._read(state, octet)
+            if reached is None:
+                reached = self._read(state, octet := octet.swapcase())
+                changes.append(_Change(place, place + 1, octet, 1))
+            if reached is None:
+                return None
+            state = reached
+        return _Tried(tuple(changes), len(self._text), state, 1) if changes else None
+
+    def _is_too_much(self, tried: _Tried) -> bool:
+        """Whether more than a third of a text, and more than a character, becomes another, white
+        space aside."""
+        changed = sum(
+            max(len(self._text[each.start : each.end].strip()), len(each.text.strip()))
+            for each in tried.changes
+            if not self._is_same(each)
+        )
+        return not self._is_incomplete and changed > max(1, len(self._text) // 3)
 
     def _ahead(self, tried: _Tried) -> bytes:
         return self._text[tried.at : max(tried.at, self._place) + READ_ON]
@@ -216,8 +244,7 @@ class _Search:
             return None
         may_end = reach == len(self._text) and self._machine.may_end(state)
         if self._is_incomplete:
-            is_before = any(change.start < self._place for change in tried.changes)
-            return _BEFORE_END * is_before if may_end else None
+            return 0 if may_end else None
         if reach <= self._place or (not may_end and self._is_empty(tried, reach)):
             return None
         # What stands before the place and not at it was fine where it stood.
@@ -252,7 +279,6 @@ class _Search:
         first, last = tried.changes[0].start, tried.changes[-1].end
         written = sum(len(each.text) for each in tried.changes if not self._is_same(each))
         return (
-            self._is_incomplete and first < self._place,
             max(last, self._place) - min(first, self._place) + written,
             sum(self._lost(each) for each in tried.changes),
             written,

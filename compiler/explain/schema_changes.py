@@ -15,7 +15,11 @@ from ..schema.read import Json, escaped, value_at
 # Keywords whose values are schemas by name, one schema, one for all that is not named, a list.
 _BY_NAME = ("properties", "patternProperties", "dependentSchemas")
 _ONE = ("items", "additionalItems", "contains", "propertyNames", "not", "if", "then", "else")
-_CLOSING = ("additionalProperties", "unevaluatedProperties", "unevaluatedItems")
+_CLOSING = {
+    "additionalProperties": "keys",
+    "unevaluatedProperties": "keys",
+    "unevaluatedItems": "items",
+}
 _LISTS = ("prefixItems", "allOf", "anyOf", "oneOf")
 _SETS = ("required", "enum", "type")
 
@@ -89,7 +93,13 @@ class _Sides:
         elif keyword in _SETS and (keyword in left or keyword == "required"):
             yield from _of_set(keyword, one, other, at, keyword in right)
         elif keyword in _CLOSING:
-            yield left.get(keyword, True), right.get(keyword, True), below
+            was, now = left.get(keyword, True), right.get(keyword, True)
+            words = {"no value": f"false (no other {_CLOSING[keyword]})", "any value": "true"}
+            before, after = (words.get(said := _allows(side), said) for side in (was, now))
+            if _are(dict, was, now):
+                yield was, now, below
+            elif before != after:
+                yield Change(below, f"was {before}, is {after}")
         elif keyword not in left or keyword not in right:
             was = "is gone" if keyword in left else "is new"
             value = left[keyword] if keyword in left else right[keyword]

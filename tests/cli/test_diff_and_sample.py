@@ -40,9 +40,22 @@ def test_differences_with_witnesses_and_counts(tmp_path: Path, capsysbinary: Cap
     expected = (
         f'only in {one}: shortest "\\n"\n  bytes  members\n      1  1\n      4  1\n'
         f'only in {other}: shortest ""\n  bytes  members\n      0  1\n      1  1\n'
-        "      4  1\n      5  1\n      6  1\n      7  1\n      …  without end\n"
+        "      4  1\n      5  1\n      6  1\n      7  1\n      …  longer ones, without a bound\n"
     )
     assert expected == capsysbinary.readouterr().out.decode()
+
+
+def test_a_table_says_that_white_space_counts_and_where_none_is_why(
+    tmp_path: Path, capsysbinary: Captured
+) -> None:
+    """Of schemas, in the heading; where no automaton has the members, in a note."""
+    one = written(tmp_path, "a.schema.json", '{"enum": [1]}')
+    other = written(tmp_path, "b.schema.json", '{"enum": [1, 2]}')
+    assert run(["diff", one, other]) == 1
+    assert b"  bytes  members (white space counts)\n" in capsysbinary.readouterr().out
+    one, other = (written(tmp_path, f"{x}.gbnf", f'root ::= "(" root ")" | "{x}"') for x in "ab")
+    assert run(["diff", one, other]) == 1
+    assert b"note: members are not counted where no automaton has" in capsysbinary.readouterr().err
 
 
 def test_differences_as_json(tmp_path: Path, capsysbinary: Captured) -> None:

@@ -1,5 +1,6 @@
 """``constrain explain`` and ``constrain show``: verdicts, and every stage as text."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,24 @@ def test_explain_command(
         assert printed.startswith(f"{file}:")
         assert said in printed
         assert all(line.startswith("  = help: ") for line in printed.splitlines()[1:])
+
+
+def test_below_sentences_stands_only_what_is_to_be_added(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """They name the repair of what is wrong, which the nearest by characters would contradict."""
+    schema, file = tmp_path / "s.schema.json", tmp_path / "text.json"
+    items = {"type": "array", "items": {"type": "string"}, "maxItems": 3}
+    properties = {"id": {"type": "integer"}, "tags": items}
+    schema.write_text(json.dumps({"properties": properties, "type": "object"}))
+    for text, helped in (
+        ('{"id": 3.0}', b""),
+        ('{"tags": ["a","b","c","d"]}', b""),
+        ('{"id": 3', b'  = help: write "}" here: {"id": 3}\n'),
+    ):
+        file.write_text(text)
+        assert run(["explain", str(schema), str(file)]) == 1
+        assert helped == b"".join(capsysbinary.readouterr().out.splitlines(keepends=True)[1:])
 
 
 def test_grammar_and_text_cannot_share_stdin(capsys: pytest.CaptureFixture[str]) -> None:

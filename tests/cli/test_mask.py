@@ -133,7 +133,7 @@ def test_mask_lists_every_boundary(cli: Cli, tmp_path: Path) -> None:
     assert [[2, 6], [5], [4]] == [b["allowed"] for b in found]
     assert [True, False, False] == [b["accepting"] for b in found]
     table = cli(*arguments)
-    assert "2 more boundaries are possible; --format json lists them" in table.err
+    assert "the prefix can also end inside a token; --format json lists all 3 ways" in table.err
     assert 2 == len(table.out.splitlines())
 
 

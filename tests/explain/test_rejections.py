@@ -254,6 +254,21 @@ def test_no_repair_takes_everything_away() -> None:
         assert repair is None or repair.applied(text)
 
 
+def test_a_repair_changes_at_most_a_third_of_a_text() -> None:
+    """Letters in another case come first and change nothing; what is cut off is only added to."""
+    grammar = 'root ::= "SELECT " ("*" | name) " FROM " name | "f() { return " name "; }" | "d"\n'
+    made = explainer_of_grammar(grammar + "name ::= [a-z]+\n", CompileOptions(dialect="gbnf"))
+    for text, result in (
+        (b"select * from t", b"SELECT * FROM t"),
+        (b"SELECT * FRM t", b"SELECT * FROM t"),
+        (b"f() { return ", b"f() { return a; }"),
+        (b"d: what was asked for", None),
+        (b"Hello, what is it?", None),
+    ):
+        repair = made.repair(text)
+        assert result == (None if repair is None else repair.applied(text))
+
+
 def test_a_long_text_is_read_once_and_has_the_same_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left out are the rules around it."""
     text = b'{"name": "x", "age": [' + b"1, " * 20 + b"]}"

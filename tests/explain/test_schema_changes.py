@@ -42,7 +42,11 @@ PERSON: dict[str, Any] = {
         (["properties", "age"], True, ("#/properties/age", "the key is new: any value")),
         (["required"], ["name", "kind"], ("#", '"kind" is required now')),
         (["required"], None, ("#", '"name" is no longer required')),
-        (["additionalProperties"], None, ("#/additionalProperties", "was no value, is any value")),
+        (
+            ["additionalProperties"],
+            None,
+            ("#/additionalProperties", "was false (no other keys), is true"),
+        ),
         (
             ["$defs", "place", "properties", "city", "type"],
             "integer",
