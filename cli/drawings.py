@@ -5,16 +5,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, cast, get_args
 
-from constrain.artifacts.errors import ConstrainError, visible
+from constrain.artifacts.errors import visible
 
-from .compiling import canonical_text, compilation_of, counted_network, grammar_of, recogniser_of
+from .compiling import (
+    automaton_of,
+    canonical_text,
+    compilation_of,
+    counted_network,
+    grammar_of,
+    recogniser_of,
+)
 from .console import UsageError, note, status
 from .inputs import STDIN
 from .options import Given, Meaning
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
-    from constrain.compiler.drawing import Drawing, Size
+    from constrain.compiler.drawing import Drawing, MissingDotError, Size
     from constrain.compiler.frontend import Automaton, MaximalMunchGrammar, Parser
     from constrain.compiler.limits import Limits
     from constrain.compiler.options import CompileOptions
@@ -79,6 +86,7 @@ def draw_grammar(
 ) -> "Drawing":
     """The drawing of a grammar's stage."""
     from constrain.compiler.choose import semantics_of
+    from constrain.compiler.diagnostics import NotRegularError
     from constrain.compiler.drawing import draw_network, draw_rules
     from constrain.compiler.frontend import Automaton
 
@@ -102,9 +110,10 @@ def draw_grammar(
         parser = recogniser_of(text, path, wanted)
         assert not isinstance(parser, Automaton)
         return _draw_parser(stage, parser, shown)
-    recogniser = recogniser_of(text, path, replace(wanted, parser="earley"))
-    if not isinstance(recogniser, Automaton):
-        raise UsageError(_only_regular(stage, recogniser.reason))
+    try:
+        recogniser = automaton_of(text, path, wanted)
+    except NotRegularError as error:
+        raise UsageError(_only_regular(stage, error.diagnostics[0].message)) from None
     artifact = None
     if stage in ("tokens", "tokenizer"):
         artifact = compilation_of(recogniser, given, wanted).artifact
@@ -135,10 +144,10 @@ def draw_artifact(
 
 def write_drawing(
     drawing: "Drawing", path: Path, stage: Stage, size: "Size", limits: "Limits"
-) -> None:
+) -> "list[MissingDotError]":
     """One file, or pages where it does not hold all: an index under the name, the others beside it;
-    all in a folder where ``path`` is one. Where Graphviz is missing, DOT text with a note.
-    ``limits``: of Graphviz, for each page."""
+    all in a folder where ``path`` is one. Where Graphviz is missing, DOT text, and the errors
+    that say so. ``limits``: of Graphviz, for each page."""
     from constrain.compiler.drawing import DOT_SUFFIXES, MissingDotError, render
 
     files = [(path, drawing)]
@@ -154,19 +163,25 @@ def write_drawing(
 
         pages = drawing.pages(size, name)
         files = [(first.with_name(file), page) for file, page in pages] if len(pages) > 2 else files
-    missing: ConstrainError | None = None
-    written = []
+    missing, written = list[MissingDotError](), list[Path]()
     for file, page in files:
         try:
             written.append(render(page, file, limits))
         except MissingDotError as error:
-            missing = missing or error
-    if missing is not None:
-        raise missing
+            missing.append(error)
+    if missing:
+        return missing
     beside = f", the index of {len(written) - 1:,} pages beside it" if len(written) > 1 else ""
     status(f"{visible(written[0])}: {stage}{beside}")
     if drawing.left_out and len(written) == 1:
         note(drawing.left_out)
+    return []
+
+
+def say_without_dot(missing: "list[MissingDotError]") -> None:
+    """A note with all files of DOT text that stand in the place of drawings."""
+    if missing:
+        note(", ".join([str(missing[0]), *(visible(each.written) for each in missing[1:])]))
 
 
 def write_all_drawings(
@@ -174,11 +189,11 @@ def write_all_drawings(
 ) -> None:
     """All stages as SVG; where Graphviz is missing, as DOT text with a note. ``path``: of the
     grammar. ``limits``: of Graphviz, for each drawing."""
-    from constrain.compiler.drawing import USUAL_SIZE, MissingDotError
+    from constrain.compiler.drawing import USUAL_SIZE
     from constrain.compiler.frontend import Automaton, Parser
 
     folder.mkdir(parents=True, exist_ok=True)
-    missing: ConstrainError | None = None
+    missing = list["MissingDotError"]()
     recogniser, artifact = compilation.automaton, compilation.artifact
     shown = Shown(title_of(path), USUAL_SIZE)
     for stage in STAGES:
@@ -193,12 +208,8 @@ def write_all_drawings(
             continue  # Under `any` every token may follow every other: there is nothing to draw.
         else:
             drawing = _draw_automaton(stage, recogniser, artifact, shown)
-        try:
-            write_drawing(drawing, folder / f"{stage}.svg", stage, shown.size, limits)
-        except MissingDotError as error:
-            missing = error
-    if missing is not None:
-        note(str(missing))
+        missing += write_drawing(drawing, folder / f"{stage}.svg", stage, shown.size, limits)
+    say_without_dot(missing)
 
 
 def title_of(path: str) -> str:

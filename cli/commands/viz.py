@@ -15,6 +15,7 @@ from ..drawings import (
     Stage,
     draw_artifact,
     draw_grammar,
+    say_without_dot,
     stage_for,
     title_of,
     write_drawing,
@@ -84,7 +85,7 @@ def viz(
     """Draw the automata of a grammar or an artifact with Graphviz.
 
     What is too large for one drawing becomes pages with links between them. Without Graphviz's dot
-    program the DOT text is written all the same.
+    program the DOT text is written beside, and a note says where.
 
     \b
     Examples:
@@ -117,4 +118,4 @@ def viz(
             note(drawing.left_out)
         write_data(drawing.dot)
         return
-    write_drawing(drawing, Path(output), drawn, shown.size, limits)
+    say_without_dot(write_drawing(drawing, Path(output), drawn, shown.size, limits))

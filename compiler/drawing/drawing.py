@@ -3,9 +3,10 @@
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeAlias
 
-from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.errors import ConstrainError, visible
 
 from ..limits import Limits
 from .picture import Size
@@ -43,4 +44,12 @@ class DrawingError(ConstrainError):
 
 
 class MissingDotError(DrawingError):
-    """Graphviz's program ``dot`` is not installed; the DOT text was written instead."""
+    """Graphviz's program ``dot`` is not installed; the DOT text was ``written`` instead."""
+
+    def __init__(self, path: Path, written: Path) -> None:
+        self.written = written
+        super().__init__(
+            f"{visible(path)}: drawing needs Graphviz, whose program 'dot' is not installed "
+            f"(apt install graphviz, brew install graphviz, or choco install graphviz); "
+            f"the DOT text was written to {visible(written)}"
+        )

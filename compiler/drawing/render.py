@@ -47,11 +47,7 @@ def render(drawing: Drawing, path: Path, limits: Limits | None = None) -> Path:
     if program is None:
         instead = path.with_suffix(".dot")
         write_atomically(instead, [drawing.dot.encode("utf-8")])
-        raise MissingDotError(
-            f"{visible(path)}: drawing needs Graphviz, whose program 'dot' is not installed "
-            f"(apt install graphviz, brew install graphviz, or choco install graphviz); "
-            f"the DOT text was written to {visible(instead)}"
-        )
+        raise MissingDotError(path, instead)
     write_atomically(path, [_rendered(program, suffix.removeprefix("."), drawing.dot, limits)])
     return path
 

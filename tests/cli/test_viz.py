@@ -61,6 +61,41 @@ def test_compile_draws_all_stages(cli: Cli, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("options", [("viz", "-o", "g.svg"), ("compile", "--viz", "out")])
+def test_without_dot_the_texts_are_written_and_a_note_names_them(
+    options: tuple[str, ...], cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was asked for is there but for its layout, so that the exit code is 0."""
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    command, *rest = options
+    found = cli(command, content(tmp_path / "g.ebnf", 's ::= "ab" | "c";'), *rest)
+
+    assert found.code == 0
+    written = sorted(tmp_path.rglob("*.dot"))
+    assert len(written) == (1 if command == "viz" else 4)
+    _, _, files = found.err.partition("the DOT text was written to ")
+    assert {path.name for path in written} == {
+        Path(name).name for name in files.splitlines()[0].split(", ")
+    }
+
+
+@pytest.mark.parametrize("stage", ["nfa", "dfa", "tokens", "tokenizer"])
+def test_the_automata_of_a_schema_that_nests_nothing_are_drawn(
+    stage: str, cli: Cli, tmp_path: Path
+) -> None:
+    """It compiles to a network, and has automata all the same; a bound of the nesting is not
+    needed, and draws the same. One that nests is refused with what nests."""
+    schema = content(tmp_path / "s.schema.json", '{"enum": [1, 23]}')
+    drawn = cli("viz", schema, "--stage", stage)
+    assert drawn.code == 0, drawn.err
+    assert drawn.out == cli("viz", schema, "--stage", stage, "--max-depth", "2").out
+    schema = content(tmp_path / "n.schema.json", '{"items": {"$ref": "#"}, "type": "array"}')
+    refused = cli("viz", schema, "--stage", stage)
+    assert refused.code == 2
+    assert "there for regular grammars alone" in refused.err
+    assert "it nests itself" in refused.err
+
+
 def test_viz_takes_the_end_of_text(cli: Cli, tmp_path: Path) -> None:
     """A tokenizer that names no end of text can be drawn with --eos."""
     grammar = content(tmp_path / "g.ebnf", 's ::= "ab";')
