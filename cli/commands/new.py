@@ -10,7 +10,7 @@ import typer
 from constrain.artifacts.errors import visible
 
 from .. import templates
-from ..console import UsageError, status
+from ..console import UsageError, note, status
 
 # What a template calls the thing, and the version of constrain.
 _NAME, _VERSION = "NAME", "VERSION"
@@ -85,4 +85,7 @@ def new(
         target.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(str(target), [text.encode()])
         status(f"{visible(target)}")
+    if kind == "project":
+        workflow = visible(targets["workflow.yml"])
+        note(f"set CONSTRAIN in {workflow} to where constrain comes from: it is a placeholder")
     return 0

@@ -38,12 +38,16 @@ def test_a_project(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     hooks are of this version."""
     monkeypatch.chdir(tmp_path)
 
-    assert 0 == cli("new", "project", "my-replies").code
+    made = cli("new", "project", "my-replies")
+    assert 0 == made.code
+    assert "note: set CONSTRAIN in my-replies/.github/workflows/grammars.yml" in made.err
     folder = tmp_path / "my-replies"
     monkeypatch.chdir(folder)
     assert (0, 0) == (cli("check").code, cli("test", "--min-coverage", "80").code)
     workflow = (folder / ".github" / "workflows" / "grammars.yml").read_bytes()
     assert (EXAMPLES / "ci" / "workflow.yml").read_bytes() == workflow
+    assert b"# CHANGE THIS: " in workflow
+    assert b"copy" not in workflow
     hooks = (folder / ".pre-commit-config.yaml").read_text(encoding="utf-8")
     assert f"rev: v{version('constrain-grammar')}\n" in hooks
     for hook in ("constrain-check", "constrain-test"):
