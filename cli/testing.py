@@ -97,8 +97,8 @@ class Subjects:
         name = self.name_of(file)
         if name is None:
             raise UsageError(
-                f"{visible(file.path)}: no grammar is named; say it on the command line, or by a "
-                "line 'grammar: FILE' at the head of the file"
+                f"{visible(file.path)}: no grammar is named, and none of its name is beside it; "
+                "say it on the command line, or by a line 'grammar: FILE' at the head of the file"
             )
         given = with_settings(self._given, file, name)
         if start is not None:
@@ -187,8 +187,9 @@ def runs_of(
 
 
 def _wanted(paths: Sequence[str] | None) -> list[list[str]]:
-    """The arguments of each run. Raises ``UsageError``."""
-    from constrain.compiler.testing.collect import beside, is_cases
+    """The arguments of each run; of a project, also the cases beside its grammars whose own is
+    gone, which then say so. Raises ``UsageError``."""
+    from constrain.compiler.testing.collect import beside, is_cases, orphans
 
     if paths:
         return [list(paths)]
@@ -196,7 +197,12 @@ def _wanted(paths: Sequence[str] | None) -> list[list[str]]:
     if named is None:
         raise UsageError(WITHOUT_PROJECT)
     each = named.cases()
-    return [run for run in each if run[1:] or (run and (is_cases(run[0]) or beside(run[0])))]
+    runs = [run for run in each if run[1:] or (run and (is_cases(run[0]) or beside(run[0])))]
+    known = {path for run in runs for path in run}
+    folders = dict.fromkeys(Path(path).parent for path in named.grammars())
+    # A folder that is run has its cases run.
+    others = [folder for folder in folders if str(folder) not in known]
+    return [*runs, *([path] for folder in others for path in orphans(folder, known))]
 
 
 def single_runs(given: Given, paths: Sequence[str] | None) -> dict[str, list[str]]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -11,6 +12,7 @@ from constrain.artifacts.errors import visible
 
 from .. import options
 from ..compiling import language_of, subject_of
+from ..configuration.apply import applies_to
 from ..console import UsageError, note, write_data, write_text
 from ..inputs import STDIN, dialect_for
 from ..quoting import quoted, text_of
@@ -91,8 +93,10 @@ def diff(
     limits = given.of(None).limits()
     dialects, starts = _pair("--dialect", dialect), _pair("--start", start)
     options_of = [
-        _of_side(given, path, named, rule)
-        for path, named, rule in zip((left, right), dialects, starts, strict=True)
+        _of_side(given, path, other, named, rule)
+        for path, other, named, rule in zip(
+            (left, right), (right, left), dialects, starts, strict=True
+        )
     ]
     subjects = [subject_of(*each) for each in zip((left, right), options_of, strict=True)]
     keys = _keys(subjects, (left, right), options_of, limits)
@@ -189,9 +193,13 @@ def _keys(
 
 
 def _of_side(
-    given: options.Given, path: str, dialect: str | None, start: str | None
+    given: options.Given, path: str, other: str, dialect: str | None, start: str | None
 ) -> options.Given:
-    """The options of one of the two grammars."""
+    """The options of one of the two grammars. Where the project file lists the other alone, and
+    both are called the same, this is a copy of it: what is said of that one holds for both."""
+    project = options.project()
+    if project is not None and applies_to(path) and Path(path).name == Path(other).name:
+        path = path if project.entries_of(path) else other
     named = {name for name, value in (("dialect", dialect), ("start", start)) if value is not None}
     takes, said = given.takes | {"dialect", "start"}, given.said | named
     return replace(given, dialect=dialect, start=start, takes=takes, said=said).of(path)

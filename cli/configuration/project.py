@@ -104,12 +104,14 @@ class Project:
         """What holds for a grammar, by the names of the fields of ``Given``, ``tests``,
         ``allow`` and ``min_coverage``; None is for what holds for all."""
         found = {name: said for name, said in self.settings.items() if name != TESTS}
-        if path is not None:
-            name = Path(os.path.relpath(path, self.folder)).as_posix()
-            for entry in self.entries:
-                if entry.matches(name):
-                    found |= entry.settings
+        for entry in () if path is None else self.entries_of(path):
+            found |= entry.settings
         return found
+
+    def entries_of(self, path: str) -> list[Entry]:
+        """Those whose pattern matches a file."""
+        name = Path(os.path.relpath(path, self.folder)).as_posix()
+        return [entry for entry in self.entries if entry.matches(name)]
 
     def grammars(self) -> list[str]:
         """The files that it lists, each once, in the order of the entries and then by name.

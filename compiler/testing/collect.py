@@ -7,7 +7,7 @@ tests/                             all of these, at any depth
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 from constrain.artifacts.container.regular import is_stream, regular
@@ -111,6 +111,19 @@ def grammar_of(file: CaseFile) -> str | None:
             f"{visible(file.path)}: {visible(names)} are grammars; say which on the command line"
         )
     return str(regular(found[0], below=folder)) if found else None
+
+
+def orphans(folder: Path, known: Container[str]) -> Iterator[str]:
+    """The case files in a folder, but those ``known``, that name no grammar and have none beside
+    them, as after it was deleted."""
+    stems = {stem for each in folder.iterdir() if dialect_of(each.name) for stem in _stems(each)}
+    for place in sorted(folder.glob(f"[!.]*{SUFFIX}")):
+        path = str(place)
+        if path in known or place.name.removesuffix(SUFFIX) in stems or is_stream(place):
+            continue
+        for file in collected(path):
+            if isinstance(file, CaseFile) and file.setting("grammar") is None:
+                yield path
 
 
 def _stems(path: Path) -> list[str]:

@@ -249,6 +249,28 @@ def test_diff_reads_each_side_as_the_project_says(cli: Cli) -> None:
     assert cli("diff", "a.ebnf", "b.ebnf", "--start", "month").out == b"equal\n"
 
 
+def test_diff_reads_a_copy_of_a_listed_grammar_as_that(cli: Cli) -> None:
+    """Such as the one of another branch, which has the same name and which no pattern matches."""
+    text = 'a ::= "x"; b ::= "y";'
+    project('[grammars]\n"g/*.ebnf" = {start = "b"}\n', g__one=text, base__g__one=text)
+    assert cli("diff", "base/g/one.ebnf", "g/one.ebnf").out == b"equal\n"
+    assert cli("diff", "g/one.ebnf", "base/g/one.ebnf").out == b"equal\n"
+
+
+def test_cases_whose_grammar_is_gone_are_an_error(cli: Cli) -> None:
+    """Of the plain run, in the folders of its grammars; those that name another are left alone."""
+    project('[grammars]\n"g/*.ebnf" = {}\n', g__one=DATE, g__other=DATE)
+    for name, head in (("one", ""), ("other", ""), ("named", "grammar: one.ebnf\n")):
+        Path(f"g/{name}.test").write_text(case("a", "2024-01-01", head=head))
+    assert cli("test").code == 0
+    Path("g/other.ebnf").unlink()
+    found = cli("test")
+    assert found.code == 2
+    assert "g/other.test: no grammar is named, and none of its name is beside it" in (
+        found.out.decode()
+    )
+
+
 def test_tokenizers_have_names(
     cli: Cli, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
