@@ -10,12 +10,12 @@ all texts of one change near the place, then those of one more from the ones tha
 and so on, until some are read on: to the end of the text, or for ``READ_ON`` bytes after the
 change and beyond the place. A repaired text that ends and is no member counts one more, since
 something is missing still; and one more counts where all changes end more than two bytes before the
-place. A text that only ends too early is only added to. Where letters in the other case suffice,
-they are the repair, one change together. What changes more than a third of the text is no repair.
-Of several with as few changes the best one is a member; else it is read further; its changes and
-the place lie in a shorter part of the text, counting what is written; they remove less and write
-less, not counting other quotes and another case; they insert rather than remove and remove rather
-than replace; and what replaces a character is the nearest to it in Unicode.
+place. A text that only ends too early is only added to, letters in the other case are one change
+together where they suffice, and what changes more than a third of the text is no repair. Of several
+with as few changes the best one is a member; else it is read further; its changes and the place lie
+in a shorter part of the text, counting what is written; they remove less and write less, not
+counting other quotes and another case; they insert rather than remove and remove rather than
+replace; and what replaces a character is the nearest to it in Unicode.
 """
 
 from collections import deque
@@ -49,9 +49,6 @@ _QUOTES = {b"'", b'"', b"`"}
 
 # A removal of a whole word or of all the rest counts as so many changes.
 _OF_A_WORD, _OF_THE_REST = 2, 3
-
-# One that lies apart from the place, before it, counts one more.
-_APART = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +164,8 @@ class _Search:
             state = reached
             self._last.append((offset + 1, state))
         self._is_incomplete = self._place == len(text)
+        if self._is_incomplete:
+            self._last = deque([(self._place, state)])
         self._is_member = self._is_incomplete and machine.may_end(state)
         self._machine = _Counted(machine)
 
@@ -175,11 +174,9 @@ class _Search:
         """The best repair."""
         if self._is_member:
             return None
-        begin, state = self._last[-1]
-        if not self._is_incomplete:
-            begin, state = next(
-                (row for row in self._last if not self._is_inside_character(row[0])), self._last[0]
-            )
+        begin, state = next(
+            (row for row in self._last if not self._is_inside_character(row[0])), self._last[0]
+        )
         # By cost, those from which a further change is tried, and those that are read on.
         levels: dict[int, list[_Tried]] = {0: [_Tried((), begin, state, 0)]}
         goals: dict[int, list[_Tried]] = {}
@@ -214,22 +211,20 @@ class _Search:
             octet = self._text[place : place + 1]
             reached = self._read(state, octet)
             if reached is None:
-                reached = self._read(state, octet := octet.swapcase())
-                changes.append(_Change(place, place + 1, octet, 1))
+                changes.append(_Change(place, place + 1, octet.swapcase(), 1))
+                reached = self._read(state, octet.swapcase())
             if reached is None:
                 return None
             state = reached
         return _Tried(tuple(changes), len(self._text), state, 1) if changes else None
 
     def _is_too_much(self, tried: _Tried) -> bool:
-        """Whether more than a third of a text, and more than a character, becomes another, white
-        space aside."""
-        changed = sum(
-            max(len(self._text[each.start : each.end].strip()), len(each.text.strip()))
-            for each in tried.changes
-            if not self._is_same(each)
-        )
-        return not self._is_incomplete and changed > max(1, len(self._text) // 3)
+        """Whether more than a third of a text, and more than a character, or all of it becomes
+        another, white space aside."""
+        text, parts = self._text, [c for c in tried.changes if not self._is_same(c)]
+        changed = sum(max(len(text[c.start : c.end].strip()), len(c.text.strip())) for c in parts)
+        most = min(max(1, len(text) // 3), len(text) - 1)
+        return not self._is_incomplete and changed > most
 
     def _ahead(self, tried: _Tried) -> bytes:
         return self._text[tried.at : max(tried.at, self._place) + READ_ON]
@@ -245,16 +240,11 @@ class _Search:
         may_end = reach == len(self._text) and self._machine.may_end(state)
         if self._is_incomplete:
             return 0 if may_end else None
-        if reach <= self._place or (not may_end and self._is_empty(tried, reach)):
+        if reach <= self._place:
             return None
         # What stands before the place and not at it was fine where it stood.
-        apart = _APART * (tried.changes[-1].end < self._place - 2)
-        return apart + int(reach == len(self._text) and not may_end)
-
-    def _is_empty(self, tried: _Tried, reach: int) -> bool:
-        """Whether nothing is left of the text."""
-        gone = sum(change.end - change.start for change in tried.changes)
-        return gone == reach == len(self._text) and not any(c.text for c in tried.changes)
+        is_apart = tried.changes[-1].end < self._place - 2
+        return is_apart + int(reach == len(self._text) and not may_end)
 
     def _best_of(
         self, level: list[_Tried], seen: set[tuple[int, int]]
@@ -410,12 +400,15 @@ class _Search:
     # The best of several.
 
     def _rank(self, tried: _Tried) -> tuple[object, ...]:
-        text = self._text
-        ahead = text[tried.at : tried.at + _COMPARED]
+        reach, is_member = self._read_on(tried)
+        return not is_member, -reach, *self._by_itself(tried)
+
+    def _read_on(self, tried: _Tried) -> tuple[int, bool]:
+        """Up to which byte of the original a text is read, and whether it is a member."""
+        ahead = self._text[tried.at : tried.at + _COMPARED]
         count, state = self._machine.follow(tried.state, ahead)
-        is_whole = tried.at + count == len(text)
-        is_member = is_whole and self._machine.may_end(state)
-        return not is_member, -(tried.at + count - self._place), *self._by_itself(tried)
+        reach = tried.at + count
+        return reach, reach == len(self._text) and self._machine.may_end(state)
 
     def _is_same(self, change: _Change) -> bool:
         """Whether a quote becomes another, or a letter another case."""
@@ -438,14 +431,12 @@ class _Search:
         for edit in edits:
             fragment += text[at : edit.start] + edit.text
             at = edit.end
-        ahead = text[tried.at : tried.at + _COMPARED]
-        count, state = self._machine.follow(tried.state, ahead)
-        is_whole = tried.at + count == len(text)
+        reach, is_member = self._read_on(tried)
         return Repair(
             edits=edits,
             changes=tried.cost,
-            is_member=is_whole and self._machine.may_end(state),
-            read=tried.at + count + len(fragment) - (end - start),
+            is_member=is_member,
+            read=reach + len(fragment) - (end - start),
             fragment=bytes(fragment),
             before=_whole(text[max(0, start - _BEFORE) : start], last=False),
             behind=_whole(text[end : end + _BEFORE], last=True),
@@ -500,12 +491,9 @@ def _code(text: bytes) -> int:
 
 def _whole(text: bytes, *, last: bool) -> bytes:
     """Without a part of a character at the end that was cut."""
-    return text.decode("utf-8", "ignore").encode("utf-8") if _is_cut(text, last=last) else text
-
-
-def _is_cut(text: bytes, *, last: bool) -> bool:
     try:
         text.decode("utf-8")
     except UnicodeDecodeError as error:
-        return error.end == len(text) if last else error.start == 0
-    return False
+        if error.end == len(text) if last else error.start == 0:
+            return text.decode("utf-8", "ignore").encode("utf-8")
+    return text
