@@ -275,7 +275,7 @@ class _Reader:
         if char != '"':
             word = _WORD.match(self.text, start)
             if word:
-                self._stop(f'keys of JSON stand in double quotes: "{word.group()}"', where)
+                self._stop(f'JSON keys need double quotes: "{word.group()}"', where)
             self._stop(f"a key was expected, not {char}", where)
         member = Member(self._text(where), start, self.place)
         if any(member.key == other.key for other in into.members):
@@ -323,7 +323,7 @@ def _no_json(word: str) -> str:
     if re.fullmatch(r"-?[0-9]+\.", word):
         return f"a digit stands after the point of a number: {word}0"
     if re.fullmatch(r"\w[\w-]*", word) and not word[0].isdigit():
-        return f'texts of JSON stand in double quotes: "{word}"'
+        return f'JSON strings need double quotes: "{word}"'
     return f"a value was expected, not {_short(word)}"
 
 
