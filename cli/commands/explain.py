@@ -82,7 +82,9 @@ def explain(
     given.limits().check_resources("reading the text")
     verdict, repair = explainer.verdict(text), None
     if verdict.tokens:
-        note("--tokenizer FILE reads the tokens that the grammar names, too")
+        held = next((each for each in verdict.tokens if each.encode() in text), "")
+        what = f"the text holds {held}, which the grammar reads as a token: give --tokenizer FILE"
+        note(what if held else "--tokenizer FILE reads the tokens that the grammar names, too")
     elif _wants_repair(verdict):
         repair = explainer.repair(text)
     return _answer(verdict, repair, file, text, format_)

@@ -58,16 +58,14 @@ def grammar_data(artifact: "Artifact", name: str, members: Sequence[bytes] = ())
 
 def _read(artifact: "Artifact", name: str) -> "tuple[Grammar, list[dict[str, Any]]]":
     """The checked tree, and what lints find in it."""
-    from constrain.compiler.dialects import TOOLS
     from constrain.compiler.frontend import read_checked
     from constrain.compiler.lints import NOTES, lint
     from constrain.compiler.options import CompileOptions
 
     m = artifact.manifest
     assert m.source is not None
-    # A list of tools has no rules to start from.
-    start = None if m.dialect == TOOLS else m.start or None
-    options = CompileOptions(dialect=m.dialect, start=start, define=tuple(m.define.items()))
+    define = tuple(m.define.items())
+    options = CompileOptions(dialect=m.dialect, start=m.start or None, define=define)
     grammar = read_checked(m.source, options, name)
     findings: list[dict[str, Any]] = []
     for each in lint(grammar):

@@ -99,7 +99,7 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect(JSON_SCHEMA, (".schema.json",), None, "#", first_is_start=False),
         Dialect(STRUCTURAL_TAG, (".structural-tag.json",), None, "#", first_is_start=False),
         # Most objects are schemas as well.
-        Dialect(TOOLS, (".tools.json",), None, "", first_is_start=False, suggested=False),
+        Dialect(TOOLS, (".tools.json",), None, "texts", first_is_start=False, suggested=False),
     )
 }
 
@@ -244,7 +244,8 @@ def _of_json(
     if row.name == TOOLS:
         from ..tool_calls import tools_grammar
 
-        if start is not None:
+        # Which artifacts name, and no text does.
+        if start not in (None, row.start):
             message = f"there is no rule {start!r} to start from"
             raise CheckError(source, [Diagnostic(message, help="a list of tools has no rules")])
         with blaming(["#"]):

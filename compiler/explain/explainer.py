@@ -7,10 +7,13 @@ explainer.repair(b"2024-13")           the nearest repair, which takes longer
 with_tokens(text, options, tokenizer)  the same of texts in which tokens are read
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import EXACT, MAXIMAL_MUNCH
@@ -22,7 +25,7 @@ from constrain.artifacts.kinds.parser import NestingGrammar, has_productions
 from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.tables import NetworkTables
 
-from ..automata.dump import ids_text, terminal_names
+from ..automata.dump import ids_text
 from ..choose import engine_of
 from ..diagnostics import GrammarError, LimitError
 from ..dialects import JSON_SCHEMA, TOOLS
@@ -34,6 +37,7 @@ from ..frontend import (
     compile_texts,
     read_checked,
 )
+from ..grammar.added_text import NAMES
 from ..grammar.tree import Grammar
 from ..limits import Interrupted, Limits, in_force
 from ..network.counter_tables import MANY_COPIES, copied_states
@@ -264,8 +268,6 @@ def explainer_of_artifact(artifact: Artifact) -> Explainer:
     source = manifest.source
     if source is not None:
         options = options_of(manifest)
-        if options.dialect == TOOLS:
-            options = replace(options, start=None)  # Which the manifest names, and no text does.
         if MARKS not in artifact.arrays:
             in_any_order = partial(_in_any_order, _Text(source), options)
             verdict = _by_order(verdict, in_any_order, options.dialect)
@@ -341,7 +343,7 @@ def _by_runtime(
             return lambda text: explain_instance(
                 runtime.recogniser(), text, alone := of_long(text), follows=alone is None
             )
-        ids = [ids_text(ids.tolist()) for ids in runtime.named]
+        ids = _names(artifact, runtime.named)
         return lambda text: explain_parser(
             runtime.recogniser(), text, ids, alone := of_long(text), follows=alone is None
         )
@@ -350,15 +352,25 @@ def _by_runtime(
             return by_items_alone
         if runtime.grows:
             return by_calls(machine, artifact.manifest.start)
-        names = [ids_text(ids.tolist()) for ids in runtime.named]
+        names = _names(artifact, runtime.named)
         return lambda text: explain_calling(runtime.plain_texts(), text, tokens=names)
     dfa = artifact.byte_dfa
-    names = terminal_names(dfa)
+    names = _names(artifact, map(dfa.terminals.members, range(len(dfa.terminals))))
 
     def rules_of(state: int) -> list[str]:
         return [origin.rule for origin in artifact.origins_of(state)]
 
     return lambda text: explain(dfa, rules_of, text, names)
+
+
+def _names(artifact: Artifact, terminals: Iterable[NDArray[np.int32]]) -> list[str]:
+    """What to call token terminals: one of a single token as grammars name it, where they can."""
+
+    def named(ids: list[int]) -> str:
+        name = artifact.vocabulary.token(ids[0]).decode("utf-8", "replace") if len(ids) == 1 else ""
+        return name if NAMES["gbnf"].fullmatch(name) else ids_text(ids)
+
+    return [named(ids.tolist()) for ids in terminals]
 
 
 def _grammar_of(artifact: Artifact) -> Grammar | None:

@@ -16,13 +16,14 @@ import numpy as np
 from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.token_terminals.sentinels import SENTINELS
 
+from ..automata import regex_ir as regex
 from ..automata.dump import ranges
 from ..automata.folding import fold
+from ..diagnostics import Span
 from ..grammar.tree import (
-    Choice,
     Expr,
     Grammar,
-    Literal,
+    Pattern,
     Token,
     children,
     with_children,
@@ -130,8 +131,9 @@ class TokenMarks:
             if not isinstance(expr, Token):
                 return with_children(expr, tuple(parts))
             marks = self._of_terminal[expr.meaning]
-            options = tuple(Literal(bytes([mark]), expr.span) for mark in marks)
-            return options[0] if len(options) == 1 else Choice(options, expr.span)
+            # A pattern is a terminal by itself; of this one messages have the token's name alone.
+            node = regex.alt(*(regex.lit(bytes([mark])) for mark in marks))
+            return Pattern(node, "", Span(expr.span.start, expr.span.start))
 
         rules = (replace(r, body=fold(r.body, children, marked)) for r in grammar.rules)
         ignored = tuple(fold(each, children, marked) for each in grammar.ignored)
@@ -205,7 +207,7 @@ class TokenMarks:
         tokens = tuple(
             self._names[meaning]
             for meaning, of_terminal in self._of_terminal.items()
-            if not marks.isdisjoint(of_terminal) and self._names[meaning] not in found.terminals
+            if not marks.isdisjoint(of_terminal)
         )
         return replace(
             found,

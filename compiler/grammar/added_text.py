@@ -15,7 +15,7 @@ from ..diagnostics import CheckError, Diagnostic, Span
 from .tree import Expr, Grammar, Literal, Pattern, Token, walk
 
 # How a token is named in the dialects that can; by its id all that are not written so.
-_NAMES = {
+NAMES = {
     "gbnf": re.compile(r"<[^<>\[\r\n][^<>\r\n]*>"),
     "lark": re.compile(r"<[^<>\[\s][^<>\s]*>"),
 }
@@ -81,9 +81,9 @@ def _diagnostic(
         f"this {what} holds the text of the added token {name}, which the tokenizer reads as that "
         f"one token"
     )
-    names = _NAMES.get(dialect)
+    names = NAMES.get(dialect)
     number = ids[name]
-    by_name = (names or _NAMES["gbnf"]).fullmatch(name)
+    by_name = (names or NAMES["gbnf"]).fullmatch(name)
     token = Token(name if by_name else None, ((number, number),), False, span)
     if dialect == "structural-tag":
         named = json.dumps({"type": "token", "token": name}, ensure_ascii=False)

@@ -1,10 +1,12 @@
 """Texts in which tokens are read, against the masks of any tokens: which are members, and how far
 others are read."""
 
+import json
 from itertools import product
 from pathlib import Path
 
 import pytest
+from support import tokenizer_json, written
 from support.tokens import EOS, IDS, NAMED, TOKENIZER
 
 from constrain.artifacts import Artifact
@@ -73,7 +75,8 @@ def test_texts_are_read_as_their_tokens() -> None:
     said = {}
     for text in (b"a<t>b", b"a<t>b<end>", b"a<end>b", b"<t>", b"<u>", b"a<t>", b"a<t>c"):
         found = explainer.verdict(explainer.given(text))
-        said[text] = found.status.value, found.offset, found.stands, {*found.terminals}
+        awaited = {*found.terminals, *found.tokens}
+        said[text] = found.status.value, found.offset, found.stands, awaited
     assert said == {
         b"a<t>b": ("accepted", 5, "", set()),
         b"a<t>b<end>": ("accepted", 5, "", set()),
@@ -118,9 +121,71 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert run(["explain", str(subject), str(text)]) == 1
         said = capsys.readouterr()
         assert "expected the token" in said.out
-        assert "--tokenizer FILE reads the tokens" in said.err
+        assert "the text holds <|endoftext|>, which the grammar" in said.err
         assert run(["explain", str(subject), "--prefix-ids", f"0,{NAMED}"]) == 1
         assert "<ids>:1:1: rejected at the token <|endoftext|>" in capsys.readouterr().out
         assert run(["explain", str(subject), str(text), "-t", default]) == 1
         assert 'rejected at "y" (byte 15)' in capsys.readouterr().out
     assert run(["explain", str(file), str(text), "--prefix-ids", "0"]) == 2
+
+
+TOOL = {"type": "function", "function": {"name": "time"}}
+CALL = '<tool_call>\n{"name": "time", "arguments": {}}\n</tool_call>'
+
+
+@pytest.fixture
+def tokenizer(tmp_path: Path) -> str:
+    """One that has the marks of calls as tokens."""
+    letters = "".join(map(chr, (10, *range(32, 127))))
+    added = [(200, "<|endoftext|>", True), (201, "<tool_call>", False), (202, "</tool_call>", True)]
+    return str(written(tmp_path, tokenizer_json(letters, added=added)))
+
+
+@pytest.mark.parametrize("is_artifact", [False, True])
+def test_marks_of_calls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], tokenizer: str, is_artifact: bool
+) -> None:
+    """Tokens are said by their names, never by the bytes that stand for them; a text with one that
+    is read without the tokenizer is said to have it."""
+    file, text = tmp_path / "t.tools.json", tmp_path / "text"
+    asked = {"tools": [TOOL], "tool_choice": "required", "style": "qwen"}
+    file.write_text(json.dumps(asked), encoding="utf-8")
+    subject, named = str(file), ["-t", tokenizer]
+    if is_artifact:
+        subject = str(tmp_path / "t.cst")
+        made = run(["compile", str(file), *named, "-o", subject, "--precompute", "none"])
+        assert made == 0
+    capsys.readouterr()
+
+    def said(call: str, *arguments: str) -> str:
+        text.write_text(call, encoding="utf-8")
+        run(["explain", subject, str(text), *arguments])
+        captured = capsys.readouterr()
+        return captured.err + captured.out
+
+    assert "accepted" in said(CALL, *named)
+    assert "expected the token <tool_call>\n" in said(f"ok {CALL}", *named)
+    assert "expected the token <tool_call>\n" in said(f"{CALL}\n", *named)
+    assert "expected the token </tool_call>\n" in said(CALL[: CALL.index("</")], *named)
+    found = said(CALL)
+    assert "the text holds <tool_call>, which the grammar reads as a token: give --to" in found
+    assert "expected the token <tool_call>\n" in found
+    assert "the text holds" not in said("ok")
+
+
+def test_artifacts_of_lists_are_read_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], tokenizer: str
+) -> None:
+    """What an artifact says that it starts from is taken; no other rule of a list is."""
+    file, artifact = tmp_path / "t.tools.json", str(tmp_path / "t.cst")
+    file.write_text(json.dumps([TOOL]), encoding="utf-8")
+    (tmp_path / "text").write_text('[{"name": "tim"', encoding="utf-8")
+    assert run(["compile", str(file), "-t", tokenizer, "-o", artifact]) == 0
+    for stage in ("rules", "parser", "lexer"):
+        assert run(["viz", artifact, "--stage", stage]) == 0
+    assert run(["show", artifact, "--stage", "tree"]) == 0
+    capsys.readouterr()
+    for arguments in ([], ["-t", tokenizer]):
+        assert run(["explain", artifact, str(tmp_path / "text"), *arguments]) == 1
+        assert "did you mean `time`?" in capsys.readouterr().out
+    assert run(["check", str(file), "--start", "call"]) == 2
