@@ -7,6 +7,7 @@ added_tokens_as_text    literals that hold the text of an added token
 NOTE_KINDS, kind_of, summary    the kinds of notes: their names, and whether to worry
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from constrain.artifacts.container.manifest import (
 
 from .choose import ANY_ALLOWED, AS_ASKED, OF_SCHEMAS, WHEN_MET
 from .diagnostics import Diagnostic
+from .dialects import TOOLS
 from .frontend import Automaton, Parser, Recogniser
 from .grammar.tree import Grammar
 from .options import ANY, AUTO, AnyTokenizer, CompileOptions
@@ -79,6 +81,21 @@ def end_of_text(tokenizer: AnyTokenizer, options: CompileOptions) -> Iterator[st
             yield (
                 f"the end-of-text token is taken to be {name} ({token_id}), by its usual name: no "
                 f"tokenizer_config.json says so; --eos names another"
+            )
+
+
+def style_by_default(grammar: Grammar, tokenizer: AnyTokenizer) -> Iterator[str]:
+    """Calls in the style that nobody asked for, of a model that has a token to begin them."""
+    if grammar.source.dialect != TOOLS or not isinstance(tokenizer, Tokenizer):
+        return
+    name = "<tool_call>"
+    if name in tokenizer.added.values():
+        asked = json.loads(grammar.source.text)
+        if not isinstance(asked, dict) or asked.get("style") is None:
+            yield (
+                f"{STYLE_BY_DEFAULT}the tokenizer has the token {name}, with which its model may "
+                f'begin calls: {{"tools": […], "style": "qwen", "tool_choice": "auto"}} allows '
+                f"that in free text"
             )
 
 
@@ -151,6 +168,9 @@ def added_tokens_as_text(
         for _, found in added_text(grammar, added):
             yield found
 
+
+# A note on a style that nobody named begins so.
+STYLE_BY_DEFAULT = "calls are written by the default style, json: "
 
 # --- kinds
 
@@ -270,6 +290,14 @@ NOTE_KINDS = (
         False,
         "No file of the tokenizer says which token ends a text. If the guess is wrong, a model "
         "never stops: --eos names the token.",
+    ),
+    NoteKind(
+        "style",
+        f"^{re.escape(STYLE_BY_DEFAULT)}",
+        False,
+        "Models write calls as they were taught, and the list says no style. json is for servers "
+        'that read a text of calls alone; \'"style": "json"\' asks for it and is silent. '
+        "compiler/tool_calls/README.md has the styles of models.",
     ),
     NoteKind(
         "never-reached",

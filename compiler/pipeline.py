@@ -46,6 +46,7 @@ from .notes import (
     end_of_text,
     notes_of,
     of_masks,
+    style_by_default,
     without_effect,
 )
 from .options import (
@@ -158,6 +159,7 @@ def build_artifact(
         check_size(built.artifact, wanted.max_artifact_bytes)
     recogniser = built.automaton
     found = (*notes_of(recogniser, wanted), *end_of_text(tokenizer, wanted), *built.notes)
+    found += tuple(style_by_default(recogniser.grammar, tokenizer))
     kind, method = built.artifact.manifest.kind, built.method
     found += tuple(without_effect(recogniser, kind, method, wanted))
     # A tokenizer's name is a path, and files are the same wherever they are made.

@@ -20,6 +20,7 @@ from constrain.artifacts.errors import visible
 from .automata.dfa import Dfa, TokenIds
 from .automata.token_classes import over_classes
 from .diagnostics import CheckError, Diagnostic, closest
+from .grammar.added_text import other_style
 from .grammar.tree import Grammar, Token
 from .limits import Limits
 from .options import ArtifactRequest
@@ -92,7 +93,14 @@ def token_ids(
                 _check_ids(token, low, high, known)
                 named[low : high + 1] = True
         except _UnknownToken as reason:
-            wrong.append(Diagnostic(reason.message, token.span, reason.help))
+            help_ = reason.help
+            if other := other_style(grammar.source, token.span):
+                help_ = f"{other} writes it as text"
+                if tokenizer.name == DEFAULT_NAME:
+                    help_ = f"{reason.help}, or {help_}"
+                if wrong:
+                    continue  # Of a style one token is enough.
+            wrong.append(Diagnostic(reason.message, token.span, help_))
         ids = np.flatnonzero(others & ~named if token.negated else known & named)
         size += 4 * len(ids)
         limits.check_memory(size, _STAGE, blamed)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ..automata import regex_ir as regex
-from ..diagnostics import CheckError, Diagnostic, Span
+from ..diagnostics import CheckError, Diagnostic, Source, Span
 from .tree import Expr, Grammar, Literal, Pattern, Token, walk
 
 # How a token is named in the dialects that can; by its id all that are not written so.
@@ -19,6 +19,16 @@ NAMES = {
     "gbnf": re.compile(r"<[^<>\[\r\n][^<>\r\n]*>"),
     "lark": re.compile(r"<[^<>\[\s][^<>\s]*>"),
 }
+
+# Of the styles of tools that write the same, one by text and one by tokens: the other.
+_OTHERS = {'"hermes"': '"style": "qwen"', '"qwen"': '"style": "hermes"'}
+
+
+def other_style(source: Source, span: Span) -> str:
+    """Where a list of tools says its style: the style that writes the same, by tokens for one of
+    text, by text for one of tokens; empty elsewhere, and if there is none."""
+    is_tools = source.dialect == "tools"
+    return _OTHERS.get(source.text[span.start : span.end], "") if is_tools else ""
 
 
 def added_text(grammar: Grammar, added: Mapping[int, str]) -> Iterator[tuple[str, Diagnostic]]:
@@ -34,13 +44,15 @@ def added_text(grammar: Grammar, added: Mapping[int, str]) -> Iterator[tuple[str
     names = re.compile("|".join(map(re.escape, sorted(ids, key=len, reverse=True))))
     bodies = [(rule.name, rule.terminal, rule.expressions) for rule in grammar.rules]
     bodies += [("", True, tuple(walk(body))) for body in grammar.ignored]
-    shortest = min(map(len, ids))
+    shortest, styles = min(map(len, ids)), set[Span]()
     for rule, is_terminal, expressions in bodies:
         for expr in expressions:
-            if isinstance(expr, Literal) and len(expr.data) < shortest:
+            if expr.span in styles or (isinstance(expr, Literal) and len(expr.data) < shortest):
                 continue
             for text in _texts(expr):
                 if found := names.search(text):
+                    if other_style(grammar.source, expr.span):
+                        styles.add(expr.span)  # Of whose texts one is enough.
                     yield rule, _diagnostic(grammar, expr, text, found, ids, is_terminal)
                     break
 
@@ -77,6 +89,9 @@ def _diagnostic(
     start = grammar.source.text.find(name, expr.span.start, expr.span.end)
     span = expr.span if start < 0 else Span(start, start + len(name))
     what = "literal" if isinstance(expr, Literal) else "regex"
+    other = other_style(grammar.source, expr.span)
+    if other:
+        what = "style"
     message = (
         f"this {what} holds the text of the added token {name}, which the tokenizer reads as that "
         f"one token"
@@ -88,6 +103,8 @@ def _diagnostic(
     if dialect == "structural-tag":
         named = json.dumps({"type": "token", "token": name}, ensure_ascii=False)
         help_ = f"tags begin and end with a token as {named}"
+    elif other:
+        help_ = f"{other} writes it as that token"
     elif names is None:
         help_ = (
             f"{dialect} has no token terminals: in gbnf (constrain convert --to gbnf) or lark "

@@ -98,7 +98,7 @@ class _Calls:
         self.style, self.goals = tools.style, goals
         self.tags = None if tools.style.tags is None else Tags(emitter, tools.style.tags)
         self._parts = re.compile(f"({'|'.join(map(re.escape, [NUMBER, *tools.style.tokens]))})")
-        self.span = self._place("")
+        self.span = document.spans.get("/style", self._place(""))
 
     def _place(self, pointer: str) -> Span:
         """Where a value stands, as far as that is known."""

@@ -183,7 +183,6 @@ def test_artifacts_of_lists_are_read_again(
     assert run(["compile", str(file), "-t", tokenizer, "-o", artifact]) == 0
     for stage in ("rules", "parser", "lexer"):
         assert run(["viz", artifact, "--stage", stage]) == 0
-    assert run(["show", artifact, "--stage", "tree"]) == 0
     capsys.readouterr()
     for arguments in ([], ["-t", tokenizer]):
         assert run(["explain", artifact, str(tmp_path / "text"), *arguments]) == 1

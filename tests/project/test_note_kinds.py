@@ -11,6 +11,7 @@ from constrain.cli.app import run
 from constrain.compiler import Tokenizer
 from constrain.compiler.notes import NOTE_KINDS, kind_of, summary
 from constrain.compiler.pipeline import build_artifact, build_engine
+from constrain.compiler.tokenizers.definition import AddedToken
 
 NESTS = 'v ::= "[" v "]" | "x";'
 REGULAR = 'a ::= "x" "y"?;'
@@ -19,6 +20,10 @@ MUNCHED = 'start: "a" "b" "c"\n%ignore /;(bc)?/'
 SCHEMA = (
     '{"type": "object", "properties": {"a": {"type": "number"}}, "additionalProperties": false}'
 )
+
+TOOLS = '[{"type": "function", "function": {"name": "now"}}]'
+
+CALLING = AddedToken(8191, "<tool_call>")
 
 # Name, dialect, grammar, options; with the small tokenizer where the dialect is GBNF.
 CASES: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
@@ -36,6 +41,7 @@ CASES: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("added-tokens", "kbnf", 'v ::= "[" v "]" | #".*";', {}),
     ("unspelled", "gbnf", 'root ::= "a" | "x"', {}),
     ("end-of-text", "gbnf", 'root ::= "a"', {}),
+    ("style", "tools", TOOLS, {}),
     ("never-reached", "gbnf", 'root ::= "a" (<end> "b")?', {}),
     ("ignored-text", "lark", MUNCHED, {"meaning": "exact"}),
     ("of-the-text", "lark", 'start: a\na.2: "x"', {}),
@@ -55,6 +61,8 @@ def test_each_kind_is_met(
     """A compilation has a note of it."""
     small = replace(TOKENIZER, eos_is_guessed=name == "end-of-text")
     tokenizer = small if dialect == "gbnf" else default_tokenizer
+    if name == "style":
+        tokenizer = replace(tokenizer, added_tokens=(*tokenizer.added_tokens, CALLING))
     recogniser = build_engine(grammar, dialect=dialect, **options)
     artifact = build_artifact(recogniser, tokenizer, dialect=dialect, **options).artifact
     assert name in [kind_of(note).name for note in artifact.notes], artifact.notes

@@ -318,3 +318,49 @@ def test_white_space_of_calls_is_that_of_the_options() -> None:
     spread = '[ {\n"name" :\t"time" , "arguments" : { } } ]'
     for whitespace, expected in (("1", True), ("compact", False), ("one", False)):
         assert expected == accepts(TOOLS, spread, SchemaOptions(whitespace=whitespace))
+
+
+@pytest.mark.parametrize(
+    ("style", "has_tokens", "code", "message", "help_"),
+    [
+        ("hermes", True, 0, "warning: this style holds", '"style": "qwen" writes it as that token'),
+        ("qwen", False, 2, "error: ", '= help: "style": "hermes" writes it as text'),
+        ("qwen", True, 0, "", ""),
+        ("hermes", False, 0, "", ""),
+    ],
+)
+def test_marks_that_a_tokenizer_has_or_has_not(
+    cli: Cli, tmp_path: Path, style: str, has_tokens: bool, code: int, message: str, help_: str
+) -> None:
+    """Said once, at the style, with the one that fits."""
+    marks = [(201, "<tool_call>", False), (202, "</tool_call>", False)]
+    added = [(200, "<|endoftext|>", True), *(marks if has_tokens else [])]
+    tokenizer_of(tmp_path, LETTERS, [], added=added)
+    text = json.dumps({"tools": TOOLS, "tool_choice": "auto", "style": style})
+    (tmp_path / "t.tools.json").write_text(text)
+    given = ("-t", str(tmp_path / "tokenizer.json"), "--precompute", "none")
+    found = cli("compile", "t.tools.json", *given)
+    assert code == found.code
+    said = [line for line in found.err.splitlines() if line.startswith("t.tools.json:1:")]
+    if not message:
+        assert not said
+        return
+    assert 1 == len(said)
+    assert said[0].startswith(f"t.tools.json:1:{text.rindex(json.dumps(style)) + 1}: {message}")
+    assert help_ in found.err
+
+
+def test_no_style_is_noted(cli: Cli, tmp_path: Path) -> None:
+    """Where the tokenizer has a token for calls; a style that is named is meant."""
+    added = [(200, "<|endoftext|>", True), (201, "<tool_call>", False)]
+    tokenizer_of(tmp_path, LETTERS, [], added=added)
+    given = ("-t", str(tmp_path / "tokenizer.json"), "--precompute", "none")
+    for asked, expected in (
+        (TOOLS, True),
+        ({"tools": TOOLS}, True),
+        ({"tools": TOOLS, "style": "json"}, False),
+    ):
+        (tmp_path / "t.tools.json").write_text(json.dumps(asked))
+        found = cli("compile", "t.tools.json", *given)
+        assert expected == ('"style": "qwen", "tool_choice": "auto"' in found.err)
+        assert expected == ("look at: end-of-text, of-the-text, style;" in found.err)
