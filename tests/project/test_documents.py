@@ -135,7 +135,8 @@ def test_code_names_files_that_exist() -> None:
 
 @dataclass(frozen=True)
 class Shell:
-    """A folder with the examples, and bash in it, with ``constrain`` among the programs."""
+    """A folder with the examples, and bash in it, with ``constrain`` and ``python`` among the
+    programs."""
 
     folder: Path
     programs: Path
@@ -173,9 +174,10 @@ def shell(tmp_path: Path) -> Shell:
     for folder in (made.folder, made.programs):
         folder.mkdir()
     (made.folder / "examples").symlink_to(ROOT / "examples")
-    program = made.programs / "constrain"
-    program.write_text(f'#!/bin/sh\nexec {shlex.join(forked.program())} "$@"\n')
-    program.chmod(0o755)
+    for name, words in (("constrain", forked.program()), ("python", [sys.executable])):
+        program = made.programs / name
+        program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+        program.chmod(0o755)
     return made
 
 
