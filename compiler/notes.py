@@ -1,13 +1,12 @@
 """Notes on a compilation: what was chosen by itself, and which options changed nothing.
 
-end_of_text       which token ends a text, where that is a guess
+of_tokenizer      which token ends a text, where that is a guess; a style that it speaks against
 notes_of          how the grammar is read, which engine follows it, what a depth has cut
 without_effect    options that the caller gave and that this grammar or tokenizer ignores
 added_tokens_as_text    literals that hold the text of an added token
 NOTE_KINDS, kind_of, summary    the kinds of notes: their names, and whether to worry
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ from constrain.artifacts.container.manifest import (
 
 from .choose import ANY_ALLOWED, AS_ASKED, OF_SCHEMAS, WHEN_MET
 from .diagnostics import Diagnostic
-from .dialects import TOOLS
 from .frontend import Automaton, Parser, Recogniser
 from .grammar.tree import Grammar
 from .options import ANY, AUTO, AnyTokenizer, CompileOptions
@@ -73,29 +71,29 @@ def notes_of(recogniser: Recogniser, options: CompileOptions) -> Iterator[str]:
         yield f"members that nest {rules} more than {options.max_depth} deep are left out"
 
 
-def end_of_text(tokenizer: AnyTokenizer, options: CompileOptions) -> Iterator[str]:
-    """The token that ends a text, where no file of the tokenizer's names it."""
-    if isinstance(tokenizer, Tokenizer) and tokenizer.eos_is_guessed and not options.eos:
+def of_tokenizer(
+    grammar: Grammar, tokenizer: AnyTokenizer, options: CompileOptions
+) -> Iterator[str]:
+    """The token that ends a text, where no file of the tokenizer's names it; and calls in the style
+    that nobody asked for, of a model that has a token to begin them."""
+    if not isinstance(tokenizer, Tokenizer):
+        return
+    if tokenizer.eos_is_guessed and not options.eos:
         for token_id in tokenizer.eos:
             name = tokenizer.added.get(token_id) or tokenizer.tokens[token_id].decode("utf-8")
             yield (
                 f"the end-of-text token is taken to be {name} ({token_id}), by its usual name: no "
                 f"tokenizer_config.json says so; --eos names another"
             )
+    if grammar.source.dialect == "tools" and "<tool_call>" in tokenizer.added.values():
+        from .schema.read import value_of
 
-
-def style_by_default(grammar: Grammar, tokenizer: AnyTokenizer) -> Iterator[str]:
-    """Calls in the style that nobody asked for, of a model that has a token to begin them."""
-    if grammar.source.dialect != TOOLS or not isinstance(tokenizer, Tokenizer):
-        return
-    name = "<tool_call>"
-    if name in tokenizer.added.values():
-        asked = json.loads(grammar.source.text)
-        if not isinstance(asked, dict) or asked.get("style") is None:
+        asked = value_of(grammar.source.text, options.limits)
+        if isinstance(asked, list) or (isinstance(asked, dict) and asked.get("style") is None):
             yield (
-                f"{STYLE_BY_DEFAULT}the tokenizer has the token {name}, with which its model may "
-                f'begin calls: {{"tools": […], "style": "qwen", "tool_choice": "auto"}} allows '
-                f"that in free text"
+                f"{STYLE_BY_DEFAULT}the tokenizer has the token <tool_call>, with which its model "
+                'may begin calls: {"tools": […], "style": "qwen", "tool_choice": "auto"} allows '
+                "that in free text"
             )
 
 

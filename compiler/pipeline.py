@@ -43,10 +43,9 @@ from .limits import Effort, blaming, in_force
 from .notes import (
     DEAD_ENDS,
     added_tokens_as_text,
-    end_of_text,
     notes_of,
     of_masks,
-    style_by_default,
+    of_tokenizer,
     without_effect,
 )
 from .options import (
@@ -158,13 +157,12 @@ def build_artifact(
         built = _by_engine(recogniser, tokenizer, roomy, choice, progress, tables, tokens)
         check_size(built.artifact, wanted.max_artifact_bytes)
     recogniser = built.automaton
-    found = (*notes_of(recogniser, wanted), *end_of_text(tokenizer, wanted), *built.notes)
-    found += tuple(style_by_default(recogniser.grammar, tokenizer))
+    grammar = recogniser.grammar
+    found = (*notes_of(recogniser, wanted), *of_tokenizer(grammar, tokenizer, wanted), *built.notes)
     kind, method = built.artifact.manifest.kind, built.method
     found += tuple(without_effect(recogniser, kind, method, wanted))
     # A tokenizer's name is a path, and files are the same wherever they are made.
     notes = tuple(note.replace(f"{visible(tokenizer.name)}: ", "") for note in found)
-    grammar = recogniser.grammar
     findings = (*grammar.notes, *added_tokens_as_text(grammar, tokenizer, built.artifact))
     lines = (each.in_a_line(grammar.source) for each in findings)
     artifact = built.artifact.noted((*notes, *lines)).sharing(tokens.made_trie)

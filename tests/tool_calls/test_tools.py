@@ -363,4 +363,4 @@ def test_no_style_is_noted(cli: Cli, tmp_path: Path) -> None:
         (tmp_path / "t.tools.json").write_text(json.dumps(asked))
         found = cli("compile", "t.tools.json", *given)
         assert expected == ('"style": "qwen", "tool_choice": "auto"' in found.err)
-        assert expected == ("look at: end-of-text, of-the-text, style;" in found.err)
+        assert expected == ("look at: end-of-text, style, of-the-text;" in found.err)
