@@ -90,6 +90,12 @@ def subject_of(path: str, given: Given) -> "Artifact | str":
         for field in fields(given)
         if field.name in OF_A_GRAMMAR and getattr(given, field.name) != field.default
     ]
+    if given.tokenization and given.tokenization != found.manifest.tokenization:
+        said.remove("--tokenization")
+        note(
+            f"{visible(path)} was compiled with --tokenization {found.manifest.tokenization}; "
+            f"compile the grammar again with --tokenization {given.tokenization}"
+        )
     if said:
         note(
             f"{', '.join(said)} change{'s' * (len(said) == 1)} nothing: {visible(path)} is an "

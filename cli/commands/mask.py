@@ -3,6 +3,8 @@
 import json
 import os
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -107,8 +109,9 @@ def mask(
     """
     if prefix is not None and prefix_ids is not None:
         raise UsageError("--prefix and --prefix-ids exclude each other")
-    artifact = subject_of(subject, given)
+    artifact, otherwise = subject_of(subject, given), "compile again with --tokenization any, which"
     if isinstance(artifact, str):
+        otherwise = "--tokenization any"
         from constrain.artifacts.container.manifest import EARLEY
         from constrain.compiler.frontend import Automaton
 
@@ -122,7 +125,7 @@ def mask(
         if format_ not in ("table", "json"):
             raise UsageError("--why is answered as a table or as json")
         tokenizer = _tokenizer_of(artifact, given)
-        return _answer_why(artifact, tokenizer, prefix, prefix_ids, why, format_)
+        return _answer_why(artifact, tokenizer, prefix, prefix_ids, why, format_, otherwise)
     most = None if every or not is_terminal(sys.stdout) else _ON_A_TERMINAL
     if prefix_ids is not None:
         return _answer_ids(artifact, parsed_ids(prefix_ids), format_, most)
@@ -142,28 +145,33 @@ def _answer_why(
     prefix_ids: str | None,
     why: list[str],
     format_: Format,
+    otherwise: str,
 ) -> int:
+    """``otherwise``: what allows all tokens that spell a member."""
     from constrain.artifacts.errors import TokenRefusedError
     from constrain.compiler.explain.engines import ExplainError
     from constrain.compiler.explain.explainer import explainer_of_artifact
-    from constrain.compiler.explain.refusals import Refusals
+    from constrain.compiler.explain.refusals import Reason, Refusals
 
-    tokens = [_token_of(artifact, each) for each in why]
-    if prefix_ids is not None:
-        ids, pending = parsed_ids(prefix_ids), b""
-    else:
+    ids, before, pending = parsed_ids(prefix_ids or ""), None, b""
+    if prefix_ids is None:
         text = os.fsencode(prefix or "")
         found = _boundaries(artifact, text)
         if not found:
             return _answer_text(artifact, text, format_, None)
-        ids, pending = [*found[0].ids], found[0].pending
+        before = found[0]
+        ids, pending = [*before.ids], before.pending
     try:
         explain = explainer_of_artifact(artifact).verdict
     except ExplainError:
         explain = None
     refusals = Refusals(artifact, tokenizer, explain)
     try:
-        verdicts = [refusals.why(ids, token) for token in tokens]
+        asked = [(name, _token_of(artifact, name)) for name in why]
+        verdicts = [
+            os.fsencode(name) if token is None else refusals.why(ids, token, before)
+            for name, token in asked
+        ]
     except TokenRefusedError:
         return _answer_ids(artifact, ids, format_, None)
     if format_ == "json":
@@ -171,19 +179,60 @@ def _answer_why(
         _write_json({"ids": ids, "pending": text_of(pending), "tokens": listed})
     else:
         behind = " ".join(quoted(artifact.vocabulary.token(i)) for i in ids) or "the start"
-        inside = f", before {quoted(pending)}, inside a token" if pending else ""
+        inside = f", inside a token that begins with {quoted(pending)}" if pending else ""
         status(f"after {behind}{inside}")
-        write_text("".join(f"{visible(_verdict_said(artifact, ids, v))}\n" for v in verdicts))
-    return 0 if all(each.is_allowed for each in verdicts) else 1
+        said, is_spelling = "", False
+        for each in verdicts:
+            text = each if isinstance(each, bytes) else each.text
+            written = _written(artifact, tokenizer, ids, pending + text)
+            shown = _shown(artifact, written)
+            if isinstance(each, bytes):
+                line = f"{quoted(each)}  no token has this text; #ID names one by id"
+                line += f"; the tokenizer writes {shown} here" * bool(written)
+            else:
+                line = _verdict_said(artifact, ids, each, pending)
+                is_merged = each.reason is Reason.PENDING and len(
+                    artifact.vocabulary.token(written[0]) if written else b""
+                ) > len(pending)
+                if is_merged:
+                    line += f"; the tokenizer writes {shown}, not {quoted(pending)} {quoted(text)}"
+                is_spelling |= is_merged or each.reason in (Reason.TOKENIZATION, Reason.DEAD_END)
+            said += f"{visible(line)}\n"
+        write_text(said)
+        if is_spelling and artifact.is_canonical:
+            note(f"{otherwise} allows every spelling")
+    if None in (token for _, token in asked):
+        return 2
+    return 0 if all(not isinstance(v, bytes) and v.is_allowed for v in verdicts) else 1
 
 
-def _token_of(artifact: "Artifact", name: str) -> int:
-    """A token by its text, or by its id as in #123."""
+def _written(
+    artifact: "Artifact", tokenizer: "AnyTokenizer | None", ids: list[int], text: bytes
+) -> list[int]:
+    """How the tokenizer writes ``text`` behind tokens, from the first one that it writes otherwise;
+    empty where that is not known."""
+    vocabulary, found = artifact.vocabulary, list[int]()
+    before = b"".join(vocabulary.token(i) for i in ids if vocabulary.is_text(i))
+    with suppress(UnicodeDecodeError):
+        whole = (before + text).removeprefix(artifact.text_prefix).decode("utf-8")
+        found = tokenizer.encode(whole) if tokenizer is not None else []
+    pairs = enumerate(zip(found, ids, strict=False))
+    return found[next((place for place, (a, b) in pairs if a != b), len(ids)) :]
+
+
+def _shown(artifact: "Artifact", ids: Sequence[int]) -> str:
+    """Tokens with their ids."""
+    tokens = artifact.vocabulary.tokens(list(ids))
+    return " ".join(f"{quoted(t)} ({i})" for t, i in zip(tokens, ids, strict=True))
+
+
+def _token_of(artifact: "Artifact", name: str) -> int | None:
+    """A token by its text, or by its id as in #123; None if no token has the text."""
     if name[:1] == "#" and name[1:].isascii() and name[1:].isdigit() and len(name) < 19:
         return int(name[1:])
     found = artifact.vocabulary.find(os.fsencode(name).decode("utf-8", "replace"))
     if found is None:
-        raise UsageError(f"no token has the text {quoted(os.fsencode(name))}; #ID names one by id")
+        return None
     if name.isascii() and name.isdigit() and int(name) < artifact.vocabulary.size != found:
         note(
             f"--why {name} is taken as the text of token {found}; '#{name}' is the token of that id"
@@ -191,8 +240,10 @@ def _token_of(artifact: "Artifact", name: str) -> int:
     return found
 
 
-def _verdict_json(artifact: "Artifact", verdict: "TokenVerdict") -> dict[str, Any]:
-    """Ranges of bytes have both ends included."""
+def _verdict_json(artifact: "Artifact", verdict: "TokenVerdict | bytes") -> dict[str, Any]:
+    """Ranges of bytes have both ends included. Of a text that no token has nothing else is said."""
+    if isinstance(verdict, bytes):
+        return {"id": None, "text": text_of(verdict), "allowed": False, "reason": "no-token"}
     return {
         "id": verdict.token,
         "text": text_of(verdict.text),
@@ -212,21 +263,29 @@ def _verdict_json(artifact: "Artifact", verdict: "TokenVerdict") -> dict[str, An
     }
 
 
-def _verdict_said(artifact: "Artifact", ids: list[int], verdict: "TokenVerdict") -> str:
+def _verdict_said(
+    artifact: "Artifact", ids: list[int], verdict: "TokenVerdict", pending: bytes
+) -> str:
     """What becomes of a token, on one line."""
-    from constrain.compiler.explain.refusals import Reason
+    from constrain.compiler.explain.refusals import Reason, Step
 
     said = f"{verdict.token}  {quoted(verdict.text)}  "
     match verdict.reason:
         case Reason.ALLOWED:
             return f"{said}allowed"
+        case Reason.PENDING:
+            what = f"refused: the prefix goes on with {quoted(pending or b' ')}"
+            return f"{said}{what} and this token does not begin so"
         case Reason.GRAMMAR:
             assert verdict.byte is not None
             at = verdict.text[verdict.byte : verdict.byte + 1]
             what = f"refused by the grammar at its byte {verdict.byte} ({quoted(at)})"
             return f"{said}{what}{_expected_said(verdict)}"
         case Reason.TOKENIZATION:
-            what = "refused by the tokenization: the tokenizer writes it here in no text"
+            behind = (
+                f"after {quoted(artifact.vocabulary.token(ids[-1]))}" if ids else "at the start"
+            )
+            what = f"refused: {behind} the tokenizer never writes {quoted(verdict.text)}"
         case Reason.DEAD_END:
             what = "refused as a dead end: no member of the grammar is written so"
         case Reason.NOT_AT_END:
@@ -245,9 +304,12 @@ def _verdict_said(artifact: "Artifact", ids: list[int], verdict: "TokenVerdict")
         case Reason.NO_TOKEN:
             return f"{said}refused: no token has this id"
     if verdict.instead:
-        tokens = artifact.vocabulary.tokens(list(verdict.instead))
-        shown = " ".join(f"{quoted(t)} ({i})" for t, i in zip(tokens, verdict.instead, strict=True))
         gone = artifact.vocabulary.tokens(ids[len(ids) - verdict.rewritten :])
+        instead = b"".join(artifact.vocabulary.tokens(list(verdict.instead)))
+        shown = _shown(artifact, verdict.instead)
+        is_one = len(verdict.instead) == len(gone) == 1 and verdict.step is Step.MERGES
+        if is_one and instead == gone[0] + verdict.text:
+            return f"{said}{what}, it merges both to {shown}"
         place = f" in place of {' '.join(map(quoted, gone))}" * bool(verdict.rewritten)
         what += f"; the tokenizer writes {shown}{place}"
     if verdict.step is not None:
@@ -273,7 +335,10 @@ def _answer_text(artifact: "Artifact", prefix: bytes, format_: Format, most: int
     if format_ == "json":
         _write_json({"prefix": text_of(prefix), "stopped_at": stop, "boundaries": []})
     place = f"byte {stop} ({quoted(prefix[stop : stop + 1])})" if stop < len(prefix) else "its end"
-    error(f"no member of the grammar begins with this prefix: it stops at {place}")
+    error(
+        f"no member of the grammar begins with this prefix: it stops at {place} "
+        "(`constrain explain` says what was expected)"
+    )
     if artifact.names_tokens:
         note("the grammar names tokens, which no text matches; --prefix-ids gives a prefix of them")
     return 1

@@ -28,6 +28,7 @@ from .spellings import Spellings
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact, Matcher
+    from constrain.artifacts.prefix import Boundary
 
     from ..options import AnyTokenizer
     from ..tokenizers.tokenizer import Tokenizer
@@ -40,6 +41,7 @@ class Reason(Enum):
     """Why a token is refused, if it is."""
 
     ALLOWED = "allowed"
+    PENDING = "pending"
     GRAMMAR = "grammar"
     TOKENIZATION = "tokenization"
     DEAD_END = "dead-end"
@@ -67,6 +69,7 @@ class TokenVerdict:
 
     ``text``: its bytes. ``reason``:
 
+    - ``PENDING``: the prefix ends inside a token, and this one does not begin with what is pending.
     - ``GRAMMAR``: no member goes on with its text. ``byte``: the place in ``text`` of the first
       byte that none goes on with; ``expected``: the bytes that could stand there, as ranges;
       ``may_end``: the text could end there; ``rules`` and ``terminals``: as of a ``Verdict``.
@@ -125,15 +128,27 @@ class Refusals:
         self._written: tuple[tuple[int, ...], Matcher | None, Sequence[int]] | None = None
         self._verdict: tuple[bytes, Verdict] | None = None
 
-    def why(self, ids: Sequence[int], token: int) -> TokenVerdict:
-        """What becomes of ``token`` after ``ids``.
+    def why(self, ids: Sequence[int], token: int, before: "Boundary | None" = None) -> TokenVerdict:
+        """What becomes of ``token`` after ``ids``; ``before``: the boundary of a prefix that is
+        behind them, whose pending bytes begin the token.
 
         Raises ``TokenRefusedError`` if one of ``ids`` is not allowed.
         """
         matcher = self._artifact.matcher()
         for each in ids:
             matcher.advance(each)
-        return self.why_behind(matcher, token)
+        found = self.why_behind(matcher, token)
+        if before is None:
+            return found
+        if found.is_allowed:
+            fits = tokenset.contains(before.allowed, token)
+        else:
+            is_text = found.text and self._artifact.vocabulary.is_text(token)
+            written = self._spellings.spelled(token, bool(ids)) if is_text else before.pending
+            # A boundary of words shows no space before what is pending.
+            written = written.removeprefix(b" ") if self._spellings.is_words else written
+            fits = written.startswith(before.pending)
+        return found if fits else TokenVerdict(token, found.text, Reason.PENDING)
 
     def why_behind(self, matcher: "Matcher", token: int) -> TokenVerdict:
         """The same after what a matcher of the artifact has taken from the start of a text; it

@@ -149,7 +149,7 @@ def test_mask_of_no_prefix_is_a_no(
     as_json = cli("mask", str(date_file), "--prefix", prefix, "-f", "json")
 
     assert (1, b"") == (table.code, table.out)
-    assert f"it stops at byte {place} ({shown})" in table.err
+    assert f"it stops at byte {place} ({shown}) (`constrain explain`" in table.err
     assert 1 == as_json.code
     assert {"schema": 1, "prefix": prefix, "stopped_at": place, "boundaries": []} == json.loads(
         as_json.out
@@ -214,4 +214,5 @@ def test_tokenization_is_noted_on_an_artifact(cli: Cli, date_file: Path) -> None
     """Its masks are those it was compiled with, whatever is asked for."""
     result = cli("mask", str(date_file), "-f", "ids", "--tokenization", "any")
 
-    assert "note: --tokenization changes nothing" in result.err
+    assert "was compiled with --tokenization canonical; compile the grammar again" in result.err
+    assert "changes nothing" not in result.err
