@@ -1,7 +1,7 @@
 """The table of dialects, one row each, and reading a text by it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from os import PathLike
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from constrain.artifacts.errors import ConstrainError, visible
 
 from ..diagnostics import DEFINE, READ_AS, CheckError, Diagnostic, DialectError, Source, Span
-from ..grammar.tree import Grammar, distinct_tokens
+from ..grammar.productive import unused_rules, used_rules
+from ..grammar.tree import Expr, Grammar, Rule, distinct_tokens
 from ..limits import Limits, blaming
 from ..progress import say
 from ..schema.options import SchemaOptions
@@ -21,6 +22,9 @@ from .parse import UnexpectedError, parse
 if TYPE_CHECKING:
     from ..schema.rules.deferred import Deferred
     from .builder import Builder
+
+# Names of rules that a hint lists, and rules that the first one need not lead to.
+_MOST_LISTED, _FEW = 20, 3
 
 # Schemas of JSON, which their own room reads.
 JSON_SCHEMA = "json-schema"
@@ -214,7 +218,7 @@ def _read(
     builder.schema, builder.import_folder = schema, None if imports is None else Path(imports)
     builder.import_root, builder.include = builder.import_folder, include
     builder.given = dict(define)
-    rules = parse(builder, recover=recover)
+    rules = written = parse(builder, recover=recover)
     rules += tuple(defined(rules, builder, define, limits))
     names = [rule.name for rule in rules]
     if not rules:
@@ -222,19 +226,50 @@ def _read(
     default = row.start if row.start in names or not row.first_is_start else names[0]
     wanted = default if start is None else start
     if wanted not in names:
-        known = ", ".join(sorted(set(names)))
+        known = _listed(rules, builder.ignored)
         message, hint = f"there is no rule {wanted!r} to start from", f"the rules are: {known}"
         if start is None:
             message = f"there is no rule {wanted!r}, with which a {row.name} grammar starts"
             hint += "; name one with --start"
         raise CheckError(source, [Diagnostic(message, help=hint)])
     tokens, ignored = distinct_tokens(rules), tuple(builder.ignored)
+    if start is None and wanted != row.start:
+        builder.notes += _mostly_unreached(written, ignored, builder.library)
     notes, embedded = tuple(builder.notes), tuple(builder.embedded)
     more = builder.follows_all, notes, embedded, builder.indentation
     grammar = Grammar(source, rules, wanted, tokens, ignored, *more)
     if limits.meter is not None:
         limits.meter.blamed = tuple(grammar.longest_rule())
     return grammar
+
+
+def _listed(rules: Sequence[Rule], ignored: Iterable[Expr]) -> str:
+    """Names of rules to start from: first those that no other rule uses, rules before terminals."""
+    unused, terminals = {*unused_rules(rules, ignored)}, {r.name for r in rules if r.terminal}
+    names = sorted({r.name for r in rules}, key=lambda n: (n not in unused, n in terminals, n))
+    more = len(names) - _MOST_LISTED
+    return ", ".join(names[:_MOST_LISTED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _mostly_unreached(
+    rules: Sequence[Rule], ignored: Iterable[Expr], library: Collection[str]
+) -> list[Diagnostic]:
+    """What is to know if the first rule, where the grammar starts as nothing else is named, does
+    not lead to most of the others. Those of the dialect's ``library`` do not count."""
+    names = list(dict.fromkeys(rule.name for rule in rules if rule.name not in library))
+    first = rules[0]
+    unreached = {*names}.difference(used_rules(rules, [first.name]))
+    if len(unreached) < _FEW or 2 * len(unreached) <= len(names):
+        return []
+    found = [name for name in unused_rules(rules, ignored) if name in unreached][:_MOST_LISTED]
+    found.sort(key=lambda name: -len(used_rules(rules, [name])))
+    shown = ", ".join(map(repr, found[:3])) + ", …" * (len(found) > 3)
+    hint = f"no rule uses {shown}: --start {found[0]}" if found else "--start names another"
+    message = (
+        f"starts at {first.name!r}, the first rule; {len(unreached):,} of {len(names):,} rules are "
+        "not used from there [unreachable]"
+    )
+    return [Diagnostic(message, first.name_span, hint)]
 
 
 def _of_json(

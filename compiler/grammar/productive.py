@@ -17,6 +17,7 @@ from .tree import (
     Repetition,
     Rule,
     children,
+    references,
     with_children,
 )
 from .tree import Sequence as Concatenation
@@ -165,3 +166,10 @@ def used_rules(rules: Iterable[Rule], starts: Iterable[str]) -> list[str]:
     for rule in rules:
         uses.setdefault(rule.name, []).extend(use.name for use in rule.uses)
     return list(reached(starts, lambda name: uses.get(name, ())))
+
+
+def unused_rules(rules: Sequence[Rule], ignored: Iterable[Expr] = ()) -> list[str]:
+    """The names of rules that no other rule and nothing ``ignored`` uses, as they stand."""
+    used = {use.name for expr in ignored for use in references(expr)}
+    used.update(use.name for rule in rules for use in rule.uses if use.name != rule.name)
+    return [name for name in dict.fromkeys(rule.name for rule in rules) if name not in used]

@@ -57,9 +57,10 @@ def of_schema(source: Source, limits: Limits) -> list[Finding]:
 
 
 def of_notes(notes: Iterable[Diagnostic]) -> Iterator[Finding]:
-    """Those notes on a schema that are findings of lints: keywords that ask nothing."""
+    """Those notes on a text that are findings of lints: keywords of a schema that ask nothing, and
+    a first rule that leads to few others."""
     for note in notes:
-        for lint in (MISSPELT, OTHER_DRAFT):
+        for lint in (MISSPELT, OTHER_DRAFT, "unreachable"):
             if note.message.endswith(f" [{lint}]"):
                 message = note.message.removesuffix(f" [{lint}]")
                 yield Finding(lint, message, note.span or Span(0, 0), "", note.help or "")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from ..automata.folding import fold
 from ..diagnostics import Span
+from ..dialects import DIALECTS
 from ..grammar.productive import is_nullable, nullable_rules, productive_rules, used_rules
 from ..grammar.tree import (
     Choice,
@@ -48,11 +49,16 @@ def duplicates(grammar: Grammar) -> Iterator[Finding]:
 
 
 def unreachable(grammar: Grammar) -> Iterator[Finding]:
-    """Rules that neither the start nor what is ignored leads to."""
+    """Rules that neither the start nor what is ignored leads to, but for those that the dialect
+    has without them; none where a note says it of most rules."""
+    if any(note.message.endswith(" [unreachable]") for note in grammar.notes):
+        return
+    row = DIALECTS.get(grammar.source.dialect)
+    library = row.builder.library if row and row.builder else ()
     ignored = (use.name for expr in grammar.ignored for use in references(expr))
     used = set(used_rules(grammar.rules, [grammar.start, *ignored]))
     for rule in grammar.rules:
-        if rule.name not in used:
+        if rule.name not in used and rule.name not in library:
             yield Finding(
                 "unreachable",
                 f"rule {rule.name!r} cannot be reached from {grammar.start!r}",

@@ -172,6 +172,33 @@ def test_a_start_rule_that_is_not_there_is_named() -> None:
         read_grammar('b ::= "x"; a ::= "y";', "kbnf", start="c")
 
 
+def test_rules_that_no_other_uses_are_named_first() -> None:
+    """Of many rules only some are named; terminals and what is ignored come later."""
+    used = "".join(f"a{i:02}: {i}\n" for i in range(30)).replace(": ", ': "').replace("\n", '"\n')
+    uses = " ".join(f"a{i:02}" for i in range(30))
+    with pytest.raises(
+        CheckError, match=r"the rules are: top, LONE, WS, a00, .*, a16 and 13 more;"
+    ):
+        read_grammar(f"{used}top: {uses}\nLONE: /x/\nWS: / /\n", "lark")
+    with pytest.raises(CheckError, match=r"the rules are: LONE, WS;"):
+        read_grammar("WS: / /\nLONE: /x/\n%ignore WS\n", "lark")
+
+
+def test_a_first_rule_that_leads_to_few_others_is_noted() -> None:
+    """Where nothing names the start, and no rule is called so."""
+    text = 'a = "x"\nb = c\nc = "y" / d\nd = "z"\n'
+    (noted,) = read_grammar(text, "abnf").notes
+    assert "starts at 'a', the first rule; 3 of 4 rules are not used" in noted.message
+    assert noted.help == "no rule uses 'b': --start b"
+    assert read_grammar(text, "abnf", start="a").notes == ()
+    kbnf = text.replace("=", "::=").replace("\n", ";\n").replace("/", "|")
+    assert len(read_grammar(kbnf, "kbnf").notes) == 1
+    assert read_grammar(kbnf.replace("a ::=", "start ::="), "kbnf").notes == ()
+    cycle = 'a = "x"\nb = "y" c\nc = [d]\nd = b\n'
+    (noted,) = read_grammar(cycle, "abnf").notes
+    assert noted.help == "--start names another"
+
+
 @pytest.mark.parametrize(
     ("path", "dialect"),
     [
