@@ -25,7 +25,14 @@ from constrain.artifacts.container.manifest import (
 from constrain.artifacts.errors import visible
 
 from . import thresholds
-from .diagnostics import CheckError, Diagnostic, LimitError, NotRegularError, TokenizerError
+from .diagnostics import (
+    CheckError,
+    Diagnostic,
+    LimitError,
+    NotRegularError,
+    TokenizerError,
+    need_of,
+)
 from .dialects import STRUCTURAL_TAG
 from .grammar.expand_permutations import (
     expand_permutations,
@@ -345,7 +352,7 @@ def _advised(error: NotRegularError) -> NotRegularError:
 def _cause(error: LimitError) -> str:
     """A limit in a few words."""
     unit = "bytes" if error.limit == "memory" else error.limit
-    return f"{error.stage} needs more than {error.value:,.12g} {unit}"
+    return f"{error.stage} {need_of(error.stage)} more than {error.value:,.12g} {unit}"
 
 
 # --- canonical token sequences, or any that spell a member

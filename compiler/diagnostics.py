@@ -273,7 +273,7 @@ class LimitError(ConstrainError):
         ways += [f"say {instead}"] if instead else []
         ways += [] if is_of_tables else ["simplify the grammar"]
         super().__init__(
-            f"{stage} needs more than {value:,.12g} {_unit(limit, value)}{culprit}; "
+            f"{stage} {need_of(stage)} more than {value:,.12g} {_unit(limit, value)}{culprit}; "
             f"{', '.join(ways[:-1])}{' or ' * (len(ways) > 1)}{ways[-1]}"
         )
 
@@ -305,6 +305,17 @@ def give_up(error: ConstrainError) -> None:
     """Go on without what a search would have found; but raise what ends the whole command."""
     if isinstance(error, LimitError) and error.is_measured:
         raise error
+
+
+def need_of(stage: str) -> str:
+    """The verb "need" after a stage's name: "the rules of a grammar need", "the DFA needs"."""
+    head = _HEAD_ENDS.split(stage.rpartition(": ")[2])[0]
+    is_several = head.endswith("s") and not head.split(" ")[0].endswith("ing")
+    return "need" if is_several else "needs"
+
+
+# What stands behind the noun of a stage's name.
+_HEAD_ENDS = re.compile(r" (?:of|in|that|after|for|with|without|beside|what|to|by|as|from|over) ")
 
 
 def _unit(limit: str, value: float) -> str:
