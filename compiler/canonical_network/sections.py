@@ -41,7 +41,7 @@ from constrain.artifacts.tokens.tokenset import word_count
 from ..automata.dfa import TokenIds
 from ..bpe.tokenizer_tables import TokenizerTables, tokenizer_sections
 from ..diagnostics import TokenizerError
-from ..grammar.added_text import unspellable
+from ..grammar.added_text import ADDED_TOKENS, unspellable
 from ..grammar.tree import Grammar
 from ..limits import Effort, Exhausted
 from ..normalizer.character_properties import CHANGED, read_characters
@@ -189,7 +189,7 @@ def merge(
         message = "the tokenizer can spell no member: it has no token for a part of each"
         raise unspellable(grammar, tokenizer.added, message)
     if any(token.searched for token in tokenizer.added_tokens):
-        notes.append("members in which the tokenizer finds one of its added tokens are left out")
+        notes.append(ADDED_TOKENS)
     return CanonicalTables(
         request, tables, terminals, sections, pretokenized, inert, followed, effort, tuple(notes)
     )

@@ -14,6 +14,9 @@ from ..automata import regex_ir as regex
 from ..diagnostics import CheckError, Diagnostic, Source, Span
 from .tree import Expr, Grammar, Literal, Pattern, Token, walk
 
+# The note on members that are written by an added token alone, if by any.
+ADDED_TOKENS = "members in which the tokenizer finds one of its added tokens are left out"
+
 # How a token is named in the dialects that can; by its id all that are not written so.
 NAMES = {
     "gbnf": re.compile(r"<[^<>\[\r\n][^<>\r\n]*>"),

@@ -22,11 +22,12 @@ from ..bpe.derivations import proper_merges
 from ..bpe.tokenizer_tables import TokenizerTables
 from ..cartesian.product import build_product
 from ..diagnostics import LimitError, TokenizerError
-from ..grammar.added_text import unspellable
+from ..grammar.added_text import ADDED_TOKENS, unspellable
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from ..normalizer.normalized_members import NormalizedMembers, normalized_members
 from ..options import CARTESIAN, DIRECT, ArtifactRequest
+from ..pretokenizer.boundary_tables import unspelled_characters
 from ..pretokenizer.prefix_and_replacement import members_behind
 from ..pretokenizer.spellable_members import shortest_unspellable, spellable_members
 from ..progress import Progress, Step
@@ -162,12 +163,21 @@ class _Whole:
                 f"change it"
             )
             raise unspellable(self.grammar, tables.tokenizer.added, message)
+        if changed is None and _spells_all_but_added(tables):
+            return spelled, normalized.beside is None, (f"{ADDED_TOKENS}, the shortest is {name}",)
         note = (
             f"some members have no canonical tokenization, the shortest is {name}: the tokenizer "
             f"has no token for a part of it, finds a special token in it or would rewrite it; they "
             f"are left out"
         )
         return spelled, normalized.beside is None, (note,)
+
+
+def _spells_all_but_added(tables: TokenizerTables) -> bool:
+    """Whether a text is spelled as it is unless an added token is found in it."""
+    tokenizer = tables.tokenizer
+    is_whole = min(tokenizer.base) >= 0 and not unspelled_characters(tokenizer).any()
+    return is_whole and not tables.pretokenizer.changes
 
 
 def _merges_alone(tokenizer: Tokenizer) -> bool:
@@ -244,6 +254,8 @@ def _spelled(grammar: Grammar, whole: Dfa, tables: TokenizerTables) -> tuple[Dfa
     parts = ((dfa.table, dfa.classes, dfa.accepting) for dfa in (whole, spelled))
     if all(starmap(np.array_equal, zip(*parts, strict=True))):
         return whole, ()
+    if _spells_all_but_added(tables):
+        return spelled, (ADDED_TOKENS,)
     note = (
         "some members have no canonical tokenization: the tokenizer has no token for a part of "
         "their text, or finds a special token in it; they are left out"

@@ -48,6 +48,16 @@ CASES: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
 )
 
 
+@pytest.mark.parametrize("text", ['v ::= #"[^z]*";', 'v ::= #"[^z]*" | "[" v "]";'])
+def test_an_added_token_alone_is_one_kind(text: str, default_tokenizer: Tokenizer) -> None:
+    """Of a grammar that nests and of a regular one; a byte without a token is another."""
+    recogniser = build_engine(text, dialect="kbnf")
+    notes = build_artifact(recogniser, default_tokenizer, dialect="kbnf").artifact.notes
+    kinds = [kind_of(note).name for note in notes]
+    assert "added-tokens" in kinds
+    assert "unspelled" not in kinds
+
+
 @pytest.mark.parametrize(
     ("name", "dialect", "grammar", "options"), CASES, ids=[c[0] for c in CASES]
 )
