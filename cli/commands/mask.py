@@ -199,7 +199,7 @@ def _answer_why(
                 is_spelling |= is_merged or each.reason in (Reason.TOKENIZATION, Reason.DEAD_END)
             said += f"{visible(line)}\n"
         write_text(said)
-        if is_spelling and artifact.is_canonical:
+        if is_spelling and artifact.is_canonical and artifact.spells_bytes:
             note(f"{otherwise} allows every spelling")
     if None in (token for _, token in asked):
         return 2
@@ -210,12 +210,12 @@ def _written(
     artifact: "Artifact", tokenizer: "AnyTokenizer | None", ids: list[int], text: bytes
 ) -> list[int]:
     """How the tokenizer writes ``text`` behind tokens, from the first one that it writes otherwise;
-    empty where that is not known."""
+    empty where that is not known, and for tokens of words."""
     vocabulary, found = artifact.vocabulary, list[int]()
     before = b"".join(vocabulary.token(i) for i in ids if vocabulary.is_text(i))
     with suppress(UnicodeDecodeError):
         whole = (before + text).removeprefix(artifact.text_prefix).decode("utf-8")
-        found = tokenizer.encode(whole) if tokenizer is not None else []
+        found = tokenizer.encode(whole) if tokenizer and artifact.spells_bytes else []
     pairs = enumerate(zip(found, ids, strict=False))
     return found[next((place for place, (a, b) in pairs if a != b), len(ids)) :]
 

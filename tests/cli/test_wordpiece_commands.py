@@ -54,6 +54,20 @@ def test_mask_says_where_a_prefix_stops(folder: Path) -> None:
     assert b'it stops at byte 2 ("x")' in result.stderr
 
 
+@pytest.mark.parametrize("prefix", ["a", "ab", "abcd", "abcdz "])
+def test_reasons_allow_what_the_mask_has(folder: Path, prefix: str) -> None:
+    """Also inside a word, where a token begins with what is pending."""
+    size = len((folder / "vocab.txt").read_text(encoding="utf-8").split())
+    asked = [each for i in range(size) for each in ("--why", f"#{i}")]
+    arguments = ("mask", "-", "-t", "vocab.txt", "--prefix", prefix, "--format", "json")
+    mask = constrain(*arguments, stdin=GRAMMAR, folder=folder)
+    why = constrain(*arguments, *asked, stdin=GRAMMAR, folder=folder)
+
+    allowed = [each["id"] for each in json.loads(why.stdout)["tokens"] if each["allowed"]]
+    assert json.loads(mask.stdout)["boundaries"][0]["allowed"] == allowed
+    assert b"--tokenization" not in why.stderr
+
+
 def test_what_no_member_can_be(folder: Path) -> None:
     """A grammar whose words are all unknown is an error; so is tokenization `any`."""
     empty = constrain("compile", "-", "-t", "vocab.txt", "-o", "x.cst", stdin=b's ::= "q";',
