@@ -245,16 +245,18 @@ def test_tables_of_many_levels_are_refused_or_walked_in_time(
         assert is_refused <= (ended.code == 2), name
 
 
-def test_a_search_for_an_end_farther_than_anyone_looks_is_given_up(
+def test_a_search_for_an_end_farther_than_anyone_looks_does_no_harm(
     originals: dict[str, Artifact], tmp_path: Path
 ) -> None:
-    """After 40 items in each of 30: nothing but loops, and no end near."""
+    """After 40 items in each of 30: nothing but loops, and no end near. It is found by what is live,
+    or given up."""
     artifact = originals["canonical counters"]
     table = (artifact.arrays["network.table"] == 0).astype(np.int32)
     table[0] = 0
     data = encoded(artifact, {"network.table": table})
     ended = tried(lambda: opened_and_walked(Mutant(data, {}, ""), tmp_path, 1))
-    assert ("", 2) == (ended.flaw, ended.code)
+    assert "" == ended.flaw
+    assert ended.code in (0, 2)
 
 
 def _full(array: Numbers, value: int, begin: int = 0, end: int | None = None) -> Numbers:

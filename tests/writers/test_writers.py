@@ -159,9 +159,11 @@ def is_special(expr: Expr) -> bool:
 @pytest.mark.parametrize("dialect", sorted(CASES))
 def test_round_trip_of_own_grammars(dialect: str) -> None:
     """Every grammar of the examples and the cases comes back as it was; but for calls of macros,
-    which come back as what they mean."""
+    which come back as what they mean, and for counted characters, which no dialect writes."""
     wrong = []
-    for path in (each for each in CASES[dialect] if "macros" not in each.parent.name):
+    for path in CASES[dialect]:
+        if "macros" in path.parent.name or "few-characters" in path.parent.name:
+            continue
         try:
             check_round_trip(path.read_text(encoding="utf-8"), dialect)
         except AssertionError as error:

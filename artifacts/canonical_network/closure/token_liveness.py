@@ -59,10 +59,12 @@ class EncodedRows:
         return 2 * numbers[content] + (numbers is self._lists)
 
     def add_bits(self, words: Words) -> int:
-        """The same of a row of bits."""
+        """The same of a row of bits, of as many tokens at most."""
         if np.count_nonzero(tokenset.to_flags(words)) <= LONGEST_LIST:
             return self.add(tokenset.to_ids(words).astype(np.int32))
-        content = words.astype("<u4").tobytes()
+        padded = np.zeros(tokenset.word_count(self._vocab_size), dtype="<u4")
+        padded[: len(words)] = words
+        content = padded.tobytes()
         if content not in self._bits:
             self.nbytes += len(content)
             self._bits[content] = len(self._bits)
