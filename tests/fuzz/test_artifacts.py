@@ -248,8 +248,8 @@ def test_tables_of_many_levels_are_refused_or_walked_in_time(
 def test_a_search_for_an_end_farther_than_anyone_looks_does_no_harm(
     originals: dict[str, Artifact], tmp_path: Path
 ) -> None:
-    """After 40 items in each of 30: nothing but loops, and no end near. It is found by what is live,
-    or given up."""
+    """After 40 items in each of 30: nothing but loops, and no end near. What is live says so, or it
+    is given up."""
     artifact = originals["canonical counters"]
     table = (artifact.arrays["network.table"] == 0).astype(np.int32)
     table[0] = 0
