@@ -1,6 +1,7 @@
 """Time from a grammar's text to its first mask, and masks along texts, beside other engines.
 
     python benchmarks/first_mask.py TOKENIZER.json GBNF [--only NAME] [--runs 5] [--masks] [--cpu]
+                                                 [--tokenization canonical]
     python benchmarks/first_mask.py TOKENIZER.json --large [the same]
 
 GBNF is a folder of llama.cpp's grammars. CPU time in one process, garbage collection included; the

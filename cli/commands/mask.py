@@ -98,8 +98,8 @@ def mask(
 
     If TEXT ends inside a token, the answer is the tokens that complete it. A token that the
     grammar names, such as <tool_call>, may stand in TEXT by its name; --prefix-ids takes ids. Exit
-    code 1 if no member of the grammar begins with the prefix, and with --why if a token is refused. The
-    options from --tokenizer on are for a grammar; an artifact has them inside.
+    code 1 if no member of the grammar begins with the prefix, and with --why if a token is refused.
+    The options from --tokenizer on are for a grammar; an artifact has them inside.
 
     \b
     Examples:
