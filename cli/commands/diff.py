@@ -99,12 +99,24 @@ def diff(
         )
     ]
     subjects = [subject_of(*each) for each in zip((left, right), options_of, strict=True)]
+    _note_of_tokens(subjects)
     keys = _keys(subjects, (left, right), options_of, limits)
     languages = [
         language_of(subject, path, options, limits)
         for subject, path, options in zip(subjects, (left, right), options_of, strict=True)
     ]
     found = _compared(languages, max_bytes, limits)
+    if given.max_depth is not None and not found.is_equal:
+        whole = [
+            language_of(subject, path, replace(options, max_depth=None), limits)
+            for subject, path, options in zip(subjects, (left, right), options_of, strict=True)
+        ]
+        if any(map(_has, reversed(whole), found.sides)):
+            note(
+                f"--max-depth {given.max_depth} leaves out members of one grammar that the other "
+                "nests less deep: all are compared, and not counted [cut-off]"
+            )
+            found = _compared(whole, max_bytes, limits)
     if format_ == "json":
         value: dict[str, Any] = {
             "equal": found.is_equal,
@@ -122,7 +134,8 @@ def diff(
         for path, side in zip((left, right), found.sides, strict=True):
             write_text(_said(path, side, found.looked_at, is_json=keys is not None))
         if not any("counts" in side for side in found.sides if side):
-            note("members are not counted where no automaton has them all; --max-depth N may help")
+            more = "; --max-depth N may help" * (given.max_depth is None)
+            note(f"members are not counted where no automaton has them all{more}")
     return 0 if found.is_equal else 1
 
 
@@ -138,6 +151,31 @@ class _Found:
     @property
     def is_equal(self) -> bool:
         return self.sides == (None, None)
+
+
+def _note_of_tokens(subjects: "Sequence[Artifact | str]") -> None:
+    """What two artifacts with the same members may differ in."""
+    one, other = (None if isinstance(each, str) else each.manifest for each in subjects)
+    if one is None or other is None:
+        return
+    if one.tokenizer_sha256 != other.tokenizer_sha256:
+        note("the artifacts are of two tokenizers: their members are compared, not their masks")
+    elif one.tokenization != other.tokenization:
+        said = f"{one.tokenization} and {other.tokenization}"
+        note(f"the tokenizations are {said}: members are compared, not which tokens spell them")
+
+
+def _has(language: "Language", side: dict[str, Any] | None) -> bool:
+    """Whether the shortest member that another grammar alone has is one of this one, too."""
+    from constrain.compiler.automata.dfa import Dfa
+    from constrain.compiler.explain.machines import DfaMachine
+
+    if side is None:
+        return False
+    text = side["shortest"].encode("utf-8", "surrogateescape")
+    machine = DfaMachine(language.tables()) if isinstance(language, Dfa) else language
+    count, state = machine.follow(machine.start, text)
+    return count == len(text) and machine.may_end(state)
 
 
 def _compared(languages: "Sequence[Language]", max_bytes: int | None, limits: "Limits") -> _Found:
@@ -246,7 +284,7 @@ def _as_far(looked_at: "dict[str, int | None] | None") -> str:
         parts.append(f"calls nest at most {looked_at['depth']} deep")
     if looked_at["bytes"] is not None:
         parts.append(f"they have at most {looked_at['bytes']} bytes")
-    return f", of texts where {' and '.join(parts)}"
+    return f" among texts where {' and '.join(parts)}"
 
 
 def _said(

@@ -16,6 +16,7 @@ from ..quoting import escaped, quoted, text_of
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
+    from constrain.compiler.explain.explainer import TokenExplainer
     from constrain.compiler.explain.repairs import Edit, Repair
     from constrain.compiler.explain.report import Verdict
 
@@ -45,8 +46,8 @@ def explain(
 ) -> int:
     """Say whether a text is a member of the grammar, and if not where and why.
 
-    A token that the grammar names, such as GBNF's <think>, is read with --tokenizer alone: in the
-    text by its name, or in place of FILE by its id.
+    A token that the grammar names, such as GBNF's <think>, is read in the text by its name, or in
+    place of FILE by its id. A grammar needs --tokenizer for that; an artifact knows its names.
 
     Exit code 0 if it is accepted; 1 if it is rejected, or incomplete (more text could make it
     a member).
@@ -63,13 +64,17 @@ def explain(
         raise UsageError("the grammar and the text cannot both come from standard input")
     from constrain.artifacts.artifact import Artifact
     from constrain.artifacts.network.tables import NetworkTables
-    from constrain.compiler.explain.explainer import explainer_of_artifact, explainer_of_grammar
+    from constrain.compiler.explain.explainer import (
+        explainer_of_artifact,
+        explainer_of_grammar,
+        with_stored_tokens,
+    )
 
     found = subject_of(subject, given)
     if given.tokenizer is not None or prefix_ids is not None:
         with_ids = read_bytes(file) if prefix_ids is None else parsed_ids(prefix_ids)
-        verdict, repair, text = _with_tokens(found, subject, given, with_ids)
-        return _answer(verdict, repair, file if prefix_ids is None else "<ids>", text, format_)
+        answer = _with_tokens(found, subject, given, with_ids)
+        return _answer(*answer, file if prefix_ids is None else "<ids>", format_)
     text = read_bytes(file)
     if isinstance(found, str):
         wanted = given.compile_options(subject)
@@ -81,13 +86,18 @@ def explain(
     # What a limit names that is hit from here on.
     given.limits().check_resources("reading the text")
     verdict, repair = explainer.verdict(text), None
+    by_names = None
+    if verdict.tokens and not isinstance(found, str):
+        by_names = with_stored_tokens(found)
+    if by_names is not None:
+        return _answer(*_read_with(by_names, text), file, format_)
     if verdict.tokens:
         held = next((each for each in verdict.tokens if each.encode() in text), "")
         what = f"the text holds {held}, which the grammar reads as a token: give --tokenizer FILE"
         note(what if held else "--tokenizer FILE reads the tokens that the grammar names, too")
     elif _wants_repair(verdict):
         repair = explainer.repair(text)
-    return _answer(verdict, repair, file, text, format_)
+    return _answer(verdict, repair, text, file, format_)
 
 
 def _with_tokens(
@@ -96,8 +106,7 @@ def _with_tokens(
     given: options.Given,
     text: bytes | list[int],
 ) -> "tuple[Verdict, Repair | None, bytes]":
-    """The verdict on a text in which tokens are read, by the grammar's text, its repair, and the
-    text as it is written."""
+    """The answer of the grammar's text and the tokenizer that was named."""
     from constrain.compiler.explain.engines import ExplainError
     from constrain.compiler.explain.explainer import with_tokens
     from constrain.compiler.options import options_of
@@ -111,7 +120,13 @@ def _with_tokens(
         raise UsageError(f"{visible(path)}: --tokenizer names the tokenizer that it is for")
     else:
         source, wanted = subject.manifest.source, options_of(subject.manifest)
-    explainer = with_tokens(source, wanted, tokenizer, path)
+    return _read_with(with_tokens(source, wanted, tokenizer, path), text)
+
+
+def _read_with(
+    explainer: "TokenExplainer", text: bytes | list[int]
+) -> "tuple[Verdict, Repair | None, bytes]":
+    """The verdict on a text in which tokens are read, its repair, and the text as written."""
     read = explainer.given(text)
     verdict = explainer.verdict(read)
     repair = explainer.repair(read) if _wants_repair(verdict) else None
@@ -128,7 +143,7 @@ def _wants_repair(verdict: "Verdict") -> bool:
 
 
 def _answer(
-    verdict: "Verdict", repair: "Repair | None", file: str, text: bytes, format_: Format
+    verdict: "Verdict", repair: "Repair | None", text: bytes, file: str, format_: Format
 ) -> int:
     from constrain.compiler.explain.report import Status
 

@@ -67,7 +67,7 @@ from .network import explain_calling, explain_network
 from .repairs import Repair, nearest_repair
 from .report import Status, Verdict, explain
 from .sentences import words_for
-from .token_marks import Marked, TokenMarks
+from .token_marks import Marked, TokenMarks, stored_tokenizer
 
 # Of a schema's options, the order of keys.
 _ANY_ORDER = "any"
@@ -143,6 +143,17 @@ def with_tokens(
     marks = TokenMarks(read, tokenizer)
     wanted = replace(options, meaning=EXACT) if read.tokens else options
     return TokenExplainer(_timed(_Text(text, name, marks), wanted), marks, words_for(text, options))
+
+
+def with_stored_tokens(artifact: Artifact) -> TokenExplainer | None:
+    """Of an artifact, whose token terminals are read by the names that it keeps. None where its
+    grammar was stripped or names no tokens, or where reading a text needs its encoding."""
+    source, options = artifact.manifest.source, options_of(artifact.manifest)
+    grammar = None if source is None else read_checked(source, options, "<grammar>")
+    if source is None or grammar is None or not grammar.tokens:
+        return None
+    found = with_tokens(source, options, stored_tokenizer(artifact, grammar))
+    return None if found.marks.names_texts else found
 
 
 @dataclass(frozen=True, slots=True)

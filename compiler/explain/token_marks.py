@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.errors import ConstrainError
 from constrain.artifacts.token_terminals.sentinels import SENTINELS
+from constrain.artifacts.tokens.vocabulary import SPECIAL
 
 from ..automata import regex_ir as regex
 from ..automata.dump import ranges
@@ -31,6 +33,7 @@ from ..grammar.tree import (
 from ..options import AnyTokenizer, eos_ids
 from ..token_ids import token_ids
 from ..tokenizers import Tokenizer
+from ..tokenizers.definition import AddedToken
 from ..tokenizers.encoding.added_tokens import AddedTokens
 from .machines import TextMachine
 from .repairs import Repair
@@ -91,11 +94,34 @@ class Marked:
         return ""
 
 
+def stored_tokenizer(artifact: Artifact, grammar: Grammar) -> Tokenizer:
+    """What an artifact keeps of its tokenizer: the bytes of each token, and the names of special
+    ones and of those that the grammar names. It encodes no text."""
+    vocabulary, manifest = artifact.vocabulary, artifact.manifest
+    special = {
+        int(i): vocabulary.token(int(i)) for i in np.flatnonzero(vocabulary.kinds == SPECIAL)
+    }
+    named = {name for token in grammar.tokens for name in (token.name, *token.also)}
+    found = {vocabulary.find(name) for name in named if isinstance(name, str)} - {None, *special}
+    texts = [*filter(None, found)]
+    added = tuple(
+        AddedToken(i, octets.decode("utf-8", "replace"), special=i in special)
+        for i, octets in (special | dict(zip(texts, vocabulary.tokens(texts), strict=True))).items()
+    )
+    ids = vocabulary.text_ids().tolist()
+    tokens = dict(zip(ids, vocabulary.tokens(ids), strict=True))
+    merges = np.zeros((0, 3), dtype=np.int32)
+    eos, size = manifest.eos, artifact.vocab_size
+    sha256 = manifest.tokenizer_sha256
+    return Tokenizer("the artifact", sha256, tokens, added, merges, [-1] * 256, eos, size)
+
+
 class TokenMarks:
     """The marks of the tokens that a grammar names, for a tokenizer.
 
     Raises ``CheckError`` for names that the tokenizer has not, ``TokenMarksError`` where terminals
-    share tokens in too many ways.
+    share tokens in too many ways. ``names_texts``: some terminal stands for tokens that are texts,
+    so that texts are encoded to be read.
     """
 
     def __init__(self, grammar: Grammar, tokenizer: AnyTokenizer) -> None:
@@ -122,7 +148,7 @@ class TokenMarks:
         }
         self._names = {token.meaning: token.text for token in grammar.tokens}
         plain = [i for i in tokenizer.tokens if i not in tokenizer.added]
-        self._names_texts = bool(members[plain].any())
+        self.names_texts = bool(members[plain].any())
 
     def over(self, grammar: Grammar) -> Grammar:
         """The grammar with marks in the place of its tokens."""
@@ -161,7 +187,7 @@ class TokenMarks:
             if token is not None:
                 yield replace(self._piece(token.id), text=part)
                 continue
-            ids = self._tokenizer.encode(decoded[start:end]) if self._names_texts else []
+            ids = self._tokenizer.encode(decoded[start:end]) if self.names_texts else []
             # What a tokenizer writes otherwise is no row of tokens to the text.
             if ids and self._tokenizer.decode_bytes(ids) == part:
                 yield from map(self._piece, ids)

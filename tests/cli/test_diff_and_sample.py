@@ -117,11 +117,11 @@ def test_what_nests_is_compared_as_deep_as_there_is_room(
     assert run(["compile", nested, "-o", artifact]) == 0
     capsysbinary.readouterr()
     assert run(["diff", nested, artifact]) == 0
-    depth = "of texts where calls nest at most 16 deep"
-    assert capsysbinary.readouterr().out.decode() == f"equal, {depth}\n"
+    depth = "among texts where calls nest at most 16 deep"
+    assert capsysbinary.readouterr().out.decode() == f"equal {depth}\n"
     assert run(["diff", artifact, other]) == 1
     said = capsysbinary.readouterr().out.decode().splitlines()
-    assert said[0].startswith(f"only in {artifact}: nothing, of texts where calls nest at most ")
+    assert said[0].startswith(f"only in {artifact}: nothing among texts where calls nest at most ")
     assert said[1] == f'only in {other}: shortest "[x]"'
     assert run(["diff", flat, nested, "-f", "json"]) == 1
     assert json.loads(capsysbinary.readouterr().out) == {
@@ -130,6 +130,31 @@ def test_what_nests_is_compared_as_deep_as_there_is_room(
         "only_left": None,
         "only_right": {"shortest": "(x)", "shortest_bytes": 3},
     }
+
+
+def test_what_is_cut_off_is_no_difference(tmp_path: Path, capsysbinary: Captured) -> None:
+    """Of two spellings of one nesting --max-depth leaves out other texts; a difference is one of
+    the whole grammars."""
+    one = written(tmp_path, "one.gbnf", 'root ::= "(" root ")" | ""')
+    two = written(tmp_path, "two.gbnf", 'root ::= "((" root "))" | "()" | ""')
+    other = written(tmp_path, "other.gbnf", 'root ::= "(" root ")" | "" | "((x))"')
+    assert run(["diff", one, two, "--max-depth", "2"]) == 0
+    captured = capsysbinary.readouterr()
+    assert captured.out.startswith(b"equal among texts where")
+    assert b"[cut-off]" in captured.err
+    assert run(["diff", other, two, "--max-depth", "3"]) == 1
+    assert f'only in {other}: shortest "((x))"'.encode() in capsysbinary.readouterr().out
+
+
+def test_artifacts_of_two_tokenizations(tmp_path: Path, capsysbinary: Captured) -> None:
+    """They are equal by their members, and a note says what else differs."""
+    file = written(tmp_path, "one.regex", "ab?")
+    artifacts = [str(tmp_path / f"{name}.cst") for name in ("any", "canonical")]
+    for name, artifact in zip(("any", "canonical"), artifacts, strict=True):
+        assert run(["compile", file, "--tokenization", name, "-o", artifact]) == 0
+    capsysbinary.readouterr()
+    assert run(["diff", *artifacts]) == 0
+    assert b"the tokenizations are any and canonical: members" in capsysbinary.readouterr().err
 
 
 def test_schemas_differ_by_keys_first(tmp_path: Path, capsysbinary: Captured) -> None:

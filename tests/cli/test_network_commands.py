@@ -230,4 +230,4 @@ def test_a_grammar_that_nests_is_compared_with_its_artifact(
     """As deep as there is room, which is said."""
     code, out, _ = called(capsysbinary, "diff", GRAMMAR, str(folder / "network"))
     assert 0 == code
-    assert out.startswith("equal, of texts where calls nest at most ")
+    assert out.startswith("equal among texts where calls nest at most ")

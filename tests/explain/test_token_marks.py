@@ -12,7 +12,7 @@ from support.tokens import EOS, IDS, NAMED, TOKENIZER
 from constrain.artifacts import Artifact
 from constrain.cli.app import run
 from constrain.compiler import Tokenizer
-from constrain.compiler.explain.explainer import TokenExplainer, with_tokens
+from constrain.compiler.explain.explainer import TokenExplainer, with_stored_tokens, with_tokens
 from constrain.compiler.explain.report import Status
 from constrain.compiler.explain.token_marks import TokenMarksError
 from constrain.compiler.options import CompileOptions
@@ -88,6 +88,20 @@ def test_texts_are_read_as_their_tokens() -> None:
     }
 
 
+@pytest.mark.parametrize("grammar", GRAMMARS)
+def test_stored_names_are_read_as_the_tokenizers(grammar: str) -> None:
+    """By what an artifact keeps, texts are read as by its tokenizer; it says where it cannot: where
+    a terminal stands for tokens that are texts."""
+    by_tokenizer, found = explainer_of(grammar), with_stored_tokens(masks_of(grammar))
+    if found is None:
+        assert by_tokenizer.marks.names_texts or "<" not in grammar
+        return
+    for parts in product([b"a", b"b", b"c", b"<t>", b"<u>", b"<end>"], repeat=3):
+        text = b"".join(parts)
+        given, other = by_tokenizer.given(text), found.given(text)
+        assert found.verdict(other) == by_tokenizer.verdict(given), text
+
+
 def test_repairs_write_tokens_by_their_names() -> None:
     """The nearest repair inserts a token as it would a character."""
     explainer = explainer_of('root ::= "ab" <t> "c"')
@@ -110,7 +124,7 @@ def test_too_many_kinds_of_tokens(default_tokenizer: Tokenizer) -> None:
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """``explain -t`` reads a grammar's tokens in a text, ``--prefix-ids`` as ids, of a grammar or
-    of an artifact; without them a note says so."""
+    of an artifact; without them an artifact reads names, and of a grammar a note says so."""
     file, text = tmp_path / "g.gbnf", tmp_path / "t"
     file.write_text('root ::= "no" <|endoftext|> "x"', encoding="utf-8")
     text.write_text("no<|endoftext|>y", encoding="utf-8")
@@ -120,8 +134,11 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for subject in (file, tmp_path / "g.cst"):
         assert run(["explain", str(subject), str(text)]) == 1
         said = capsys.readouterr()
-        assert "expected the token" in said.out
-        assert "the text holds <|endoftext|>, which the grammar" in said.err
+        if subject is file:
+            assert "expected the token" in said.out
+            assert "the text holds <|endoftext|>, which the grammar" in said.err
+        else:
+            assert 'rejected at "y" (byte 15)' in said.out
         assert run(["explain", str(subject), "--prefix-ids", f"0,{NAMED}"]) == 1
         assert "<ids>:1:1: rejected at the token <|endoftext|>" in capsys.readouterr().out
         assert run(["explain", str(subject), str(text), "-t", default]) == 1
@@ -168,6 +185,11 @@ def test_marks_of_calls(
     assert "expected the token <tool_call>\n" in said(f"{CALL}\n", *named)
     assert "expected the token </tool_call>\n" in said(CALL[: CALL.index("</")], *named)
     found = said(CALL)
+    if is_artifact:
+        assert "accepted" in found
+        found = said(CALL.replace("}}", "]}"))
+        assert "<tool_call>" not in found
+        return
     assert "the text holds <tool_call>, which the grammar reads as a token: give --to" in found
     assert "expected the token <tool_call>\n" in found
     assert "the text holds" not in said("ok")
