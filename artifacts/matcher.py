@@ -284,7 +284,7 @@ class Matcher:
             raise no_id(token_id) from None
         target = self._after(machine, self._states[-1], token_id)
         if target is None:
-            raise TokenRefusedError(token_id, self._reason())
+            raise TokenRefusedError(token_id, self._reason(token_id))
         self._states.append(target)
         self._tokens.append(token_id)
         if machine.is_full:
@@ -484,11 +484,11 @@ class Matcher:
         self._generation, self._states = generation, states
         return machine
 
-    def _reason(self) -> str:
-        if self.is_finished:
-            return "the match has ended"
-        taken = len(self._states) - 1
-        return f"no member of the grammar continues so after {taken} token{'s' * (taken != 1)}"
+    def _reason(self, token_id: int) -> str:
+        said = f"the mask does not allow it as token {len(self._tokens) + 1} of the text"
+        if not 0 <= token_id < self._vocab_size:
+            said = f"no token has this id; ids are 0 to {self._vocab_size - 1}"
+        return "the match has ended" if self.is_finished else said
 
 
 def _again(

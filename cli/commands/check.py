@@ -12,7 +12,7 @@ from constrain.artifacts.errors import ConstrainError, visible
 from .. import options, report
 from ..compiling import counted_network
 from ..configuration.current import allowed_lints, listed_grammars
-from ..console import UsageError, progress, tell, write_data, write_text
+from ..console import UsageError, progress, status, tell, write_data, write_text
 from ..everywhere.again import Again, Watched
 from ..inputs import STDIN, beside, dialect_for, grammar_files, grammar_text, tokenizer_at
 from ..watch import Watch
@@ -102,6 +102,9 @@ def check(
     match format_:
         case "text":
             write_text(report.as_text(found), in_colour=True)
+            if not found:
+                number = sum(len(grammar_files(path)) for path in paths)
+                status(f"{_number(number)}: nothing found")
         case "json":
             write_data(report.as_json(found))
         case "github":
@@ -136,10 +139,13 @@ def _watching(
         found = [item for items in each for item in items]
         counts = Counter(item.level for item in found)
         said = ", ".join(f"{n} {level}{'s' * (n > 1)}" for level, n in sorted(counts.items()))
-        number = f"{len(each):,} grammar{'s' * (len(each) != 1)}"
-        return report.as_text(found), f"{number}: {said or 'nothing found'}; watching"
+        return report.as_text(found), f"{_number(len(each))}: {said or 'nothing found'}; watching"
 
     return Again(listed, work, shown).run()
+
+
+def _number(grammars: int) -> str:
+    return f"{grammars:,} grammar{'s' * (grammars != 1)}"
 
 
 class _AddedTokens:

@@ -281,13 +281,16 @@ def _verdict_said(
             at = verdict.text[verdict.byte : verdict.byte + 1]
             what = f"refused by the grammar at its byte {verdict.byte} ({quoted(at)})"
             return f"{said}{what}{_expected_said(verdict)}"
+        case Reason.TOKENIZATION if verdict.step is Step.ADDED_TOKENS and not verdict.instead:
+            what = "refused: the grammar does not name this added token here, and texts with its"
+            return f"{said}{what} name are left out"
         case Reason.TOKENIZATION:
             behind = (
                 f"after {quoted(artifact.vocabulary.token(ids[-1]))}" if ids else "at the start"
             )
             what = f"refused: {behind} the tokenizer never writes {quoted(verdict.text)}"
         case Reason.DEAD_END:
-            what = "refused as a dead end: no member of the grammar is written so"
+            what = "refused: no member of the grammar is written so"
         case Reason.NOT_AT_END:
             return (
                 f"{said}refused: it ends the text, which is not complete{_expected_said(verdict)}"
@@ -311,7 +314,11 @@ def _verdict_said(
         if is_one and instead == gone[0] + verdict.text:
             return f"{said}{what}, it merges both to {shown}"
         place = f" in place of {' '.join(map(quoted, gone))}" * bool(verdict.rewritten)
-        what += f"; the tokenizer writes {shown}{place}"
+        further = " where the text goes on" * (
+            not (b"".join(gone) + verdict.text).endswith(instead)
+        )
+        who = "it" if verdict.reason is Reason.TOKENIZATION else "the tokenizer"
+        what += f"; {who} writes {shown}{place}{further}"
     if verdict.step is not None:
         what += f", by its {_STEPS[verdict.step.value]}"
     return f"{said}{what}"
@@ -375,7 +382,7 @@ def _answer_ids(artifact: "Artifact", ids: list[int], format_: Format, most: int
         except TokenRefusedError as refusal:
             if format_ == "json":
                 _write_json({"prefix_ids": ids, "stopped_at": place, "boundaries": []})
-            error(f"token {place} of the prefix is not allowed there: {refusal}")
+            error(f"--prefix-ids: {refusal}")
             return 1
     text = b"".join(artifact.vocabulary.token(i) for i in ids if artifact.vocabulary.is_text(i))
     boundary = Boundary(len(text), tuple(ids), b"", matcher.mask(), matcher.is_accepting)
@@ -412,9 +419,19 @@ def _write(
             _write_json({"prefix": text_of(prefix), "boundaries": listed})
         case "table":
             _write_table(artifact, best, most)
-            if len(found) > 1:
-                ways = "both" if len(found) == 2 else f"all {len(found)} ways"
-                status(f"the prefix can also end inside a token; --format json lists {ways}")
+            for other in found[1:]:
+                status(f"or {_following(artifact, other)}; --format json lists them")
+
+
+def _following(artifact: "Artifact", boundary: "Boundary") -> str:
+    """How many tokens may follow a boundary, and what stands before it."""
+    from constrain.artifacts.tokens import tokenset
+
+    number = len(tokenset.to_ids(boundary.allowed))
+    path = " ".join(quoted(artifact.vocabulary.token(i)) for i in boundary.ids) or "the start"
+    pending = f", inside a token that begins with {quoted(boundary.pending)}"
+    count = f"{number:,} token{'s' * (number != 1)}"
+    return f"{count} may follow {path}{pending if boundary.pending else ''}"
 
 
 def _write_table(artifact: "Artifact", boundary: "Boundary", most: int | None) -> None:
@@ -423,10 +440,7 @@ def _write_table(artifact: "Artifact", boundary: "Boundary", most: int | None) -
 
     ids = tokenset.to_ids(boundary.allowed).tolist()
     eos = set(artifact.manifest.eos)
-    path = " ".join(quoted(artifact.vocabulary.token(i)) for i in boundary.ids) or "the start"
-    pending = f", inside a token that begins with {quoted(boundary.pending)}"
-    count = f"{len(ids):,} token{'s' * (len(ids) != 1)}"
-    status(f"{count} may follow {path}{pending if boundary.pending else ''}")
+    status(_following(artifact, boundary))
     width = max((len(str(i)) for i in ids), default=1)
     shown = ids[:most]
     tokens = artifact.vocabulary.tokens(shown)

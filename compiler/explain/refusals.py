@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
+from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 from constrain.artifacts.tokens import tokenset
@@ -82,8 +83,9 @@ class TokenVerdict:
     - ``NO_TEXT``: it has no bytes. ``NO_TOKEN``: no token has this id.
 
     ``instead``: of ``TOKENIZATION`` and ``DEAD_END`` what may come in the place of the token and of
-    the last ``rewritten`` ones before it, up to its last byte or beyond; of the shortest
-    such sequences the one with the lowest ids; empty if none was found. ``place``: how many bytes
+    the last ``rewritten`` ones before it: what the tokenizer writes of this text, or where members
+    go on, up to its last byte or beyond, of the shortest such sequences the one with the lowest
+    ids; empty if none was found. ``place``: how many bytes
     after the beginning of what is rewritten the two differ: one has a boundary between tokens
     there and the other none. ``step``: the tokenizer's step that is the cause, where it is known.
     """
@@ -286,7 +288,9 @@ class Refusals:
         taken, is_canonical = matcher.taken, self._artifact.is_canonical
         is_other = is_canonical and not self._is_written(taken, found.token)
         found = replace(found, reason=Reason.TOKENIZATION if is_other else Reason.DEAD_END)
-        rewritten, instead = self._spellings.instead(matcher, found.token)
+        rewritten, instead = self._own(taken, found.token) if is_canonical else (0, ())
+        if not instead:
+            rewritten, instead = self._spellings.instead(matcher, found.token)
         kept = taken[: len(taken) - rewritten]
         refused = [*taken[len(kept) :], found.token]
         ours = self._spellings.ends(refused, bool(kept))
@@ -300,6 +304,26 @@ class Refusals:
             theirs = [0, *theirs]
         place = min(set(ours) ^ set(theirs), default=None)
         return replace(found, instead=instead, rewritten=rewritten, place=place, step=step)
+
+    def _own(self, ids: tuple[int, ...], token: int) -> tuple[int, tuple[int, ...]]:
+        """How many of ``ids`` the tokenizer writes otherwise in their text and that of ``token``,
+        and what in their place; nothing where that is not allowed, either."""
+        from ..tokenizers.tokenizer import Tokenizer
+
+        wanted = (*ids, token)
+        if not isinstance(self._tokenizer, Tokenizer) or not all(
+            map(self._artifact.vocabulary.is_text, wanted)
+        ):
+            return 0, ()
+        try:
+            text = self._text_of(wanted).removeprefix(self._artifact.text_prefix).decode("utf-8")
+        except UnicodeDecodeError:
+            return 0, ()
+        own = self._tokenizer.encode(text)
+        if self._artifact.matcher().accept(own) < len(own):
+            return 0, ()
+        kept = len(commonprefix([own, [*ids]]))
+        return len(ids) - kept, tuple(own[kept:])
 
     def _is_written(self, ids: tuple[int, ...], token: int) -> bool:
         """Whether the tokenizer writes ``token`` after ``ids`` in some text."""

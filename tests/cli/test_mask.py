@@ -118,7 +118,7 @@ def test_mask_inside_a_token(cli: Cli, date_file: Path) -> None:
 
 
 def test_mask_lists_every_boundary(cli: Cli, tmp_path: Path) -> None:
-    """JSON has all ways to cut a prefix, the longest first; the table says how many more."""
+    """JSON has all ways to cut a prefix, the longest first; beside the table the others are named."""
     file = written(
         tmp_path, tokenizer_json("abc", ["a b", "ab c", "b c"], added=[(6, "<eos>", True)])
     )
@@ -133,7 +133,9 @@ def test_mask_lists_every_boundary(cli: Cli, tmp_path: Path) -> None:
     assert [[2, 6], [5], [4]] == [b["allowed"] for b in found]
     assert [True, False, False] == [b["accepting"] for b in found]
     table = cli(*arguments)
-    assert "the prefix can also end inside a token; --format json lists all 3 ways" in table.err
+    inside = 'or 1 token may follow {}, inside a token that begins with "{}"; --format json'
+    assert inside.format('"a"', "b") in table.err
+    assert inside.format("the start", "ab") in table.err
     assert 2 == len(table.out.splitlines())
 
 
@@ -164,7 +166,8 @@ def test_mask_of_refused_ids_is_a_no(cli: Cli, date_file: Path) -> None:
     as_json = cli("mask", str(date_file), "--prefix-ids", ids, "-f", "json")
 
     assert (1, b"") == (table.code, table.out)
-    assert "token 1 of the prefix is not allowed there" in table.err
+    refused = f"token {vocabulary.find('x')} is refused: the mask does not allow it as token 2"
+    assert f"--prefix-ids: {refused} of the text" in table.err
     assert (1, 1) == (as_json.code, json.loads(as_json.out)["stopped_at"])
 
 

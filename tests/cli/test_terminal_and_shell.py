@@ -98,6 +98,9 @@ def test_check_takes_a_folder(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "grammars"
     assert list(dict.fromkeys(found)) == [str(folder / "b.gbnf"), str(folder / "a" / "z.ebnf")]
     assert result.code == 2
+    (tmp_path / "grammars" / "b.gbnf").write_text('root ::= "a"')
+    (tmp_path / "grammars" / "a" / "z.ebnf").write_text("a ::= 'a';")
+    assert cli("check", str(tmp_path / "grammars")).err == "2 grammars: nothing found\n"
 
 
 def test_check_says_where_a_folder_has_no_grammar(cli: Cli, tmp_path: Path) -> None:

@@ -67,12 +67,14 @@ def test_a_refusal_says_why(artifacts: Compile) -> None:
     artifact = artifacts('s ::= "a";', "any")
     a, eos = spelled(artifact, b"a"), artifact.manifest.eos[0]
     for tokens, reason in (
-        ((), "after 0 tokens"),
-        ((a,), "after 1 token$"),
+        ((), "as token 1 of the text$"),
+        ((a,), "as token 2 of the text$"),
         ((a, eos), "the match has ended"),
     ):
         with pytest.raises(TokenRefusedError, match=reason):
             after(artifact, *tokens).advance(spelled(artifact, b"b"))
+    with pytest.raises(TokenRefusedError, match="no token has this id; ids are 0 to "):
+        artifact.matcher().advance(artifact.vocab_size)
 
 
 @pytest.mark.parametrize("kind", KINDS)
