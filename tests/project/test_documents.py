@@ -215,8 +215,8 @@ def test_commands_print_what_is_shown(
 
 @pytest.mark.quick
 def test_the_tour_is_short() -> None:
-    """The README has at most 250 lines; what is longer stands in the rooms' documents."""
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 250
+    """The README has at most 200 lines; what is longer stands in the rooms' documents."""
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
 
 
 @pytest.mark.quick
