@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
-from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 from constrain.artifacts.tokens import tokenset
@@ -322,7 +321,8 @@ class Refusals:
         own = self._tokenizer.encode(text)
         if self._artifact.matcher().accept(own) < len(own):
             return 0, ()
-        kept = len(commonprefix([own, [*ids]]))
+        pairs = enumerate(zip(own, ids, strict=False))
+        kept = next((place for place, (a, b) in pairs if a != b), min(len(own), len(ids)))
         return len(ids) - kept, tuple(own[kept:])
 
     def _is_written(self, ids: tuple[int, ...], token: int) -> bool:
