@@ -118,7 +118,7 @@ def test_mask_inside_a_token(cli: Cli, date_file: Path) -> None:
 
 
 def test_mask_lists_every_boundary(cli: Cli, tmp_path: Path) -> None:
-    """JSON has all ways to cut a prefix, the longest first; beside the table the others are named."""
+    """JSON has all ways to cut a prefix, the longest first; the table names the others."""
     file = written(
         tmp_path, tokenizer_json("abc", ["a b", "ab c", "b c"], added=[(6, "<eos>", True)])
     )
