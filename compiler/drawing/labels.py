@@ -186,6 +186,9 @@ _SURROGATES = (0xD800, 0xDFFF)
 # From so many code points on a set is said by what is not in it.
 _MOST = _LAST // 2
 
+# JSON's white space: tab and line feed, carriage return, space.
+_WHITE_SPACE = {(9, 10), (13, 13), (32, 32)}
+
 # Characters of a text that a label shows, and those of one line of it.
 _SHOWN, _LINE, _NARROW_LINE = 84, 28, 10
 
@@ -242,8 +245,11 @@ def _characters(
 
 
 def _listed(ranges: Sequence[Range], used: set[Notation], most: int, whole: bool) -> list[str]:
-    shown = len(ranges) if whole else most
-    entries = [_span(low, high, used) for low, high in ranges[:shown]]
+    shown, entries = len(ranges) if whole else most, list[str]()
+    if not whole and {*ranges} >= _WHITE_SPACE:
+        used.add(Notation.WHITE_SPACE)
+        entries, ranges = ["white", "space"], [each for each in ranges if each not in _WHITE_SPACE]
+    entries += [_span(low, high, used) for low, high in ranges[:shown]]
     if len(ranges) > shown:
         used.add(Notation.MORE_RANGES)
         entries.append(f"… ({len(ranges) - shown} more)")

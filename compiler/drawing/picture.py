@@ -65,6 +65,7 @@ class Notation(Enum):
     LEFT_OUT = ("- → …", "to states that are left out")
     ELSEWHERE = ("- → 7 ↗", "to state 7, on another page")
     SPACE = ("␣", "a space")
+    WHITE_SPACE = ("white space", "\\t \\n \\r ␣, as in JSON")
     ANY_OTHER = ("any other", "that no other edge of the state begins with")
     TEXT = ('"try"', "these characters, one after the other")
     RANGE = ("a–z", "the characters from a to z")

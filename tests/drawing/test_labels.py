@@ -10,7 +10,8 @@ from support.drawing import needs_dot, svg_texts
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.drawing import render
 from constrain.compiler.drawing.dot import to_dot
-from constrain.compiler.drawing.labels import TokenLabels, byte_label
+from constrain.compiler.drawing.graph import Reads
+from constrain.compiler.drawing.labels import TokenLabels, byte_label, reads_label
 from constrain.compiler.drawing.picture import Edge, Picture
 
 pytestmark = pytest.mark.quick
@@ -60,6 +61,21 @@ def labels_of(*tokens: bytes) -> tuple[TokenLabels, NDArray[np.int64]]:
 def test_byte_labels(ranges: list[tuple[int, int]], text: str) -> None:
     """Touching ranges are joined, printable bytes are characters, long lists are cut."""
     assert byte_label(ranges).text == text
+
+
+@pytest.mark.parametrize(
+    ("ranges", "text", "whole"),
+    [
+        ([(9, 10), (13, 13), (32, 32)], "white space", "\\t \\n \\r ␣"),
+        ([(9, 10), (13, 13), (32, 32), (97, 99)], "white space a–c", "\\t \\n \\r ␣ a–c"),
+        ([(9, 10), (32, 32)], "\\t \\n ␣", "\\t \\n ␣"),
+    ],
+)
+def test_white_space_is_one_entry(ranges: list[tuple[int, int]], text: str, whole: str) -> None:
+    """That of JSON; a tooltip leaves nothing out."""
+    reads = Reads(octets=tuple(ranges))
+    assert reads_label(reads).text == text
+    assert reads_label(reads, whole=True).text == whole
 
 
 def test_token_labels_fold_runs_and_count_the_rest() -> None:
