@@ -10,7 +10,7 @@ A lexeme ends where the lexer cannot read the next byte. So what may follow depe
 lexer was, which is written into the procedures. A *seam* is a place between two lexemes; each
 procedure has a copy for each seam that it begins in and each that it ends in. These are the triples
 by which a pushdown automaton becomes a grammar: Hopcroft and Ullman, "Introduction to Automata
-Theory", 1979, theorem 5.4.
+Theory", 1979, theorem 5.4. Seams with the same before or behind them share a copy.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -27,7 +27,7 @@ from ..network.components import network_of
 from ..network.counter_tables import Procedure
 from ..network.minimal_network import minimal_network
 from .contexts import Contexts, Item, LexemeNetwork
-from .lexer_contexts import LexerContexts, Seam
+from .lexer_contexts import IGNORED, LexerContexts, Seam
 from .one_reading import LeftOut, one_reading
 
 _STAGE = "the network of maximal munch"
@@ -139,10 +139,12 @@ def _united(places: Sequence[_Place], classes: Sequence[int]) -> list[_Place]:
 # States of the lexer that are copied for a lexeme of a place; others are procedures.
 _MOST_COPIED = 8
 
-_IGNORED, _NAME_OF_IGNORED = -1, "ignored text"
+_NAME_OF_IGNORED = "ignored text"
 
 # A seam, and the lexemes, as bits, that are not read next, as a reading is left out.
 _Gap = tuple[Seam, int]
+# The gaps of which a procedure ends in one, whichever: what follows is the same.
+_Gaps = frozenset[_Gap]
 # A place, and the gap in front of it.
 _Here = tuple[int, _Gap]
 
@@ -157,22 +159,25 @@ class _Writer:
     texts: Sequence[str]
     limits: Limits
     exits: dict[_Here, set[_Gap]] = field(default_factory=dict)
+    firsts: dict[int, tuple[int, int]] = field(default_factory=dict)
     positions: Positions = field(default_factory=Positions)
     procedures: list[Procedure] = field(default_factory=list)
 
     def network(self, nullable_start: bool) -> NetworkTables | None:
         """The network, None where nothing can be read to its end."""
-        start = 0, (Seam(self.places.first_context, 0), 0)
+        start = self.here(0, (Seam(self.places.first_context, 0), 0))
         self.find_exits(start)
         self.numbers: dict[object, int] = {}
         self.called: dict[object, int] = {}
-        self.pending: list[tuple[_Here, _Gap, bool]] = []
+        self.pending: list[tuple[_Here, _Gaps, bool]] = []
         self.runs = {column: _runs(octets) for column, octets in self.lexer.columns.items()}
         begin = self.positions.new_state()
         self.procedures.append(Procedure(self.names[self.places.places[0].procedure], begin))
-        behind = sorted(self.exits[start])
-        for gap in behind:
-            self.positions.arcs[begin] += self.call(start, gap, self.behind_all(gap[0]))
+        behind = dict[int, list[_Gap]]()
+        for gap in sorted(self.exits[start]):
+            behind.setdefault(self.behind_all(gap[0]), []).append(gap)
+        for state, gaps in behind.items():
+            self.positions.arcs[begin] += self.call(start, frozenset(gaps), state)
         if nullable_start:
             self.positions.add_epsilon(begin, self.behind_all(start[1][0]))
         elif not behind:
@@ -212,14 +217,35 @@ class _Writer:
             for after in self.behind_lexemes(here):
                 found |= look(after, here)
             for start_place, frame in place.calls:
-                for gap in list(look((start_place, here[1]), here)):
-                    found |= look((frame, gap), here)
+                for gap in list(look(self.here(start_place, here[1]), here)):
+                    found |= look(self.here(frame, gap), here)
             if not found <= self.exits[here]:
                 self.exits[here] |= found
                 for user in users.get(here, ()):
                     if user not in waiting:
                         waiting.add(user)
                         pending.append(user)
+
+    def here(self, place: int, gap: _Gap) -> _Here:
+        """A place behind a gap; what the gap says of what is not read there does not matter where
+        the procedure cannot end."""
+        if self.places.places[place].ends:
+            return place, gap
+        (context, barred), left_out = gap
+        columns, lexemes = self.read_first(place)
+        return place, (Seam(context, barred & columns), left_out & lexemes)
+
+    def read_first(self, place: int) -> tuple[int, int]:
+        """The columns and the lexemes, as bits, that a place may read first, ignored text too."""
+        found = self.firsts.get(place)
+        if found is None:
+            seen, lexemes = [place], 0
+            for each in seen:
+                for lexeme in self.places.places[each].edges:
+                    lexemes |= 1 << lexeme
+                seen += [s for s, _ in self.places.places[each].calls if s not in seen]
+            found = self.firsts[place] = self.lexer.begins(lexemes), lexemes
+        return found
 
     def ended(self, here: _Here) -> _Gap:
         """The gap after a procedure that ends."""
@@ -229,20 +255,20 @@ class _Writer:
     def behind_lexemes(self, here: _Here) -> set[_Here]:
         """Where one lexeme leads to, ignored text in front of it included."""
         place, (seam, left_out) = self.places.places[here[0]], here[1]
-        found = set[_Here]()
-        for state in self.lexer.states_from(seam):
-            for lexeme in self.lexer.run(state).ended:
-                edge = place.edges.get(lexeme)
-                if edge is not None and not left_out >> lexeme & 1:
-                    found.add((edge[1], (self.lexer.behind(edge[0], state), 0)))
-        return found
+        ends = self.lexer.ends_from(seam)
+        return {
+            self.here(target, (self.lexer.behind(context, reads), 0))
+            for lexeme, (context, target) in place.edges.items()
+            if not left_out >> lexeme & 1
+            for reads in ends.get(lexeme, ())
+        }
 
     # --- automata
 
-    def call(self, here: _Here, gap: _Gap, frame: int) -> tuple[int, int, int]:
-        """A call of the procedure that starts here and ends in a gap, as a run."""
+    def call(self, here: _Here, gaps: _Gaps, frame: int) -> tuple[int, int, int]:
+        """A call of the procedure that starts here and ends in one of some gaps, as a run."""
         name = self.names.get(self.places.places[here[0]].procedure, self.procedures[0].name)
-        return self.call_of((here, gap), name, lambda: self.at(here, gap), frame)
+        return self.call_of((here, gaps), name, lambda: self.at(here, gaps), frame)
 
     def call_of(
         self, key: object, name: str, start: Callable[[], int], frame: int
@@ -255,72 +281,79 @@ class _Writer:
         symbol = FIRST_TERMINAL + number
         return symbol, symbol, frame
 
-    def at(self, here: _Here, gap: _Gap, *, is_behind_ignored: bool = False) -> int:
-        """The state in which the rest of a procedure that ends in ``gap`` begins;
+    def at(self, here: _Here, gaps: _Gaps, *, is_behind_ignored: bool = False) -> int:
+        """The state in which the rest of a procedure that ends in one of ``gaps`` begins;
         ``is_behind_ignored``: with a lexeme of its own, as ignored text was read for it."""
-        key = here, gap, is_behind_ignored
+        key = here, gaps, is_behind_ignored
         if key not in self.numbers:
             self.numbers[key] = self.positions.new_state()
             self.pending.append(key)
         return self.numbers[key]
 
-    def write(self, here: _Here, gap: _Gap, is_behind_ignored: bool) -> None:
-        """Write what a procedure reads from here on, where it ends in ``gap``."""
+    def write(self, here: _Here, gaps: _Gaps, is_behind_ignored: bool) -> None:
+        """Write what a procedure reads from here on, where it ends in one of ``gaps``."""
         self.limits.check_resources(_STAGE)
         self.limits.check_states(self.positions.states, _STAGE)
-        state, place = self.numbers[here, gap, is_behind_ignored], self.places.places[here[0]]
+        state, place = self.numbers[here, gaps, is_behind_ignored], self.places.places[here[0]]
         if not is_behind_ignored:
-            if place.ends and self.ended(here) == gap:
+            if place.ends and self.ended(here) in gaps:
                 self.positions.add_epsilon(state, END)
             for start_place, frame in place.calls:
-                self.write_calls(state, (start_place, here[1]), frame, gap)
+                self.write_calls(state, self.here(start_place, here[1]), frame, gaps)
         if place.edges:
-            self.write_lexemes(state, here, gap)
+            self.write_lexemes(state, here, gaps)
 
-    def write_calls(self, state: int, called: _Here, frame: int, gap: _Gap) -> None:
-        """Write the calls of a procedure for each gap that it may end in."""
+    def write_calls(self, state: int, called: _Here, frame: int, gaps: _Gaps) -> None:
+        """Write the calls of a procedure, one for all the gaps that it may end in before which the
+        same follows."""
+        before = dict[_Here, list[_Gap]]()
         for between in sorted(self.exits[called]):
-            after = frame, between
-            if gap not in self.exits[after]:
-                continue
-            rest = self.places.places[frame]
-            if rest.ends and not rest.edges and not rest.calls:
-                self.positions.add_epsilon(state, self.at(called, between))
-            else:
-                self.positions.arcs[state] += self.call(called, between, self.at(after, gap))
+            after = self.here(frame, between)
+            if not gaps.isdisjoint(self.exits[after]):
+                before.setdefault(after, []).append(between)
+        rest = self.places.places[frame]
+        if rest.ends and not rest.edges and not rest.calls:
+            if before:
+                ends = frozenset(gap for each in before.values() for gap in each)
+                self.positions.add_epsilon(state, self.at(called, ends))
+            return
+        for after, found in before.items():
+            target = self.at(after, gaps & self.exits[after])
+            self.positions.arcs[state] += self.call(called, frozenset(found), target)
 
-    def write_lexemes(self, begin: int, here: _Here, gap: _Gap) -> None:
+    def write_lexemes(self, begin: int, here: _Here, gaps: _Gaps) -> None:
         """Write the lexemes that a place reads, and ignored text in front of them."""
         place, (seam, left_out) = self.places.places[here[0]], here[1]
         # By where they lead to and the lexeme the states of the lexer in which it ends.
-        ends = dict[tuple[int, int], set[int]]()
-        for state in self.lexer.states_in_one(seam):
-            run = self.lexer.run(state)
-            for lexeme in sorted(run.ended):
-                edge = place.edges.get(lexeme)
-                if edge is not None and not left_out >> lexeme & 1:
-                    after = edge[1], (self.lexer.behind(edge[0], state), 0)
-                    if gap in self.exits[after]:
-                        ends.setdefault((self.at(after, gap), lexeme), set()).add(state)
-            if run.is_ignored:
-                same = here[0], (self.lexer.behind(seam.context, state), left_out)
-                target = self.at(same, gap, is_behind_ignored=True)
-                ends.setdefault((target, _IGNORED), set()).add(state)
+        ends, found = dict[tuple[int, int], set[int]](), self.lexer.ends(seam)
+        for lexeme, (context, target) in place.edges.items():
+            if left_out >> lexeme & 1:
+                continue
+            for reads, states in found.get(lexeme, {}).items():
+                after = self.here(target, (self.lexer.behind(context, reads), 0))
+                if rest := gaps & self.exits[after]:
+                    ends.setdefault((self.at(after, rest), lexeme), set()).update(states)
+        for reads, states in found.get(IGNORED, {}).items():
+            same = self.here(here[0], (self.lexer.behind(seam.context, reads), left_out))
+            target = self.at(same, gaps, is_behind_ignored=True)
+            ends.setdefault((target, IGNORED), set()).update(states)
         self.write_ends(begin, seam, ends)
 
     def write_ends(self, begin: int, seam: Seam, ends: Mapping[tuple[int, int], Set[int]]) -> None:
         """Write lexemes from a state on, by ``ends`` as in ``write_lexemes``: those with few states
         here, others as procedures, which all places share."""
         copied, targets = set[int](), dict[int, list[int]]()
-        for (target, lexeme), states in ends.items():
+        begun = self.lexer.begun(seam)
+        for (target, lexeme), each in ends.items():
+            states = frozenset(each)
             useful = self.lexer.leading_to(seam.context, states)
-            columns = [c for c, to in self.lexer.begun(seam) if to in useful]
+            columns = [c for c, to in begun if to in useful]
             if len(useful) <= _MOST_COPIED:
                 copied |= useful
                 for state in states:
                     targets.setdefault(state, []).append(target)
             elif columns:
-                key = seam.context, tuple(columns), frozenset(states)
+                key = seam.context, tuple(columns), states
                 name = self.texts[lexeme] if lexeme >= 0 else _NAME_OF_IGNORED
                 start = partial(self.lexeme, seam, useful, states)
                 self.positions.arcs[begin] += self.call_of(key, name, start, target)
@@ -360,15 +393,15 @@ class _Writer:
 
     def behind_all(self, seam: Seam) -> int:
         """The state after the last lexeme: a text may end there, and ignored text may follow."""
+        seam = Seam(seam.context, seam.barred & self.lexer.begins(0))
         key = "behind", seam
         if key not in self.numbers:
             self.numbers[key] = state = self.positions.new_state()
             self.positions.add_epsilon(state, END)
             ends = dict[tuple[int, int], set[int]]()
-            for each in self.lexer.states_in_one(seam):
-                if self.lexer.run(each).is_ignored:
-                    target = self.behind_all(self.lexer.behind(seam.context, each))
-                    ends.setdefault((target, _IGNORED), set()).add(each)
+            for reads, states in self.lexer.ends(seam).get(IGNORED, {}).items():
+                target = self.behind_all(self.lexer.behind(seam.context, reads))
+                ends.setdefault((target, IGNORED), set()).update(states)
             self.write_ends(state, seam, ends)
         return self.numbers[key]
 

@@ -7,7 +7,7 @@ Contexts in which the lexer does the same are one. It does so for two sets of al
 each byte that may begin a lexeme of both may begin the same lexemes of both.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -18,6 +18,12 @@ from constrain.artifacts.dfa.stacked_dfas import DEAD
 from constrain.artifacts.maximal_munch.lexer import NO_ACCEPT, Lexer
 
 from ..limits import Limits
+
+# In the place of a lexeme: one that is ignored.
+IGNORED = -1
+
+# By lexeme, and by the columns that go on there, as bits, the states of the lexer in which it ends.
+Ends = Mapping[int, Mapping[int, Sequence[int]]]
 
 
 class Seam(NamedTuple):
@@ -49,7 +55,9 @@ class LexerContexts:
         self.allowed: list[frozenset[int]] = []
         self._numbers: dict[frozenset[int], int] = {}
         self._runs: dict[int, Run] = {}
-        self._from: dict[Seam, Sequence[int]] = {}
+        self._ends: dict[Seam, Ends] = {}
+        self._ends_from: dict[Seam, Ends] = {}
+        self._leading: dict[tuple[int, frozenset[int]], frozenset[int]] = {}
         self._before: dict[int, dict[int, set[int]]] = {}
         columns: dict[int, list[int]] = {}
         for octet, column in enumerate(lexer.columns.tolist()):
@@ -76,6 +84,12 @@ class LexerContexts:
         """The columns that begin a lexeme."""
         return self._begins(self.allowed[context] | self.ignored)
 
+    def begins(self, lexemes: int) -> int:
+        """The columns that begin one of some lexemes, as bits, or ignored text."""
+        return self._begins(
+            {i for i in range(lexemes.bit_length()) if lexemes >> i & 1} | self.ignored
+        )
+
     def start(self, context: int) -> int:
         """The state of the lexer before a lexeme."""
         return self.lexer.start(self.allowed[context])
@@ -98,33 +112,46 @@ class LexerContexts:
         targets = self.run(self.start(seam.context)).targets
         return [each for each in targets if not seam.barred >> each[0] & 1]
 
-    def steps(self, context: int, state: int) -> Sequence[tuple[int, int]]:
-        """Where a state of the lexer leads to, after ignored text that ends there, too."""
-        run = self.run(state)
-        if not run.is_ignored:
-            return run.targets
-        return [*run.targets, *self.begun(Seam(context, run.reads))]
+    def ends(self, seam: Seam) -> Ends:
+        """Where the next lexeme after a seam may end."""
+        found = self._ends.get(seam)
+        if found is None:
+            found = self._ends[seam] = self._ending(self.states_in_one(seam))
+        return found
 
-    def states_from(self, seam: Seam) -> Sequence[int]:
-        """The states that a lexeme after a seam reaches, ignored text before it included."""
-        found = self._from.get(seam)
+    def ends_from(self, seam: Seam) -> Ends:
+        """The same with ignored text in front of it."""
+        found = self._ends_from.get(seam)
         if found is None:
             states = dict.fromkeys(target for _, target in self.begun(seam))
             pending = list(states)
             for state in pending:
-                for _, target in self.steps(seam.context, state):
+                run = self.run(state)
+                again = self.begun(Seam(seam.context, run.reads)) if run.is_ignored else ()
+                for _, target in (*run.targets, *again):
                     if target not in states:
                         states[target] = None
                         pending.append(target)
-            found = self._from[seam] = pending
+            found = self._ends_from[seam] = self._ending(pending)
+        return found
+
+    def _ending(self, states: Iterable[int]) -> Ends:
+        found: dict[int, dict[int, list[int]]] = {}
+        for state in states:
+            run = self.run(state)
+            for lexeme in (*run.ended, *([IGNORED] if run.is_ignored else ())):
+                found.setdefault(lexeme, {}).setdefault(run.reads, []).append(state)
         return found
 
     def states_in_one(self, seam: Seam) -> Sequence[int]:
         """The same without ignored text before it."""
         return self.reachable(target for _, target in self.begun(seam))
 
-    def leading_to(self, context: int, ends: Iterable[int]) -> set[int]:
+    def leading_to(self, context: int, ends: frozenset[int]) -> frozenset[int]:
         """The states that lead to one of ``ends``, these included."""
+        known = self._leading.get((context, ends))
+        if known is not None:
+            return known
         before = self._before.get(context)
         if before is None:
             before = self._before[context] = {}
@@ -138,7 +165,8 @@ class LexerContexts:
                 if source not in found:
                     found.add(source)
                     pending.append(source)
-        return found
+        result = self._leading[context, ends] = frozenset(found)
+        return result
 
     def ending_together(self) -> set[frozenset[int]]:
         """The sets of lexemes that may end together."""
@@ -146,9 +174,9 @@ class LexerContexts:
         accepts = {self.lexer.accept_of[state] for state in self.reachable(starts)} - {NO_ACCEPT}
         return {self.lexer.accept_sets[n] for n in accepts}
 
-    def behind(self, context: int, state: int) -> Seam:
-        """The place after a lexeme that ended in a state of the lexer, in the next context."""
-        return Seam(context, self.run(state).reads & self._firsts[context])
+    def behind(self, context: int, reads: int) -> Seam:
+        """The place after a lexeme that ended where these columns go on, in the next context."""
+        return Seam(context, reads & self._firsts[context])
 
     @cached_property
     def _firsts(self) -> list[int]:
@@ -160,11 +188,11 @@ class LexerContexts:
         found = dict.fromkeys(states)
         pending = list(found)
         for state in pending:
-            self.limits.check_states(len(pending), "the lexer")
             for _, target in self.run(state).targets:
                 if target not in found:
                     found[target] = None
                     pending.append(target)
+        self.limits.check_states(len(pending), "the lexer")
         return pending
 
     def _added(self, allowed: frozenset[int]) -> int:
