@@ -1,68 +1,111 @@
-"""Which bytes states may read first, and which follow sets of trie nodes: FIRST sets, as bits.
+"""Which bytes states may read first, and which may follow their calls: FIRST and FOLLOW, as bits.
 
-Between the parts of a permutation nearly all others may begin, and few of them read what a token
-goes on with: what would read nothing need not be walked.
+A token that is inside of a call where it ends goes on above only by a byte that some frame reads,
+and few tokens do: after a name mostly letters follow in tokens, which end no name. What would read
+nothing need not be walked. (Aho and others, "Compilers", 2007, section 4.4.2, by bytes.)
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..network.tables import NetworkTables
-from ..summaries.node_sets import ROOT
-from ..tokens.memo import ENTRY_BYTES, solve_recursive
+from ..network.tables import DEAD, NetworkTables
+from ..tokens.memo import solve_recursive
+from ..tokens.trie import Trie, ranges
+
+# Networks of more states have no FOLLOW sets: to find them takes a look at all.
+_MOST_STATES = 20_000
 
 
 class FirstOctets:
-    """``following``: the bytes that follow the trie nodes of a set in tokens, uint8, some of them
-    several times. Computed lazily, and cached as one bit by byte class."""
+    """Sets of byte classes of ``tables``, one bit each, found when they are first asked for."""
 
-    def __init__(
-        self, tables: NetworkTables, following: Callable[[int], NDArray[np.uint8]]
-    ) -> None:
-        self._tables, self._octets = tables, following
+    def __init__(self, tables: NetworkTables) -> None:
+        self._tables = tables
         self._classes = int(tables.classes.max()) + 1
+        self._all = (1 << self._classes) - 1
         self._firsts: dict[int, int] = {}
-        self._following: dict[int, int] = {}
+        self._flags: dict[int, NDArray[np.bool_]] = {}
 
-    @property
-    def nbytes(self) -> int:
-        """About the size of what is cached by set."""
-        return ENTRY_BYTES * len(self._following)
+    def first(self, state: int) -> int:
+        """What may be read first in a state, or in what it calls."""
+        found = self._firsts.get(state)
+        return solve_recursive(state, self._firsts.get, self._steps) if found is None else found
 
-    def forget(self) -> None:
-        """Sets that are found from now on have other numbers."""
-        self._following.clear()
+    def after(self, state: int) -> int:
+        """What may be read first after a call that ends in a state."""
+        return self._follow[state] if self._follow else self._all
 
-    def meet(self, nodes: int, state: int) -> bool:
-        """Whether a walk from a set of trie nodes in ``state`` may read something, or end its call
-        where it begins. True of ``ROOT``, where token terminals may be read, too."""
-        if nodes == ROOT:
-            return True
-        firsts = self._firsts.get(state)
-        if firsts is None:
-            firsts = solve_recursive(state, self._firsts.get, self._steps)
-        following = self._following.get(nodes)
-        if following is None:
-            classes = self._tables.classes[self._octets(nodes)]
-            following = self._following[nodes] = self._bits(classes)
-        return firsts & following != 0
+    def meet(self, octets: NDArray[np.uint8], state: int) -> bool:
+        """Whether ``state`` reads one of some bytes, or may end its call."""
+        return bool(self._tables.ends[state] or self._flags_of(self.first(state))[octets].any())
+
+    def goes_on(self, trie: Trie, nodes: NDArray[np.int32], classes: int) -> NDArray[np.int32]:
+        """Those of some trie nodes that have an edge of one of ``classes``, int32."""
+        if classes == self._all:
+            return nodes
+        first = trie.first[nodes]
+        counts = trie.first[nodes + 1] - first
+        flags = self._flags_of(classes)[trie.octets[ranges(first, counts)]]
+        done = np.append(0, flags.cumsum())[np.append(0, counts.cumsum())]
+        kept: NDArray[np.int32] = nodes[done[1:] > done[:-1]]
+        return kept
+
+    def _flags_of(self, classes: int) -> NDArray[np.bool_]:
+        """Whether each byte is of one of some classes, bool (256,)."""
+        found = self._flags.get(classes)
+        if found is None:
+            octets = np.frombuffer(classes.to_bytes(32, "little"), np.uint8)
+            bits = np.unpackbits(octets, bitorder="little").astype(np.bool_)
+            found = self._flags[classes] = bits[self._tables.classes]
+        return found
 
     def _steps(self, state: int) -> Generator[int, int, int]:
         """The bytes of a state, and of all that it calls: no chain of first calls leads back to its
-        beginning. All of them where it may end its call."""
-        tables = self._tables
-        if tables.ends[state]:
-            firsts = (1 << self._classes) - 1
-        else:
-            firsts = self._bits(np.flatnonzero(tables.table[state, : self._classes]))
-            for start, _ in tables.calls[state]:
-                firsts |= yield start
+        beginning."""
+        firsts = _bits(self._tables.table[state, : self._classes] != DEAD)
+        for start, _ in self._tables.calls[state]:
+            firsts |= yield start
         self._firsts[state] = firsts
         return firsts
 
-    def _bits(self, classes: NDArray[np.unsignedinteger | np.signedinteger]) -> int:
-        flags = np.zeros(self._classes, dtype=np.bool_)
-        flags[classes] = True
-        return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
+    @cached_property
+    def _follow(self) -> list[int]:
+        """``after`` by state, empty where it is not found out: the least sets that hold FIRST of
+        each frame, and what follows that one's own call where it may end there."""
+        tables = self._tables
+        if tables.counters is not None or tables.states > _MOST_STATES:
+            return []
+        within = self._within()
+        follow, pending = [0] * tables.states, list(range(tables.states))
+        for calls in tables.calls:
+            for start, frame in calls:
+                follow[start] |= self.first(frame)
+                if tables.ends[frame]:
+                    within[frame].append(start)
+        while pending:
+            state = pending.pop()
+            own = follow[state]
+            for target in within[state]:
+                if own & ~follow[target]:
+                    follow[target] |= own
+                    pending.append(target)
+        return follow
+
+    def _within(self) -> list[list[int]]:
+        """The states that each leads to inside of its call."""
+        tables = self._tables
+        sources, columns = np.nonzero(tables.table)
+        callers = np.arange(tables.states).repeat(np.diff(tables.call_offsets))
+        targets = np.concatenate((tables.table[sources, columns], tables.call_returns))
+        keys = np.concatenate((sources, callers)) * tables.states + targets
+        found: list[list[int]] = [[] for _ in range(tables.states)]
+        for key in np.unique(keys).tolist():
+            found[key // tables.states].append(key % tables.states)
+        return found
+
+
+def _bits(flags: NDArray[np.bool_]) -> int:
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")

@@ -4,17 +4,14 @@ In a network with sets of parts those that would read nothing are not begun; and
 parts in several ways, the same walk goes on above as many sets, within bounds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ..network.configurations import Network
 from ..network.sets import MOST_BELOW, check_ways
 from ..summaries.node_sets import ROOT
 from .trie_walk import TokenWalks, Walk, WalkKey
-
-if TYPE_CHECKING:
-    from .first_octets import FirstOctets
 
 # A walk, and the stacks below it.
 Begun: TypeAlias = tuple[WalkKey, int]
@@ -34,24 +31,25 @@ class StackWalks:
 
         Raises ``AmbiguousPartsError`` where a text is parts of a permutation in too many ways.
         """
-        network, firsts = self._network, self._walks.first_octets
+        network, has_sets = self._network, self._network.tables.has_sets
+        may_go_on = self._walks.may_go_on if has_sets else None
         waiting: list[Begun] = [((ROOT, state, pre_state, plane), node)]
         seen, keys, ways = set(waiting), set[WalkKey](), 0
         for key, below in waiting:
-            if firsts is not None:
+            if has_sets:
                 ways = network.add_ways(ways, below) + (key in keys)
                 keys.add(key)
                 check_ways(ways, MOST_BELOW)
             walk = self._walks.walk(*key)
             yield key, walk, below
-            for more in _goes_on(network, walk, below, firsts):
+            for more in _goes_on(network, walk, below, may_go_on):
                 if more not in seen:
                     seen.add(more)
                     waiting.append(more)
 
 
 def _goes_on(
-    network: Network, walk: Walk, below: int, firsts: "FirstOctets | None"
+    network: Network, walk: Walk, below: int, may_go_on: Callable[[int, int], bool] | None
 ) -> Iterator[Begun]:
     """The walks that go on where one over the stacks of ``below`` leaves off, as far as known."""
     push = network.stacks.push
@@ -61,9 +59,9 @@ def _goes_on(
             node = push(frame, node)
         yield key, node
     for after, left, left_plane in walk.suspended:
-        if firsts is None:
+        if may_go_on is None:
             popped = network.popped(below)
         else:
-            popped = network.popped_to(below, partial(firsts.meet, left))
+            popped = network.popped_to(below, partial(may_go_on, left))
         for frame, lower in popped:
             yield (left, frame, after, left_plane), lower

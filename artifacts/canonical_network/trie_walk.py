@@ -21,7 +21,7 @@ from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..network.configurations import Stacks
 from ..network.tables import NetworkTables
 from ..pretokenizer.dfa import PretokenizerDfa
-from ..summaries.node_sets import Nodes, NodeSets
+from ..summaries.node_sets import ROOT, Nodes, NodeSets
 from ..tokens.memo import ENTRY_BYTES, solve_recursive
 from ..tokens.trie import Trie, grouped, ranges
 from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
@@ -120,9 +120,8 @@ class TokenWalks:
     def nbytes(self) -> int:
         """About the size of all walks and sets of trie nodes."""
         entries = 2 * len(self._walks) + self._parts
-        firsts = self.first_octets.nbytes if self.first_octets else 0
         pairs = sum(states.nbytes for _, states, _ in self._kernels.values())
-        return ENTRY_BYTES * entries + self._array_bytes + self.sets.nbytes + firsts + pairs
+        return ENTRY_BYTES * entries + self._array_bytes + self.sets.nbytes + pairs
 
     @property
     def trie(self) -> Trie:
@@ -137,19 +136,39 @@ class TokenWalks:
         return solve_recursive(key, self._walks.get, self._steps) if cached is None else cached
 
     @cached_property
-    def first_octets(self) -> "FirstOctets | None":
-        """Which walks may read something, if the network has sets of parts."""
-        if not self._tables.has_sets:
-            return None
+    def first_octets(self) -> "FirstOctets":
+        """Which bytes states may read first, and which may follow their calls."""
         from .first_octets import FirstOctets
 
-        return FirstOctets(self._tables, self._following)
+        return FirstOctets(self._tables)
 
-    def _following(self, nodes: int) -> NDArray[np.uint8]:
-        """The bytes after a set of trie nodes, none of which is a root."""
-        held = self.sets[nodes]
-        number = int(held[0] >= self.roots[-1] > 0)
-        return self.tries[number].octets_below(held - np.int32(self.roots[number]))
+    def may_go_on(self, nodes: int, state: int) -> bool:
+        """Whether a walk from a set of trie nodes in ``state`` may read something, or end its call
+        where it begins. True of ``ROOT``, where token terminals may be read, too."""
+        if nodes == ROOT:
+            return True
+        trie, held = self._trie_of(self.sets[nodes])
+        return self.first_octets.meet(trie.octets_below(held), state)
+
+    def _trie_of(self, nodes: Nodes) -> tuple[Trie, Nodes]:
+        """The trie of nodes that are no roots, and their numbers in it."""
+        number = int(nodes[0] >= self.roots[-1] > 0)
+        return self.tries[number], nodes - np.int32(self.roots[number])
+
+    def begun(self, nodes: Nodes, start: int) -> Nodes:
+        """Those of some nodes at which a call that begins in ``start`` reads; the root itself."""
+        return self._going_on(nodes, self.first_octets.first(start))
+
+    def ended(self, nodes: Nodes, state: int) -> Nodes:
+        """Those of some nodes at which something is read after a call that ends in ``state``."""
+        return self._going_on(nodes, self.first_octets.after(state))
+
+    def _going_on(self, nodes: Nodes, classes: int) -> Nodes:
+        if not nodes[0]:
+            return nodes
+        trie, held = self._trie_of(nodes)
+        kept = self.first_octets.goes_on(trie, held, classes)
+        return nodes if len(kept) == len(nodes) else kept + (nodes[:1] - held[:1])
 
     def _steps(self, key: WalkKey) -> Generator[WalkKey, Walk, Walk]:
         node_set, state, pre_state, plane = key
@@ -161,9 +180,14 @@ class TokenWalks:
         for (p, q), nodes in _without_root(stopped):
             at_root = plane if not nodes[0] else 0
             if self._tables.accepting[p]:
-                suspended.setdefault((q, at_root), []).append(nodes)
+                ended = self.ended(nodes, p)
+                if len(ended):
+                    suspended.setdefault((q, at_root), []).append(ended)
             for start, frame in self._tables.calls[p]:
-                begun = self.sets.number(nodes), start, q, at_root
+                inside = self.begun(nodes, start)
+                if not len(inside):
+                    continue
+                begun = self.sets.number(inside), start, q, at_root
                 if frame >= count:
                     # Each item is begun by whoever knows the frames, and not here by all of them.
                     counted.append((begun, (frame,)))

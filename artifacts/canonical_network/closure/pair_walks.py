@@ -248,10 +248,13 @@ class PairWalks:
         """The calls that begin or end at ``nodes``, as ``TokenWalks`` has them: blocks."""
         state, pre_state = int(self.contexts.states[pair]), int(self.contexts.pre_states[pair])
         more = []
-        if self.tables.accepting[state]:
-            suspended.setdefault((pre_state, plane), []).append(nodes)
+        if self.tables.accepting[state] and len(ended := self.inner.ended(nodes, state)):
+            suspended.setdefault((pre_state, plane), []).append(ended)
         for start, frame in self.tables.calls[state]:
-            node_set = self.inner.sets.number(nodes)
+            begun = self.inner.begun(nodes, start)
+            if not len(begun):
+                continue
+            node_set = self.inner.sets.number(begun)
             inside = self.inner.walk(node_set, start, pre_state, plane)
             more += found.add(inside, (frame,))
             for left_q, left, left_plane in inside.suspended:
