@@ -15,7 +15,7 @@ that count, such as "[a-z]{1,20}", which have no loops.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -150,6 +150,24 @@ def subtrees_of(trie: Trie) -> Subtrees:
     found = _MADE.get(trie)
     if found is None:
         found = _MADE[trie] = Subtrees.of(trie)
+    return found
+
+
+_ENDING: WeakKeyDictionary[Trie, Subtrees] = WeakKeyDictionary()
+
+
+def ending_subtrees_of(trie: Trie) -> Subtrees:
+    """The same for who asks where tokens lead: those that end inside a character lead elsewhere
+    than into the state that loops on it."""
+    found = _ENDING.get(trie)
+    if found is None:
+        parts, levels = subtrees_of(trie), levels_of(trie)
+        inside = characters(trie, levels)[0] & (parts.own > 0)
+        holds = np.zeros(len(inside), dtype=np.bool_)
+        for inner, children, firsts in upward(trie, levels):
+            holds[inner] = np.logical_or.reduceat(holds[children] | inside[children], firsts)
+        below = parts.below | np.left_shift(holds.astype(np.uint64), np.uint64(BROKEN))
+        found = _ENDING[trie] = replace(parts, below=below)
     return found
 
 

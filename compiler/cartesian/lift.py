@@ -18,16 +18,15 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.distinct import stable_order
-from constrain.artifacts.tokens.subtrees import subtrees_of
 from constrain.artifacts.tokens.tokenset import Words
-from constrain.artifacts.tokens.trie import Trie, ranges
+from constrain.artifacts.tokens.trie import ranges
 
-from ..automata.token_functions import TokenFunctions, token_functions
 from ..bpe.forbidden_pairs import PairTables
 from ..limits import Limits
 from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD
 from ..progress import Progress, silent
+from .joint_functions import JointFunctions, joint_functions
 from .product import Product
 
 _STAGE = "the table of each state's tokens"
@@ -38,9 +37,6 @@ LONGEST_LIST = 512
 # The functions of one walk may have a pair for so many bytes of the memory limit, a fifth of which
 # they take. Where there are more pairs, walks of fewer states begin again.
 _BYTES_OF_PAIR = 64
-
-# Rows between two checks of the time limit.
-_STRIDE = 1024
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,113 +106,104 @@ def lift(
     """The rows of all states. Raises ``LimitError``."""
     limits = (limits or Limits()).started()
     size = len(pairs.forbidden.rows.part)
-    # A state of this table is a row; after its first byte a token reads bytes with mark 0.
-    table = 2 * product.table[:, :2].reshape(-1, product.table.shape[2])
     alone = (_whole_tokens if len(pretokenizer.whole) else _byte_tokens)(product, pretokenizer)
-    used = (table != DEAD).any(axis=1)
-    used[alone[0]] = True
     lists: dict[int, NDArray[np.int32]] = {}
     bits: dict[int, Words] = {}
     at_boundary = product.at_boundary
     undecided = [_bundled(alone[:, ~at_boundary[alone[2]]])]
     # What is stored is counted: pairs of a row and a class of tokens that do the same everywhere.
     transitions, memory = alone.shape[1], 0
-    rows, total = 0, int(np.count_nonzero(used))
-    progress(_STAGE, rows, total)
-    starts, most_pairs = np.flatnonzero(used), limits.memory // _BYTES_OF_PAIR
-    for functions in token_functions(
-        pairs.trie, table, product.classes, starts, most_pairs, subtrees_of(pairs.trie)
-    ):
-        transitions += len(functions.sources)
-        sets = _Sets(functions, pairs.trie, size, alone)
-        for done, (row, number) in enumerate(sets.of_rows()):
-            if number in sets.packed:
-                bits[row] = sets.packed[number]
-            elif sets.counts[number]:
-                lists[row] = sets.ids[number]
-            if limits.exceeded(0, transitions, memory + sets.memory):
-                limits.check_transitions(transitions, _STAGE)
-                limits.check_memory(memory + sets.memory, _STAGE)
-            if done % _STRIDE == 0:
-                limits.check_resources(_STAGE)
-                progress(_STAGE, rows + done, total)
-        rows += len(functions.starts)
-        memory += sets.memory
-        undecided.append(sets.bundles(~at_boundary[functions.targets // 2]))
+    total = 2 * product.states
+    progress(_STAGE, 0, total)
+    most_pairs = limits.memory // _BYTES_OF_PAIR
+    for functions in joint_functions(product, pretokenizer, pairs.trie, most_pairs):
+        sets = _Sets(functions, size, alone)
+        transitions, memory = transitions + len(functions.rows), memory + sets.memory
+        limits.check_transitions(transitions, _STAGE)
+        limits.check_memory(memory, _STAGE)
+        limits.check_resources(_STAGE)
+        progress(_STAGE, int(functions.starts[-1]), total)
+        short, packed = sets.short(), sets.packed()
+        for row, number in sets.numbers.items():
+            if number in packed:
+                bits[row] = packed[number]
+            else:
+                lists[row] = short[number]
+        undecided.append(sets.bundles(at_boundary))
     progress(_STAGE, total, total)
     return Lift(lists, bits, _joined(undecided), size)
 
 
 class _Sets:
-    """The distinct sets of tokens of the rows of one walk, numbered.
+    """The distinct sets of tokens of some rows, numbered.
 
-    ``ids``: of short sets, by number. ``packed``: uint32 (W,), of the others. ``counts``: the
-    number of tokens of each set. ``memory``: bytes of all arrays.
+    ``numbers``: each row that reads a token, with the number of its set. ``memory``: bytes of all
+    sets.
     """
 
-    def __init__(
-        self, functions: TokenFunctions, trie: Trie, size: int, alone: NDArray[np.int32]
-    ) -> None:
-        self.functions, self.alone = functions, alone
+    def __init__(self, functions: JointFunctions, size: int, alone: NDArray[np.int32]) -> None:
+        self.functions = functions
+        self.numbers: dict[int, int] = {}
         self.class_of = np.zeros(size, dtype=np.intp)
         self.class_of[functions.ids] = functions.classes
-        by_class = stable_order(functions.classes)
-        self.tokens = functions.ids[by_class]
-        self.sizes = np.bincount(functions.classes, minlength=len(functions.offsets) - 1)
+        self.tokens = functions.ids[stable_order(functions.classes)]
+        self.sizes = np.bincount(functions.classes, minlength=functions.count)
         self.bounds = np.cumsum(self.sizes) - self.sizes
-        # Pairs of a row and a class of tokens that it reads, by row.
-        owners = np.repeat(np.arange(len(self.sizes), dtype=np.int32), np.diff(functions.offsets))
-        self.by_row = stable_order(functions.sources)
-        self.owners = owners[self.by_row]
-        self.ids: dict[int, NDArray[np.int32]] = {}
-        self.packed: dict[int, Words] = {}
-        self.flags = np.zeros(32 * tokenset.word_count(size), dtype=np.bool_)
-        self.counts: list[int] = []
-        self.memory = 0
-
-    def of_rows(self) -> Iterator[tuple[int, int]]:
-        """Each row with the number of its set, which is built if it is new."""
-        rows = self.functions.starts
-        owned = self.functions.sources[self.by_row]
         bounds = [
-            np.searchsorted(found, rows, side).tolist()
-            for found in (owned, self.alone[0])
+            np.searchsorted(found, functions.starts, side).tolist()
+            for found in (functions.rows, alone[0])
             for side in ("left", "right")
         ]
+        owners, more = functions.owners.tobytes(), alone[1].tobytes()
         numbers: dict[tuple[bytes, bytes], int] = {}
-        for row, low, high, first, last in zip(rows.tolist(), *bounds, strict=True):
-            classes, more = self.owners[low:high], self.alone[1, first:last]
-            key = classes.tobytes(), more.tobytes()
-            if key not in numbers:
-                numbers[key] = len(self.counts)
-                self.add(classes, more)
-            yield row, numbers[key]
+        for row, low, high, first, last in zip(functions.starts.tolist(), *bounds, strict=True):
+            if low < high or first < last:
+                key = owners[4 * low : 4 * high], more[4 * first : 4 * last]
+                self.numbers[row] = numbers.setdefault(key, len(numbers))
+        # Classes and other tokens, each with the set that has it.
+        self.read, self.by_class = _parallel([read for read, _ in numbers])
+        self.more, self.by_token = _parallel([tokens for _, tokens in numbers])
+        counts = np.bincount(self.by_class, self.sizes[self.read], minlength=len(numbers))
+        self.counts = counts.astype(np.int64) + np.bincount(self.by_token, minlength=len(numbers))
+        self.is_short = self.counts <= LONGEST_LIST
+        packed = 4 * tokenset.word_count(size)
+        self.memory = int(np.where(self.is_short, 4 * self.counts, packed).sum())
 
-    def add(self, classes: NDArray[np.int32], more: NDArray[np.int32]) -> None:
-        """Build the set of the tokens of ``classes`` and ``more``, both int32."""
-        sizes = self.sizes[classes]
-        count = int(sizes.sum()) + len(more)
-        number = len(self.counts)
-        if count <= LONGEST_LIST:
-            found = self.tokens[ranges(self.bounds[classes], sizes)]
-            self.ids[number] = np.sort(np.concatenate([found, more]))
-            self.memory += self.ids[number].nbytes
-        else:
+    def short(self) -> list[NDArray[np.int32]]:
+        """The ids of each set, int32, none of those that are packed."""
+        short = self.is_short[self.by_class]
+        read, sizes = self.read[short], self.sizes[self.read[short]]
+        found = self.tokens[ranges(self.bounds[read], sizes)].astype(np.int64)
+        found |= np.repeat(self.by_class[short] << 32, sizes)
+        few = self.is_short[self.by_token]
+        both = np.sort(np.append(found, self.by_token[few] << 32 | self.more[few]))
+        ends = np.cumsum(np.where(self.is_short, self.counts, 0))
+        return np.split(both.astype(np.int32), ends[:-1])
+
+    def packed(self) -> dict[int, Words]:
+        """The long sets by number, uint32 (W,)."""
+        found: dict[int, Words] = {}
+        flags = np.zeros(32 * tokenset.word_count(len(self.class_of)), dtype=np.bool_)
+        for number in np.flatnonzero(~self.is_short).tolist():
             is_member = np.zeros(len(self.sizes), dtype=np.bool_)
-            is_member[classes] = True
-            np.take(is_member, self.class_of, out=self.flags[: len(self.class_of)])
-            self.flags[more] = True
-            self.packed[number] = tokenset.from_flags(self.flags)
-            self.memory += self.packed[number].nbytes
-        self.counts.append(count)
+            is_member[self.read[slice(*np.searchsorted(self.by_class, [number, number + 1]))]] = True
+            np.take(is_member, self.class_of, out=flags[: len(self.class_of)])
+            flags[self.more[slice(*np.searchsorted(self.by_token, [number, number + 1]))]] = True
+            found[number] = tokenset.from_flags(flags)
+        return found
 
-    def bundles(self, wanted: NDArray[np.bool_]) -> Bundles:
-        """The transitions of the pairs ``wanted``, bool, parallel to the functions' sources."""
-        chosen = wanted[self.by_row]
-        places = self.by_row[chosen]
-        rows, targets = self.functions.sources[places], self.functions.targets[places] // 2
+    def bundles(self, at_boundary: NDArray[np.bool_]) -> Bundles:
+        """The transitions into states that are not ``at_boundary``, bool (S,)."""
+        f = self.functions
+        wanted = ~at_boundary[f.targets]
         bounds = np.append(self.bounds, len(self.tokens))
-        return Bundles(rows, self.owners[chosen], targets, self.tokens, bounds)
+        return Bundles(f.rows[wanted], f.owners[wanted], f.targets[wanted], self.tokens, bounds)
+
+
+def _parallel(parts: list[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Numbers, int32, of all ``parts``, each with the place of its part."""
+    counts = [len(part) // 4 for part in parts]
+    return np.frombuffer(b"".join(parts), dtype=np.int32), np.repeat(np.arange(len(parts)), counts)
 
 
 def _bundled(transitions: NDArray[np.int32]) -> Bundles:

@@ -32,7 +32,7 @@ class Product:
     ``table``: int32 (N, M, J), next state by mark and byte class. ``classes``: uint8 (256,), byte
     to one of J classes. ``accepting``: bool (N,). ``byte_state``, ``pre_state``: int32 (N,), the
     states of both that each is of. ``start``: the state at the start of a text. ``begins``: int32,
-    those in which a member begins after a prompt.
+    those in which a member begins after a prompt. ``texts``: the byte DFA.
     """
 
     table: NDArray[np.int32]
@@ -42,6 +42,7 @@ class Product:
     pre_state: NDArray[np.int32]
     start: int
     begins: NDArray[np.int32]
+    texts: Dfa
 
     @property
     def states(self) -> int:
@@ -97,7 +98,7 @@ def build_product(
     byte_state, pretokenizer_state = np.divmod(pairs, width)
     accepting = dfa.accepting[byte_state] & pretokenizer.final[pretokenizer_state]
     accepting[DEAD] = False
-    return _trimmed(table, classes, accepting, byte_state, pretokenizer_state, len(starts))
+    return _trimmed(table, classes, accepting, byte_state, pretokenizer_state, len(starts), dfa)
 
 
 def _joint_classes(
@@ -120,6 +121,7 @@ def _trimmed(
     byte_state: NDArray[np.int64],
     pre_state: NDArray[np.int64],
     starts: int,
+    dfa: Dfa,
 ) -> Product:
     """The product without states that reach no accepting one; all are reached. Those that texts
     begin in are the first, from 1 on."""
@@ -140,4 +142,5 @@ def _trimmed(
         pre_state=pre_state[kept].astype(np.int32),
         start=int(number[1]),
         begins=number[2 : starts + 1],
+        texts=dfa,
     )

@@ -20,10 +20,8 @@ are kept together as a *bundle*, a state and a group of tokens (``lift.Bundles``
 *Relevant*, the source's word, is *live* in the glossary; what is not relevant is a dead end.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator
 from functools import cached_property
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from itertools import chain
 
 import numpy as np
@@ -35,14 +33,15 @@ from constrain.artifacts.tokens.trie import ranges
 
 from ..bpe.forbidden_pairs import PairTables
 from ..pretokenizer.boundary_tables import PretokenizerTables
-from ..pretokenizer.marked_dfa import distances
+from ..pretokenizer.marked_dfa import DEAD
 from ..progress import Progress, silent
 from .lift import Lift
+from .octet_tokens import meets, octet_tokens, packed
 from .product import Product
 
 _STAGE = "the dead ends"
 
-# States that are visited between two steps of the progress bar.
+# States that are visited before bytes are tried again, and four times as many before the next time.
 _BETWEEN = 64
 
 # The first tokens u by which all t of a state are sieved; after them a t left over is compared with
@@ -90,34 +89,41 @@ class RelevanceClaims:
         bundles = self._bundle_of[low:high]
         return tokens, ranges(self._first[bundles], self._sizes[bundles]).astype(np.int64)
 
-    def places_of(self, tokens: NDArray[np.integer]) -> dict[int, list[tuple[int, int]]]:
-        """For each of some tokens the groups that hold it, and its index in each."""
-        wanted = np.zeros(self._size, dtype=np.bool_)
-        wanted[tokens] = True
-        places = np.flatnonzero(wanted[self.undecided.tokens])
-        groups = np.searchsorted(self.undecided.bounds, places, side="right") - 1
-        found: dict[int, list[tuple[int, int]]] = {token: [] for token in tokens.tolist()}
-        held = zip(places.tolist(), groups.tolist(), strict=True)
-        for token, (place, group) in zip(self.undecided.tokens[places].tolist(), held, strict=True):
-            found[token].append((group, place - int(self.undecided.bounds[group])))
+    def places_of(self, tokens: NDArray[np.integer]) -> list[NDArray[np.int64]]:
+        """Where some tokens stand in groups: arrays, int64 (2, K), of a group and the index in it,
+        -1 for none; as many as a token has groups."""
+        held = np.flatnonzero(np.isin(self.undecided.tokens, tokens))
+        groups = np.searchsorted(self.undecided.bounds, held, side="right") - 1
+        order = np.argsort(tokens)
+        owners = order[np.searchsorted(tokens, self.undecided.tokens[held], sorter=order)]
+        by_owner = np.argsort(owners, kind="stable")
+        counts = np.bincount(owners, minlength=len(tokens))
+        first = np.cumsum(counts) - counts
+        found = []
+        for number in range(int(counts.max(initial=0))):
+            some = np.flatnonzero(counts > number)
+            at = by_owner[first[some] + number]
+            found.append(np.full((2, len(tokens)), -1))
+            found[-1][:, some] = groups[at], held[at] - self.undecided.bounds[groups[at]]
         return found
 
     def among(
         self,
         wanted: NDArray[np.bool_],
         states: NDArray[np.integer],
-        places: list[tuple[int, int]],
+        tokens: NDArray[np.integer],
+        places: list[NDArray[np.int64]],
     ) -> NDArray[np.bool_]:
-        """Which of some states make a claim of ``wanted`` together with one token.
+        """Which of some states make a claim of ``wanted`` together with a token each.
 
-        ``wanted``: bool (n,), claims. ``places``: of the token, as of ``places_of``.
+        ``wanted``: bool (n,), claims. ``tokens``: places in what ``places`` were found for.
         """
         found = np.zeros(len(states), dtype=np.bool_)
-        for group, place in places if len(wanted) else ():
-            keys = states * self._width + group
+        for groups, indices in places if len(wanted) else ():
+            keys = states * self._width + groups[tokens]
             bundles = np.minimum(np.searchsorted(self._bundles, keys), len(self._bundles) - 1)
-            claims = np.minimum(self._first[bundles] + place, len(wanted) - 1)
-            found |= (self._bundles[bundles] == keys) & wanted[claims]
+            is_one = (self._bundles[bundles] == keys) & (groups[tokens] >= 0)
+            found[is_one] |= wanted[(self._first[bundles] + indices[tokens])[is_one]]
         return found
 
     def transitions(self, wanted: NDArray[np.bool_]) -> NDArray[np.int32]:
@@ -130,25 +136,26 @@ class RelevanceClaims:
         leads = wanted[ranges(self._first[bundles], self._sizes[bundles])]
         return np.stack([rows[leads], tokens[leads]])
 
-    def leading(
-        self, claims: NDArray[np.int64], wanted: NDArray[np.bool_]
-    ) -> Iterator[tuple[int, NDArray[np.int32]]]:
-        """The states before some claims with the tokens that lead there, in parts.
-
-        Only tokens that continue a pre-token, at the states ``wanted``, bool (S,), that are not at
-        a free boundary: the claims of others are relevant anyway.
-        """
-        bundles, tokens = self._bundle_of_claim[claims], self.token_of[claims].astype(np.int32)
-        begins = np.append(np.flatnonzero(np.diff(bundles, prepend=-1)), len(claims))
-        bundles = bundles[begins[:-1]]
+    def before(self, claims: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The states at which tokens that continue a pre-token lead to some of ``claims``."""
+        bundles = distinct(self._bundle_of_claim[claims])
         first = self._bundle_bounds[bundles]
-        counts = self._bundle_bounds[bundles + 1] - first
-        rows = self.undecided.rows[self._by_bundle[ranges(first, counts)]]
-        places = np.flatnonzero((rows % 2 == 0) & (wanted & ~self._at_boundary)[rows // 2])
-        parts = np.repeat(np.arange(len(bundles)), counts)[places]
-        lows, highs = begins[parts].tolist(), begins[parts + 1].tolist()
-        for state, low, high in zip((rows[places] // 2).tolist(), lows, highs, strict=True):
-            yield state, tokens[low:high]
+        places = self._by_bundle[ranges(first, self._bundle_bounds[bundles + 1] - first)]
+        rows = self.undecided.rows[places]
+        return np.flatnonzero(np.bincount(rows[rows % 2 == 0] // 2))
+
+    def followed(
+        self, states: NDArray[np.integer], live: NDArray[np.bool_], lift: Lift
+    ) -> NDArray[np.bool_]:
+        """At which of some states a token continues a pre-token that leads to a claim of ``live``,
+        bool (n,), or to a free boundary."""
+        found = np.isin(states, self.before(np.flatnonzero(live)))
+        counts = np.bincount(self.undecided.rows, self._sizes[self._bundle_of])
+        for place, state in enumerate(states.tolist()):
+            row, held = 2 * state, lift.lists.get(2 * state, ())
+            count = int(np.bitwise_count(lift.bits[row]).sum()) if row in lift.bits else len(held)
+            found[place] |= count > (counts[row] if row < len(counts) else 0)
+        return found
 
 
 class Relevance:
@@ -170,6 +177,7 @@ class Relevance:
         self.progress = progress
         self.product, self.lift, self.pretokenizer, self.pairs = product, lift, pretokenizer, pairs
         self.claims, self.at_boundary = RelevanceClaims(product, lift), product.at_boundary
+        self.octets = octet_tokens(pairs, pretokenizer)
         # No token continues a pre-token after one that stands for whole pre-tokens only.
         among = ~np.isin(self.claims.token_of, pretokenizer.whole)
         self.live = np.zeros(len(among), dtype=np.bool_)
@@ -191,10 +199,9 @@ class Relevance:
         return search.live
 
     @cached_property
-    def distance(self) -> list[int]:
-        """The number of bytes from each state to the nearest one at a free boundary."""
-        found = distances(self.product.table, self.at_boundary)
-        return [count if count >= 0 else self.product.states for count in found.tolist()]
+    def places(self) -> list[NDArray[np.int64]]:
+        """Where the tokens of one byte stand in the groups of claims."""
+        return self.claims.places_of(self.octets.tokens)
 
     def dead(self) -> NDArray[np.int32]:
         """Row and token of each transition to a dead end, int32 (2, m)."""
@@ -226,76 +233,78 @@ class _Search:
         """So many claims are undecided."""
         self.whole.progress(_STAGE, len(self.undecided) - left, len(self.undecided))
 
-    def by_bytes(self) -> None:
-        """Decide all claims at once that a token of one byte may follow, until nothing changes."""
-        singles = [s for s in self.singles() if self.usable is None or self.usable[s[0]]]
-        places = self.claims.places_of(np.array([s[0] for s in singles], dtype=np.int64))
-        columns, state_of = self.pairs.forbidden.columns, self.claims.state_of
-        # What leads to free boundaries is tried once, then what leads to claims that are live.
-        count, is_first = -1, True
-        while count != (count := int(np.count_nonzero(self.undecided))):
-            self.show(count)
-            states = distinct(state_of[self.undecided])
-            for token, mark, octet in singles if len(states) else ():
-                if not (is_first or places[token]):
-                    continue
-                targets = self.product.table[states, mark, self.product.classes[octet]]
-                leads = self.at_boundary[targets] & is_first
-                if places[token] and targets.any():
-                    leads |= self.claims.among(self.live, targets, places[token])
-                if not leads.any():
-                    continue
-                is_before = np.zeros(self.product.states, dtype=np.bool_)
-                is_before[states[leads]] = True
-                tried = np.flatnonzero(self.undecided & is_before[state_of])
-                stuck = self.marked(columns.ids(token), self.claims.token_of[tried])
-                self.decide(tried[~stuck])
-            is_first = False
-
-    def singles(self) -> Iterator[tuple[int, int, int]]:
-        """The tokens of one byte that may continue a pre-token, with their mark and their byte."""
-        trie = self.pairs.trie
-        for node in range(1, int(trie.first[1])):
-            for token in trie.ids[trie.held[node] : trie.held[node + 1]].tolist():
-                yield token, 0, int(trie.octets[node])
-        if self.product.table.shape[1] > 2 and not len(self.pretokenizer.whole):
-            for octet, token in enumerate(self.pretokenizer.fallback.tolist()):
-                if token >= 0:
-                    yield token, 2, octet
+    def by_bytes(self) -> NDArray[np.int64]:
+        """Decide all claims at once that tokens of one byte show to be live, until nothing changes;
+        the claims that were decided."""
+        self.show(int(np.count_nonzero(self.undecided)))
+        octets, table = self.whole.octets, self.product.table
+        states = distinct(self.claims.state_of[self.undecided])
+        place = np.full(self.product.states, -1)
+        place[states] = np.arange(len(states))
+        # Of each state the tokens u that lead from it to what is live.
+        leads = np.zeros((len(states), len(octets.tokens)), dtype=np.bool_)
+        columns = self.product.classes[octets.octets]
+        targets = table[states[:, None], octets.marks, columns]
+        if self.usable is not None:
+            targets[:, ~self.usable[octets.tokens]] = DEAD
+        at, tokens = np.nonzero(targets)
+        targets = targets[at, tokens]
+        found = self.at_boundary[targets]
+        if self.live.any():
+            found |= self.claims.among(self.live, targets, tokens, self.whole.places)
+        inside, words = place[targets], packed(leads)
+        while found.any():
+            leads[at[found], tokens[found]] = True
+            changed = np.flatnonzero(np.bincount(at[found], minlength=len(states)))
+            words[changed] = packed(leads[changed])
+            left = ~found & (inside >= 0)
+            at, tokens, inside = at[left], tokens[left], inside[left]
+            found = np.isin(inside, changed)
+            found[found] = meets(octets.after, octets.tokens[tokens[found]], words, inside[found])
+        tried = np.flatnonzero(self.undecided)
+        last, at = self.claims.token_of[tried], place[self.claims.state_of[tried]]
+        decided = tried[meets(octets.after, last, words, at)]
+        self.decide(decided)
+        return decided
 
     def by_states(self) -> None:
         """State by state: a claim becomes live once something live may follow, by a work list."""
-        fresh: defaultdict[int, list[NDArray[np.int32]]] = defaultdict(list)
-        for state in distinct(self.claims.state_of[self.undecided]).tolist():
-            following = self.following(state)
-            if len(following):
-                fresh[state].append(following)
-        if not fresh:
+        if not self.undecided.any():
             return
-        distance = self.whole.distance
-        left = np.bincount(self.claims.state_of[self.undecided], minlength=self.product.states)
-        # States nearer to a free boundary come first: fewer are visited twice.
-        heap = [(distance[state], state) for state in fresh]
-        heapify(heap)
-        visited = 0
+        state_of = self.claims.state_of
+        left = np.bincount(state_of[self.undecided], minlength=self.product.states)
+        # States are numbered from the start on. Those nearer to the end come first: fewer are
+        # visited twice.
+        heap: list[int] = []
+        is_waiting = np.zeros(self.product.states, dtype=np.bool_)
+
+        def wait(states: NDArray[np.integer]) -> None:
+            for state in states[(left[states] > 0) & ~is_waiting[states]].tolist():
+                is_waiting[state] = True
+                heappush(heap, -state)
+
+        states = np.flatnonzero(left)
+        wait(states[self.claims.followed(states, self.live, self.lift)])
+        tried_with: dict[int, NDArray[np.int32]] = {}
+        visited, again = 0, _BETWEEN
         while heap:
-            _, state = heappop(heap)
-            visited += 1
-            if visited % _BETWEEN == 0:
-                self.show(int(np.count_nonzero(self.undecided)))
-            if state not in fresh:
+            state = -heappop(heap)
+            is_waiting[state] = False
+            if not left[state]:
                 continue
-            tried = self.undecided_at(state)
-            following = np.concatenate(fresh.pop(state))
-            found = tried[~self.stuck(self.claims.token_of[tried], following)]
+            visited += 1
+            tried, following = self.undecided_at(state), self.following(state)
+            fresh = following[~self.marked(tried_with.get(state, following[:0]), following)]
+            tried_with[state] = following
+            found = tried[~self.stuck(self.claims.token_of[tried], fresh)]
             self.decide(found)
-            left[state] -= len(found)
+            if visited == again:
+                again *= 4
+                found = np.append(found, self.by_bytes())
+            left -= np.bincount(state_of[found], minlength=len(left))
             if self.usable is not None:
                 found = found[self.usable[self.claims.token_of[found]]]
-            for before, tokens in self.claims.leading(found, left > 0):
-                if before not in fresh:
-                    heappush(heap, (distance[before], before))
-                fresh[before].append(tokens)
+            wait(self.claims.before(found))
 
     def undecided_at(self, state: int) -> NDArray[np.int64]:
         """The undecided claims of a state."""
@@ -306,15 +315,9 @@ class _Search:
     def following(self, state: int) -> NDArray[np.int32]:
         """The tokens that continue a pre-token at ``state`` and lead to a live claim, int32."""
         tokens, claims = self.claims.continuing(state)
-        excluded = tokens[~self.live[claims]]
-        row = 2 * state
-        if row in self.lift.bits:
-            flags = tokenset.to_flags(self.lift.bits[row])
-            flags[excluded] = False
-            found = np.flatnonzero(flags).astype(np.int32)
-        else:
-            found = self.lift.lists.get(row, np.zeros(0, dtype=np.int32))
-            found = np.setdiff1d(found, excluded, assume_unique=True)
+        row = self.lift.bits.get(2 * state)
+        held = self.lift.lists.get(2 * state, tokens[:0]) if row is None else tokenset.to_ids(row)
+        found = held[~self.marked(tokens[~self.live[claims]], held)].astype(np.int32)
         return found if self.usable is None else found[self.usable[found]]
 
     def stuck(self, tokens: NDArray[np.int64], following: NDArray[np.int32]) -> NDArray[np.bool_]:
