@@ -20,11 +20,9 @@ from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.canonical_network.closure.token_liveness import Summaries
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.precomputed_rows import UNKNOWN
-from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.tokenset import Words
 
-from ..automata.dfa import Dfa
 from ..bpe.forbidden_pairs import only_followed_by
 from ..bpe.tokenizer_tables import TokenizerTables
 from ..limits import Limits
@@ -32,7 +30,7 @@ from ..normalizer.normalized_members import NormalFormTables
 from ..progress import Progress, silent
 from .lift import Lift, ids_of, lift
 from .normalized import live_by_inert
-from .product import Product, build_product
+from .product import Product
 from .relevance import Relevance
 
 # Up to so many tokens of a grammar have their rows of forbidden pairs compared, to fuse classes.
@@ -78,21 +76,6 @@ class CartesianDfa:
             else:
                 found[held] = True
         return found | tokenset.to_flags(packed)[: len(found)]
-
-
-def product_of(
-    network: PretokenizedNetwork,
-    tables: TokenizerTables,
-    limits: Limits | None = None,
-    progress: Progress = silent,
-) -> Product:
-    """The product of a network without calls, also for what begins after a prompt. Raises
-    ``LimitError``."""
-    t = network.network.tables
-    accepting = t.accepting != 0
-    accepting[t.start] |= t.nullable_start
-    dfa = Dfa(t.table, t.classes, accepting, t.start, ())
-    return build_product(dfa, tables.pretokenizer, limits, progress, network.continued)
 
 
 def cartesian_merge(

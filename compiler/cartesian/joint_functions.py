@@ -24,7 +24,7 @@ from constrain.artifacts.tokens.trie import Trie, ranges
 
 from ..automata.token_functions import TokenFunctions, token_functions
 from ..pretokenizer.boundary_tables import PretokenizerTables
-from ..pretokenizer.marked_dfa import MarkedDfa, PairNumbers
+from ..pretokenizer.marked_dfa import MarkedDfa
 from .product import Product
 
 # Places of a table, and transitions, that one step may make.
@@ -54,14 +54,12 @@ def joint_functions(
 ) -> Iterator[JointFunctions]:
     """The functions, in one or more groups of rows, each token in all of them. ``max_pairs``: of a
     state and its target, that the texts' functions of one group may have."""
-    numbers = PairNumbers(product.texts.states * pretokenizer.dfa.states)
     width = np.int64(pretokenizer.dfa.states)
-    numbers.add(product.byte_state * width + product.pre_state)
     table, columns = product.texts.table, product.texts.classes
     starts = np.flatnonzero(np.bincount(product.byte_state[1:]))
     for texts in token_functions(trie, table, columns, starts, max_pairs, ending_subtrees_of(trie)):
         for pieces in _of_pretokenizer(pretokenizer, trie):
-            yield from _Join(texts, pieces, width).over(product, numbers, max_pairs)
+            yield from _Join(texts, pieces, width).over(product, max_pairs)
 
 
 # By trie: the functions of the pre-tokenizer DFA that was asked for last.
@@ -126,11 +124,9 @@ class _Join:
         self.starts = texts.starts, pieces.starts
         self.texts, self.pieces = _Side(texts, of_texts), _Side(pieces, of_pieces)
 
-    def over(
-        self, product: Product, numbers: PairNumbers, most: int
-    ) -> Iterator[JointFunctions]:
-        """The functions on the rows whose states both have, in groups of about ``most`` transitions.
-        ``numbers``: of the product's pairs."""
+    def over(self, product: Product, most: int) -> Iterator[JointFunctions]:
+        """The functions on the rows whose states both have, in groups of about ``most``
+        transitions."""
         rows = np.arange(2, 2 * product.states, dtype=np.int32)
         texts = product.byte_state[rows // 2]
         pieces = 2 * product.pre_state[rows // 2] + rows % 2
@@ -150,7 +146,7 @@ class _Join:
                 for part in _parts(mine, left, right, low + np.flatnonzero(chosen)):
                     places, owners, *ends = _met(mine, other, left[part], right[part])
                     of_texts, of_pieces = ends if is_texts else ends[::-1]
-                    states = numbers.of(of_texts * self.width + of_pieces // 2)
+                    states = product.numbers.of(of_texts * self.width + of_pieces // 2)
                     kept = states >= 0
                     found.append(np.stack([rows[part[places[kept]]], owners[kept], states[kept]]))
             joined = np.concatenate(found, axis=1, dtype=np.int32)
