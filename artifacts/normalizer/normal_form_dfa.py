@@ -83,6 +83,11 @@ class NormalFormDfa:
         return found
 
     @cached_property
+    def free(self) -> NDArray[np.bool_]:
+        """The same of all states, bool (S,)."""
+        return self.are_free(np.arange(len(self.table)))
+
+    @cached_property
     def _flat(self) -> memoryview:
         # Memoryviews answer integer indices several times faster than arrays.
         return np.ascontiguousarray(self.table).reshape(-1).data

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from numpy.typing import NDArray
@@ -43,5 +44,11 @@ class CanonicalTables:
         """The ends of characters that tokens leave open, where masks follow a normal form."""
         if self.inert is None or self.normal_form is None:
             return None
-        dfa, tables = NormalFormDfa.from_arrays(self.sections), self.normal_form
-        return SplitCharacterEnds(self.network, dfa, tables.split, tables.between)
+        tables = self.normal_form
+        return SplitCharacterEnds(self.network, _dfa_of(tables), tables.split, tables.between)
+
+
+@lru_cache(maxsize=4)
+def _dfa_of(tables: NormalFormTables) -> NormalFormDfa:
+    """The DFA of some tables, of which all tokens are undecided."""
+    return NormalFormDfa(tables.table, tables.classes, tables.start, tables.tokens, tables.tokens)

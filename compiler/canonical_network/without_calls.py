@@ -2,6 +2,7 @@
 together, as many tokens do the same."""
 
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from constrain.artifacts.canonical_network.closure.token_liveness import Summari
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 
 from ..cartesian.cartesian_merge import cartesian_merge, pairs_of
-from ..cartesian.normalized import split_tokens
 from ..cartesian.product import product_of
 from ..diagnostics import LimitError
 from .precompute import Precomputed
@@ -52,13 +52,14 @@ def by_cartesian_merge(
         **summaries.arrays(network.network.tables.states),
     }
     if (ends := merged.ends) is not None:
-        contexts, octets = network.contexts, merged.request.tokenizer.tokens
-        rows, pretokenizer = found.lift, tables.pretokenizer
-        for token, states in split_tokens(product, rows, pretokenizer, ends.is_split, octets):
-            pairs_behind = contexts.numbers(product.byte_state[states], product.pre_state[states])
-            for pair in pairs_behind.tolist():
-                ends.meet((pair, ()), np.array([token], dtype=np.int32), TEXT_END)
-        arrays["stable.unsure"] = ends.undecided(summaries, joint_table(network), set())
+        states, tokens = found.inside
+        states, tokens = states[ends.is_split[tokens]], tokens[ends.is_split[tokens]]
+        places = product.byte_state[states], product.pre_state[states]
+        pairs_behind = network.contexts.numbers(*places).tolist()
+        for pair, token in zip(pairs_behind, tokens.astype(np.int32), strict=True):
+            ends.meet((pair, ()), token[None], TEXT_END)
+        joint = cache(partial(joint_table, network))
+        arrays["stable.unsure"] = ends.undecided(summaries, joint, set())
     if not merged.request.options.thin:
         size = merged.request.vocab_size
         pairs = pairs_of(found, tables.pairs.forbidden.rows)

@@ -28,7 +28,7 @@ from ..bpe.tokenizer_tables import TokenizerTables
 from ..limits import Limits
 from ..normalizer.normalized_members import NormalFormTables
 from ..progress import Progress, silent
-from .lift import Lift, ids_of, lift
+from .lift import Lift, lift
 from .normalized import live_by_inert
 from .product import Product
 from .relevance import Relevance
@@ -41,12 +41,14 @@ _MAX_FUSED = 10_000
 class CartesianDfa:
     """The result of Algorithm 5.
 
-    ``lift``: of ``product``, with the transitions that lead to an end alone. ``live_by_inert``: see
-    ``normalized``.
+    ``lift``: of ``product``, with the transitions that lead to an end alone. ``inside``: states that
+    are not at a free boundary, int64, each with a token that leads there, int64. ``live_by_inert``:
+    see ``normalized``.
     """
 
     product: Product
     lift: Lift
+    inside: tuple[NDArray[np.int64], NDArray[np.int64]]
     live_by_inert: bool = True
 
     def add_to(self, summaries: Summaries) -> None:
@@ -56,9 +58,10 @@ class CartesianDfa:
         states, pre_states = self.product.byte_state.tolist(), self.product.pre_state.tolist()
         for row, held in self.lift.rows:
             if id(held) not in numbers:
-                is_packed = held.dtype == np.uint32
                 numbers[id(held)] = (
-                    rows.add_bits(held.view(np.uint32)) if is_packed else rows.add(ids_of(held))
+                    rows.add_bits(held.view(np.uint32))
+                    if held.dtype == np.uint32
+                    else rows.add_ascending(held.view(np.int32))
                 )
             state, plane = divmod(row, 2)
             entry = summaries.root_entry(pre_states[state], plane)
@@ -67,15 +70,14 @@ class CartesianDfa:
     def tokens(self, kind: int) -> NDArray[np.bool_]:
         """The tokens that some row holds, bool (V,); ``kind``: 0 for rows of tokens that continue
         a pre-token, 1 for those that start one."""
-        found = np.zeros(self.lift.size, dtype=np.bool_)
-        packed = np.zeros(tokenset.word_count(self.lift.size), dtype=np.uint32)
+        found, lift = np.zeros(self.lift.size, dtype=np.bool_), self.lift
         # Equal rows share an array.
-        for held in {id(a): a for row, a in self.lift.rows if row % 2 == kind}.values():
-            if held.dtype == np.uint32:
-                packed |= held.view(np.uint32)
-            else:
-                found[held] = True
-        return found | tokenset.to_flags(packed)[: len(found)]
+        listed = {id(ids): ids for row, ids in lift.lists.items() if row % 2 == kind}
+        found[np.concatenate([np.zeros(0, dtype=np.int32), *listed.values()])] = True
+        packed = {id(words): words for row, words in lift.bits.items() if row % 2 == kind}
+        for words in packed.values():
+            found |= tokenset.to_flags(words)[: len(found)]
+        return found
 
 
 def cartesian_merge(
@@ -97,7 +99,8 @@ def cartesian_merge(
     relevance = Relevance(product, lifted, pretokenizer, pairs, progress, usable)
     is_live = normal_form is None or live_by_inert(normal_form, relevance)
     _restrict(lifted, relevance.dead())
-    return CartesianDfa(product, lifted, is_live)
+    claims, live = relevance.claims, relevance.live
+    return CartesianDfa(product, lifted, (claims.state_of[live], claims.token_of[live]), is_live)
 
 
 def pairs_of(found: CartesianDfa, pairs: ForbiddenPairs) -> ForbiddenPairs:

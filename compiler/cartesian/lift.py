@@ -63,13 +63,6 @@ class Lift:
                 yield row, held
 
 
-def ids_of(row: "Words | NDArray[np.int32]") -> NDArray[np.int32]:
-    """The tokens of a row, ascending."""
-    if row.dtype == np.uint32:
-        return tokenset.to_ids(row.view(np.uint32)).astype(np.int32)
-    return row.view(np.int32)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Bundles:
     """Transitions by a group of tokens from one row into one state, as one bundle.

@@ -1,5 +1,4 @@
-"""What a normalization form leaves to decoding: whether masks can run empty, and where tokens end
-inside characters.
+"""What a normalization form leaves to decoding: whether masks can run empty.
 
 Where a normalization form is not part of the grammar's automaton, texts in normal form are followed
 beside the product while decoding (``constrain.artifacts.normalizer.machine``). That takes
@@ -12,22 +11,15 @@ relevant claim of the product is so by *inert* characters, which no character be
                           character that has begun, and holds inert characters besides
 
 Nearly all grammars that leave such characters a choice meet this sufficient condition. For these
-``split_tokens`` finds the states after tokens that end inside a character: which of them leave no
-end of it is found as for networks (``artifacts/canonical_network/closure/character_ends.py``).
+the tokens that end inside a character and leave no end of it are found as for networks
+(``artifacts/canonical_network/closure/character_ends.py``).
 """
-
-from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.tokens import tokenset
-from constrain.artifacts.tokens.distinct import distinct
-
 from ..normalizer.normalized_members import NormalFormTables
-from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import DEAD, reaching, synchronous_product
-from .lift import Lift
 from .product import Product
 from .relevance import Relevance
 
@@ -77,35 +69,3 @@ def boundary_by_inert(product: Product, normal_form: NormalFormTables) -> NDArra
     found: NDArray[np.bool_] = product.accepting.copy()
     found[states[: len(begin) + 1]] |= starts
     return found
-
-
-def split_tokens(
-    product: Product,
-    lifted: Lift,
-    pretokenizer: PretokenizerTables,
-    is_split: NDArray[np.bool_],
-    octets: Mapping[int, bytes],
-) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """The product states after each of the tokens ``is_split``, bool (V,), that some row holds.
-    ``octets``: the bytes of each token."""
-    held: dict[int, list[int]] = {}
-    known: dict[int, Sequence[int]] = {}
-    packed = tokenset.from_ids(np.flatnonzero(is_split), lifted.size)
-    for row, array in lifted.rows:
-        # Equal rows share an array.
-        if id(array) not in known:
-            if array.dtype == np.uint32:
-                known[id(array)] = tokenset.to_ids(array.view(np.uint32) & packed).tolist()
-            else:
-                known[id(array)] = array[is_split[array]].tolist()
-        for token in known[id(array)]:
-            held.setdefault(token, []).append(row)
-    for token, rows in sorted(held.items()):
-        states, kinds = np.divmod(np.array(rows, dtype=np.int64), 2)
-        first, *rest = octets[token]
-        bytewise = len(rest) == 0 and int(pretokenizer.fallback[first]) == token
-        offset = 2 if bytewise or token in pretokenizer.whole_pieces else 0
-        states = product.table[states, offset + kinds, product.classes[first]]
-        for octet in rest:
-            states = product.table[states, 0, product.classes[octet]]
-        yield token, distinct(states).astype(np.int64)

@@ -100,7 +100,7 @@ def split_characters(
     the tokens, none of them empty.
     """
     behind = _Behind(dfa, np.arange(1, between))
-    is_free = dfa.are_free(np.arange(len(dfa.table)))
+    is_free = dfa.free
     boundary, bound = [], {}
     tails = [token for token, data in sorted(octets.items()) if data[0] in _CONTINUATIONS]
     for token, data in sorted(octets.items()):

@@ -4,6 +4,7 @@ rows after them always leave one.
 After the byte D9 nearly all rows leave an end of the character that no text before forbids.
 """
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -39,7 +40,7 @@ class SplitCharacterEnds:
         between: int,
     ) -> None:
         self._network, self._split, self._dfa, self._between = network, split, dfa, between
-        self._is_free = dfa.are_free(np.arange(len(dfa.table)))
+        self._is_free = dfa.free
         self.is_split = np.zeros(network.vocabulary.size, dtype=np.bool_)
         self.is_split[self._split.tokens] = True
         # Pair and context, with the tokens that lead there.
@@ -52,9 +53,12 @@ class SplitCharacterEnds:
         if self._network.contexts.is_live(pair, above):
             self._met.setdefault((pair, above), set()).update(ids.tolist())
 
-    def undecided(self, summaries: Summaries, joint: Joint, others: set[int]) -> NDArray[np.int32]:
+    def undecided(
+        self, summaries: Summaries, joint: Callable[[], Joint], others: set[int]
+    ) -> NDArray[np.int32]:
         """All tails, and the tokens that may leave no end; int32, ascending.
 
+        ``joint``: of all pairs; it is asked for if a tail may lead on inside the character.
         ``others``: the tokens that may themselves be dead ends."""
         split = self._split
         rows = _TailRows(self._network, summaries, split.tails, others)
@@ -74,7 +78,11 @@ class SplitCharacterEnds:
         return np.array(sorted(found), dtype=np.int32)
 
     def _have_ends(
-        self, rows: "_TailRows", joint: Joint, place: tuple[int, int, int], states: _States
+        self,
+        rows: "_TailRows",
+        joint: Callable[[], Joint],
+        place: tuple[int, int, int],
+        states: _States,
     ) -> NDArray[np.bool_]:
         """From which states of the DFA some tails end the character after a token, which leads to
         a pair in a context."""
@@ -88,10 +96,12 @@ class SplitCharacterEnds:
             deeper.append((tail, after))
         for tail, after in deeper:
             inside = np.flatnonzero(~found & (after != DEAD))
-            target = pair
+            if not len(inside):
+                continue
+            target, whole = pair, joint()
             for octet in self._network.vocabulary.token(tail):
-                target = int(joint.table[target, joint.classes[octet]])
-            if len(inside) and target and not joint.stops[target]:
+                target = int(whole.table[target, whole.classes[octet]])
+            if target and not whole.stops[target]:
                 place = target, context, tail
                 found[inside] = self._have_ends(rows, joint, place, after[inside])
         return found
@@ -129,7 +139,7 @@ class _TailRows:
             row, after = self._summaries.found.get((entry, state, suffix), (DEEPER, 0))
             is_known &= row != DEEPER and not after
             if row != DEEPER:
-                found |= self._held[row]
+                found |= self._held(row)
         if token not in self._allowed:
             forbidden = self._network.forbidden.forbidden([token], self._tails.tolist())[0]
             self._allowed[token] = ~forbidden

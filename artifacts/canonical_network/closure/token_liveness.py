@@ -8,7 +8,8 @@ for lists of numbers, after "[1": the tokens that lead after "," are live, since
 may start there; those that end inside a number are live by the certificate "]"
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -49,6 +50,10 @@ class EncodedRows:
         """The number of the row of ``ids``."""
         if len(ids) <= 2 * LONGEST_LIST:
             ids = distinct(ids)
+        return self.add_ascending(ids)
+
+    def add_ascending(self, ids: NDArray[np.int32]) -> int:
+        """The same of ids in ascending order, each once if they are few."""
         if len(ids) <= LONGEST_LIST:
             content, numbers = ids.astype("<i4").tobytes(), self._lists
         else:
@@ -60,7 +65,7 @@ class EncodedRows:
 
     def add_bits(self, words: Words) -> int:
         """The same of a row of bits, of as many tokens at most."""
-        if np.count_nonzero(tokenset.to_flags(words)) <= LONGEST_LIST:
+        if int(np.bitwise_count(words).sum()) <= LONGEST_LIST:
             return self.add(tokenset.to_ids(words).astype(np.int32))
         padded = np.zeros(tokenset.word_count(self._vocab_size), dtype="<u4")
         padded[: len(words)] = words
@@ -70,21 +75,24 @@ class EncodedRows:
             self._bits[content] = len(self._bits)
         return 2 * self._bits[content]
 
-    def held(self, tokens: NDArray[np.int32]) -> dict[int, NDArray[np.bool_]]:
-        """Which of ``tokens`` each row holds, by its number."""
-        found: dict[int, NDArray[np.bool_]] = {}
-        for number, content in enumerate(self._bits):
-            words: Words = np.frombuffer(content, dtype="<u4")
-            found[2 * number] = (words[tokens >> 5] >> (tokens & 31).astype("<u4") & 1).astype(
-                np.bool_
-            )
+    def held(self, tokens: NDArray[np.int32]) -> Callable[[int], NDArray[np.bool_]]:
+        """Of each row that is there now, by its number: which of ``tokens`` it holds."""
+        bits, lists = [*self._bits], [*self._lists]
         flags = np.zeros(32 * tokenset.word_count(self._vocab_size), dtype=np.bool_)
-        for number, content in enumerate(self._lists):
-            ids = np.frombuffer(content, dtype="<i4")
-            flags[ids] = True
-            found[2 * number + 1] = flags[tokens]
-            flags[ids] = False
-        return found
+        places, shifts = tokens >> 5, (tokens & 31).astype("<u4")
+
+        @cache
+        def of(number: int) -> NDArray[np.bool_]:
+            if number % 2:
+                ids = np.frombuffer(lists[number // 2], dtype="<i4")
+                flags[ids] = True
+                found: NDArray[np.bool_] = flags[tokens]
+                flags[ids] = False
+                return found
+            words: Words = np.frombuffer(bits[number // 2], dtype="<u4")
+            return (words[places] >> shifts & 1).astype(np.bool_)
+
+        return of
 
     def place(self, number: int) -> int:
         """The place of a row among all, those of bits first; final when all rows are there."""
