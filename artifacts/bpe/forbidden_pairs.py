@@ -165,6 +165,18 @@ class ForbiddenPairs:
             for low, high in self.slices(first)
         )
 
+    def following(self, first: int, second: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Which of the tokens ``second`` may not follow ``first``; bool (len(second),)."""
+        begin, end = self.intervals(first)
+        order = np.argsort(begin)
+        # Any two intervals are disjoint, or one is inside the other.
+        begin, end = begin[order], np.maximum.accumulate(end[order])
+        places = self.position[second]
+        last = np.searchsorted(begin, places, side="right") - 1
+        found = last >= 0
+        found[found] = places[found] < end[last[found]]
+        return found
+
     def preceding(self, first: NDArray[np.integer], second: int) -> NDArray[np.bool_]:
         """Which of the tokens ``first`` the token ``second`` may not follow; bool (len(first),).
 

@@ -36,6 +36,9 @@ _MANY = 48
 # Where so few tokens are left below a level, they are read one by one.
 _FEW = 512
 
+# Images of so few states are made canonical one by one.
+_SMALL = 12
+
 # Numbers are made distinct by sorting if there are more than so many possible values for each.
 _SPARSE = 64
 
@@ -218,17 +221,26 @@ class _Walk:
 
     def canonical(self, kernel: int, image: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
         """The kernel and image of a function, from an image that may hold dead or equal states."""
-        count = np.arange(len(image), dtype=np.int32)
-        # Of what is written to one place the last one stays: where each state is met first.
-        self.met[image[::-1]] = count[::-1]
-        first = self.met[image]
-        is_new = first == count
-        is_new &= image != DEAD
-        found = image[is_new]
+        if len(image) <= _SMALL:
+            rank_of: dict[int, int] = {}
+            for state in image.tolist():
+                if state != DEAD:
+                    rank_of.setdefault(state, len(rank_of))
+            found = np.array([*rank_of], dtype=np.int32)
+            rank_of[DEAD] = -1
+            ranks = np.array([rank_of[state] for state in image.tolist()], dtype=np.int32)
+        else:
+            count = np.arange(len(image), dtype=np.int32)
+            # Of what is written to one place the last one stays: where each state is met first.
+            self.met[image[::-1]] = count[::-1]
+            first = self.met[image]
+            is_new = first == count
+            is_new &= image != DEAD
+            found = image[is_new]
+            rank = is_new.cumsum(dtype=np.int32) - 1
+            ranks = np.where(image != DEAD, rank[first], -1).astype(np.int32)
         if len(found) == len(image):
             return kernel, image
-        rank = is_new.cumsum(dtype=np.int32) - 1
-        ranks = np.where(image != DEAD, rank[first], -1).astype(np.int32)
         key = kernel, ranks.tobytes()
         if key not in self.united:
             sources, places = self.kernels[kernel]

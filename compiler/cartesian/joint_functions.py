@@ -93,7 +93,7 @@ class _Side:
         owners = np.repeat(np.arange(self.classes), np.diff(functions.offsets))
         self.owners, self.targets = owners[order], functions.targets[order]
         self.bounds = np.searchsorted(functions.sources[order], np.arange(states + 1))
-        self.joint = stable_order(of_joint)
+        self.joint = stable_order(of_joint).astype(np.int32)
         self.of_joint, self.counts = of_joint, np.bincount(of_joint, minlength=self.classes)
         self.first = np.cumsum(self.counts) - self.counts
 
@@ -138,22 +138,27 @@ class _Join:
         groups = np.cumsum(np.minimum(*weights)) // most
         bounds = np.append(np.flatnonzero(np.diff(groups, prepend=-1)), len(rows))
         for low, high in pairwise(bounds.tolist()):
-            found = [np.zeros((3, 0), dtype=np.int32)]
+            found = [(rows[:0],) * 3]
             for is_texts, chosen in ((True, by_texts[low:high]), (False, ~by_texts[low:high])):
                 mine, other, left, right = self.texts, self.pieces, texts, pieces
                 if not is_texts:
                     mine, other, left, right = other, mine, right, left
                 for part in _parts(mine, left, right, low + np.flatnonzero(chosen)):
-                    places, owners, *ends = _met(mine, other, left[part], right[part])
+                    counts, owners, *ends = _met(mine, other, left[part], right[part])
                     of_texts, of_pieces = ends if is_texts else ends[::-1]
-                    states = product.numbers.of(of_texts * self.width + of_pieces // 2)
-                    kept = states >= 0
-                    found.append(np.stack([rows[part[places[kept]]], owners[kept], states[kept]]))
-            joined = np.concatenate(found, axis=1, dtype=np.int32)
-            # Mostly in order already.
-            order = np.argsort(joined[0] * np.int64(self.count) + joined[1], kind="stable")
+                    pairs = of_texts * self.width
+                    pairs += of_pieces // 2
+                    found.append((np.repeat(rows[part], counts), owners, product.numbers.of(pairs)))
+            read, owners, states = (np.concatenate(column) for column in zip(*found, strict=True))
+            if len(found) > 2:
+                # A few long runs, each in order.
+                order = np.argsort(read * np.int64(self.count) + owners, kind="stable")
+                read, owners, states = read[order], owners[order], states[order]
+            if (states < 0).any():
+                kept = states >= 0
+                read, owners, states = read[kept], owners[kept], states[kept]
             some = rows[low:high]
-            yield JointFunctions(some, self.ids, self.classes, self.count, *joined[:, order])
+            yield JointFunctions(some, self.ids, self.classes, self.count, read, owners, states)
 
 
 def _parts(
@@ -174,24 +179,22 @@ def _met(
     mine: _Side, other: _Side, left: NDArray[np.integer], right: NDArray[np.integer]
 ) -> tuple[NDArray[np.integer], ...]:
     """Where states ``left[i]`` of one side and ``right[i]`` of the other read the same joint class:
-    i, the class, and the states that they are led to; all parallel, ascending by i."""
+    of each i how many, then these classes and the states that they lead to."""
     states = np.flatnonzero(np.bincount(right))
     place = np.zeros(int(right.max()) + 1, dtype=np.int64)
-    place[states] = np.arange(len(states))
+    place[states] = np.arange(len(states)) * mine.classes
     # What the other side reads, by its state and the class that this side has then.
     counts, read = other.read(states)
     owners, more = other.owners[read], other.counts[other.owners[read]]
     joint = other.joint[ranges(other.first[owners], more)]
-    keys = np.repeat(np.repeat(np.arange(len(states)), counts), more) * mine.classes
-    keys += mine.of_joint[joint]
+    keys = np.repeat(np.repeat(place[states], counts), more) + mine.of_joint[joint]
     order = stable_order(keys)
     joint, targets = joint[order], np.repeat(other.targets[read], more)[order]
     held = np.bincount(keys, minlength=len(states) * mine.classes)
     first = np.cumsum(held) - held
     counts, read = mine.read(left)
-    keys = np.repeat(place[right] * mine.classes, counts) + mine.owners[read]
+    keys = np.repeat(place[right], counts) + mine.owners[read]
     more = held[keys]
     found = ranges(first[keys], more)
-    ends = np.repeat(mine.targets[read], more)
-    places = np.repeat(np.repeat(np.arange(len(left)), counts), more)
-    return places, joint[found], ends, targets[found]
+    total = np.append(0, np.cumsum(more))[np.append(0, np.cumsum(counts))]
+    return np.diff(total), joint[found], np.repeat(mine.targets[read], more), targets[found]

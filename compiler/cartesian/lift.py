@@ -142,17 +142,19 @@ class _Sets:
         self.tokens = functions.ids[stable_order(functions.classes)]
         self.sizes = np.bincount(functions.classes, minlength=functions.count)
         self.bounds = np.cumsum(self.sizes) - self.sizes
+        rows = np.append(functions.rows, alone[0])
+        reads = np.bincount(rows, minlength=int(functions.starts.max(initial=0)) + 1)
+        starts = functions.starts[reads[functions.starts] > 0]
         bounds = [
-            np.searchsorted(found, functions.starts, side).tolist()
+            np.searchsorted(found, starts, side).tolist()
             for found in (functions.rows, alone[0])
             for side in ("left", "right")
         ]
         owners, more = functions.owners.tobytes(), alone[1].tobytes()
         numbers: dict[tuple[bytes, bytes], int] = {}
-        for row, low, high, first, last in zip(functions.starts.tolist(), *bounds, strict=True):
-            if low < high or first < last:
-                key = owners[4 * low : 4 * high], more[4 * first : 4 * last]
-                self.numbers[row] = numbers.setdefault(key, len(numbers))
+        for row, low, high, first, last in zip(starts.tolist(), *bounds, strict=True):
+            key = owners[4 * low : 4 * high], more[4 * first : 4 * last]
+            self.numbers[row] = numbers.setdefault(key, len(numbers))
         # Classes and other tokens, each with the set that has it.
         self.read, self.by_class = _parallel([read for read, _ in numbers])
         self.more, self.by_token = _parallel([tokens for _, tokens in numbers])

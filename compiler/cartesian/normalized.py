@@ -28,11 +28,7 @@ def live_by_inert(normal_form: NormalFormTables, relevance: Relevance) -> bool:
     """Whether each relevant claim is relevant by inert characters alone. ``relevance``: with the
     tokens of these as the usable ones."""
     product = relevance.product
-    entered = np.zeros(product.states, dtype=np.bool_)
-    entered[product.table] = True
-    entered[[product.start, *product.begins]] = True
-    entered[DEAD] = False
-    asked = entered & product.at_boundary
+    asked = product.at_boundary
     # Mostly ASCII leads to an end, of which nearly all is inert.
     if (asked & ~boundary_by_ascii(product, normal_form)).any() and (
         asked & ~boundary_by_inert(product, normal_form)
@@ -46,9 +42,14 @@ def boundary_by_ascii(product: Product, normal_form: NormalFormTables) -> NDArra
     (N,)."""
     targets = normal_form.inert[normal_form.inert_start, normal_form.inert_classes[:0x80]]
     octets = np.flatnonzero(targets == normal_form.inert_start)
-    table = product.table[:, :, np.unique(product.classes[octets])]
-    starts = reaching(table, product.accepting)[table[:, 1::2]].any(axis=(1, 2))
-    found: NDArray[np.bool_] = product.accepting | starts
+    table = product.table.take(np.unique(product.classes[octets]), axis=2)
+    # Few states read any: those between two characters.
+    kept = np.flatnonzero(product.accepting | (table.max(axis=(1, 2)) > DEAD))
+    kept = np.append(DEAD, kept[kept > DEAD])
+    number = np.zeros(product.states, dtype=np.int32)
+    number[kept] = np.arange(len(kept))
+    table, found = number[table[kept]], product.accepting.copy()
+    found[kept] |= reaching(table, found[kept])[table[:, 1::2]].any(axis=(1, 2))
     return found
 
 

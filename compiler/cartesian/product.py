@@ -54,7 +54,7 @@ class Product:
     def __post_init__(self) -> None:
         found = self.accepting.copy()
         for mark in range(1, self.table.shape[1], 2):
-            found |= self.table[:, mark].any(axis=1)
+            found |= self.table[:, mark].max(axis=1, initial=DEAD) > DEAD
         object.__setattr__(self, "at_boundary", found)
 
     @property

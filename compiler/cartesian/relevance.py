@@ -50,9 +50,6 @@ _SIEVES = 8
 # Up to so many t are compared with all u at once without sieving.
 _FEW_TOKENS = 64
 
-# Rows of forbidden tokens that the cache holds before it is cleared.
-_MAX_CACHED_ROWS = 64
-
 
 class RelevanceClaims:
     """The claims (state, last token) at states that are not at a free boundary, numbered by state.
@@ -222,7 +219,6 @@ class _Search:
         self.at_boundary, self.whole = whole.at_boundary, whole
         self.live, self.undecided = whole.live.copy(), among & ~whole.live
         self.flags = np.zeros(self.lift.size, dtype=np.bool_)
-        self.forbidden: dict[int, NDArray[np.bool_]] = {}
 
     def decide(self, found: NDArray[np.int64]) -> None:
         """Some claims are live."""
@@ -304,7 +300,8 @@ class _Search:
             left -= np.bincount(state_of[found], minlength=len(left))
             if self.usable is not None:
                 found = found[self.usable[self.claims.token_of[found]]]
-            wait(self.claims.before(found))
+            if len(found):
+                wait(self.claims.before(found))
 
     def undecided_at(self, state: int) -> NDArray[np.int64]:
         """The undecided claims of a state."""
@@ -333,18 +330,8 @@ class _Search:
             result[left] = True
             return result
         for i in left.tolist():
-            result[i] = self.forbidden_after(int(tokens[i]))[following].all()
+            result[i] = self.pairs.forbidden.rows.following(int(tokens[i]), following).all()
         return result
-
-    def forbidden_after(self, token: int) -> NDArray[np.bool_]:
-        """Which tokens may not follow ``token``, bool (V,), cached."""
-        if token not in self.forbidden:
-            if len(self.forbidden) >= _MAX_CACHED_ROWS:
-                self.forbidden.clear()
-            flags = np.zeros(self.lift.size, dtype=np.bool_)
-            flags[self.pairs.forbidden.rows.ids(token)] = True
-            self.forbidden[token] = flags
-        return self.forbidden[token]
 
     def marked(self, ids: NDArray[np.int32], wanted: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which of ``wanted`` are among ``ids``, bool (len(wanted),)."""

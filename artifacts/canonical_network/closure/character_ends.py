@@ -63,13 +63,17 @@ class SplitCharacterEnds:
         split = self._split
         rows = _TailRows(self._network, summaries, split.tails, others)
         found = set(split.tails.tolist())
+        # Tokens with the rows after which some end is left, or nothing follows.
+        settled: set[tuple[int, tuple[int, ...]]] = set()
         for (pair, context), tokens in self._met.items():
+            behind = rows.numbers(pair, context)
             for token in sorted(tokens - found):
-                left = rows.behind(pair, context, token)
-                if left is None:
+                if (token, behind) in settled:
                     continue
+                left = rows.behind(behind, token)
                 place = int(np.searchsorted(split.tokens, token))
-                if (split.sets_of(place) & left).any(axis=1).all():
+                if left is None or (split.sets_of(place) & left).any(axis=1).all():
+                    settled.add((token, behind))
                     continue
                 states = self._after(np.arange(1, self._between), token)
                 states = np.unique(states[~self._is_free[states] & (states != DEAD)])
@@ -89,7 +93,7 @@ class SplitCharacterEnds:
         pair, context, token = place
         found = np.zeros(len(states), dtype=np.bool_)
         deeper: list[tuple[int, _States]] = []
-        left = rows.behind(pair, context, token)
+        left = rows.behind(rows.numbers(pair, context), token)
         for tail in [] if left is None else self._split.tails[left].tolist():
             after = self._after(states, tail)
             found |= (after != DEAD) & self._is_free[after]
@@ -127,21 +131,27 @@ class _TailRows:
         self._decided = ~np.isin(tails, sorted(undecided))
         self._allowed: dict[int, NDArray[np.bool_]] = {}
 
-    def behind(self, pair: int, context: int, token: int) -> NDArray[np.bool_] | None:
-        """Which tails continue the pre-token after ``token``, which leads to a pair; None if no
-        row holds the token there, because nothing follows it."""
+    def numbers(self, pair: int, context: int) -> tuple[int, ...]:
+        """The rows of what continues the pre-token at a pair, ``DEEPER`` where one is not known."""
         contexts = self._network.contexts
         state, pre_state = int(contexts.states[pair]), int(contexts.pre_states[pair])
         suffix = self._summaries.suffixes.get((UNKNOWN, context), -1)
-        found, is_known = np.zeros(len(self._tails), dtype=np.bool_), True
+        found = []
         for plane in range(0, self._network.planes, 2):
             entry = self._summaries.root_entry(pre_state, plane)
             row, after = self._summaries.found.get((entry, state, suffix), (DEEPER, 0))
-            is_known &= row != DEEPER and not after
+            found += [row, DEEPER] if after else [row]
+        return tuple(found)
+
+    def behind(self, numbers: tuple[int, ...], token: int) -> NDArray[np.bool_] | None:
+        """Which tails of some rows continue the pre-token after ``token``; None if none does and
+        the rows are known, as no row holds the token where nothing follows it."""
+        found = np.zeros(len(self._tails), dtype=np.bool_)
+        for row in numbers:
             if row != DEEPER:
                 found |= self._held(row)
         if token not in self._allowed:
             forbidden = self._network.forbidden.forbidden([token], self._tails.tolist())[0]
             self._allowed[token] = ~forbidden
         found &= self._allowed[token]
-        return found & self._decided if found.any() or not is_known else None
+        return found & self._decided if found.any() or DEEPER in numbers else None
