@@ -173,7 +173,7 @@ class ForbiddenPairs:
         begin, end = begin[order], np.maximum.accumulate(end[order])
         places = self.position[second]
         last = np.searchsorted(begin, places, side="right") - 1
-        found = last >= 0
+        found: NDArray[np.bool_] = last >= 0
         found[found] = places[found] < end[last[found]]
         return found
 

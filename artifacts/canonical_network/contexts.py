@@ -124,12 +124,8 @@ class Contexts:
 
     def is_live(self, pair: int, context: int) -> bool:
         """Whether some text leads from a pair to the end."""
-        live = self.live(int(self.states[pair]), context)
+        live = self._live.of(self._contexts[context][0], int(self.states[pair]))
         return bool(live >> int(self.pre_states[pair]) & 1)
-
-    def live(self, state: int, context: int) -> int:
-        """The pre-tokenizer states from which, beside a state, some text leads to the end."""
-        return self._live.of(self._contexts[context][0], state)
 
     def are_live(self, pairs: _Numbers, context: int) -> _Flags:
         """The same of some pairs, bool, of their shape."""

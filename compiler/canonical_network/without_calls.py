@@ -12,8 +12,7 @@ from constrain.artifacts.canonical_network.closure.joint_walks import joint_tabl
 from constrain.artifacts.canonical_network.closure.token_liveness import Summaries
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 
-from ..cartesian.cartesian_merge import cartesian_merge, pairs_of
-from ..cartesian.product import product_of
+from ..cartesian.cartesian_merge import cartesian_merge, pairs_of, product_of
 from ..diagnostics import LimitError
 from .precompute import Precomputed
 from .tables import CanonicalTables
@@ -34,7 +33,7 @@ def by_cartesian_merge(
     try:
         # Where the product alone takes more, so would the rows of its states.
         within = replace(limits, memory=min(memory, limits.memory))
-        product = product_of(network, tables.pretokenizer, within, progress)
+        product = product_of(network, tables, within, progress)
         if most is not None and 2 * product.states > most:
             return None
         found = cartesian_merge(product, tables, limits, merged.normal_form, progress)

@@ -20,9 +20,11 @@ from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.canonical_network.closure.token_liveness import Summaries
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.precomputed_rows import UNKNOWN
+from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.tokenset import Words
 
+from ..automata.dfa import Dfa
 from ..bpe.forbidden_pairs import only_followed_by
 from ..bpe.tokenizer_tables import TokenizerTables
 from ..limits import Limits
@@ -30,7 +32,7 @@ from ..normalizer.normalized_members import NormalFormTables
 from ..progress import Progress, silent
 from .lift import Lift, lift
 from .normalized import live_by_inert
-from .product import Product
+from .product import Product, build_product
 from .relevance import Relevance
 
 # Up to so many tokens of a grammar have their rows of forbidden pairs compared, to fuse classes.
@@ -41,9 +43,9 @@ _MAX_FUSED = 10_000
 class CartesianDfa:
     """The result of Algorithm 5.
 
-    ``lift``: of ``product``, with the transitions that lead to an end alone. ``inside``: states that
-    are not at a free boundary, int64, each with a token that leads there, int64. ``live_by_inert``:
-    see ``normalized``.
+    ``lift``: of ``product``, with the transitions that lead to an end alone. ``inside``: states
+    that are not at a free boundary, int64, each with a token that leads there, int64.
+    ``live_by_inert``: see ``normalized``.
     """
 
     product: Product
@@ -53,19 +55,20 @@ class CartesianDfa:
 
     def add_to(self, summaries: Summaries) -> None:
         """The rows as summaries above the empty stack."""
-        rows = summaries.rows
-        suffix, numbers = summaries.suffix(UNKNOWN, TEXT_END), dict[int, int]()
+        rows, suffix = summaries.rows, summaries.suffix(UNKNOWN, TEXT_END)
+        numbers: dict[int, tuple[int, int]] = {}
         states, pre_states = self.product.byte_state.tolist(), self.product.pre_state.tolist()
         for row, held in self.lift.rows:
-            if id(held) not in numbers:
-                numbers[id(held)] = (
-                    rows.add_bits(held.view(np.uint32))
-                    if held.dtype == np.uint32
-                    else rows.add_ascending(held.view(np.int32))
-                )
-            state, plane = divmod(row, 2)
-            entry = summaries.root_entry(pre_states[state], plane)
-            summaries.found[entry, states[state], suffix] = numbers[id(held)], 0
+            # Equal rows share an array.
+            found = numbers.get(id(held))
+            if found is None:
+                if held.dtype == np.uint32:
+                    number = rows.add_bits(held.view(np.uint32))
+                else:
+                    number = rows.add_ascending(held.view(np.int32))
+                found = numbers[id(held)] = number, 0
+            entry = summaries.root_entry(pre_states[row // 2], row % 2)
+            summaries.found[entry, states[row // 2], suffix] = found
 
     def tokens(self, kind: int) -> NDArray[np.bool_]:
         """The tokens that some row holds, bool (V,); ``kind``: 0 for rows of tokens that continue
@@ -78,6 +81,21 @@ class CartesianDfa:
         for words in packed.values():
             found |= tokenset.to_flags(words)[: len(found)]
         return found
+
+
+def product_of(
+    network: PretokenizedNetwork,
+    tables: TokenizerTables,
+    limits: Limits | None = None,
+    progress: Progress = silent,
+) -> Product:
+    """The product of a network without calls, also for what begins after a prompt. Raises
+    ``LimitError``."""
+    t = network.network.tables
+    accepting = t.accepting != 0
+    accepting[t.start] |= t.nullable_start
+    dfa = Dfa(t.table, t.classes, accepting, t.start, ())
+    return build_product(dfa, tables.pretokenizer, limits, progress, network.continued)
 
 
 def cartesian_merge(

@@ -1,4 +1,4 @@
-"""What each token does to the states of a product, from what it does to both automata by themselves.
+"""What each token does to the states of a product, from what it does to both automata.
 
     token     in the texts    in the pre-tokenizer    in the product
     " the"    class 4         class 17                class 9, the pair (4, 17)
@@ -35,9 +35,10 @@ _STEP = 1 << 20
 class JointFunctions:
     """The functions of all tokens on some rows of a product, 2p and 2p + 1 of state p.
 
-    ``starts``: int32, ascending, these rows. ``ids``: int32 (T,), all tokens, and ``classes``: int32 (T,), the class of each; class 0 is read
-    nowhere. ``count``: of classes. ``rows``, ``owners``, ``targets``: int32 (n,), each row that
-    reads a class, with the class and the state that it leads to; ascending by row and class.
+    ``starts``: int32, ascending, these rows. ``ids``: int32 (T,), all tokens, and ``classes``:
+    int32 (T,), the class of each; class 0 is read nowhere. ``count``: of classes. ``rows``,
+    ``owners``, ``targets``: int32 (n,), each row that reads a class, with the class and the state
+    that it leads to; ascending by row and class.
     """
 
     starts: NDArray[np.int32]
@@ -74,7 +75,9 @@ def _of_pretokenizer(tables: PretokenizerTables, trie: Trie) -> list[TokenFuncti
         # After its first byte a token reads bytes with mark 0.
         table = 2 * tables.dfa.table[:, :2].reshape(-1, tables.dfa.table.shape[2])
         starts = np.arange(2, len(table))
-        found = token_functions(trie, table, tables.classes, starts, subtrees=ending_subtrees_of(trie))
+        found = token_functions(
+            trie, table, tables.classes, starts, subtrees=ending_subtrees_of(trie)
+        )
         made = _MADE[trie] = tables.dfa, list(found)
     return made[1]
 
@@ -105,7 +108,8 @@ class _Side:
     def weights(self) -> NDArray[np.int64]:
         """How many joint classes each state reads, if the other side reads all of them."""
         total = np.append(0, np.cumsum(self.counts[self.owners]))
-        return total[self.bounds[1:]] - total[self.bounds[:-1]]
+        found: NDArray[np.int64] = np.diff(total[self.bounds])
+        return found
 
 
 class _Join:
@@ -138,7 +142,7 @@ class _Join:
         groups = np.cumsum(np.minimum(*weights)) // most
         bounds = np.append(np.flatnonzero(np.diff(groups, prepend=-1)), len(rows))
         for low, high in pairwise(bounds.tolist()):
-            found = [(rows[:0],) * 3]
+            met: list[tuple[NDArray[np.int64], tuple[NDArray[np.integer], ...]]] = []
             for is_texts, chosen in ((True, by_texts[low:high]), (False, ~by_texts[low:high])):
                 mine, other, left, right = self.texts, self.pieces, texts, pieces
                 if not is_texts:
@@ -148,24 +152,37 @@ class _Join:
                     of_texts, of_pieces = ends if is_texts else ends[::-1]
                     pairs = of_texts * self.width
                     pairs += of_pieces // 2
-                    found.append((np.repeat(rows[part], counts), owners, product.numbers.of(pairs)))
-            read, owners, states = (np.concatenate(column) for column in zip(*found, strict=True))
-            if len(found) > 2:
-                # A few long runs, each in order.
-                order = np.argsort(read * np.int64(self.count) + owners, kind="stable")
-                read, owners, states = read[order], owners[order], states[order]
-            if (states < 0).any():
-                kept = states >= 0
-                read, owners, states = read[kept], owners[kept], states[kept]
+                    met.append((part - low, (counts, owners, product.numbers.of(pairs))))
             some = rows[low:high]
-            yield JointFunctions(some, self.ids, self.classes, self.count, read, owners, states)
+            yield JointFunctions(some, self.ids, self.classes, self.count, *_by_row(some, met))
+
+
+def _by_row(
+    rows: NDArray[np.int32],
+    met: list[tuple[NDArray[np.int64], tuple[NDArray[np.integer], ...]]],
+) -> Iterator[NDArray[np.int32]]:
+    """Row, class and state of each transition into the product, by row. ``met``: places of some of
+    ``rows``, and of each how many classes it reads, then these and the states that they lead to, -1
+    outside of the product."""
+    counts = np.zeros(len(rows), dtype=np.int64)
+    for places, (some, *_) in met:
+        counts[places] = some
+    first = np.cumsum(counts) - counts
+    columns = np.repeat(rows, counts), *np.empty((2, int(counts.sum())), dtype=np.int32)
+    for places, (some, owners, states) in met:
+        here = ranges(first[places], some)
+        columns[1][here], columns[2][here] = owners, states
+    kept = columns[2] >= 0
+    return iter(columns) if kept.all() else (column[kept] for column in columns)
 
 
 def _parts(
     mine: _Side, left: NDArray[np.integer], right: NDArray[np.integer], places: NDArray[np.int64]
 ) -> Iterator[NDArray[np.int64]]:
     """``places`` of rows in parts that one step can do."""
-    work = max(int(mine.weights()[left[places]].sum()), mine.classes * len(np.unique(right[places])))
+    work = max(
+        int(mine.weights()[left[places]].sum()), mine.classes * len(np.unique(right[places]))
+    )
     if work > _STEP and len(places) > 1:
         # Rows of one state of the other side lie together.
         places, half = places[stable_order(right[places])], len(places) // 2

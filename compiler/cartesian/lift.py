@@ -181,7 +181,9 @@ class _Sets:
         flags = np.zeros(32 * tokenset.word_count(len(self.class_of)), dtype=np.bool_)
         for number in np.flatnonzero(~self.is_short).tolist():
             is_member = np.zeros(len(self.sizes), dtype=np.bool_)
-            is_member[self.read[slice(*np.searchsorted(self.by_class, [number, number + 1]))]] = True
+            is_member[self.read[slice(*np.searchsorted(self.by_class, [number, number + 1]))]] = (
+                True
+            )
             np.take(is_member, self.class_of, out=flags[: len(self.class_of)])
             flags[self.more[slice(*np.searchsorted(self.by_token, [number, number + 1]))]] = True
             found[number] = tokenset.from_flags(flags)

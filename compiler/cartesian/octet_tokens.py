@@ -69,7 +69,7 @@ def meets(
     second: NDArray[np.uint64],
     right: NDArray[np.integer],
 ) -> NDArray[np.bool_]:
-    """Whether the sets ``first[left[i]]`` and ``second[right[i]]`` have one in common, bool (n,)."""
+    """Whether the sets ``first[left[i]]`` and ``second[right[i]]`` share a token, bool (n,)."""
     found = np.zeros(len(left), dtype=np.bool_)
     for word in np.flatnonzero(second.any(axis=0)).tolist():
         found |= (first[left, word] & second[right, word]) != 0

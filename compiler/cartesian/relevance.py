@@ -41,8 +41,9 @@ from .product import Product
 
 _STAGE = "the dead ends"
 
-# States that are visited before bytes are tried again, and four times as many before the next time.
-_BETWEEN = 64
+# States that are visited before bytes are tried again, and twice as many before the next time,
+# while so many claims are undecided.
+_BETWEEN, _MANY_CLAIMS = 8, 1_000
 
 # The first tokens u by which all t of a state are sieved; after them a t left over is compared with
 # all u at once where there are fewer t than u.
@@ -295,8 +296,9 @@ class _Search:
             found = tried[~self.stuck(self.claims.token_of[tried], fresh)]
             self.decide(found)
             if visited == again:
-                again *= 4
-                found = np.append(found, self.by_bytes())
+                again *= 2
+                if np.count_nonzero(self.undecided) > _MANY_CLAIMS:
+                    found = np.append(found, self.by_bytes())
             left -= np.bincount(state_of[found], minlength=len(left))
             if self.usable is not None:
                 found = found[self.usable[self.claims.token_of[found]]]

@@ -73,7 +73,9 @@ class NormalizedLiveness(Liveness):
         undecided = self._inert.undecided
         sections = {"closed.doubtful": np.array(sorted(undecided), dtype=np.int32)}
         if has_all and self._ends is not None:
-            sections["stable.unsure"] = self._ends.undecided(summaries, lambda: self.joint, undecided)
+            sections["stable.unsure"] = self._ends.undecided(
+                summaries, lambda: self.joint, undecided
+            )
         return sections
 
 

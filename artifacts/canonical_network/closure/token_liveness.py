@@ -83,14 +83,16 @@ class EncodedRows:
 
         @cache
         def of(number: int) -> NDArray[np.bool_]:
+            found: NDArray[np.bool_]
             if number % 2:
                 ids = np.frombuffer(lists[number // 2], dtype="<i4")
                 flags[ids] = True
-                found: NDArray[np.bool_] = flags[tokens]
+                found = flags[tokens]
                 flags[ids] = False
                 return found
             words: Words = np.frombuffer(bits[number // 2], dtype="<u4")
-            return (words[places] >> shifts & 1).astype(np.bool_)
+            found = (words[places] >> shifts & 1).astype(np.bool_)
+            return found
 
         return of
 
