@@ -6,7 +6,7 @@ the tokens that end such an item where the grammar has no mark: few are looked a
 (``item_ends``). And but for those after which an item can only become an equal one.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ..errors import ArtifactError
@@ -21,10 +21,10 @@ from .equal_items import (
     START,
     STRING,
     EqualItems,
+    Events,
     Place,
     events_of,
     scalar,
-    written,
 )
 from .item_ends import Group, ItemEnds, TokensByItems
 from .masks import MetMasks
@@ -73,6 +73,8 @@ class DistinctMasks(InterningMachine):
         self._characters: dict[int, tuple[int, int]] = {}
         self._rooms: dict[tuple[int, int, int], tuple[int, list[int]]] = {}
         self._next: dict[int, frozenset[int]] = {}
+        # By what was begun, what was found that no item so far began with.
+        self._differing: dict[tuple[int, bytes], bytes] = {}
         self.begin_interning(caches, inner.lock)
         self.start = self._number(inner.start, START)
 
@@ -197,7 +199,7 @@ class DistinctMasks(InterningMachine):
         chosen: list[Group] = []
         if opened.is_array and place.lexical == STRING and b"\\" not in place.begun:
             begun = place.begun[1:]
-            if self._items.strings(opened.inside, begun):
+            if self._items.is_begun(opened.inside, place.begun):
                 for text, group in ends.quoted.items():
                     value = self._items.number_of(begun + text)
                     if value is not None and self._items.has(opened.inside, value):
@@ -209,8 +211,9 @@ class DistinctMasks(InterningMachine):
         for group in chosen:
             if group.is_end and not (around.is_array and around.inside):
                 continue
-            if group.scalar and opened.is_array:
-                value = self._items.number_of(scalar(group.scalar))
+            if group.scalar is not None and opened.is_array:
+                text = place.begun + group.scalar if group.goes_on else group.scalar
+                value = self._items.number_of(scalar(text))
                 if value is None or not self._items.has(opened.inside, value):
                     continue
             if self._items.read(place, group.probe, group.found)[1] is not group.probe:
@@ -263,27 +266,18 @@ class DistinctMasks(InterningMachine):
             quoted = self._behind(inner, _QUOTE) or self.inner.read(inner, b',"')
             for items in self._arrays(place):
                 room = -1 if quoted is None else self._room(quoted, items)
-                for text in self._written(items, b"", longer_than=room):
-                    least = room + 2 if text[:1] == b'"' else 1
-                    yield from _tokens_of(text, tokens.begun, least)
+                yield from tokens.begun(self._begun(items, b'"', room), 0, room + 2)
+                yield from tokens.begun(self._items.others(items), 0, 1)
         elif begun and b"\\" not in begun and self._items.open[place.open].is_array:
             items = self._items.open[place.open].inside
             room = -1 if place.lexical == SCALAR else self._room(inner, items)
             known = tokens.plain if place.lexical == SCALAR else tokens.going_on
-            for text in self._written(items, begun, longer_than=room):
-                yield from _tokens_of(text[len(begun) :], known, room + 1 or 1)
+            yield from known(self._begun(items, begun, room), len(begun), room + 1 or 1)
 
-    def _written(self, items: int, begun: bytes, *, longer_than: int = -1) -> Iterator[bytes]:
-        """How the scalars among some items are written that begin so; strings without their end, if
-        some are by more characters ``longer_than`` what they begin with."""
-        found: list[Hashable] = []
-        if begun[:1] != b'"':
-            found += self._items.others(items)
-        if longer_than < self._items.longest(items) and begun[:1] in (b"", b'"'):
-            found += self._items.strings(items, begun[1:])
-        for text in map(written, found):
-            if text and text.startswith(begun):
-                yield text
+    def _begun(self, items: int, begun: bytes, room: int) -> Sequence[bytes]:
+        """How the scalars among some items are written that begin so, if any is longer than what
+        strings have room for."""
+        return self._items.begun(items, begun) if room < self._items.longest(items) else ()
 
     def _is_dead(self, inner: int, place: Place) -> bool:
         """Whether a scalar cannot but become equal to another item of its array. Where an escape
@@ -293,24 +287,34 @@ class DistinctMasks(InterningMachine):
             return False
         if place.lexical == STRING and self._is_free(inner, opened.inside):
             return False
-        if next(self._written(opened.inside, place.begun), None) is None:
-            return False
-        return not self._may_differ(inner, place)
+        is_known = self._items.is_begun(opened.inside, place.begun)
+        return is_known and not self._may_differ(inner, place)
 
     def _may_differ(self, inner: int, place: Place) -> bool:
+        items = self._items.open[place.open].inside
+        known = self._differing.get((inner, place.begun))
+        if known is not None and not self._items.is_begun(items, known):
+            return True
         pending = [(inner, place)]
         for looked_at, (state, before) in enumerate(pending):
             if looked_at > _MOST_LOOKED_AT:
                 return True
-            items = self._items.open[before.open].inside
+            ends: list[tuple[bytes, Events]] = []
             for octet, behind in self._leads(state).items():
                 text = bytes((octet,))
-                after, marked = self._items.read(before, text, events_of(before.lexical, text))
-                if after.open == place.open:
-                    if self._is_new(before, octet, items):
-                        return True
-                    pending.append((behind, after))
-                elif marked is text or self.inner.read(state, marked) is not None:
+                found = events_of(before.lexical, text)
+                if found.events:
+                    ends.append((text, found))
+                elif self._is_new(before, octet, items):
+                    if len(self._differing) >= _MOST_ROOMS:
+                        self._differing.clear()
+                    self._differing[inner, place.begun] = before.begun + text
+                    return True
+                else:
+                    pending.append((behind, self._items.read(before, text, found)[0]))
+            for text, found in ends:
+                _, marked = self._items.read(before, text, found)
+                if marked is text or self.inner.read(state, marked) is not None:
                     return True
         return False
 
@@ -319,7 +323,7 @@ class DistinctMasks(InterningMachine):
         text = before.begun + bytes((octet,))
         if b"\\" in text or (before.lexical == SCALAR and _FRACTION & {*text}):
             return False
-        return next(self._written(items, text), None) is None
+        return not self._items.is_begun(items, text)
 
     def _is_free(self, inner: int, items: int) -> bool:
         """Whether more strings go on from here than there are among some items."""
@@ -389,9 +393,3 @@ class DistinctMasks(InterningMachine):
             if opened[number].is_array:
                 yield opened[number].inside
             number = opened[number].below
-
-
-def _tokens_of(text: bytes, known: dict[bytes, list[int]], least: int) -> Iterator[int]:
-    """The tokens of so many bytes at least that a text begins with, or that it is."""
-    for end in range(least, len(text) + 1):
-        yield from known.get(text[:end], ())

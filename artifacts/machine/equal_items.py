@@ -10,7 +10,7 @@ that of an array or object is made of those inside it. So a text of n bytes take
 
 import json
 import re
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Hashable
 from typing import NamedTuple
 
@@ -122,12 +122,13 @@ class EqualItems:
         self._opens: dict[Open, int] = {}
         self.values: list[Hashable] = []
         self._numbers: dict[Hashable, int] = {}
-        # Of lists of items the one without the last, the last, the bytes of all strings, and how
-        # many the longest has.
+        # Of lists of items the one without the last, the last, the bytes of all strings, how many
+        # the longest has, and how many strings there are.
         self._before, self._last, self._octets, self._longest = [NOTHING], [0], [0], [0]
+        self._strings = [0]
         self._longer: dict[tuple[int, int], int] = {}
-        # Of a few lists their strings, ascending, and other values; and of others what is in them.
-        self._kinds: dict[int, tuple[list[bytes], list[Hashable]]] = {}
+        # Of a few lists how their scalars are written, ascending; and of others what is in them.
+        self._written: dict[int, list[bytes]] = {NOTHING: []}
         self._sets: dict[int, frozenset[int]] = {}
         self.count = 0
 
@@ -185,34 +186,39 @@ class EqualItems:
         """How many bytes the longest string among some has."""
         return self._longest[items]
 
-    def strings(self, items: int, begun: bytes) -> list[bytes]:
-        """The strings among some that begin so, ascending."""
-        found, _ = self._sorted(items)
-        # No byte of a text is as large.
-        return found[bisect_left(found, begun) : bisect_left(found, begun + bytes((MARK,)))]
-
     def count_strings(self, items: int) -> int:
         """How many strings there are among some."""
-        return len(self._sorted(items)[0])
+        return self._strings[items]
 
-    def others(self, items: int) -> list[Hashable]:
-        """The values among some that are no strings."""
-        return self._sorted(items)[1]
+    def begun(self, items: int, text: bytes) -> list[bytes]:
+        """How those scalars among some are ``written`` that begin so, ascending."""
+        found = self._ascending(items)
+        # No byte of a text is as large.
+        return found[bisect_left(found, text) : bisect_left(found, text + bytes((MARK,)))]
 
-    def _sorted(self, items: int) -> tuple[list[bytes], list[Hashable]]:
-        found = self._kinds.get(items)
+    def is_begun(self, items: int, text: bytes) -> bool:
+        """Whether some are."""
+        found = self._ascending(items)
+        place = bisect_left(found, text)
+        return place < len(found) and found[place].startswith(text)
+
+    def others(self, items: int) -> list[bytes]:
+        """How the scalars among some are written that are no strings."""
+        found = self._ascending(items)
+        return found[bisect_left(found, bytes((_QUOTE + 1,))) :]
+
+    def _ascending(self, items: int) -> list[bytes]:
+        found = self._written.get(items)
         if found is None:
-            before = self._kinds.get(self._before[items])
-            numbers = self.members(items) if before is None else self._last[items : items + 1]
-            found = ([], []) if before is None else (before[0][:], before[1][:])
-            for what in map(self.values.__getitem__, numbers):
-                if isinstance(what, bytes):
-                    insort(found[0], what)
-                else:
-                    found[1].append(what)
-            if len(self._kinds) >= _MOST_WHOLE:
-                self._kinds.clear()
-            self._kinds[items] = found
+            newer, before = list[bytes](), items
+            while before not in self._written:
+                newer.append(written(self.values[self._last[before]]))
+                before = self._before[before]
+            # subtle: quotes are less than what numbers and words begin with.
+            found = sorted(self._written[before] + list(filter(None, newer)))
+            if len(self._written) > _MOST_WHOLE:
+                self._written = {NOTHING: []}
+            self._written[items] = found
         return found
 
     def members(self, items: int) -> list[int]:
@@ -257,6 +263,7 @@ class EqualItems:
             self._before.append(items)
             self._last.append(value)
             self._octets.append(octets)
+            self._strings.append(self._strings[items] + isinstance(what, bytes))
             self.count += 1
         return number
 
@@ -289,10 +296,11 @@ def scalar(text: bytes) -> Hashable:
 
 
 def written(what: Hashable) -> bytes:
-    """How ``scalar`` has it without escapes and exponents, a string without its end; empty where
-    that cannot be."""
+    """How ``scalar`` has it without exponents, a string up to its first escape or its end; empty
+    where that cannot be."""
     if isinstance(what, bytes):
-        return b"" if _ESCAPED.search(what) else b'"' + what
+        escaped = _ESCAPED.search(what)
+        return b'"' + (what[: escaped.start()] + b"\\" if escaped else what)
     match what:
         case "word", bytes() as text:
             return text

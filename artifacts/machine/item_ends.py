@@ -7,7 +7,8 @@ item it is; the few that may end several are listed beside them.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -45,12 +46,13 @@ _BETWEEN = re.compile(rb'[ \t\n\r,:]*(?:["\]}\[{0-9-]|true|false|null)')
 @dataclass(slots=True, eq=False)
 class Group:
     """Tokens that end the same item and no other. ``probe``: bytes that end it, ``found`` what they
-    do. ``scalar``: the item, if it is a scalar that is in them from its beginning on; else empty.
-    """
+    do. ``scalar``: what they have of the item, if it is one; else None. ``goes_on``: whether that
+    begins before them."""
 
     probe: bytes
     found: Events
-    scalar: bytes
+    scalar: bytes | None
+    goes_on: bool
     ids: list[int] = field(default_factory=list)
     _words: Words | None = None
 
@@ -140,32 +142,28 @@ class TokensByItems:
         return sorted({*found.tolist()})
 
     @cached_property
-    def begun(self) -> dict[bytes, list[int]]:
+    def begun(self) -> "TokensAlong":
         """The tokens that begin a scalar between values, end none, and leave off in it, by what
         they have of it."""
-        known: dict[bytes, list[int]] = {}
+        known = list[tuple[bytes, int]]()
         for token_id in sorted({*self._quoted, *self._plain}):
             found = self.events(BETWEEN, token_id)
             if found.lexical != BETWEEN and not found.events:
-                text = self._vocabulary.token(token_id)[found.start :]
-                known.setdefault(text, []).append(token_id)
-        return known
+                known.append((self._vocabulary.token(token_id)[found.start :], token_id))
+        return TokensAlong(known)
 
     @cached_property
-    def going_on(self) -> dict[bytes, list[int]]:
-        """All texts that are tokens, by their bytes."""
+    def going_on(self) -> "TokensAlong":
+        """All texts that are tokens."""
         return self._by_text(self._vocabulary.text_ids().tolist())
 
     @cached_property
-    def plain(self) -> dict[bytes, list[int]]:
+    def plain(self) -> "TokensAlong":
         """Those that may be a part of a number or a word."""
         return self._by_text(self._plain)
 
-    def _by_text(self, ids: list[int]) -> dict[bytes, list[int]]:
-        known: dict[bytes, list[int]] = {}
-        for token_id, octets in zip(ids, self._vocabulary.tokens(ids), strict=True):
-            known.setdefault(octets, []).append(token_id)
-        return known
+    def _by_text(self, ids: list[int]) -> "TokensAlong":
+        return TokensAlong(zip(self._vocabulary.tokens(ids), ids, strict=True))
 
     def ends(self, lexical: int, kinds: tuple[bool, ...]) -> ItemEnds:
         """Which tokens end items, where for each array or object that is open, the innermost last,
@@ -196,10 +194,10 @@ class TokensByItems:
                 text = octets[: event.end] + b" "
                 group = groups.get(text)
                 if group is None:
-                    scalar = b""
-                    if event.kind == TEXT and event.start >= 0:
-                        scalar = octets[event.start : event.end]
-                    group = groups[text] = Group(text, events_of(lexical, text), scalar)
+                    begun, goes_on = max(event.start, 0), event.start < 0
+                    scalar = octets[begun : event.end] if event.kind == TEXT else None
+                    group = Group(text, events_of(lexical, text), scalar, goes_on)
+                    groups[text] = group
                 group.ids.append(token_id)
         escaped = [each for text, each in groups.items() if b"\\" in text]
         quoted = {text[:-2]: each for text, each in groups.items() if text[-2:] == b'" '}
@@ -219,3 +217,38 @@ def _items(found: Events, kinds: tuple[bool, ...]) -> Iterator[int]:
             opened.pop()
         if not opened or opened[-1]:
             yield place
+
+
+class TokensAlong:
+    """Which tokens texts go on with; ``known``: (what a token has of a text, its id)."""
+
+    def __init__(self, known: Iterable[tuple[bytes, int]]) -> None:
+        self._known: dict[bytes, list[int]] = {}
+        for text, token_id in known:
+            self._known.setdefault(text, []).append(token_id)
+        self._by_length = sorted(self._known, key=len)
+        self._heads: dict[int, dict[bytes, int]] = {}
+
+    def __call__(self, texts: Sequence[bytes], start: int, least: int) -> Iterator[int]:
+        """The tokens of at least so many bytes that some texts, which ascend, have from ``start``
+        on, each once."""
+        heads, end, low = self._beginning(least), start + least, 0
+        while low < len(texts):
+            head = texts[low][:end]
+            longest = heads.get(head[start:], 0)
+            low += 1
+            if longest:
+                high = bisect_left(texts, head + bytes((MARK,)), low)
+                yield from self._known.get(head[start:], ())
+                if longest > least:
+                    yield from self(texts[low - 1 : high], start, least + 1)
+                low = high
+
+    def _beginning(self, least: int) -> dict[bytes, int]:
+        """How long the longest token is, by the first so many bytes."""
+        heads = self._heads.get(least)
+        if heads is None:
+            first = bisect_left(self._by_length, least, key=len)
+            heads = {text[:least]: len(text) for text in self._by_length[first:]}
+            self._heads[least] = heads
+        return heads

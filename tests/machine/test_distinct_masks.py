@@ -12,6 +12,7 @@ from support import spelling_all_bytes
 
 from constrain.artifacts import Artifact, load
 from constrain.artifacts.machine.equal_items import MARK, START, EqualItems, events_of
+from constrain.artifacts.machine.item_ends import TokensAlong
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Compiler, Tokenizer
 from constrain.compiler.schema import SchemaOptions
@@ -227,3 +228,33 @@ def test_items_are_marked_where_an_earlier_one_is_equal_however_it_is_spelled(fu
 
         assert (text, _marks(value)) == (text, found.count(MARK))
         assert text == found.replace(bytes((MARK,)), b"")
+
+
+def test_tokens_that_texts_go_on_with_are_those_that_they_have(full: bool) -> None:
+    """All of some length, each once; of texts and tokens of few letters."""
+    rng = random.Random(4)
+    for _ in range(2_000 if full else 200):
+        some = ["".join(rng.choices("ab", k=rng.randrange(7))).encode() for _ in range(40)]
+        tokens, texts = some[:20], sorted(b'"' + each for each in some[20:])
+        along, least = TokensAlong((each, i) for i, each in enumerate(tokens)), rng.randrange(1, 5)
+        found = [*along(texts, 1, least)]
+
+        assert sorted(found) == [
+            i
+            for i, each in enumerate(tokens)
+            if len(each) >= least and any(text.startswith(each, 1) for text in texts)
+        ]
+
+
+def test_scalars_are_found_by_how_they_begin() -> None:
+    """Strings up to their first escape, numbers without exponents."""
+    items = EqualItems()
+    text = b'["b", "a\\n", 12, 1.5, true, "a", 1e999'
+    place, _ = items.read(START, text + b",", events_of(START.lexical, text + b","))
+    inside = items.open[place.open].inside
+
+    assert items.begun(inside, b'"a') == [b'"a', b'"a\\']
+    assert items.begun(inside, b"1") == [b"1.5", b"12"]
+    assert items.others(inside) == [b"1.5", b"12", b"true"]
+    assert [items.is_begun(inside, each) for each in (b"tr", b'"c', b"2")] == [True, False, False]
+    assert items.count_strings(inside) == 3
