@@ -64,7 +64,7 @@ class DistinctMasks(InterningMachine):
     def __init__(self, inner: MetMasks, caches: CacheBudget) -> None:
         self.inner = inner
         self._items = EqualItems()
-        self._tokens = TokensByItems(inner.vocabulary)
+        self._tokens = TokensByItems.of(inner.vocabulary)
         self._states: list[tuple[int, Place]] = []
         self._numbers: dict[tuple[int, Place], int] = {}
         self._masks: dict[int, Words] = {}

@@ -11,11 +11,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..tokens import tokenset
+from ..tokens.sharing import recent, shared
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import TEXT as TEXT_TOKEN
 from ..tokens.vocabulary import Vocabulary
@@ -32,6 +34,9 @@ from .equal_items import (
     Events,
     events_of,
 )
+
+# So many of what may be open are told apart at a time.
+_MOST_ENDS = 100
 
 _SPACES = b" \t\n\r"
 
@@ -83,12 +88,18 @@ class ItemEnds:
 
 
 class TokensByItems:
-    """What tokens do, ``events``, and which of them end items, each found when first asked for."""
+    """What tokens do, ``events``, and which of them end items, each found when first asked for.
+    Machines of one vocabulary share it (``of``), in any threads."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
+    def __init__(self, *arrays: NDArray[Any]) -> None:
+        self._vocabulary = shared(Vocabulary, *arrays)
         self._events: dict[tuple[int, int], Events] = {}
         self._ends: dict[tuple[int, tuple[bool, ...]], ItemEnds] = {}
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> "TokensByItems":
+        """What the last machine of this vocabulary had, if it is not long ago."""
+        return recent(cls, vocabulary.data, vocabulary.offsets, vocabulary.kinds)
 
     def events(self, lexical: int, token_id: int) -> Events:
         """What a token does after what was read last."""
@@ -169,9 +180,13 @@ class TokensByItems:
         """Which tokens end items, where for each array or object that is open, the innermost last,
         ``kinds`` say whether it is an array."""
         key = lexical, kinds
-        if key not in self._ends:
-            self._ends[key] = self._found(lexical, kinds)
-        return self._ends[key]
+        found = self._ends.get(key)
+        if found is None:
+            found = self._found(lexical, kinds)
+            if len(self._ends) >= _MOST_ENDS:
+                self._ends.clear()
+            self._ends[key] = found
+        return found
 
     def _found(self, lexical: int, kinds: tuple[bool, ...]) -> ItemEnds:
         groups: dict[bytes, Group] = {}
