@@ -251,7 +251,9 @@ def copying(
 ) -> EngineChoice:
     """What writes out the orders of permutations, and repetitions where these may not be counted,
     of a grammar for which something else was chosen."""
-    found = replace(engine_of(grammar, options), written_from=None)
+    # Whole words need a DFA, which schemas that do not nest have, too.
+    engine = DFA if choice.reason == OF_SCHEMAS and not may_count else options.engine
+    found = replace(engine_of(grammar, replace(options, engine=engine)), written_from=None)
     # What has masks soon is regular.
     found = replace(found, others=()) if choice.is_soon else found
     return found if may_count else replace(found, counted_from=None)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.container.manifest import EXACT
+from constrain.artifacts.container.manifest import EXACT, NETWORK
 from constrain.artifacts.errors import visible
 
 from .bpe.shared_tables import SharedTables
@@ -141,7 +141,7 @@ def build_artifact(
 
     wanted = with_changes(options, changes)
     is_words = not isinstance(tokenizer, Tokenizer)
-    if is_words and (recogniser.choice.is_soon or counts(recogniser)):
+    if is_words and (recogniser.choice.engine == NETWORK or counts(recogniser)):
         recogniser = copied(recogniser, wanted)
     choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
     if choice.is_canonical and isinstance(recogniser, MaximalMunchGrammar):

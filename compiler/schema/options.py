@@ -18,6 +18,10 @@ USUAL, ANY_ESCAPES, SHORTEST = "usual", "any", "shortest"
 ASSERT, IGNORE, REFUSE_UNKNOWN = "assert", "ignore", "refuse-unknown"
 REFUSE, HOLD = "refuse", "hold"
 
+# What is said of options beside ``ascii`` and folders.
+_WORDS = ("draft", "order", "whitespace", "integer", "formats", "unique", "escapes")
+_NUMBERS = ("max-conj", "max-count", "any-limit")
+
 # So many parts come in any order where each doubles the states and nothing else is asked for.
 PERMUTED = 6
 
@@ -131,18 +135,9 @@ class SchemaOptions:
     def said(self) -> dict[str, str]:
         """The options by name, as the command line has them, defaults included. Of folders there
         are the base URIs alone: where they lie says nothing on another machine."""
-        found = {
-            "order": self.order,
-            "whitespace": self.whitespace,
-            "integer": self.integer,
-            "formats": self.formats,
-            "unique": self.unique,
-            "ascii": str(self.ascii).lower(),
-            "escapes": self.escapes,
-            "max-conj": str(self.max_conj),
-        }
-        counts = {"draft": self.draft, "max-count": self.max_count, "any-limit": self.any_limit}
-        found |= {name: str(value) for name, value in counts.items() if value is not None}
+        given = {name: getattr(self, name.replace("-", "_")) for name in (*_WORDS, *_NUMBERS)}
+        found = {name: str(value) for name, value in given.items() if value is not None}
+        found["ascii"] = str(self.ascii).lower()
         if self.schemas:
             found["schemas"] = " ".join(uri for uri, _ in self.schemas)
         return found
@@ -153,13 +148,8 @@ class SchemaOptions:
     ) -> "SchemaOptions":
         """The options that are ``said`` so, with these folders of schemas. What is not said is the
         default. Raises ``ValueError`` for a value that an option cannot have."""
-        found: dict[str, Any] = {
-            name: said[name] for name in ("draft", "order", "whitespace", "integer") if name in said
-        }
-        found |= {name: said[name] for name in ("formats", "unique", "escapes") if name in said}
-        for name in ("max-conj", "max-count", "any-limit"):
-            if name in said:
-                found[name.replace("-", "_")] = int(said[name])
+        found: dict[str, Any] = {name: said[name] for name in _WORDS if name in said}
+        found |= {name.replace("-", "_"): int(said[name]) for name in _NUMBERS if name in said}
         return cls(ascii=said.get("ascii") == "true", schemas=schemas, **found)
 
     @property

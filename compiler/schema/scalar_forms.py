@@ -37,6 +37,9 @@ T = TypeVar("T")
 # Beside an automaton, lengths are narrowed to what takes so many states.
 _MOST_STATES = 100_000
 
+# Beside an automaton lengths of any bound are kept where the product has so many states.
+_MOST_WHOLE = 25_000
+
 # Where states are made while decoding, the most characters that are asked for at least, and states
 # of the automaton beside them.
 _MOST_LEAST, _MOST_BESIDE = 10_000, 2_000
@@ -122,12 +125,15 @@ class ScalarForms:
             return False
         if texts.least > _MOST_LEAST or dfa.states > _MOST_BESIDE:
             return False
-        bound = texts.least if texts.most is None else texts.most
-        return dfa.states * bound > options.lazy_from
+        bound = _bound(texts)
+        return bound > options.longest_copied or dfa.states * bound > options.lazy_from
 
     def _beside(self, dfa: Dfa, texts: Lengths) -> Texts:
         """The texts of an automaton of these lengths, as far as there is room."""
-        longest, room = self.goals.options.longest_copied, _MOST_STATES // dfa.states - 2
+        options, room = self.goals.options, _MOST_STATES // dfa.states - 2
+        longest = options.longest_copied
+        if options.max_count is None and dfa.states * _bound(texts) <= _MOST_WHOLE:
+            return self.texts.meet(dfa, texts)
         if room < longest and texts.least <= room:
             kept = counted(texts, room, self.goals, "the automaton beside it is large")
         else:
@@ -286,6 +292,11 @@ class ScalarForms:
                         seen.add(inner)
                         pending.append(inner)
         return place.refused(TOO_DEEP, NAME_THEM)
+
+
+def _bound(texts: Lengths) -> int:
+    """Up to where characters are counted."""
+    return texts.least if texts.most is None else texts.most
 
 
 def _once(sets: Iterable[tuple[T, ...]]) -> tuple[T, ...]:

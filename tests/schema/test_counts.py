@@ -110,6 +110,19 @@ def test_lengths_beside_a_pattern_are_narrowed_and_noted_by_their_pointer(
     assert "#/propertyNames/maxLength: texts of more" in of_keys.manifest.notes[0]
 
 
+@pytest.mark.parametrize("changes", [{}, {"prewarm": None}, {"engine": "network"}])
+def test_lengths_of_any_bound_stand_beside_a_small_pattern(
+    changes: dict[str, Any], compiler: Compiler, default_tokenizer: Tokenizer
+) -> None:
+    """Nothing is left out, whatever counts them."""
+    schema = {"type": "string", "pattern": "^a+$", "maxLength": 5000}
+    artifact = _compiled(schema, compiler, **changes)
+    assert not any("left out [narrowed]" in note for note in artifact.manifest.notes)
+    for length in (5000, 5001):
+        ids = default_tokenizer.encode(json.dumps("a" * length))
+        assert (length <= 5000) == (artifact.matcher().accept(ids) == len(ids))
+
+
 def test_lengths_are_narrowed_again_beside_a_large_automaton() -> None:
     """By the copies that there are, and then by the room beside it."""
     schema = {"type": "string", "format": "uri", "maxLength": 2048}
