@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
 import typer
 
@@ -66,6 +66,7 @@ Engine = Literal["auto", "dfa", "network", "earley", "greedy"]
 
 # How a grammar reads a text.
 Meaning = Literal["exact", "maximal-munch"]
+LexerOfLark = Literal["contextual"]
 
 
 # How the automaton over canonical token sequences is found.
@@ -247,6 +248,16 @@ class Given(OfLimits, OfSchemas, OfPrecomputing):
             "grammars, and Lark's with %ignore, %llguidance or lazy rules, else exact]",
         ),
     ] = None
+    lexer: Annotated[
+        LexerOfLark | None,
+        typer.Option(
+            "--lexer",
+            rich_help_panel=panels.GRAMMAR,
+            help="contextual: as Lark's LALR parser has it, the lexer reads what the parser's "
+            "state allows, so that a keyword may be read where none can follow; by maximal munch.  "
+            "[default: it reads what the text so far allows]",
+        ),
+    ] = None
     unk: Annotated[
         Unk | None,
         typer.Option(
@@ -339,7 +350,10 @@ class Given(OfLimits, OfSchemas, OfPrecomputing):
     def as_in(self, manifest: "Manifest") -> "Given":
         """For the text of an artifact's grammar, which is read as it was."""
         define = [f"{name}={regex}" for name, regex in manifest.define.items()]
-        return replace(self, dialect=manifest.dialect, start=manifest.start, define=define)
+        lexer = cast("LexerOfLark | None", manifest.lexer or None)
+        return replace(
+            self, dialect=manifest.dialect, start=manifest.start, define=define, lexer=lexer
+        )
 
     def limits(self) -> "Limits":
         """The limits; the clock runs since the command began."""
@@ -382,7 +396,7 @@ class Given(OfLimits, OfSchemas, OfPrecomputing):
 # The options of ``Given``: all, and those that go together.
 _NO_OPTIONS = ("watch", "takes", "said")
 ALL = tuple(field.name for field in fields(Given) if field.name not in _NO_OPTIONS)
-SOURCE = ("dialect", "extended", "start", "define", "include", *SCHEMA)
+SOURCE = ("dialect", "extended", "start", "define", "include", "lexer", *SCHEMA)
 TOKENIZER = ("tokenizer", "no_cache")
 # What an artifact has inside.
 OF_A_GRAMMAR = tuple(

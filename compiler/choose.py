@@ -209,7 +209,8 @@ def over_lexemes(choice: EngineChoice, counts: bool, lazily: bool) -> EngineChoi
 
 def built_lexemes(choice: EngineChoice, options: CompileOptions, *, nests: bool) -> int | None:
     """The most states of terminals that are built by maximal munch; None where all are."""
-    if options.tokenization == CANONICAL or (choice.engine == DFA and not choice.others):
+    needs_dfa = options.tokenization == CANONICAL or (choice.engine == DFA and not choice.others)
+    if needs_dfa or options.lexer is not None:
         return None
     is_any = nests or choice.engine == GREEDY or options.tokenization == ANY
     return thresholds.LARGE_STATES if is_any else thresholds.BUILT_STATES

@@ -74,8 +74,7 @@ WITHOUT_MEMBER = "there is no member: maximal munch leaves no way to the end of 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Automata:
-    """``origins``: the table that both refer to, (rule, start, end) with character offsets.
-    ``dfa`` is minimal."""
+    """``dfa`` is minimal. ``origins``: of both, (rule, start, end) with character offsets."""
 
     nfa: Nfa
     dfa: Dfa
@@ -469,6 +468,7 @@ def _compile_over_lexemes(
     grammar: Grammar, choice: EngineChoice, options: CompileOptions
 ) -> Automaton | MaximalMunchGrammar:
     """A DFA where nothing nests, else the tables over lexemes."""
+    from .lalr.contexts import as_lexer_reads
     from .maximal_munch.lexemes import as_lexed, lexeme_grammar
     from .maximal_munch.lexer_tables import tables_over
     from .maximal_munch.to_dfa import maximal_munch_dfa
@@ -478,7 +478,7 @@ def _compile_over_lexemes(
 
     limits, most = options.limits, built_lexemes(choice, options, nests=recurses(grammar))
     whole = held_over_lexemes(choice, as_lexed(grammar, limits), limits)
-    found = lexeme_grammar(whole, limits, most)
+    found = as_lexer_reads(lexeme_grammar(whole, limits, most), grammar, options)
     with blaming([grammar.start]):
         rules = numbered(found.grammar, limits)
         tables = tables_over(found.lexemes, rules, limits, choice.counted_from)

@@ -53,7 +53,11 @@ def is_of_masks(note: str) -> bool:
 def notes_of(recogniser: Recogniser, options: CompileOptions) -> Iterator[str]:
     """How a grammar is read, where that is no matter of course."""
     if recogniser.choice.semantics == MAXIMAL_MUNCH:
-        yield "read by maximal munch, as Lark and llguidance do; --meaning exact reads it otherwise"
+        if options.lexer is None:
+            known = "Lark and llguidance do; --meaning exact reads it otherwise"
+        else:
+            known = "Lark's LALR parser does, whose states say what the lexer may read"
+        yield f"read by maximal munch, as {known}"
     else:
         yield from (
             f"rule {rule.name!r} is lazy, and this grammar is read without a lexer: text beside it "

@@ -11,9 +11,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Union
 
 from constrain.artifacts.container.manifest import (
+    CONTEXTUAL,
     EARLEY,
     EXACT,
     GREEDY,
+    MAXIMAL_MUNCH,
     MEANINGS,
     NETWORK,
     Manifest,
@@ -73,6 +75,8 @@ class CompileOptions:
     - ``meaning``: its match semantics. ``exact``: each way to cut a text into terminals counts;
       ``maximal-munch``: a lexer cuts it, each lexeme as long as possible. By default
       ``choose.semantics_of`` decides.
+    - ``lexer``: ``contextual`` is Lark's, by maximal munch: it reads what the state of an LALR
+      parser allows, after whatever stack. By default it reads what the text so far allows.
 
     Of what recognises its texts:
 
@@ -122,6 +126,7 @@ class CompileOptions:
     include: tuple[str, ...] = ()
     define: tuple[tuple[str, str], ...] = ()
     meaning: str | None = None
+    lexer: str | None = None
     engine: str = AUTO
     parser: str = AUTO
     max_depth: int | None = None
@@ -148,6 +153,12 @@ class CompileOptions:
             raise ValueError(f"parser must be 'auto', 'network' or 'earley', not {self.parser!r}")
         if self.meaning not in (None, *MEANINGS):
             raise ValueError(f"meaning must be one of {', '.join(MEANINGS)}, not {self.meaning!r}")
+        if self.lexer not in (None, CONTEXTUAL):
+            raise ValueError(f"lexer must be '{CONTEXTUAL}', not {self.lexer!r}")
+        if self.lexer is not None:
+            if self.meaning == EXACT or self.dialect not in (None, "lark"):
+                raise ValueError("the contextual lexer is Lark's, which reads by maximal munch")
+            object.__setattr__(self, "meaning", MAXIMAL_MUNCH)
         if self.method not in METHODS:
             raise ValueError(f"method must be 'auto', 'direct' or 'cartesian', not {self.method!r}")
         for name in ("max_depth", "prewarm", "max_artifact_bytes"):
@@ -271,6 +282,7 @@ def options_of(manifest: Manifest) -> CompileOptions:
             define=tuple(manifest.define.items()),
             schema=SchemaOptions.from_said(said) if said else None,
             meaning=manifest.meaning,
+            lexer=manifest.lexer or None,
             tokenization=manifest.tokenization,
         )
     except ValueError as error:

@@ -11,6 +11,10 @@ T = TypeVar("T")
 EXACT, MAXIMAL_MUNCH = "exact", "maximal-munch"
 MEANINGS = (EXACT, MAXIMAL_MUNCH)
 
+# What a lexer reads: by itself what the text so far allows, or what the state of Lark's LALR parser
+# does.
+CONTEXTUAL = "contextual"
+
 # Kinds of artifacts that callers distinguish: of regular grammars, and of those that may nest, read
 # over bytes or over lexemes. ``kinds.table`` has all.
 TOKEN_DFA, WORD_DFA = "token-dfa", "word-dfa"
@@ -58,7 +62,8 @@ class Manifest:
     the grammar reads a text, ``exact`` or ``maximal-munch``. ``notes``: what the compiler said of
     the grammar, its tokenizer and its options, for people. ``schema``: the options that a JSON
     Schema was read with, as the command line has them; empty where there is none. ``define``: names
-    that the grammar left open, and the regexes that stood for them. ``key``: what a
+    that the grammar left open, and the regexes that stood for them. ``lexer``: ``contextual`` where
+    it reads what the states of Lark's parser allow; else empty. ``key``: what a
     store calls it, a digest of all that its bytes depend on; empty elsewhere.
     """
 
@@ -82,6 +87,7 @@ class Manifest:
     notes: tuple[str, ...] = ()
     schema: dict[str, str] = field(default_factory=dict)
     define: dict[str, str] = field(default_factory=dict)
+    lexer: str = ""
     key: str = ""
 
     @property
@@ -97,7 +103,7 @@ class Manifest:
         value["origins"] = [{"rule": each.rule, "spans": each.spans} for each in self.origins]
         if self.parser is not None:
             value["parser"] = asdict(self.parser)
-        for name in ("parser", "notes", "schema", "define", "key"):
+        for name in ("parser", "notes", "schema", "define", "lexer", "key"):
             if not value[name]:
                 del value[name]
         return value
@@ -134,8 +140,8 @@ class Manifest:
         return cls(**read)
 
 
-# Fields with a default: the exact meaning, no notes, no schema, no definitions, no key.
-_OPTIONAL = frozenset({"meaning", "notes", "schema", "define", "key"})
+# Fields with a default: the exact meaning, no notes, no schema, no definitions, no lexer, no key.
+_OPTIONAL = frozenset({"meaning", "notes", "schema", "define", "lexer", "key"})
 
 
 def _parser(value: object) -> ParserNames | None:

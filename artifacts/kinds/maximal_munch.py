@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
-from ..maximal_munch.check import check_greedy
+from ..maximal_munch.check import REFUSED, check_greedy
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
 from .generations import SharedMachine
@@ -33,6 +33,11 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
 def has_lazy_lexemes(arrays: Arrays) -> bool:
     """Whether states of some lexemes are made while decoding, as their DFAs are too large."""
     return "lazy.lexemes" in arrays
+
+
+def refused_of(arrays: Arrays) -> frozenset[int]:
+    """The lexemes that are read and never end."""
+    return frozenset(arrays[REFUSED].tolist()) if REFUSED in arrays else frozenset()
 
 
 def ranks_of(arrays: Arrays) -> tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.uint8]]:
@@ -83,7 +88,7 @@ class MaximalMunchRuntime(SharedMachine["MaximalMunchMasks"]):
 
             lexer: LexerTables = LazyLexerTables(*given, conjunctions_of(a))
         else:
-            lexer = LexerTables(*given)
+            lexer = LexerTables(*given, refused=refused_of(a))
         return MaximalMunchTables(network_of(self.contents), lexer)
 
     def _following(self, full: "MaximalMunchMasks | None") -> "MaximalMunchMasks":

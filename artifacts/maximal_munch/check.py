@@ -28,6 +28,9 @@ from .lexer import REFUSED_BYTE
 from .parser_transitions import MOST_FRAMES, over_bottom
 from .tables import FIRST_LEXEME
 
+# The lexemes that are read and never end, where there are any.
+REFUSED = "lexer.refused"
+
 _GREEDY = {
     "greedy.block_offsets": ("i8", 1),
     "greedy.blocks": ("u4", 2),
@@ -70,6 +73,9 @@ def check_greedy(manifest: Manifest, arrays: Arrays) -> None:
     if "lexer.shortest" in arrays:
         check_types(arrays, {"lexer.shortest": ("u1", 1)})
         require(len(arrays["lexer.shortest"]) == lexemes, "lexer.shortest")
+    if REFUSED in arrays:
+        check_types(arrays, {REFUSED: ("i4", 1)})
+        require_range(arrays, REFUSED, 0, lexemes)
     check_stacked_dfas(arrays, lexemes, FIRST_LEXEME)
     # Lexemes lie one after the other.
     starts = arrays["lexer.starts"]

@@ -13,7 +13,8 @@ end that is to be as short as possible, nothing else is left in the state:
     allowed {TEXT, TEXT "<f" (shortest)}   {TEXT 1, trigger 1}  -<f->  {trigger 2}
 
 A lexeme may be one only before certain bytes (a look-ahead at its end). Its DFA leads by the others
-to a state that is no end and reads nothing: there the text is ``REFUSED_BYTE``.
+to a state that is no end and reads nothing: there the text is ``REFUSED_BYTE``. So it is where only
+lexemes are left that are read and *refused*: with them nothing ends (``compiler/lalr``).
 
 Source: llguidance, "Optimizing", the lexer; its DFAs are built lazily, these are complete
 (``artifacts/lazy_lexer`` has those that are too large for that).
@@ -66,6 +67,7 @@ class LexerTables:
     uint8 (L,), 1 where the lexeme may stand between any two. ``shortest``: uint8 (L,), 1 where the
     lexeme, and all that was begun beside it, ends as soon as it may; its rank is above those of all
     others, and no text of it begins another. ``texts``: as their author wrote them.
+    ``refused``: what is read beside them and never ends; none where some have no complete DFA.
     ``watch``: bounds how many states a lexer makes of them, which may be exponentially many.
     """
 
@@ -75,6 +77,7 @@ class LexerTables:
     shortest: NDArray[np.uint8]
     texts: Sequence[str]
     watch: Watch = field(default=unwatched, kw_only=True)
+    refused: frozenset[int] = field(default=frozenset(), kw_only=True)
 
     @property
     def is_lazy(self) -> bool:
@@ -120,6 +123,7 @@ class Lexer:
         self._priorities: list[int] = tables.priorities.tolist()
         self._ignored = frozenset(np.flatnonzero(tables.ignored).tolist())
         self._shortest = frozenset(np.flatnonzero(tables.shortest).tolist())
+        self._refused = tables.refused
         self._starts: dict[frozenset[int], int] = {}
         self._sets = list(sets)
         self._numbers = {inner: state for state, inner in enumerate(sets)}
@@ -217,20 +221,23 @@ class Lexer:
         columns = [*map(tuple, steps[:, live].T.tolist())]
         numbers = dict[tuple[int, ...], int]()
         for column in dict.fromkeys(columns):
-            read = [t for t in column if t not in self._refusing]
-            if read:
-                numbers[column] = self._number(self._left(read))
+            left = self._left([t for t in column if t not in self._refusing])
+            if left and not self._refused.issuperset(map(self._owners.__getitem__, left)):
+                numbers[column] = self._number(left)
             else:
-                numbers[column] = REFUSED_BYTE if self._is_refused(state, column) else DEAD
+                is_refused = self._is_refused(state, left, column)
+                numbers[column] = REFUSED_BYTE if is_refused else DEAD
         targets[live] = [*map(numbers.__getitem__, columns)]
         self._table[state] = targets
 
-    def _is_refused(self, state: int, refusing: Iterable[int]) -> bool:
+    def _is_refused(self, state: int, left: Sequence[int], refusing: Iterable[int]) -> bool:
         """Whether what is read where a state ends may not end before a byte, by where that leads
-        the DFAs of all lexemes."""
+        the DFAs of all lexemes, and those that are ``left``, which never end."""
         accept_set = self.accept_of[state]
         owners = {self._owners[inner] for inner in refusing if inner != DEAD}
-        return accept_set != NO_ACCEPT and not owners.isdisjoint(self.accept_sets[accept_set])
+        return accept_set != NO_ACCEPT and (
+            bool(left) or not owners.isdisjoint(self.accept_sets[accept_set])
+        )
 
     def _left(self, inner: Sequence[int]) -> tuple[int, ...]:
         """The DFA states that a set leaves: where the shortest lexemes end, those alone."""
@@ -262,7 +269,9 @@ class Lexer:
     def _accept_set(self, lexemes: Sequence[int]) -> int:
         """The number of what is read where these lexemes may end, at least one."""
         highest = max(self._priorities[lexeme] for lexeme in lexemes)
-        found = frozenset(lexeme for lexeme in lexemes if self._priorities[lexeme] == highest)
+        found = frozenset(i for i in lexemes if self._priorities[i] == highest) - self._refused
+        if not found:
+            return NO_ACCEPT
         number = self._accept_set_numbers.setdefault(found, len(self.accept_sets))
         if number == len(self.accept_sets):
             self.accept_sets.append(found)

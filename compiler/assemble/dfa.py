@@ -143,6 +143,7 @@ def manifest_of(
         if grammar.has_schema
         else {},
         define=dict(request.options.define),
+        lexer=request.options.lexer or "",
     )
 
 

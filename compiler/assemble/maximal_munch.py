@@ -15,6 +15,7 @@ from constrain.artifacts.container.manifest import (
 from constrain.artifacts.lazy_dfa.tables import to_sections
 from constrain.artifacts.lazy_lexer.check import LEXEMES, TERMINALS
 from constrain.artifacts.lazy_lexer.lexer import LazyLexerTables
+from constrain.artifacts.maximal_munch.check import REFUSED
 from constrain.artifacts.maximal_munch.lexer import LexerTables
 
 from ..frontend import MaximalMunchGrammar
@@ -94,6 +95,7 @@ def _lexer(tables: LexerTables) -> Sections:
         "lexer.columns": tables.dfas.columns,
         "lexer.ignored": tables.ignored,
         "lexer.priorities": tables.priorities,
+        **({REFUSED: np.array(sorted(tables.refused), np.int32)} if tables.refused else {}),
         **({"lexer.shortest": tables.shortest} if tables.shortest.any() else {}),
         "lexer.starts": tables.dfas.starts,
         "lexer.table": tables.dfas.table,

@@ -24,6 +24,7 @@ from ..earley.tables import layout
 from ..frontend import MaximalMunchGrammar
 from ..grammar.expand_permutations import in_any_number
 from ..lnf import normalize_without_nullable
+from ..maximal_munch.lexemes import as_written
 from ..maximal_munch.to_dfa import accepts
 from .earley import path_of
 from .report import Status, Verdict, common, position, shortened, without_line_break
@@ -181,7 +182,7 @@ def _waiting(
     wanted = sum(1 << FIRST_LEXEME + lexeme for lexeme in lexemes)
     symbols, names = earley.tables.symbols, {rule.name for rule in grammar.grammar.rules}
     return [
-        [name for name in path_of(earley, item) if name in names]
+        [name for name in as_written(path_of(earley, item), grammar.numbered) if name in names]
         for item in earley.items(len(earley))
         if symbols[item[0]] < 0 and earley.terminals.next_symbols(item[1]) & wanted
     ]

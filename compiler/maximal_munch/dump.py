@@ -14,6 +14,7 @@ def lexemes_text(lexemes: Sequence[Lexeme]) -> str:
         marks = ["string"] * lexeme.is_string + ["ignored"] * lexeme.ignored
         marks += ["never read, as what is ignored matches it"] * lexeme.swallowed
         marks += ["as short as possible"] * lexeme.shortest
+        marks += ["refused"] * lexeme.refused
         marks += ["made while decoding"] * (lexeme.lazily is not None)
         marks += [f"priority {lexeme.priority}"] if lexeme.priority else []
         lines.append(f"  {number} {lexeme.text}" + (f"   ; {', '.join(marks)}" if marks else ""))

@@ -70,7 +70,7 @@ class Lexeme:
     it may end, all that were begun beside it end, too, and are not what was read; no text of it
     begins another. ``lazily``: what it matches if its states are made while decoding; ``dfa`` reads
     the first byte of that alone. ``followed``: what it matches by the byte after it, where that
-    matters.
+    matters. ``refused``: it is read like any other, and no text goes on after it or ends with it.
     """
 
     dfa: Dfa
@@ -83,6 +83,7 @@ class Lexeme:
     shortest: bool = False
     lazily: Operation | None = None
     followed: Followed | None = None
+    refused: bool = False
 
     @property
     def node(self) -> regex.Node:
@@ -195,6 +196,12 @@ def as_lexed(grammar: Grammar, limits: Limits) -> Grammar:
     if not grammar.embedded:
         return grammar
     return replace(weave_ignored(grammar), follows_all=True, embedded=())
+
+
+def as_written(names: Sequence[str], grammar: Grammar) -> tuple[str, ...]:
+    """Names of rules, those of the author in place of those made of them."""
+    authors = {rule.name: rule.within for rule in grammar.rules if rule.within}
+    return tuple(authors.get(name, name) for name in names)
 
 
 class _Numbering:

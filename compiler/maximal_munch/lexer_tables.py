@@ -8,6 +8,7 @@ several at once.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -27,7 +28,7 @@ from ..limits import Effort, Limits, in_force_or
 from ..network.counter_tables import first_symbols
 from ..network.from_tree import MOST_OVERLAPPING, network_of_rules, numbered
 from ..network.tree_rules import Rules
-from .lexemes import Lexeme, lexeme_grammar
+from .lexemes import Lexeme, as_written, lexeme_grammar
 from .open_ends import check_open_ends
 
 
@@ -50,8 +51,10 @@ def lexer_tables(
         np.array([ranks[lexeme.precedence] for lexeme in lexemes], dtype=np.int32),
         np.array([lexeme.ignored for lexeme in lexemes], dtype=np.uint8),
         np.array([lexeme.shortest for lexeme in lexemes], dtype=np.uint8),
-        tuple(lexeme.text for lexeme in lexemes),
+        # Nobody is told of those that no text may go on with.
+        tuple("" if lexeme.refused else lexeme.text for lexeme in lexemes),
         watch=watch,
+        refused=frozenset(i for i, lexeme in enumerate(lexemes) if lexeme.refused),
     )
     lazily = {i: each.lazily for i, each in enumerate(lexemes) if each.lazily is not None}
     if not lazily:
@@ -89,6 +92,7 @@ def tables_over(
         network = network_of_rules(rules, limits, counted_from=counted_from)
     if network.counters is not None and network.counters.last_frame >= MOST_FRAMES:
         network = network_of_rules(rules, limits, counted_from=MOST_FRAMES)
+    network = replace(network, names=as_written(network.names, rules.grammar))
     return MaximalMunchTables(network, lexer_tables(lexemes, limits, network.names[:1]))
 
 

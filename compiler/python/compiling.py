@@ -36,6 +36,7 @@ class Options(TypedDict, total=False):
     include: tuple[str, ...]
     define: tuple[tuple[str, str], ...]
     meaning: str | None
+    lexer: str | None
     engine: str
     parser: str
     max_depth: int | None

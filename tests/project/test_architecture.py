@@ -118,6 +118,7 @@ COMPILER: dict[str, set[str]] = {
     "earley": BASE | {"automata", "lnf"},
     "maximal_munch": BASE
     | {"automata", "earley", "grammar", "lazy_dfa", "lnf", "network", "options", "tokenizers"},
+    "lalr": BASE | {"automata", "earley", "grammar", "maximal_munch", "options"},
     "lazy_dfa": BASE | {"automata", "grammar"},
     "frontend": BASE
     | {
@@ -131,7 +132,7 @@ COMPILER: dict[str, set[str]] = {
         "maximal_munch",
         "network",
     }
-    | {"options"},
+    | {"lalr", "options"},
     "machine": BASE
     | {"assemble", "automata", "choose", "dfa", "dialects", "frontend", "grammar", "lazy_dfa"}
     | {"lnf", "maximal_munch", "network", "options", "schema", "token_ids", "tokenizers"},
@@ -220,7 +221,7 @@ OWNERS = {
     "graphviz": {"drawing"},
     "huggingface_hub": {"tokenizers"},
     "jsonschema_specifications": {"schema"},
-    "lark": {"dialects"},
+    "lark": {"dialects", "lalr"},
     "referencing": {"schema"},
     "regex": {"tokenizers", "automata", "unicode"},
     "tiktoken_ext": {"tokenizers"},

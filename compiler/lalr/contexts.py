@@ -1,0 +1,190 @@
+"""Rules over lexemes that know the states of an LALR parser in which they are read.
+
+    start: "(" start ")" | NAME     ->     start: "(" start' ")" | NAME refused?
+                                           start': "(" start' ")" | NAME
+
+A rule becomes one for each state in which it begins, from which those inside follow; a text of
+lexemes leads an LALR(1) parser to one state. After a lexeme may stand what that state allows, and
+the stack does not always: it is *refused* then. The lexer reads such a lexeme as any other, and
+nothing ends with it. Rules that begin in several states are one where no lexer tells these apart.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TypeAlias
+
+from ..automata import regex_ir as regex
+from ..automata.dfa import DEAD
+from ..diagnostics import CheckError, Diagnostic
+from ..earley.tables import stacked_dfas
+from ..grammar.expand_permutations import expand_permutations
+from ..grammar.tree import Choice, Expr, Grammar, Literal, Pattern, Reference, Rule, Token
+from ..grammar.tree import Sequence as Concatenation
+from ..limits import Limits
+from ..maximal_munch.lexemes import LexemeGrammar
+from ..options import CompileOptions
+from .states import HINT, lalr_states
+
+# Before the number of one of the rules that an author's rule became.
+_STATE = " @"
+
+# A rule and the state in which it begins.
+_Begun: TypeAlias = tuple[str, int]
+
+# What stands in a rule: a lexeme and what is refused after it, or a rule.
+_Part: TypeAlias = tuple[int, frozenset[int]] | _Begun
+
+
+def as_lexer_reads(found: LexemeGrammar, whole: Grammar, options: CompileOptions) -> LexemeGrammar:
+    """The lexemes of a ``whole`` grammar; where the contextual lexer is asked for, with rules that
+    know what the states of Lark's LALR parser allow.
+
+    Raises ``CheckError`` where Lark finds that it is not LALR(1), and where lines are read by an
+    indenter, whose rules are not Lark's; and ``LimitError``.
+    """
+    if options.lexer is None:
+        return found
+    if whole.indentation is not None:
+        message = "the contextual lexer is not known for lines that an indenter reads"
+        raise CheckError(whole.source, [Diagnostic(message, help=HINT)])
+    grammar = expand_permutations(found.grammar, options.limits)
+    return _Contexts(LexemeGrammar(found.lexemes, grammar), options.limits).run()
+
+
+class _Contexts:
+    def __init__(self, found: LexemeGrammar, limits: Limits) -> None:
+        self.lexemes, self.grammar, self.limits = found.lexemes, found.grammar, limits
+        self.states = lalr_states(found.grammar)
+        self._dfas = stacked_dfas([each.dfa for each in found.lexemes], limits)
+        self._hides: dict[tuple[int, int], bool] = {}
+        self._refused: dict[int, frozenset[int]] = {}
+
+    def run(self) -> LexemeGrammar:
+        """The rules by state, and the refused lexemes."""
+        start = self.grammar.start, self.states.start
+        bodies = {start: self._productions(*start)}
+        pending = [*bodies.values()]
+        for body in pending:
+            self.limits.check_resources("the states of the parser", [self.grammar.start])
+            for part in (part for parts in body for part in parts):
+                if not isinstance(part[0], int) and part not in bodies:
+                    pending.append(self._productions(*part))
+                    bodies[part] = pending[-1]
+        return self._written(bodies, _classes(bodies))
+
+    def _productions(self, name: str, begun: int) -> Sequence[Sequence[_Part]]:
+        """What a rule that begins in a state may be."""
+        found = []
+        for production in self.states.productions[name]:
+            parts, state = list[_Part](), begun
+            for symbol in production:
+                after = self.states.moves[state][symbol]
+                if isinstance(symbol, int):
+                    parts.append((symbol, self._refused_in(after)))
+                else:
+                    parts.append((symbol, state))
+                state = after
+            found.append(parts)
+        return found
+
+    def _refused_in(self, state: int) -> frozenset[int]:
+        """The lexemes before which some rule ends in a state, if they hide others that may be read
+        there."""
+        found = self._refused.get(state)
+        if found is None:
+            moves, ended = self.states.moves[state], self.states.ended[state]
+            read = {*self._ignored, *ended, *(each for each in moves if isinstance(each, int))}
+            found = self._refused[state] = frozenset(
+                i
+                for i in ended
+                if i not in self._ignored and any(self._is_hidden(j, i) for j in read if j != i)
+            )
+        return found
+
+    @cached_property
+    def _ignored(self) -> frozenset[int]:
+        return frozenset(i for i, lexeme in enumerate(self.lexemes) if lexeme.ignored)
+
+    def _is_hidden(self, lexeme: int, by: int) -> bool:
+        """Whether a lexer that reads another lexeme, too, reads some text of one no more."""
+        if (lexeme, by) not in self._hides:
+            self._hides[lexeme, by] = self._hidden(lexeme, by)
+        return self._hides[lexeme, by]
+
+    def _hidden(self, lexeme: int, by: int) -> bool:
+        rows, accepting = self._dfas.table, self._dfas.accepting
+        above = self.lexemes[by].precedence > self.lexemes[lexeme].precedence
+        shortest = self.lexemes[by].shortest
+        pending = [(int(self._dfas.starts[lexeme]), int(self._dfas.starts[by]))]
+        seen = set(pending)
+        for one, other in pending:
+            if accepting[one] and (rows[other].any() or (above and accepting[other])):
+                return True
+            if shortest and accepting[other] and rows[one].any():
+                return True
+            for pair in {*zip(rows[one].tolist(), rows[other].tolist(), strict=True)} - seen:
+                seen.add(pair)
+                if DEAD not in pair:
+                    pending.append(pair)
+        return False
+
+    def _written(
+        self, bodies: Mapping[_Begun, Sequence[Sequence[_Part]]], classes: Mapping[_Begun, int]
+    ) -> LexemeGrammar:
+        """The lexemes and the rules, one for each class."""
+        of_lexeme = {r.body.ids[0][0]: r for r in self.grammar.rules if isinstance(r.body, Token)}
+        spans = {rule.name: rule.name_span for rule in self.grammar.rules}
+        lexemes, rules, tokens = [*self.lexemes], [*of_lexeme.values()], [*self.grammar.tokens]
+        uses = {number: Reference(rule.name, rule.span) for number, rule in of_lexeme.items()}
+        refused = dict[int, Reference]()
+        for number in sorted(frozenset().union(*self._refused.values())):
+            last = len(lexemes)
+            token = Token(None, ((last, last),), False, uses[number].span)
+            rules.append(Rule(f"{uses[number].name} refused", token.span, token, token.span))
+            refused[number] = Reference(rules[-1].name, token.span)
+            lexemes.append(replace(lexemes[number], refused=True))
+            tokens.append(token)
+        members: dict[int, _Begun] = {}
+        for begun, number in classes.items():
+            members.setdefault(number, begun)
+        names, counts = dict[int, str](), Counter[str]()
+        for number, (name, _) in members.items():
+            names[number] = name + (f"{_STATE}{counts[name]}" if counts[name] else "")
+            counts[name] += 1
+        for number, begun in members.items():
+            span = spans.get(begun[0], spans[self.grammar.start])
+            options = list[Expr]()
+            for parts in bodies[begun]:
+                rest: Expr = Literal(b"", span)
+                for part in reversed(parts):
+                    if isinstance(part[0], int):
+                        others = [refused[each] for each in sorted(part[1])]
+                        after = Choice((*others, rest), span) if others else rest
+                        rest = Concatenation((uses[part[0]], after), span)
+                    else:
+                        rest = Concatenation((Reference(names[classes[part]], span), rest), span)
+                options.append(rest)
+            body = Choice(tuple(options), span) if options else Pattern(regex.NOTHING, "", span)
+            author = begun[0].partition(" ")[0]
+            rules.append(Rule(names[number], span, body, span, within=author))
+        grammar = replace(self.grammar, rules=tuple(rules), tokens=tuple(tokens))
+        return LexemeGrammar(lexemes, grammar)
+
+
+def _classes(bodies: Mapping[_Begun, Sequence[Sequence[_Part]]]) -> Mapping[_Begun, int]:
+    """By rule and state a number, equal where nothing that is read tells them apart."""
+    found: dict[_Begun, int] = dict.fromkeys(bodies, 0)
+    count = 0
+    while True:
+        numbers: dict[object, int] = {}
+        refined = dict[_Begun, int]()
+        for begun, body in bodies.items():
+            key = tuple(
+                tuple(p if isinstance(p[0], int) else found[p] for p in parts) for parts in body
+            )
+            refined[begun] = numbers.setdefault((begun[0], found[begun], key), len(numbers))
+        if len(numbers) == count:
+            return refined
+        found, count = refined, len(numbers)
