@@ -95,9 +95,7 @@ class DeadEnds:
         self._classes = forbidden.row_class.data
         self._flags = np.zeros(-(-len(forbidden.part) // 32) * 32, dtype=np.bool_)
         self._live: BoundedCache[_Claim, bool] = results.cache()
-        self._decisions: BoundedCache[tuple[Left, Frames, int], NDArray[np.int32]] = (
-            decisions.cache()
-        )
+        self._decisions: BoundedCache[tuple[Place, bytes], NDArray[np.int32]] = decisions.cache()
         # Where a search in whole stacks met too much; each took its whole budget.
         self._too_far: set[_Claim] = set()
         # Whether the last search came to stacks that are not given, or took too much.
@@ -163,13 +161,13 @@ class DeadEnds:
     def _decided(
         self, left: Left, frames: Frames, node: int, effort: _Effort
     ) -> NDArray[np.int32] | None:
-        key = left, frames, node
+        place = left.state, left.pre_state, self.push_all(frames, node)
+        key = place, left.ids.tobytes()
         found = self._decisions.get(key)
         if found is None:
-            place = left.state, left.pre_state, self.push_all(frames, node)
             live = self._sieved(place, left.ids, effort)
             found = _UNDECIDED if live is None else live
-            self._decisions.keep(key, found, ENTRY_BYTES + found.nbytes)
+            self._decisions.keep(key, found, ENTRY_BYTES + left.ids.nbytes + found.nbytes)
         return None if found is _UNDECIDED else found
 
     def _sieved(
