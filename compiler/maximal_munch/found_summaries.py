@@ -8,7 +8,7 @@ and what becomes of the same that is pending, beside many rows, by a frame:
     (row, P) fed g  =  row and (empty, P) fed g
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,8 @@ _Content = tuple[int, int]
 class FoundSummaries:
     """Those of ``masks``, by number. ``rows``: the rows that they name."""
 
-    def __init__(self, masks: MaximalMunchMasks) -> None:
-        self._masks, self._summaries = masks, masks.summaries
+    def __init__(self, masks: MaximalMunchMasks, look: Callable[[], None]) -> None:
+        self._masks, self._summaries, self._look = masks, masks.summaries, look
         self.rows = RowUnions(masks.vocab_size)
         self._decided = masks.summaries.number(Summary(EMPTY, ()))
         self._contents: list[_Content] = []
@@ -124,8 +124,10 @@ class FoundSummaries:
         """What becomes of what is pending by each of some frames, and the row that it adds."""
         found = self._fed_by.get((pending, frames))
         if found is None:
-            feed = self._summaries.feed
-            found = [(frame, self._of_walk(feed(pending, frame))) for frame in sorted(frames)]
+            found = []
+            for frame in sorted(frames):
+                self._look()
+                found.append((frame, self._of_walk(self._summaries.feed(pending, frame))))
             self._fed_by[pending, frames] = found
         return found
 

@@ -31,7 +31,7 @@ _COPIES = 4
 
 # What counted work is made of, some 25 ns each: trie nodes that are met, lexemes that end at them,
 # results, and heads. What is done between two looks at the limits.
-_NODE_WORK, _LEXEME_WORK, _RESULT_WORK, _HEAD_WORK = 6, 500, 400, 48_000
+_NODE_WORK, _LEXEME_WORK, _RESULT_WORK, _HEAD_WORK = 8, 650, 400, 48_000
 _WORK_BETWEEN_LOOKS = 1_000_000
 
 _STAGE = "the masks of the lexemes"
@@ -71,8 +71,17 @@ def precompute(
     limits = (limits or Limits()).started()
     effort = effort or Effort(limits, masks.configurations.heads.tables.names[:1])
     effort.begin(_STAGE, most_work, within)
-    work, walks, is_complete = Worklist(masks), masks.walks, False
-    before = 0
+    walks, is_complete, before = masks.walks, False, 0
+
+    def look() -> None:
+        nonlocal before
+        done = _NODE_WORK * walks.visited + _LEXEME_WORK * walks.parsed
+        done += _RESULT_WORK * work.found.results + _HEAD_WORK * work.visited
+        if done - before >= _WORK_BETWEEN_LOOKS:
+            before, spent = done, done - before
+            effort.spend(spent)
+
+    work = Worklist(masks, look)
     with suppress(Exhausted):
         while not (
             work.is_complete
@@ -82,11 +91,7 @@ def precompute(
             or len(work.found.rows) > most_rows
         ):
             work.step()
-            done = _NODE_WORK * walks.visited + _LEXEME_WORK * walks.parsed
-            done += _RESULT_WORK * work.found.results + _HEAD_WORK * work.visited
-            if done - before >= _WORK_BETWEEN_LOOKS:
-                effort.spend(done - before)
-                before = done
+            look()
         is_complete = work.is_complete
     effort.end()
     return Precomputed(is_complete, work.visited, work.found.tables())

@@ -13,6 +13,7 @@ keywords, of one priority), heads grow with the depth. Whoever goes on with it s
 the rest is computed lazily.
 """
 
+from collections.abc import Callable
 from enum import IntEnum
 from heapq import heappop, heappush
 
@@ -42,11 +43,12 @@ class Worklist:
 
     A task is a summary to be fed, a complete head to be visited, or a head to be made complete,
     each over the frames that can lie below. ``found``: the summaries. ``visited``: how many heads.
-    ``seen``: how many tasks there were, those that wait included.
+    ``seen``: how many tasks there were, those that wait included. ``look``: called where a task
+    has many parts, before each; what it raises ends the task, of which no part is kept.
     """
 
-    def __init__(self, masks: MaximalMunchMasks) -> None:
-        self._runs, self.found = masks.runs, FoundSummaries(masks)
+    def __init__(self, masks: MaximalMunchMasks, look: Callable[[], None]) -> None:
+        self._runs, self.found = masks.runs, FoundSummaries(masks, look)
         parts = masks.configurations
         self._heads, self._lexer, self._transitions = parts.heads, parts.lexer, parts.transitions
         self._below = FramesBelow(self._heads)
