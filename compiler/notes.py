@@ -104,7 +104,7 @@ def of_tokenizer(
 def depth_without_effect(recogniser: Recogniser, options: CompileOptions) -> Iterator[str]:
     """A bound of the nesting where nothing nests."""
     if isinstance(recogniser, Automaton) and options.max_depth is not None and not recogniser.cut:
-        yield f"--max-depth {options.max_depth} changes nothing: no rule of the grammar nests"
+        yield f"--max-depth {options.max_depth} leaves out nothing: no rule of the grammar nests"
 
 
 def _made_when_met(recogniser: Recogniser) -> str:

@@ -137,7 +137,7 @@ def test_an_added_token_between_token_terminals_is_no_text(tmp_path: Path) -> No
             "--precompute none changes nothing: it is about networks",
         ),
         (["--prewarm", "7", "--method", "direct"], "--prewarm 7 changes nothing"),
-        (["--max-depth", "3"], "--max-depth 3 changes nothing: no rule of the grammar nests"),
+        (["--max-depth", "3"], "--max-depth 3 leaves out nothing: no rule of the grammar nests"),
         (["--tokenization", "any", "--method", "direct"], "--method direct changes nothing"),
         (["--unk", "allow"], "--unk changes nothing: only WordPiece"),
         (["--unk", "omit"], "--unk changes nothing: only WordPiece"),
