@@ -27,6 +27,10 @@ from ..pretokenizer.boundary_tables import PretokenizerTables
 from ..pretokenizer.marked_dfa import MarkedDfa
 from .product import Product
 
+# Of larger pre-tokenizer DFAs, as those of whole pre-tokens are, more functions are made than a
+# grammar meets.
+_MOST_STATES = 5_000
+
 # Places of a table, and transitions, that one step may make.
 _STEP = 1 << 20
 
@@ -54,13 +58,29 @@ def joint_functions(
     product: Product, pretokenizer: PretokenizerTables, trie: Trie, max_pairs: int
 ) -> Iterator[JointFunctions]:
     """The functions, in one or more groups of rows, each token in all of them. ``max_pairs``: of a
-    state and its target, that the texts' functions of one group may have."""
+    state and its target, that the functions of one group may have."""
+    if pretokenizer.dfa.states > _MOST_STATES:
+        yield from _of_product(product, trie, max_pairs)
+        return
     width = np.int64(pretokenizer.dfa.states)
     table, columns = product.texts.table, product.texts.classes
     starts = np.flatnonzero(np.bincount(product.byte_state[1:]))
     for texts in token_functions(trie, table, columns, starts, max_pairs, ending_subtrees_of(trie)):
         for pieces in _of_pretokenizer(pretokenizer, trie):
             yield from _Join(texts, pieces, width).over(product, max_pairs)
+
+
+def _of_product(product: Product, trie: Trie, max_pairs: int) -> Iterator[JointFunctions]:
+    """The same by one walk beside the product itself."""
+    # A state of this table is a row; after its first byte a token reads bytes with mark 0.
+    table = 2 * product.table[:, :2].reshape(-1, product.table.shape[2])
+    starts, subtrees = np.arange(2, len(table)), ending_subtrees_of(trie)
+    for found in token_functions(trie, table, product.classes, starts, max_pairs, subtrees):
+        count, order = len(found.offsets) - 1, stable_order(found.sources)
+        owners = np.repeat(np.arange(count, dtype=np.int32), np.diff(found.offsets))[order]
+        rows, states = found.sources[order], found.targets[order] // 2
+        some = found.starts.astype(np.int32)
+        yield JointFunctions(some, found.ids, found.classes, count, rows, owners, states)
 
 
 # By trie: the functions of the pre-tokenizer DFA that was asked for last.

@@ -7,7 +7,6 @@ a path to an accepting one are in it.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,17 +101,17 @@ def build_product(
     begun[dfa.start] = begun.get(dfa.start, 0) | 1 << pretokenizer.start
     live = LiveSets(network, reading, sets, sets.all)
     ends = live.number(of_flags(pretokenizer.final) & sets.all)
-    found = [np.zeros((2, 1), dtype=np.int32)]
-    for state, met in enumerate(reached(network, reading, sets, begun)):
+    found, all_met = [np.zeros((2, 1), dtype=np.int32)], reached(network, reading, sets, begun)
+    check(sum(map(int.bit_count, all_met)))
+    for state, met in enumerate(all_met):
         if met and (both := met & live.of(ends, state)):
             pre_states = np.flatnonzero(sets.flags(both)).astype(np.int32)
             found.append(np.stack([np.full_like(pre_states, state), pre_states]))
     byte_state, pre_state = np.concatenate(found, axis=1)
-    check(len(byte_state))
     numbers = PairNumbers(dfa.states * width)
     numbers.add(byte_state * np.int64(width) + pre_state)
     kind = np.int32 if dfa.states * width <= np.iinfo(np.int32).max else np.int64
-    first: NDArray[Any] = dfa.table[:, dfa.classes[joint]].astype(kind)[:, None] * kind(width)
+    first = dfa.table[:, dfa.classes[joint]][:, None] * np.array(width, dtype=kind)
     second = pretokenizer.table[:, :, tables.classes[joint]]
     table = np.empty((len(byte_state), *second.shape[1:]), dtype=np.int32)
     for low in range(0, len(table), _STRIDE):

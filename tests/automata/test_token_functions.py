@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.automata import random_table, run
 
-from constrain.artifacts.tokens.subtrees import Subtrees
+from constrain.artifacts.tokens.subtrees import Subtrees, ending_subtrees_of
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.automata import token_functions as token_functions_module
@@ -61,13 +61,15 @@ def test_functions_are_those_of_running_each_token(max_pairs: int, takes_subtree
     "regex", [r'"([^"\\]|\\.)*"', "[a-z]+( [a-z]+)*", ".*", "[^a]*", "(é|ê)*", "[a-m]{2,9}x*"]
 )
 def test_subtrees_change_no_function(regex: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where states loop, on ASCII and outside, from the first level on and down to single nodes."""
+    """Where states loop, on ASCII and outside, from the first level on and down to single nodes;
+    tokens begin and end inside characters, too."""
     monkeypatch.setattr(token_functions_module, "_MANY", 1)
     dfa = build_automaton(regex, dialect="regex").dfa.tables(())
     rng = random.Random(regex)
     letters = ["a", "b", "m", "x", " ", '"', "\\", "é", "ê", "漢", "\n", "😀"]
     texts = {"".join(rng.choices(letters, k=rng.randrange(1, 8))).encode() for _ in range(3_000)}
     texts |= {text[rng.randrange(len(text)) :] for text in sorted(texts)[::3]}
+    texts |= {text[: rng.randrange(len(text))] for text in sorted(texts)[::3]}
     tokens = dict(enumerate(sorted(texts | {b"a" * n for n in range(1, 90)} - {b""})))
     trie = Trie.from_vocabulary(Vocabulary.from_tokens(tokens, (), len(tokens)))
     starts = np.arange(1, dfa.states)
@@ -75,7 +77,7 @@ def test_subtrees_change_no_function(regex: str, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(token_functions_module, "_FEW", few)
         plain, fast = (
             next(token_functions(trie, dfa.table, dfa.classes, starts, subtrees=subtrees))
-            for subtrees in (None, Subtrees.of(trie))
+            for subtrees in (None, ending_subtrees_of(trie))
         )
         assert by_token(plain) == by_token(fast)
 

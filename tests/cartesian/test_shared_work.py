@@ -15,6 +15,8 @@ from support.corpus.tokenizer_case import Case
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import walk
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
+from constrain.compiler.cartesian import joint_functions
+from constrain.compiler.cartesian import lift as lift_module
 from constrain.compiler.cartesian.lift import Lift, lift
 from constrain.compiler.cartesian.product import Product, build_product
 from constrain.compiler.cartesian.relevance import Relevance
@@ -186,6 +188,40 @@ def test_the_shortest_text_outside() -> None:
         none += found is None
         assert expected == found
     assert 0 < none < 150
+
+
+@pytest.mark.parametrize("name", ["tiny-bpe-1000", "mistral-v3"])
+def test_rows_in_groups_and_parts(
+    name: str, case: Callable[[str], Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows and transitions are the same where little memory divides the rows into groups, and steps
+    are small; and where the trie is walked beside the product."""
+    found = case(name).tables
+    dfa = build_automaton(r'"([^"\\]|\\["\\]){0,3}"|[0-9]{1,4}', dialect="regex").dfa
+    prefix = found.pretokenizer.prefix
+    dfa = members_behind(dfa, prefix, Limits())[0] if prefix else dfa
+    product = build_product(dfa, found.pretokenizer)
+    whole = lift(product, found.pretokenizer, found.pairs)
+    monkeypatch.setattr(joint_functions, "_STEP", 400)
+    monkeypatch.setattr(lift_module, "_BYTES_OF_PAIR", Limits().memory // 200)
+    parts = lift(product, found.pretokenizer, found.pairs)
+    monkeypatch.setattr(joint_functions, "_MOST_STATES", 0)
+    walked = lift(product, found.pretokenizer, found.pairs)
+    assert len(parts.undecided.bounds) > 3 * len(whole.undecided.bounds)
+    for other in (parts, walked):
+        assert {row: held.tolist() for row, held in whole.rows} == {
+            row: held.tolist() for row, held in other.rows
+        }
+        assert sorted(map(tuple, whole.undecided.each().T.tolist())) == sorted(
+            map(tuple, other.undecided.each().T.tolist())
+        )
+    dead = [
+        sorted(
+            map(tuple, Relevance(product, each, found.pretokenizer, found.pairs).dead().T.tolist())
+        )
+        for each in (whole, parts, walked)
+    ]
+    assert dead[0] == dead[1] == dead[2]
 
 
 def test_equal_rows_share_an_array(tables: TokenizerTables) -> None:
