@@ -66,6 +66,8 @@ class TokenizerTables:
         self.tokenizer = tokenizer
         self.tokens = tokens or token_tables(tokenizer, cache)
         self._cache = cache or Cache(None)
+        # The tables with sentinels that were asked for last, and what they were made for.
+        self.with_sentinels: tuple[tuple[object, ...], TokenizerTables] | None = None
 
     @cached_property
     def _key(self) -> str:

@@ -42,7 +42,7 @@ class SentinelVocabulary(VocabularyTables):
 
     def __init__(self, request: ArtifactRequest[Tokenizer], count: int, prefix: bytes) -> None:
         super().__init__(request.tokenizer)
-        self._request, self._count, self._prefix = request, count, prefix
+        self._without, self._count, self._prefix = request.vocabulary, count, prefix
 
     def vocabulary(self, size: int) -> Vocabulary:
         """The bytes of each token; of all of them, whatever ``size`` is."""
@@ -50,7 +50,7 @@ class SentinelVocabulary(VocabularyTables):
 
     @cached_property
     def _whole(self) -> Vocabulary:
-        return with_sentinels(self._request.vocabulary, self._count, self._prefix)
+        return with_sentinels(self._without, self._count, self._prefix)
 
     @cached_property
     def trie(self) -> Trie:
@@ -107,15 +107,21 @@ def with_sentinels_of(
         raise CheckError(grammar.source, found)
     sentinels = SENTINELS[:count]
     read = bytes(octet for octet, ids in zip(sentinels, terminals, strict=True) if len(ids))
-    tokens = SentinelVocabulary(request, count, prefix)
+    # The same for all grammars of so many terminals.
+    key = request.vocabulary, count, read, request.vocab_size
+    made = tables.with_sentinels
+    if made is None or made[0] != key:
+        tokens = SentinelVocabulary(request, count, prefix)
+        found = SentinelTables(tables, tokens, sentinels, read, request.vocab_size)
+        made = tables.with_sentinels = key, found
+    changed = made[1]
     first = first_sentinel(request.vocab_size)
-    size = tokens.vocabulary(0).size
+    size = changed.tokens.vocabulary(0).size
     base = list(request.tokenizer.base)
     for token_id, octet in enumerate(sentinels, first):
         base[octet] = token_id
     tokenizer = replace(request.tokenizer, base=base, vocab_size=size)
-    changed = SentinelTables(tables, tokens, sentinels, read, request.vocab_size)
-    wanted = replace(request, tokenizer=tokenizer, vocab_size=size, tokens=tokens)
+    wanted = replace(request, tokenizer=tokenizer, vocab_size=size, tokens=changed.tokens)
     return WithSentinels(wanted, changed, terminals, prefix)
 
 

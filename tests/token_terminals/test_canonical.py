@@ -73,6 +73,18 @@ def compiled(engine: str, text: str, case: Case) -> Artifact:
     return load_bytes(made.artifact.to_bytes())
 
 
+def test_tables_of_as_many_terminals_are_made_once(case: Callable[[str], Case]) -> None:
+    """Grammars share them, whatever their texts are; one with other terminals makes its own."""
+    some = case("tiny-bpe-1000")
+    one, two = sorted(some.tokenizer.tokens)[:2]
+    made = []
+    for text in (f"<[{one}]> [a-z]+", f"[0-9]+ <[{two}]>", f"<[{one}]> [a-z]+ <[{two}]>"):
+        compiled("network", f"root ::= {text}", some)
+        assert some.tables.with_sentinels is not None
+        made.append(some.tables.with_sentinels[1])
+    assert made[0] is made[1] is not made[2]
+
+
 @pytest.fixture
 def any_case(case: Callable[[str], Case], small: Callable[[str], Case]) -> Callable[[str], Case]:
     """A small tokenizer or a real one."""
