@@ -113,7 +113,8 @@ def with_sentinels_of(
     if made is None or made[0] != key:
         tokens = SentinelVocabulary(request, count, prefix)
         found = SentinelTables(tables, tokens, sentinels, read, request.vocab_size)
-        made = tables.with_sentinels = key, found
+        made = key, found
+        tables.with_sentinels = made
     changed = made[1]
     first = first_sentinel(request.vocab_size)
     size = changed.tokens.vocabulary(0).size
