@@ -112,8 +112,8 @@ def with_sentinels_of(
     made = tables.with_sentinels
     if made is None or made[0] != key:
         tokens = SentinelVocabulary(request, count, prefix)
-        found = SentinelTables(tables, tokens, sentinels, read, request.vocab_size)
-        made = key, found
+        more = SentinelTables(tables, tokens, sentinels, read, request.vocab_size)
+        made = key, more
         tables.with_sentinels = made
     changed = made[1]
     first = first_sentinel(request.vocab_size)
