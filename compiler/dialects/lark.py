@@ -75,7 +75,7 @@ class LarkBuilder(AttributesBuilder):
         rules = self.with_attributes(self.with_parameters(self.expanded(rules)))
         self.report_operations(rules)
         rules += self.rules_of_schemas(rules)
-        if not self.files:
+        if not (self.files or self.depth):
             rules += self.rules_of_lines(rules)
         self.report_undefined(rules)
         return tuple(with_joined_looks(rules, self.ignored, self.source.text))
@@ -84,7 +84,7 @@ class LarkBuilder(AttributesBuilder):
         """NAME: choice; None for a template, which is kept apart."""
         *head, colon, body = items
         by_type = {token.type: token for token in head if isinstance(token, Token)}
-        name = self.named(by_type["NAME"])
+        name = self.named(by_type.get("NAME") or by_type["GRAMMAR"])
         priority = by_type.get("PRIORITY")
         if priority is not None and name.islower() and not self.has_priorities:
             self.has_priorities = True
@@ -97,7 +97,7 @@ class LarkBuilder(AttributesBuilder):
             name.span,
             body,
             span,
-            terminal=name.isupper(),
+            terminal=name.isupper() and name.type == "NAME",
             priority=int(priority[1:]) if priority else 0,
         )
         if "PARAMETER" in by_type:

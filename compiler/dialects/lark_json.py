@@ -1,11 +1,14 @@
-"""JSON inside Lark's grammars: llguidance's ``%json {…}`` and ``%regex {…}``.
+"""What llguidance has inside Lark's grammars: ``%json {…}``, ``%regex {…}`` and ``%lark {…}``.
 
     answer: %json {"type": "integer"}            the texts of a JSON Schema, in a rule
+    list: %lark { start: /[0-9]+/ ("," start)? } those of another grammar, with names of its own
     QUOTE: %regex {"substring_words": "a b c"}   neighbouring words of a text, the empty text too
 
 The lexer reads the keyword, and the reader of JSON says where the value after it ends. A schema's
 rules are made when all is read: they are those of the dialect ``json-schema``, under names that no
-author can write (``%json 1#/properties/a``), and nothing is ignored inside.
+author can write (``%json 1#/properties/a``), and nothing is ignored inside. So are those of another
+grammar; what that one ignores itself is written into its rules. Grammars of a request, which are
+called ``@name``, are rules of that name.
 """
 
 import re
@@ -14,29 +17,53 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..automata.boolean import substrings
-from ..diagnostics import GrammarError, Source, Span
+from ..diagnostics import Diagnostic, DialectError, GrammarError, Source, Span
 from ..grammar.tree import (
     Embedded,
     Expr,
+    Grammar,
     Literal,
     Reference,
     Rule,
+    Sequence,
     references,
     renamed,
 )
+from ..grammar.weave_ignored import Gaps, weave_ignored
 from ..limits import Limits
 from .builder import EbnfBuilder, Token, pattern_of
 
 if TYPE_CHECKING:
     from ..schema.read import Document, Json
 
-# The names of the rules of all schemas begin so.
-_PREFIX = "%json "
+# The names of the rules of all schemas begin so, and those of all grammars inside.
+_PREFIX, _NESTED = "%json ", "%lark "
+
+# What may hold brackets that are none, and brackets.
+_BRACKETS = re.compile(
+    r'"(?:[^"\\\r\n]|\\.)*+"|/(?![/*])(?:[^/\\\r\n]|\\.)++/|(?://|#)[^\r\n]*|[{}]'
+)
+
+# Grammars inside each other.
+_MOST_NESTED = 20
 
 _WORDS = re.compile(r"\s+|\w+|[^\s\w]+")
 
 _KINDS = ("substring_words", "substring_chunks", "substring_chars")
 _ONE_KIND = "a structured regex has one key: substring_words, substring_chunks or substring_chars"
+
+
+class _Behind(Gaps):
+    """Ignored text stands behind each terminal: in llguidance a grammar inside begins with none."""
+
+    def before(self, terminal: Expr) -> Expr:
+        """A terminal and what may stand behind it."""
+        return Sequence((terminal, self.any), terminal.span)
+
+    @property
+    def last(self) -> Expr:
+        """Nothing more."""
+        return Literal(b"", self.place)
 
 
 class JsonBuilder(EbnfBuilder):
@@ -48,11 +75,15 @@ class JsonBuilder(EbnfBuilder):
         self.documents: dict[int, Document] = {}
         # Of each schema: the name of its rule, and where its keyword stands.
         self.schemas: dict[str, int] = {}
+        # Of each grammar inside: its place with its keyword. How many grammars are around this one.
+        self.grammars: dict[str, Span] = {}
+        self.depth = 0
 
     @property
     def extents(self) -> Mapping[str, Callable[[int, int], int]]:
         """Where tokens end whose end no regex finds."""
-        return {"JSON": self._end_of_json, "STRUCTURED": self._end_of_json}
+        ends = dict.fromkeys(("JSON", "STRUCTURED"), self._end_of_json)
+        return {**ends, "NESTED": self._end_of_grammar}
 
     def _end_of_json(self, begin: int, end: int) -> int:
         """The place after the value, whose keyword stands from ``begin`` to ``end``. Raises
@@ -62,6 +93,29 @@ class JsonBuilder(EbnfBuilder):
         found = read_value(self.source, end, self.limits)
         self.documents[begin] = found
         return found.spans[""].end
+
+    def _end_of_grammar(self, begin: int, end: int) -> int:
+        """The place after the brackets. Raises ``DialectError``."""
+        depth = 0
+        for found in _BRACKETS.finditer(self.source.text, end):
+            depth += {"{": 1, "}": -1}.get(found[0], 0)
+            if depth <= 0:
+                break
+        else:
+            depth = 1
+        if depth or self.source.text[end : found.end()].lstrip()[:1] != "{":
+            message = "a grammar in brackets stands after %lark: %lark { start: … }"
+            raise DialectError(self.source, [Diagnostic(message, Span(begin, end))])
+        return found.end()
+
+    def nested(self, items: list[Token]) -> Expr:
+        """%lark {…}"""
+        span = items[0].span
+        name = f"{_NESTED}{len(self.grammars) + 1}"
+        self.grammars[name] = span
+        # It is llguidance's, which follows all lexemes.
+        self.follows_all = True
+        return Reference(name, span)
 
     def json(self, items: list[Token]) -> Expr:
         """%json {…}"""
@@ -119,12 +173,50 @@ class JsonBuilder(EbnfBuilder):
                 found += self._rules_of_schema(name, place)
             except GrammarError as error:
                 self.diagnostics += error.diagnostics
+        for name, span in self.grammars.items():
+            try:
+                found += self._rules_of_grammar(name, span)
+            except GrammarError as error:
+                self.diagnostics += error.diagnostics
         return found
 
     def _report_inside(self, body: Expr, where: str, hint: str) -> None:
         for use in references(body):
             if use.name in self.schemas:
                 self.report(f"a JSON Schema is no part of {where}", use.span, hint)
+            elif use.name in self.grammars:
+                self.report(f"a grammar is no part of {where}", use.span, hint)
+
+    def _rules_of_grammar(self, name: str, span: Span) -> list[Rule]:
+        from .parse import parse
+
+        if self.depth == _MOST_NESTED:
+            message = f"more than {_MOST_NESTED} grammars stand inside each other"
+            raise DialectError(self.source, [Diagnostic(message, span)])
+        text = self.source.text
+        begin = text.index("{", span.start) + 1
+        # Places are those of this text.
+        before = re.sub(r"[^\r\n]", " ", text[:begin])
+        source = replace(self.source, text=before + text[begin : span.end - 1])
+        other = type(self)(source, self.limits)
+        other.schema, other.given, other.depth = self.schema, self.given, self.depth + 1
+        other.import_folder, other.import_root = self.import_folder, self.import_root
+        other.include = self.include
+        rules = parse(other)
+        if all(rule.name != "start" for rule in rules):
+            message = "there is no rule 'start' in this grammar"
+            raise DialectError(source, [Diagnostic(message, span)])
+        ignored, embedded = tuple(other.ignored), tuple(other.embedded)
+        whole = Grammar(source, rules, "start", (), ignored, embedded=embedded)
+        woven = weave_ignored(whole, _Behind(whole) if whole.ignored else None)
+        names = {r.name: f"{name} {r.name}" for r in woven.rules if not r.name.startswith("@")}
+        inside = [renamed(rule, names) for rule in woven.rules]
+        own = Rule(name, span, Reference(names[woven.start], span), span)
+        place = Span(begin - 1, span.end)
+        keyword = text[span.start : span.end]
+        self.embedded.append(Embedded(name, keyword, place, frozenset([name, *names.values()])))
+        self.notes += other.notes
+        return [own, *inside]
 
     def _rules_of_schema(self, name: str, place: int) -> list[Rule]:
         from ..schema import SchemaOptions

@@ -70,8 +70,6 @@ HINTS: dict[str, str] = {
 
 _LLGUIDANCE = re.compile(r"^[ \t]*%llguidance\b", re.MULTILINE)
 
-_NOT_SUPPORTED = "this is not supported: write what it stands for as rules"
-
 # Regexes of what people write by mistake, what to call it (by default the text itself), and a
 # help line.
 MISTAKES: tuple[tuple[str, str, str], ...] = (
@@ -87,11 +85,10 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
         "regex without an end",
         r"it ends with /; write \/ for '/'",
     ),
-    (r"%lark\b", "", _NOT_SUPPORTED),
     (r"%llguidance\b", "options in %llguidance", "only the empty %llguidance {} is supported"),
     (r"%\w*", "", "the statements are %ignore, %import and %declare"),
     (r"\.[A-Za-z]\w*", "", "a priority is a whole number, as in name.2"),
-    ("@", "", "other grammars cannot be referred to: write the rules here"),
+    ("@", "", "a grammar of a request is called @name"),
     ("'", "", 'strings stand in double quotes: "…"'),
     (";", "", "rules do not end with ';' here: a line break ends a rule"),
     (":?:?=", "", "a rule is written name: …"),
@@ -383,7 +380,7 @@ class StatementsBuilder(JsonBuilder):
     def report_undefined(self, rules: list[Rule]) -> None:
         """Names that nothing here defines, but something elsewhere would. Of a file that is
         imported those count that are used in the end."""
-        if self.files:
+        if self.files or self.depth:
             return
         defined = {rule.name for rule in rules} | self.elsewhere | {*self.given}
         for body in [*(rule.body for rule in rules), *self.ignored]:
@@ -399,6 +396,9 @@ class StatementsBuilder(JsonBuilder):
                 elif expr.name in COMMON:
                     message = f"terminal {expr.name!r} is not defined"
                     hint = f"write %import common.{expr.name}"
+                elif expr.name.startswith("@"):
+                    message = f"there is no grammar {expr.name}"
+                    hint = "a request with several grammars has their names"
                 else:
                     continue
                 defined.add(expr.name)
@@ -406,7 +406,8 @@ class StatementsBuilder(JsonBuilder):
 
     def named(self, token: Token) -> Token:
         """A name, whose case says whether it is a rule's or a terminal's."""
-        if not token.islower() and not token.isupper() and token not in self.mixed:
+        is_mixed = token.type == "NAME" and not (token.islower() or token.isupper())
+        if is_mixed and token not in self.mixed:
             self.mixed.add(str(token))
             hint = "lower case names a rule, upper case a terminal"
             self.report(f"the name {str(token)!r} mixes cases", token.span, hint)

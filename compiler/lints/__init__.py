@@ -117,7 +117,8 @@ def lint(
     found += unseparated_words(grammar)
     found += added_tokens(grammar, added or {})
     for each in grammar.embedded:
-        found += _of_embedded(grammar, each, limits)
+        if each.text.startswith("%json"):
+            found += _of_embedded(grammar, each, limits)
     if defined:
         found += unproductive(grammar)
         resolved = _resolved(replace(grammar, ignored=()), limits)

@@ -8,6 +8,7 @@ Fields are those of OpenAI's APIs, of vLLM's ``structured_outputs``, of SGLang's
 and of Ollama's ``format``. What would not be enforced is refused by its name.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -47,6 +48,16 @@ _FOREIGN = {
     "functions": "tools",
     "function_call": "tool_choice",
 }
+
+
+def _one_of_list(value: Json, pointer: str) -> tuple[str, Json]:
+    """What a grammar of several is, ``lark_grammar`` or ``json_schema``, and that."""
+    only(object_of(value, pointer), ("name", "lark_grammar", "json_schema"), pointer)
+    said = {k: v for k, v in value.items() if v is not None and k != "name"}
+    if len(said) != 1:
+        raise RequestError(pointer, "there must be a lark_grammar or a json_schema")
+    ((kind, inner),) = said.items()
+    return kind, inner
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,23 +370,29 @@ class _Reader:
         return self._request("grammar", read[0], text, pointer)
 
     def _listed_grammar(self, text: str, pointer: str) -> Request:
-        """``{"grammars": [{"lark_grammar": …}]}``, or a ``json_schema`` there."""
+        """``{"grammars": [{"lark_grammar": …}]}``, or a ``json_schema`` there; those after the
+        first are called by their names, as ``@name``."""
         value = value_of(text, pointer)
         only(object_of(value, pointer), ("grammars",), pointer)
-        found = list(listed(value.get("grammars"), f"{pointer}/grammars"))
-        pointer = f"{pointer}/grammars/0"
-        if len(found) != 1:
-            message = "there must be one grammar, for others are not known by their names"
-            raise RequestError(pointer, message)
-        only(object_of(found[0], pointer), ("name", "lark_grammar", "json_schema"), pointer)
-        said = {k: v for k, v in found[0].items() if v is not None and k != "name"}
-        if len(said) != 1:
-            raise RequestError(pointer, "there must be a lark_grammar or a json_schema")
-        ((kind, inner),) = said.items()
+        found = [*listed(value.get("grammars"), pointer := f"{pointer}/grammars")]
+        places = [f"{pointer}/{number}" for number in range(len(found))]
+        if not found:
+            raise RequestError(pointer, "there must be a grammar")
+        parts = list(map(_one_of_list, found, places))
+        kind, inner = parts[0]
         if kind == "json_schema":
-            return self._schema(inner, f"{pointer}/{kind}")
-        inner = string(inner, f"{pointer}/{kind}")
-        return self._request("grammar", "lark", inner, f"{pointer}/{kind}")
+            return self._schema(inner, f"{places[0]}/{kind}")
+        text = string(inner, f"{places[0]}/{kind}")
+        for each, (other, inner), place in zip(found[1:], parts[1:], places[1:], strict=True):
+            name = string(each.get("name"), f"{place}/name")
+            if not re.fullmatch("[A-Za-z_0-9-]+", name):
+                raise RequestError(f"{place}/name", f"{name!r} cannot be called as @name")
+            if other == "json_schema":
+                schema = inner if isinstance(inner, str) else json_text(inner, f"{place}/{other}")
+                text += f"\n@{name}: %json {schema}"
+            else:
+                text += f"\n@{name}: %lark {{\n{string(inner, f'{place}/{other}')}\n}}"
+        return self._request("grammar", "lark", text, f"{places[0]}/{kind}")
 
     def _written(self, value: Json, pointer: str) -> Request:
         """A grammar as OpenAI's custom tools have it, or as Fireworks does."""

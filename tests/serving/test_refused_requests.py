@@ -50,10 +50,10 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
         "/regex",
         "say tool_choice none",
     ),
-    "two grammars of a list": (
+    "a grammar of a list without a name": (
         {"grammar": '{"grammars": [{"lark_grammar": "start: \\"a\\""}, {"json_schema": {}}]}'},
-        "/grammar/grammars/0",
-        "there must be one grammar",
+        "/grammar/grammars/1/name",
+        "this must be a string",
     ),
     "a choice without tools": ({"tool_choice": "required"}, "/tool_choice", "there are no tools"),
     "no choices": (
