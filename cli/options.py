@@ -199,8 +199,8 @@ class Given(OfLimits, OfSchemas, OfPrecomputing):
             "--include",
             metavar="DIR",
             rich_help_panel=panels.GRAMMAR,
-            help="Where Lark's grammars find what they import, if it is not beside them; may be "
-            "repeated.",
+            help="Where grammars of Lark and ANTLR find what they import, if it is not beside "
+            "them; may be repeated.",
         ),
     ] = None
     tokenization: Annotated[
@@ -384,7 +384,7 @@ class Given(OfLimits, OfSchemas, OfPrecomputing):
         said |= {"is_guessed": self.guesses(path), "define": self.definitions()}
         said |= {"include": tuple(self.include or ())}
         said |= {"schema": self.schema_options(said["dialect"], path)}
-        said |= {"imports": beside(path)} if said["dialect"] == "lark" else {}
+        said |= {"imports": beside(path)} if said["dialect"] in ("lark", "antlr") else {}
         chosen = {name: value for name, value in said.items() if name in named}
         return CompileOptions(
             limits=limits or self.limits(),

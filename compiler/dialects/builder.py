@@ -14,6 +14,7 @@ Undoing escapes moves characters; ``Unescaped.origins`` says for every resulting
 began in the source, so that a caret still points at it.
 """
 
+import os
 import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +22,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
+
+from constrain.artifacts.container.regular import regular
 
 from ..automata import regex_ir as regex
 from ..diagnostics import Diagnostic, Edit, Fix, Source, Span
@@ -37,7 +40,7 @@ from ..grammar.tree import (
     Rule,
 )
 from ..grammar.tree import Sequence as SequenceNode
-from ..limits import Limits
+from ..limits import MOST_GRAMMAR_BYTES, Limits
 from ..regexes.classes import is_scalar as is_scalar
 from ..regexes.lexer import HEX_DIGITS as HEX_DIGITS
 from ..regexes.lexer import QUANTITIES as QUANTITIES
@@ -190,6 +193,10 @@ def token_of(kind: str, text: str, start: int, end: int) -> Token:
 Item: TypeAlias = Token | Expr
 
 
+# Files that import each other in a row: each is read inside the one before.
+_MOST_FILES_DEEP = 20
+
+
 class Builder:
     """Base of the builders; ``grammar_file`` stands beside this file.
 
@@ -245,6 +252,8 @@ class Builder:
         self.import_folder: Path | None = None
         self.import_root: Path | None = None
         self.include: tuple[str, ...] = ()
+        # The files that are being imported, from the first, by their real paths.
+        self.files: tuple[str, ...] = ()
         # All tokens that are read, where somebody wants them.
         self.read: list[Token] | None = None
         # Groups leave no node after, so a rule that nothing ends asks where the last one ended.
@@ -290,6 +299,33 @@ class Builder:
     def report(self, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
         """Note something wrong and go on."""
         self.diagnostics.append(Diagnostic(message, span, help))
+
+    def opened(self, file: Path, root: Path, span: Span) -> Self | None:
+        """The builder of a file below ``root`` that is imported; None if it cannot be read, which
+        is reported."""
+        real = os.path.realpath(file)
+        if real in self.files:
+            self.report(f"{file.name} imports itself, by way of others or not", span)
+            return None
+        if len(self.files) == _MOST_FILES_DEEP:
+            self.report(f"more than {_MOST_FILES_DEEP} files import each other in a row", span)
+            return None
+        try:
+            with regular(file, below=root).open("rb") as stream:
+                data = stream.read(MOST_GRAMMAR_BYTES + 1)
+            text = data.decode("utf-8").removeprefix("\ufeff")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            self.report(f"{file} cannot be read: {reason}", span)
+            return None
+        if len(data) > MOST_GRAMMAR_BYTES:
+            most = f"more than {MOST_GRAMMAR_BYTES:,} bytes, the most that a grammar has"
+            self.report(f"{file} cannot be read: it has {most}", span)
+            return None
+        other = type(self)(Source(text, str(file), self.source.dialect), self.limits)
+        other.import_folder, other.files = file.parent, (*self.files, real)
+        other.import_root, other.include = root, self.include
+        return other
 
     def report_redefinitions(self, rules: Sequence[Rule]) -> None:
         """Note every rule whose name an earlier one has."""

@@ -5,15 +5,12 @@ statements and names, and the tables that say what messages call tokens and how 
 mistakes.
 """
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from constrain.artifacts.container.regular import regular
 
 from ..diagnostics import Diagnostic, Edit, Fix, Source, Span, closest
 from ..grammar.tree import (
@@ -24,7 +21,7 @@ from ..grammar.tree import (
     renamed,
     walk,
 )
-from ..limits import MOST_GRAMMAR_BYTES, Limits
+from ..limits import Limits
 from .builder import USUAL_TOKENS, Token, Unescaped, nothing_at, pattern_of, token_of
 from .lark_json import JsonBuilder
 from .lark_library import COMMON, LIBRARIES, library_folder
@@ -98,9 +95,6 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
 )
 
 
-# Files that import each other in a row: each is read inside the one before.
-_MOST_FILES_DEEP = 20
-
 # Names that a file has not, for which similar ones are looked up.
 _MOST_SUGGESTIONS = 50
 
@@ -151,8 +145,6 @@ class StatementsBuilder(JsonBuilder):
         self.imported: set[tuple[str, str]] = set()
         self.mixed: set[str] = set()
         self.elsewhere: set[str] = set()
-        # The files that are being imported, from the first, by their real paths.
-        self.files: tuple[str, ...] = ()
         # Those that were, by path; the builders of all files have it in common.
         self.known_files: dict[Path, _File] = {}
         self._unknown = 0
@@ -290,28 +282,9 @@ class StatementsBuilder(JsonBuilder):
         the errors of that file."""
         from .parse import parse
 
-        real = os.path.realpath(file)
-        if real in self.files:
-            self.report(f"{file.name} imports itself, by way of others or not", span)
+        other = self.opened(file, root, span)
+        if other is None:
             return None
-        if len(self.files) == _MOST_FILES_DEEP:
-            self.report(f"more than {_MOST_FILES_DEEP} files import each other in a row", span)
-            return None
-        try:
-            with regular(file, below=root).open("rb") as stream:
-                data = stream.read(MOST_GRAMMAR_BYTES + 1)
-            text = data.decode("utf-8").removeprefix("\ufeff")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-            self.report(f"{file} cannot be read: {reason}", span)
-            return None
-        if len(data) > MOST_GRAMMAR_BYTES:
-            most = f"more than {MOST_GRAMMAR_BYTES:,} bytes, the most that a grammar has"
-            self.report(f"{file} cannot be read: it has {most}", span)
-            return None
-        other = type(self)(Source(text, str(file), self.source.dialect), self.limits)
-        other.import_folder, other.files = file.parent, (*self.files, real)
-        other.import_root, other.include = root, self.include
         other.known_files = self.known_files
         rules = {rule.name: rule for rule in parse(other)}
         return _File(rules, frozenset(other.declared), bool(other.embedded))

@@ -49,7 +49,8 @@ def artifact_key(
             [uri, _files(Path(folder))] for uri, folder in options.schema.schemas
         ]
     folders = [*options.include, *([] if options.imports is None else [options.imports])]
-    said["imports"] = [_files(Path(folder), "*.lark") for folder in folders if "%import" in text]
+    suffix, keyword = ("*.g4", "") if options.dialect == "antlr" else ("*.lark", "%import")
+    said["imports"] = [_files(Path(folder), suffix) for folder in folders if keyword in text]
     del said["include"]
     if tokenizer is None or isinstance(tokenizer, str | PathLike):
         tokenizer = load_tokenizer(tokenizer)

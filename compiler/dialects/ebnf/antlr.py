@@ -6,12 +6,14 @@
 
 It is read by maximal munch. ANTLR's lexer reads all terminals everywhere, and the one here those
 that the parser allows, as a note says. Labels, actions and associativity say nothing of texts; what
-does and is not read is refused by name: predicates, modes, imports, sets of tokens.
+does and is not read is refused by name: predicates, modes, sets of tokens. What is imported, and
+the tokens of ``tokenVocab``, are in files beside this one or in a folder of ``--include``.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 from ...automata import regex_ir as ir
@@ -28,6 +30,7 @@ from ...grammar.tree import (
     Sequence,
     children,
     references,
+    renamed,
     walk,
 )
 from ..builder import (
@@ -42,12 +45,15 @@ from ..builder import (
     unescape,
 )
 from ..characters import either_case
+from ..parse import parse
 from ..regex import parse_pattern
 
 _END = "EOF"
 
 # What code may have that hides a brace.
 _IN_CODE = re.compile(r"""[{}]|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*[\s\S]*?\*/""")
+
+_VOCABULARY = re.compile(r"\btokenVocab\s*=\s*(\w+)")
 
 _EITHER_CASE = re.compile(r"caseInsensitive\s*=\s*true\b")
 
@@ -97,6 +103,8 @@ class AntlrBuilder(EbnfBuilder):
         self._fragments: set[str] = set()
         self._skipped: set[str] = set()
         self._dropped: set[str] = set()
+        # Grammars whose rules are wanted, by name, and where that is said.
+        self._wanted: dict[str, Token] = {}
         # Those of parsers match the same texts as others, those of terminals are lazy.
         self._lazy: dict[int, Repetition] = {}
         # Of the rule that is read: the words of its commands, and the alternatives that have some.
@@ -123,6 +131,11 @@ class AntlrBuilder(EbnfBuilder):
         """All rules, those of the parser first; of terminals the first has the highest priority."""
         rules = [item for item in items if isinstance(item, Rule)]
         self.report_redefinitions(rules)
+        known = {rule.name for rule in rules}
+        for name, place in self._wanted.items():
+            imported = [rule for rule in self._imported(name, place) if rule.name not in known]
+            rules += imported
+            known.update(rule.name for rule in imported)
         parser = [rule for rule in rules if not rule.terminal]
         lexer = [rule for rule in rules if rule.terminal]
         unseen = self._fragments | self._skipped
@@ -140,6 +153,29 @@ class AntlrBuilder(EbnfBuilder):
             said += f"; left out: {', '.join(sorted(self._dropped))}"
         self.notes.append(Diagnostic(f"{READ_AS} ANTLR: {said}"))
         return tuple(found)
+
+    def _imported(self, name: str, place: Token) -> Iterable[Rule]:
+        """The rules of another grammar, which stand where it is named. None where no folder has it:
+        imports are reported, and tokens are left open."""
+        folders = [(f, f) for f in map(Path, self.include)]
+        if self.import_folder is not None and self.import_root is not None:
+            folders.insert(0, (self.import_folder, self.import_root))
+        places = ((folder / f"{name}.g4", root) for folder, root in folders)
+        found = next((each for each in places if each[0].exists()), None)
+        if found is None:
+            if place.type == "NAME":
+                hint = f"--include DIR says where {name}.g4 is"
+                self.report(f"no folder has the grammar {name}", place.span, hint)
+            return ()
+        other = self.opened(*found, place.span)
+        if other is None:
+            return ()
+        rules = parse(other)
+        self._fragments |= other._fragments
+        self._skipped |= other._skipped
+        self._dropped |= other._dropped
+        same, span = {rule.name: rule.name for rule in rules}, place.span
+        return [replace(renamed(r, same, span), span=span, name_span=span) for r in rules]
 
     def _of_parser(self, rule: Rule, names: Mapping[object, str], *, may_end: bool) -> Rule:
         """The rule, with the terminals that its texts are; EOF is the end of a rule that no other
@@ -192,14 +228,16 @@ class AntlrBuilder(EbnfBuilder):
     # --- declarations
 
     def declaration(self, items: list[Token]) -> None:
-        """grammar NAME; and import NAME;"""
+        """grammar NAME; and import NAME, …;"""
         if items[0].type == "IMPORT":
-            self.report("imports are not read", items[0].span, "write what is imported here")
+            self._wanted |= {str(item): item for item in items[1:] if item.type == "NAME"}
 
     def braces(self, items: list[Token]) -> None:
         """options { … }, tokens { … } and @name { … }, which say nothing more here."""
         if items[0].type == "AT":
             self._dropped.add("code")
+        elif items[0].type == "OPTIONS" and (found := _VOCABULARY.search(items[1])):
+            self._wanted[found[1]] = items[1]
 
     def mode(self, items: list[Token]) -> None:
         """mode NAME;"""

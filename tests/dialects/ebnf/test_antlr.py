@@ -9,6 +9,7 @@ ANTLR's lexer reads all tokens everywhere, and this one what the parser allows: 
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,7 +80,7 @@ REFUSED = {
     "mode": ("r : A ; A : 'a' ; mode M ; B : 'b' ;", "modes of the lexer are not read"),
     "push": ("r : A ; A : 'a' -> pushMode(M) ;", "the command pushMode of a lexer is not read"),
     "type": ("r : A ; A : 'a' -> type(B) ;", "the command type of a lexer is not read"),
-    "import": ("import X; r : 'a' ;", "imports are not read"),
+    "import": ("import X; r : 'a' ;", "no folder has the grammar X"),
     "tokens": ("r : ~A ; A : 'a' ;", "'~' of what is no set of characters"),
     "set": ("r : [a-z] ;", "a set of characters in a rule of the parser"),
     "any": ("r : . ;", "a set of characters in a rule of the parser"),
@@ -127,6 +128,41 @@ def test_written_as_lark_the_language_is_the_same(name: str) -> None:
     text = convert(grammar, "lark", options).text
 
     assert are_equal(language(PAIRS[name][0], "antlr"), language(text, "lark")), text
+
+
+LEXER = "lexer grammar L; NAME : [a-z]+ ; KEY : 'if' ; END : ';' ; WS : ' ' -> skip ;"
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize(
+    ("head", "others"),
+    [
+        ("parser grammar G; options { tokenVocab=L; }", {"L": LEXER}),
+        ("grammar G; import L, P; KEY : 'if' ;", {"L": LEXER, "P": "parser grammar P; s : KEY ;"}),
+        ("grammar G; import P;", {"P": "grammar P; import L;", "L": LEXER}),
+    ],
+)
+def test_other_files_are_imported(
+    head: str, others: dict[str, str], inside: bool, tmp_path: Path
+) -> None:
+    """Beside the grammar, or from a folder that is included."""
+    for name, text in others.items():
+        (tmp_path / f"{name}.g4").write_text(text)
+    folders: dict[str, Any] = {"include": (str(tmp_path),)} if inside else {"imports": tmp_path}
+    found = build_engine(f"{head} r : (NAME ';' | KEY)+ EOF ;", dialect="antlr", **folders)
+    assert isinstance(found, Automaton)
+    members = ["a;", "a ; b;", "ifs;", "if;"]
+    # What comes first here counts first.
+    expected = [True, True, True, "KEY :" not in head]
+    assert expected == [found.dfa.accepts(text.encode()) for text in members]
+
+
+def test_a_grammar_that_imports_itself_is_refused(tmp_path: Path) -> None:
+    """By way of others, too."""
+    (tmp_path / "A.g4").write_text("grammar A; import B; a : 'a' ;")
+    (tmp_path / "B.g4").write_text("grammar B; import A; b : 'b' ;")
+    with pytest.raises(GrammarError, match="imports itself"):
+        build_engine("grammar G; import A; r : a ;", dialect="antlr", imports=str(tmp_path))
 
 
 @pytest.mark.parametrize("name", REFUSED)
