@@ -375,6 +375,10 @@ class Given(OfLimits, OfSchemas, OfPrecomputing):
             raise UsageError(f"--precompute takes the place of {older}: say one of them")
         if self.max_depth is not None and self.engine not in (None, "auto", "dfa"):
             raise UsageError(f"--max-depth makes a DFA, and --engine says {self.engine}")
+        if self.lexer and self.meaning == "exact":
+            raise UsageError("--lexer contextual is for --meaning maximal-munch")
+        if self.lexer and dialect_for(path, self.dialect, self.extended) != "lark":
+            raise UsageError(f"--lexer contextual is Lark's, and {visible(path)} is not")
         named = {field.name for field in fields(CompileOptions)}
         said = {field.name: getattr(self, field.name) for field in fields(self)}
         said |= {"prewarm": 0} if self.lazy else {}

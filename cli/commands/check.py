@@ -267,6 +267,7 @@ def _findings(
     from constrain.compiler.lints import NOTES, lint, of_notes
     from constrain.compiler.lnf import check_members
     from constrain.compiler.lnf.empty_patterns import without_exceptions
+    from constrain.compiler.pipeline import build_engine
     from constrain.compiler.schema.notes import SPELLINGS
 
     errors: GrammarError | None = None
@@ -301,6 +302,9 @@ def _findings(
                 with blaming(grammar.longest_rule()):
                     whole = without_exceptions(in_one_order(grammar), limits, is_lexed=is_lexed)
                     check_members(whole, limits)
+                if given.lexer is not None:
+                    # Which asks whether Lark has a parser.
+                    build_engine(text, given.compile_options(path, limits), name=path)
             except LimitError as error:
                 # Copies that are never made are not checked one by one.
                 wanted = given.compile_options(path, limits)

@@ -211,3 +211,31 @@ def test_lark_keeps_what_decides_its_meaning(tmp_path: Path, capsysbinary: Captu
     for text in ('%llguidance {}\nstart: "a"i\n', 'start: "a"i\n%ignore " "\n'):
         path.write_text(text, encoding="utf-8")
         assert (0, text) == called(capsysbinary, "convert", str(path), "--to", "lark")[:2]
+
+
+def test_the_contextual_lexer_of_lark(tmp_path: Path, capsysbinary: Captured) -> None:
+    """It is an option of how a grammar is read, for Lark's grammars alone."""
+    grammar, text, artifact = str(tmp_path / "g.lark"), tmp_path / "text", str(tmp_path / "g.cst")
+    rules = 'start: "(" NAME* ")" | NAME* "to" NAME\nNAME: /[a-z]+/\n%ignore " "\n'
+    Path(grammar).write_text(rules, encoding="utf-8")
+    text.write_bytes(b"(a to)")
+    contextual = "--lexer", "contextual"
+
+    assert 0 == called(capsysbinary, "compile", grammar, *contextual, "-o", artifact)[0]
+    assert "as Lark's LALR parser does" in called(capsysbinary, "inspect", artifact)[1]
+    assert 0 == called(capsysbinary, "explain", grammar, str(text))[0]
+    for subject in (grammar, artifact):
+        options = contextual if subject == grammar else ()
+        assert 1 == called(capsysbinary, "explain", subject, str(text), *options)[0]
+    for subject, more, said in (
+        (grammar, ("--meaning", "exact"), "is for --meaning maximal-munch"),
+        (str(EXAMPLES / "date.ebnf"), (), "is Lark's"),
+    ):
+        words = ("compile", subject, *contextual, *more, "-o", artifact)
+        code, _, err = called(capsysbinary, *words)
+        assert 2 == code
+        assert said in err
+    Path(grammar).write_text('start: a | b\na: "x"\nb: "x"\n', encoding="utf-8")
+    code, out, err = called(capsysbinary, "check", grammar, *contextual)
+    assert 1 <= code
+    assert "no LALR(1) parser" in out + err
