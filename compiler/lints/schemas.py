@@ -12,7 +12,8 @@ from constrain.artifacts.errors import ConstrainError
 from ..automata.reached import reached
 from ..diagnostics import Diagnostic, Source, Span, closest, give_up
 from ..limits import Limits
-from ..schema.keywords.known import MISSPELT, OTHER_DRAFT, schemas_in
+from ..schema.keywords.known import schemas_in
+from ..schema.keywords.unread import MISSPELT, OTHER_DRAFT
 from ..schema.notes import Refused
 from ..schema.read import Json, escaped
 from .finding import Finding
@@ -37,7 +38,7 @@ def of_schema(source: Source, limits: Limits) -> list[Finding]:
     used = _used(document.value)
     for count, (pointer, schema) in enumerate(schemas_in(document.value)):
         limits.check_resources("the lints", [f"#{pointer}"])
-        said = [*_required(schema), *_members(schema), *_idle(schema)]
+        said = [*_required(schema), *_members(schema), *_idle(schema), *_alone(schema)]
         said += _unused(pointer, schema, used)
         if count < _MOST:
             try:
@@ -45,6 +46,7 @@ def of_schema(source: Source, limits: Limits) -> list[Finding]:
                 said += _lengths(schema, normal, goals, goal)
                 said += _branches(pointer, schema, normal, goals, goal)
                 said += _parts(pointer, schema, normal, goals)
+                said += _samples(schema, normal, goals, goal)
             except ConstrainError as error:
                 give_up(error)
             except (Refused, RecursionError):
@@ -204,6 +206,37 @@ def _idle(schema: Mapping[str, Any]) -> Iterator[_Said]:
             is_bound = bound in _ASKED and keyword[3:] in _BOUNDS.values()
             hint = f"did you mean {bound!r}?" if is_bound else "remove it, or mend the type"
             yield "idle-keyword", f"/{keyword}", message, hint
+
+
+# Keywords that ask nothing without one of others.
+_TOGETHER: Mapping[str, tuple[str, ...]] = {
+    "if": ("then", "else"),
+    **dict.fromkeys(("then", "else"), ("if",)),
+    **dict.fromkeys(("minContains", "maxContains"), ("contains",)),
+}
+
+
+def _alone(schema: Mapping[str, Any]) -> Iterator[_Said]:
+    """Keywords that ask nothing without another one."""
+    for keyword, others in _TOGETHER.items():
+        if keyword in schema and schema.keys().isdisjoint(others):
+            message = f"{keyword!r} asks nothing without {' or '.join(map(repr, others))}"
+            yield "idle-keyword", f"/{keyword}", message, "add it, or remove this"
+
+
+def _samples(
+    schema: Mapping[str, Any], normal: "Normal", goals: "Goals", goal: "Goal"
+) -> Iterator[_Said]:
+    """Defaults and examples that are no values of the schema."""
+    given = [("/default", schema["default"])] if "default" in schema else []
+    listed = schema.get("examples")
+    if isinstance(listed, list):
+        given += [(f"/examples/{i}", each) for i, each in enumerate(listed)]
+    place = goals.nearest(goal)
+    for step, value in given if place else ():
+        both = goals.both(goal, goals.made({"enum": [value]}, place))
+        if normal.is_certainly_empty(both) and not normal.is_certainly_empty(goal):
+            yield "invalid-sample", step, "this is no value of the schema", "mend it, or the schema"
 
 
 def _inside(schema: Mapping[str, Any]) -> Iterator[tuple[str, Json, str, str]]:

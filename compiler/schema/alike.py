@@ -8,14 +8,8 @@ those of many levels, nor where bases differ those with references.
 
 from collections.abc import Mapping
 
-from .keywords.known import inside_of
+from .keywords.known import DESCRIBE, inside_of
 from .read import Json
-
-# Keywords that ask nothing of a value, and that nothing refers to.
-DESCRIBE = {
-    *("$comment", "default", "deprecated", "description", "example", "examples", "externalDocs"),
-    *("readOnly", "title", "writeOnly", "xml"),
-}
 
 # With these what a schema means depends on where it stands, or something refers to it.
 PLACED = {

@@ -11,6 +11,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from ..limits import check_in_force
+from .keywords.known import inside_of
 from .options import DRAFTS
 from .read import Json
 
@@ -29,17 +30,6 @@ METASCHEMAS = {
     "json-schema.org/draft/2019-09/schema": 2019,
     "json-schema.org/draft/2020-12/schema": 2020,
 }
-
-# Keywords whose values are schemas, arrays of schemas, and objects of schemas.
-_SCHEMA = (
-    *("additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if"),
-    *("items", "not", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"),
-)
-_ARRAY = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
-_OBJECT = (
-    *("$defs", "definitions", "dependencies", "dependentSchemas"),
-    *("patternProperties", "properties"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +68,8 @@ def _subschemas(schema: Json) -> Iterator[Json]:
     check_in_force("finding the schemas in a schema")
     if not isinstance(schema, dict):
         return
-    for keyword in _SCHEMA:
-        if _may_be_schema(schema.get(keyword)):
-            yield schema[keyword]
-    for keyword in _ARRAY:
-        listed = schema.get(keyword)
-        yield from filter(_may_be_schema, listed) if isinstance(listed, list) else ()
-    for keyword in _OBJECT:
-        named = schema.get(keyword)
-        if isinstance(named, dict):
-            yield from filter(_may_be_schema, named.values())
+    for keyword, value in schema.items():
+        yield from (each for _, each in inside_of(keyword, value) or () if _may_be_schema(each))
 
 
 # Keywords that it takes for texts.

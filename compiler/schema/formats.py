@@ -7,13 +7,14 @@ that follow the standards.
 
 import json
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TypedDict
 
 import numpy as np
 
 from ..automata.dfa import Dfa
+from ..diagnostics import closest
 
 # What is left out, by format; what is not named here is exact.
 NARROWED: Mapping[str, str] = {
@@ -52,6 +53,12 @@ def language(name: str) -> Dfa | None:
     """The texts, in UTF-8, that a format allows, or a part of them; None for an unknown format."""
     found = _data().get(name)
     return None if found is None else _unpacked(found)
+
+
+@lru_cache(1024)
+def nearly(name: str) -> str | None:
+    """The known format that was probably meant."""
+    return closest(name, _data(), 0.8)
 
 
 def _unpacked(data: Packed) -> Dfa:

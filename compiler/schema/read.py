@@ -174,6 +174,7 @@ class _Reader:
                 if not (found and is_empty and found["mark"] == "]"):
                     raise self._unexpected(place, "a value" + " or ']'" * is_empty, pointer)
                 place = found.end()
+                value, pointer, start = stack.pop()
             else:
                 start, place = found.start(found.lastgroup or 0), found.end()
                 if kind == "text":
@@ -201,23 +202,10 @@ class _Reader:
                         key, pointer, place = self._key(stack[-1], place, "'}'")
                         continue
                     place = closing.end()
-                else:
-                    self.spans[pointer] = Span(start, place)
-                    if not stack:
-                        break
-                    # A comma or an end follows.
-                    inner, outer, _ = stack[-1]
-                    following = self._mark(place, inner)
-                    place = following.end()
-                    if following["mark"] == ",":
-                        if isinstance(inner, list):
-                            pointer = f"{outer}/{len(inner)}"
-                        else:
-                            key, pointer, place = self._key(stack[-1], place, "")
-                        continue
-            # Containers end here, as many as there are closing brackets.
-            key, pointer, place, value, is_done = self._close(stack, place)
-            if is_done:
+                    stack.pop()
+            self.spans[pointer] = Span(start, place)
+            key, pointer, place, value = self._after(value, place)
+            if not stack:
                 break
         if self.doubled:
             raise DialectError(self.source, self.doubled)
@@ -237,25 +225,20 @@ class _Reader:
         message = f"#{visible(pointer)}: {message}"
         return DialectError(self.source, [Diagnostic(message, span, hint or None)])
 
-    def _close(
-        self, stack: list[tuple[Json, str, int]], place: int
-    ) -> tuple[str, str, int, Json, bool]:
-        """End the innermost container, whose bracket was read, and those that end after it; then
-        what comes next: key, pointer and place, or the whole value."""
-        while True:
-            value, pointer, start = stack.pop()
-            self.spans[pointer] = Span(start, place)
-            if not stack:
-                return "", "", place, value, True
-            inner, outer, _ = stack[-1]
+    def _after(self, value: Json, place: int) -> tuple[str, str, int, Json]:
+        """What comes after a value that ends at a place, and after the containers that end with it:
+        key, pointer and place of the next one, or the whole value."""
+        while self.stack:
+            inner, outer, start = self.stack[-1]
             following = self._mark(place, inner)
             place = following.end()
-            if following["mark"] != ",":
-                continue
-            if isinstance(inner, list):
-                return "", f"{outer}/{len(inner)}", place, None, False
-            key, pointer, place = self._key(stack[-1], place, "")
-            return key, pointer, place, None, False
+            if following["mark"] == ",":
+                if isinstance(inner, list):
+                    return "", f"{outer}/{len(inner)}", place, None
+                return *self._key(self.stack[-1], place, ""), None
+            value = self.stack.pop()[0]
+            self.spans[outer] = Span(start, place)
+        return "", "", place, value
 
     def _key(self, opened: tuple[Json, str, int], place: int, other: str) -> tuple[str, str, int]:
         """A key and its colon: the key, the pointer of its value, the place after."""

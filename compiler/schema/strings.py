@@ -284,19 +284,21 @@ class _Rows:
         found = np.zeros(len(flat), dtype=np.int32)
         live = np.flatnonzero(flat.any(axis=1))
         if len(live):
-            flat = np.ascontiguousarray(flat[live])
-            width = flat.shape[1] * flat.itemsize
-            data = flat.tobytes()
-            number: dict[bytes, int] = {}
-            numbers = [
-                number.setdefault(data[place : place + width], len(number))
-                for place in range(0, len(data), width)
-            ]
-            found[live] = np.array(numbers) + self.count
-            distinct = np.frombuffer(b"".join(number), dtype=np.int32)
-            self.edges.append((octets, distinct.reshape(len(number), -1)))
-            self.count += len(number)
+            numbers, first = _numbered(flat[live])
+            found[live] = numbers + self.count
+            self.edges.append((octets, flat[live][first]))
+            self.count += len(first)
         return found.reshape(rows.shape[:-1])
+
+
+def _numbered(rows: _States) -> tuple[_States, list[int]]:
+    """The number of each row (n, k), one for equal ones, int32 (n,), and the first row of each."""
+    data, width = rows.tobytes(), rows.shape[1] * rows.itemsize
+    first: dict[bytes, int] = {}
+    places = range(0, len(data), width)
+    met = [first.setdefault(data[place : place + width], place // width) for place in places]
+    number = {place: i for i, place in enumerate(first.values())}
+    return np.array([number[place] for place in met], dtype=np.int32), [*number]
 
 
 class _Written:
@@ -444,19 +446,11 @@ def _merged(dfa: Dfa) -> Dfa:
     """
     table, accepting, start = dfa.table, dfa.accepting, dfa.start
     while True:
-        data = np.column_stack([table, accepting]).astype(np.int32).tobytes()
-        width = len(data) // len(table)
-        number: dict[bytes, int] = {}
-        of_state = [
-            number.setdefault(data[place : place + width], len(number))
-            for place in range(0, len(data), width)
-        ]
-        if len(number) == len(table):
+        renumber, first = _numbered(np.column_stack([table, accepting]).astype(np.int32))
+        if len(first) == len(table):
             return Dfa(table, dfa.classes, accepting, start, dfa.origins[: len(table)])
-        renumber = np.array(of_state, dtype=np.int32)
-        _, first = np.unique(renumber, return_index=True)
         table, accepting = renumber[table[first]], accepting[first]
-        start = of_state[start]
+        start = int(renumber[start])
 
 
 def _marked(octets: bytes) -> NDArray[np.bool_]:

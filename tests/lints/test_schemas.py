@@ -4,13 +4,15 @@
 # ruff: noqa: SIM300
 
 import json
+import re
 from typing import Any
 
 import pytest
+from support import ROOT
 from support.cli import Cli
 
 from constrain.compiler.dialects import read_grammar
-from constrain.compiler.lints import lint
+from constrain.compiler.lints import LINTS, lint
 
 pytestmark = pytest.mark.quick
 
@@ -74,6 +76,22 @@ def found(schema: Any) -> list[tuple[str, str]]:
         ({"x-note": 1, "example": 2}, []),
         ({"$schema": SEVENTH, "prefixItems": [True]}, [("other-draft", "#/prefixItems")]),
         ({"prefixItems": [True], "dependencies": {}}, []),
+        ({"$schema": SEVENTH, "items": {"$ref": "#/definitions/a", "minLength": 1, "title": "x"},
+          "definitions": {"a": {}}}, [("other-draft", "#/items/minLength")]),
+        ({"items": {"$ref": "#/$defs/a", "minLength": 1}, "$defs": {"a": {}}}, []),
+        ({"if": {"minimum": 1}, "minContains": 2, "anyOf": [{"then": {}}]}, [
+            ("idle-keyword", "#/if"), ("idle-keyword", "#/minContains"),
+            ("idle-keyword", "#/anyOf/0/then")
+        ]),
+        ({"if": {"minimum": 1}, "else": {}, "contains": {}, "minContains": 2}, []),
+        ({"type": "integer", "default": "1", "examples": [1, 1.0, 1.5]}, [
+            ("invalid-sample", "#/default"), ("invalid-sample", "#/examples/2")
+        ]),
+        ({"type": "string", "format": "date", "default": "2020-02-30"}, [
+            ("invalid-sample", "#/default")
+        ]),
+        ({"properties": {"a": {}, "b": {}}, "default": {"b": 1, "a": None}, "examples": 1}, []),
+        ({"x-type": "a", "property": {}}, [("misspelt-keyword", "#/property")]),
     ],
 )  # fmt: skip
 def test_lints_of_schemas(schema: Any, findings: list[tuple[str, str]]) -> None:
@@ -104,3 +122,10 @@ def test_check_says_what_is_found_and_what_is_left_out(cli: Cli) -> None:
     told = cli("check", "-d", "json-schema", "-", stdin=b'{"requird": ["a"]}')
     assert 1 == told.code
     assert "did you mean 'required'?" in told.out.decode()
+
+
+def test_all_lints_that_the_readme_names_may_be_silenced() -> None:
+    """Each has a line here and there."""
+    text = (ROOT / "compiler" / "lints" / "README.md").read_text(encoding="utf-8")
+
+    assert LINTS.keys() == {*re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE)}

@@ -17,13 +17,13 @@ from math import ceil, floor
 from ...automata.reached import reached
 from ...diagnostics import LimitError
 from ...limits import Limits
-from ..alike import DESCRIBE, PLACED
+from ..alike import PLACED
 from ..drafts import METASCHEMAS
 from ..formats import NARROWED, language
 from ..options import DRAFTS, FIXED, IGNORE, OPENAPI, REFUSE_UNKNOWN, SchemaOptions
 from ..patterns import PatternError, search
 from ..read import Json
-from .known import KEYWORDS, inside_of
+from .known import DESCRIBE, KEYWORDS, inside_of
 from .openapi import add_null
 from .said_values import (
     NotPlainError,

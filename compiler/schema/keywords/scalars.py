@@ -9,7 +9,7 @@ from ...automata.dfa import Dfa
 from ...diagnostics import LimitError
 from ...limits import Limits
 from .. import contents, numbers
-from ..formats import NARROWED, language
+from ..formats import NARROWED, language, nearly
 from ..formulas import FALSE, Clause, Formula, In
 from ..options import ASSERT, IGNORE, REFUSE_UNKNOWN
 from ..patterns import PatternError, search
@@ -164,10 +164,11 @@ def pattern_texts(place: "Place", goals: "Goals", *steps: str) -> Dfa:
 def _format(name: str, place: "Place", goals: "Goals") -> Iterator[Clause]:
     found = language(name)
     if found is None:
+        meant = f"did you mean {close!r}?" if (close := nearly(name)) else ""
         if goals.options.formats == REFUSE_UNKNOWN:
-            hint = f"--formats {ASSERT} takes it for an annotation"
+            hint = meant or f"--formats {ASSERT} takes it for an annotation"
             raise place.refused(f"there is no format {name!r}", hint, "format")
-        goals.notes.add(place.at("format"), f"{name!r} is not known, and asserts nothing")
+        goals.notes.add(place.at("format"), f"{name!r} is not known, and asserts nothing", meant)
         return
     texts: Texts = nonempty(found)
     left_out = NARROWED.get(name)

@@ -6,6 +6,7 @@ to. Keywords that only describe (``title``, ``examples``, …) may have any valu
 
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
+from functools import partial
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
@@ -14,7 +15,8 @@ from ...limits import check_in_force
 from ..drafts import Draft
 from ..notes import Notes, Refused
 from ..read import Json, escaped
-from .known import schemas_in, unread
+from .known import schemas_in
+from .unread import unread
 
 # Of a value that is wrong: the steps to where, what it must be, and what helps.
 _Wrong: TypeAlias = Iterator[tuple[tuple[str | int, ...], str, str]]
@@ -158,23 +160,11 @@ def _each(value: Json, draft: Draft, check: Callable[[Json, Draft], _Wrong]) -> 
             yield (name,), message, hint
 
 
-def _named(value: Json, draft: Draft) -> _Wrong:
-    return _each(value, draft, _schema)
-
-
-def _dependencies(value: Json, draft: Draft) -> _Wrong:
-    return _each(value, draft, _dependency)
-
-
 def _dependency(value: Json, draft: Draft) -> _Wrong:
     # Before draft 4 one name could stand for itself.
     if isinstance(value, str):
         return iter(())
     return _strings(value, draft) if isinstance(value, list) else _schema(value, draft)
-
-
-def _dependent(value: Json, draft: Draft) -> _Wrong:
-    return _each(value, draft, _strings)
 
 
 def _strings(value: Json, _: Draft) -> _Wrong:
@@ -252,6 +242,7 @@ def _since(
     return checked
 
 
+_named, _dependencies = partial(_each, check=_schema), partial(_each, check=_dependency)
 _TEXT, _TRUTH = _of(str, NO_STRING), _of(bool, NO_TRUTH)
 
 # Keywords of the vocabulary of validation.
@@ -261,7 +252,7 @@ _OF_VALUES: Mapping[str, Callable[[Json, Draft], _Wrong]] = {
     **dict.fromkeys(("maxContains", "minContains"), _since(2019, _count)),
     **dict.fromkeys(("exclusiveMaximum", "exclusiveMinimum"), _exclusive),
     **dict.fromkeys(("maximum", "minimum"), _number),
-    "dependentRequired": _since(2019, _dependent),
+    "dependentRequired": _since(2019, partial(_each, check=_strings)),
     "enum": _of(list, NO_ARRAY),
     "multipleOf": _positive,
     "pattern": _of(str, NO_PATTERN),
