@@ -14,7 +14,6 @@ least sets of tails are stored: a set that holds another is met where that is.
     stored             {u, v} and {w}
 """
 
-from codecs import getincrementaldecoder
 from collections.abc import Mapping
 
 import numpy as np
@@ -52,13 +51,6 @@ def not_plain(octets: Mapping[int, bytes], plain: NDArray[np.bool_]) -> list[int
     is_found = is_cut[:-1] | is_cut[1:] | (others[:-1] < others[1:])
     found: list[int] = np.flatnonzero(is_found & (np.diff(table.offsets) > 0)).tolist()
     return found
-
-
-def ends_inside(octets: bytes) -> bool:
-    """Whether a token ends inside a character."""
-    decoder = getincrementaldecoder("utf-8")("ignore")
-    decoder.decode(octets)
-    return bool(decoder.getstate()[0])
 
 
 def is_inert(octets: bytes, plain: NDArray[np.bool_], may_begin: NDArray[np.bool_]) -> bool:
