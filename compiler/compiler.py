@@ -1,6 +1,6 @@
 """The door of the library: a compiler of grammars for one tokenizer.
 
-    compiler = Compiler(load_tokenizer("tokenizer.json"))
+    compiler = Compiler("tokenizer.json")
     artifact = compiler.compile(text, dialect="gbnf")        as often as you like, from any thread
 
 What depends on the tokenizer alone (vocabulary, token trie, pre-tokenizer DFA, forbidden pairs,
@@ -9,6 +9,7 @@ normal forms) is made once, when a grammar first needs it, and cached between ru
 
 import warnings
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from constrain.artifacts.artifact import Artifact
@@ -21,13 +22,15 @@ from .machine.when_met import StatesWhenMet, engine_when_met
 from .options import AnyTokenizer, CompileOptions, request_of, with_changes
 from .pipeline import build_artifact, build_engine
 from .progress import Progress, silent
+from .tokenizers import load_tokenizer
 
 if TYPE_CHECKING:
     from .bpe.tokenizer_tables import TokenizerTables
 
 
 class Compiler:
-    """Compiles grammars for ``tokenizer``. Threads may share it.
+    """Compiles grammars for ``tokenizer``, or that of what ``load_tokenizer`` takes: a file, a
+    folder or a name, or a host's object; by default the embedded one. Threads may share it.
 
     ``cache``: where tables of the tokenizer are looked up and kept between runs, by default in the
     user's cache folder, as by the command line; None for nowhere. ``options``: what is wanted of
@@ -37,16 +40,16 @@ class Compiler:
 
     def __init__(
         self,
-        tokenizer: AnyTokenizer,
+        tokenizer: AnyTokenizer | str | PathLike[str] | object | None = None,
         *,
         cache: CacheChoice = "default",
         options: CompileOptions | None = None,
         limits: Limits | None = None,
         tables: "TokenizerTables | None" = None,
     ) -> None:
-        self.tokenizer = tokenizer
+        self.tokenizer: AnyTokenizer = load_tokenizer(tokenizer, cache=cache)
         self._options, self._limits = options or CompileOptions(), limits
-        self._shared = SharedTables(tokenizer, cache_of(cache), tables)
+        self._shared = SharedTables(self.tokenizer, cache_of(cache), tables)
 
     def __repr__(self) -> str:
         return f"<Compiler: {self.tokenizer.name}>"

@@ -89,17 +89,12 @@ def compile(  # noqa: A001 - as re.compile
     where Pydantic is needed, ``ValueError`` for a value that an option cannot have, and
     subclasses of ``ConstrainError``.
     """
-    from ..tokenizers import Tokenizer, load_tokenizer
-    from ..wordpiece import WordPieceTokenizer
-
     text, dialect = written(grammar)
     chosen = _sorted_out(options)
     if dialect is not None and chosen.setdefault("dialect", dialect) != dialect:
         raise ValueError(f"this is of the dialect {dialect!r}, not {chosen['dialect']!r}")
     if chosen.get("dialect") is None:
         raise TypeError("a text needs its dialect, as dialect='kbnf'; a JSON Schema may be a dict")
-    if not isinstance(tokenizer, Tokenizer | WordPieceTokenizer):
-        tokenizer = load_tokenizer(tokenizer)
     try:
         return Compiler(tokenizer).compile(text, name=name, **chosen)
     except ConstrainError as error:

@@ -36,14 +36,19 @@ def load_tokenizer(
     ``vocab.txt``; tiktoken's ``NAME.tiktoken`` or ranks as ``FILE@PATTERN``; GPT-2's
     ``encoder.json`` or ``vocab.json`` beside its merges; Mistral's ``tekken.json``;
     ``hf:ORG/REPO`` and ``tiktoken:NAME``. Besides, the object that a server has: a fast tokenizer
-    of transformers, or one of the packages ``tokenizers`` or ``mistral-common``. Without a path,
-    the embedded default.
+    of transformers, or one of the packages ``tokenizers`` or ``mistral-common``; what is loaded
+    already is returned. Without a path, the embedded default.
 
     ``cache``: where the tokenizer is kept as arrays, by default in the user's cache folder; None
     for nowhere. Raises ``TokenizerError`` naming the file and what it has that is not supported.
     """
     if path is None:
         return replace(load_bpe(default_path(), cache=cache_of(cache)), name=DEFAULT_NAME)
+    if not isinstance(path, str | PathLike):
+        from ..wordpiece import WordPieceTokenizer
+
+        if isinstance(path, Tokenizer | WordPieceTokenizer):
+            return path
     found = path if isinstance(path, str | PathLike) else host_file(path)
     if found is None:
         return _of_host(host_tokenizer(path), cache)

@@ -12,7 +12,7 @@ from pathlib import Path
 from llama_cpp import Llama, LogitsProcessorList
 
 from constrain.artifacts.serving.llama_cpp import processor
-from constrain.compiler import Compiler, load_tokenizer
+from constrain.compiler import Compiler
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
     wanted = parser.parse_args()
     model = Llama(model_path=wanted.model, n_ctx=2048, verbose=False)
 
-    compiler = Compiler(load_tokenizer(wanted.tokenizer))
+    compiler = Compiler(wanted.tokenizer)
     grammar = wanted.grammar.read_text(encoding="utf-8")
     artifact = compiler.compile(grammar, dialect=wanted.dialect)
     if artifact.vocab_size > model.n_vocab():

@@ -10,7 +10,7 @@ from pathlib import Path
 from mlx_lm import generate, load
 
 from constrain.artifacts.serving.mlx import processor
-from constrain.compiler import Compiler, SchemaOptions, load_tokenizer
+from constrain.compiler import Compiler, SchemaOptions
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
     wanted = parser.parse_args()
     model, tokenizer = load(wanted.model)
 
-    compiler = Compiler(load_tokenizer(tokenizer))
+    compiler = Compiler(tokenizer)
     schema = wanted.schema.read_text(encoding="utf-8")
     options = SchemaOptions(whitespace="python")  # as json.dumps writes: one space after , and :
     artifact = compiler.compile(schema, dialect="json-schema", schema=options)

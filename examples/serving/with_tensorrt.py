@@ -14,7 +14,7 @@ from pathlib import Path
 from tensorrt_llm import LLM, SamplingParams
 
 from constrain.artifacts.serving.tensorrt import processor
-from constrain.compiler import Compiler, SchemaOptions, load_tokenizer
+from constrain.compiler import Compiler, SchemaOptions
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
     wanted = parser.parse_args()
     model = LLM(model=wanted.model)
 
-    compiler = Compiler(load_tokenizer(wanted.model))
+    compiler = Compiler(wanted.model)
     schema = wanted.schema.read_text(encoding="utf-8")
     options = SchemaOptions(whitespace="python")  # as json.dumps writes: one space after , and :
     artifact = compiler.compile(schema, dialect="json-schema", schema=options)

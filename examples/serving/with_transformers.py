@@ -12,7 +12,7 @@ from pathlib import Path
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from constrain.artifacts.serving.transformers import processor
-from constrain.compiler import Compiler, SchemaOptions, load_tokenizer
+from constrain.compiler import Compiler, SchemaOptions
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
     model = AutoModelForCausalLM.from_pretrained(wanted.model)
 
     # Once for each schema: ``artifact.save(path)`` keeps it, ``constrain.artifacts.load`` opens it.
-    compiler = Compiler(load_tokenizer(tokenizer))
+    compiler = Compiler(tokenizer)
     schema = wanted.schema.read_text(encoding="utf-8")
     options = SchemaOptions(whitespace="python")  # as json.dumps writes: one space after , and :
     artifact = compiler.compile(schema, dialect="json-schema", schema=options)

@@ -10,8 +10,9 @@ import pytest
 from constrain.artifacts.tokens.trie import Trie
 from constrain.compiler import Cache, CompileOptions, Compiler, Tokenizer, compile_grammar
 from constrain.compiler.bpe import tokenizer_tables
-from constrain.compiler.diagnostics import LimitError, WeakerMasksWarning
+from constrain.compiler.diagnostics import LimitError, TokenizerError, WeakerMasksWarning
 from constrain.compiler.limits import Limits
+from constrain.compiler.tokenizers import default_path
 
 pytestmark = pytest.mark.quick
 
@@ -84,3 +85,16 @@ def test_a_warning_is_the_callers(default_tokenizer: Tokenizer, door: str) -> No
         else:
             compile_grammar(text, dialect="lark", tokenizer=default_tokenizer)
     assert [(w.category, w.filename) for w in found] == [(WeakerMasksWarning, __file__)]
+
+
+def test_a_compiler_loads_its_tokenizer(default_tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """By its path, by default the embedded one; what is loaded already is taken as it is."""
+    assert Compiler(default_tokenizer).tokenizer is default_tokenizer
+    by_path = Compiler(default_path(), cache=None)
+    assert by_path.tokenizer.sha256 == Compiler(cache=None).tokenizer.sha256
+    artifact = by_path.compile("ab", dialect="regex")
+    assert artifact.manifest.tokenizer_sha256 == default_tokenizer.sha256
+    with pytest.raises(TokenizerError, match="No such file"):
+        Compiler(tmp_path / "none.json")
+    with pytest.raises(TokenizerError, match="of the class int cannot be read"):
+        Compiler(3)
