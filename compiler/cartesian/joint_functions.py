@@ -28,8 +28,8 @@ from ..pretokenizer.marked_dfa import MarkedDfa
 from .product import Product
 
 # Of larger pre-tokenizer DFAs, as those of whole pre-tokens are, more functions are made than a
-# grammar meets.
-_MOST_STATES = 5_000
+# grammar meets: then they are made of the product, in groups of so many pairs.
+_MOST_STATES, _MOST_PAIRS = 5_000, 1 << 21
 
 # Places of a table, and transitions, that one step may make.
 _STEP = 1 << 20
@@ -60,7 +60,7 @@ def joint_functions(
     """The functions, in one or more groups of rows, each token in all of them. ``max_pairs``: of a
     state and its target, that the functions of one group may have."""
     if pretokenizer.dfa.states > _MOST_STATES:
-        yield from _of_product(product, trie, max_pairs)
+        yield from _of_product(product, trie, min(max_pairs, _MOST_PAIRS))
         return
     width = np.int64(pretokenizer.dfa.states)
     table, columns = product.texts.table, product.texts.classes
