@@ -6,7 +6,7 @@ automaton is the product with the pre-tokenizer DFA, and each state p has two se
     row 2p        tokens that continue a pre-token at state p
     row 2p + 1    tokens that start a pre-token there
 
-Tokens that do the same to all states form one class (``token_functions``), a row is a union of such
+Tokens that do the same to all states form one class (``joint_functions``), a row is a union of such
 classes, and rows with the same classes share one array.
 """
 

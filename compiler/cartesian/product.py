@@ -3,7 +3,8 @@
 The synchronous product reads marked bytes (``pretokenizer.marked_dfa`` has the marks). It begins
 in the pair of both start states, and, for prompts, in the pairs of the state in which a member
 begins there with each state of the pre-tokenizer DFA in which a character may begin. Only states on
-a path to an accepting one are in it.
+a path to an accepting one are in it: these are found as for networks, by the sets of pre-tokenizer
+states beside each state of the byte DFA, and then all of the table is filled in at once.
 """
 
 from dataclasses import dataclass, field
