@@ -39,8 +39,7 @@ def nullable_rules(rules: Sequence[Rule]) -> set[str]:
 
 
 def without_dead(rules: Iterable[Rule], productive: set[str]) -> Iterator[Rule]:
-    """The ``productive`` rules, of their expressions those that match some text. Permutations have
-    no others."""
+    """The ``productive`` rules, of their expressions those that match some text."""
 
     def kept(expr: Expr, inside: list[Expr | None]) -> Expr | None:
         match expr:
@@ -55,6 +54,11 @@ def without_dead(rules: Iterable[Rule], productive: set[str]) -> Iterator[Rule]:
                 return Literal(b"", expr.span)
             case Pattern():
                 return expr if _is_productive(productive, expr, []) else None
+            case Permutation():
+                pairs = list(zip(expr.parts, inside, strict=False))
+                there = tuple(replace(part, item=item) for part, item in pairs if item is not None)
+                is_dead = any(part.is_required and item is None for part, item in pairs)
+                return None if is_dead or len(there) < expr.least else replace(expr, parts=there)
             case _:
                 parts = [each for each in inside if each is not None]
                 return with_children(expr, tuple(parts)) if len(parts) == len(inside) else None

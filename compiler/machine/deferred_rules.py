@@ -18,6 +18,7 @@ from ..network.tree_rules import (
     ALL,
     AUTOMATON,
     LITERAL,
+    ORDERS,
     RULE,
     TIMES,
     Loop,
@@ -79,7 +80,7 @@ class DeferredRules(Rules):
             known[e] = kind == TIMES or (kind == LITERAL and not content)
             known[e] |= kind == AUTOMATON and matches_empty(content)
             return None
-        decides = kind != ALL
+        decides = kind not in (ALL, ORDERS)
         for part in parts:
             if part not in known:
                 return part

@@ -148,7 +148,7 @@ def _deferring_keys(
         emitter.go_on_within(limits)
         return _whole(document, emitter, name)
 
-    if emitter.needs_all:
+    if emitter.needs_all or name not in has_text:
         return whole(limits)
     if not has_text >= emitter.by_name.keys():
         emitter.by_name = {rule.name: rule for rule in without_dead(emitter.rules, has_text)}

@@ -71,8 +71,9 @@ def test_random_schemas_have_the_masks_of_all_their_rules(
     compiler, grown = Compiler(default_tokenizer), 0
     for number in range(4):
         made = of_any_kind(random.Random(4 * seed + number))
+        options = SchemaOptions(order=("fixed", "any")[number % 2])
         try:
-            found = compiler.compile(json.dumps(made), dialect="json-schema", **ANY)
+            found = compiler.compile(json.dumps(made), dialect="json-schema", schema=options, **ANY)
         except ConstrainError:
             continue
         if isinstance(found, GrowingArtifact):
@@ -80,7 +81,7 @@ def test_random_schemas_have_the_masks_of_all_their_rules(
             every = [
                 found,
                 found.completed,
-                whole_of(compiler.tokenizer, json.dumps(made), "json-schema"),
+                whole_of(compiler.tokenizer, json.dumps(made), "json-schema", schema=options),
             ]
             check_random_texts(every, 3, 40, seed=seed, short=0.6)
     assert grown > 0
@@ -176,7 +177,13 @@ def test_chains_of_rules_may_be_long() -> None:
 
 @pytest.mark.quick
 @pytest.mark.parametrize(
-    "schema", [{"type": "integer", "minimum": 3, "maximum": 2}, {"type": "text"}, {"$ref": "#/x"}]
+    "schema",
+    [
+        {"type": "integer", "minimum": 3, "maximum": 2},
+        {"type": "text"},
+        {"$ref": "#/x"},
+        {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]},
+    ],
 )
 def test_errors_of_schemas_come_when_they_are_compiled(
     schema: object, default_tokenizer: Tokenizer

@@ -475,10 +475,13 @@ def about_so_many(items: Sequence[str], least: int, most: int, rng: random.Rando
     return "".join(rng.choices(items, k=max(near - rng.randrange(5), 0)))
 
 
-def whole_of(tokenizer: AnyTokenizer, text: str, dialect: str = "kbnf") -> TextbookMasks:
+def whole_of(
+    tokenizer: AnyTokenizer, text: str, dialect: str = "kbnf", **changes: Any
+) -> TextbookMasks:
     """The masks of a grammar by the definition, read by its network with all states: it counts
     nothing, and has copies."""
-    options = with_changes(None, {"dialect": dialect, "engine": "network", "tokenization": "any"})
+    changes |= {"dialect": dialect, "engine": "network", "tokenization": "any"}
+    options = with_changes(None, changes)
     recogniser = build_engine(text, options)
     if counts(recogniser):
         recogniser = copied(recogniser, options)

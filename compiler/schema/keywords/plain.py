@@ -98,8 +98,7 @@ def _is_usual(options: SchemaOptions, limits: Limits) -> bool:
     """Whether all that is proved here holds with these options and limits."""
     default = Limits()
     has_room = limits.states >= default.states and limits.memory >= default.memory
-    is_usual = options.order == FIXED and options.indent is None and not options.schemas
-    return is_usual and has_room
+    return options.indent is None and not options.schemas and has_room
 
 
 class _Scan:
@@ -478,7 +477,8 @@ class _Scan:
         if "minProperties" in schema and (type(least) is not int or not 0 <= least <= 1):
             raise NotPlainError
         is_counted = least > 0 and not required
-        if is_counted and (rest is False or len(known) > _MOST_COUNTED):
+        is_fixed = self.options.order == FIXED
+        if is_counted and (rest is False or not is_fixed or len(known) > _MOST_COUNTED):
             # After the last key, where none was there, there would be no way on.
             raise NotPlainError
         needed = [known[name] for name in required if name in known]

@@ -140,7 +140,6 @@ class Writer:
         self, parts: Sequence[tree.Part], separator: tree.Expr, least: int, most: int | None
     ) -> tree.Expr:
         """Parts in any order, so many of them."""
-        self.needs_all = True
         if most is not None and most >= len(parts):
             most = None
         return tree.Permutation(tuple(parts), separator, self._span, least, most)
