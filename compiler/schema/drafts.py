@@ -49,6 +49,11 @@ class Draft:
         """Whether a keyword that came with a draft has a meaning."""
         return self.is_lenient or self.number >= number
 
+    @property
+    def has_references_alone(self) -> bool:
+        """Whether what stands beside a reference has no meaning: up to draft 7."""
+        return self.number <= 7 and not self.is_lenient
+
     def until(self, number: int) -> bool:
         """Whether a keyword that was there up to a draft has a meaning."""
         return self.is_lenient or self.number <= number

@@ -121,7 +121,7 @@ class Goals:
         # What is a reference and nothing else is what it leads to.
         seen: set[Place] = set()
         while isinstance(place, Place) and "$ref" in place.schema:
-            if place.schema.keys() - ASK_NOTHING:
+            if place.schema.keys() - ASK_NOTHING and not place.draft.has_references_alone:
                 break
             if place in seen:
                 raise place.refused(REFERS_TO_ITSELF, COMES_BACK)

@@ -394,7 +394,7 @@ class Places:
             raise Refused(pointer, NO_SCHEMA)
         if isinstance(schema.get("$schema"), str):
             draft = self.draft_of(schema, draft, pointer)
-        if not is_entered and not (draft.number <= 7 and not draft.is_lenient and "$ref" in schema):
+        if not is_entered and not (draft.has_references_alone and "$ref" in schema):
             name = draft.name_of(schema)
             if name:
                 base = urljoin(base, name)

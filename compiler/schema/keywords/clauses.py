@@ -44,8 +44,7 @@ def clauses_of(place: Place, goals: Goals, type_: Type) -> list[Clause]:
     """The clauses for values of a type, those of ``unevaluated…`` apart. Raises ``Refused``."""
     found: list[Clause] = []
     draft = place.draft
-    if "$ref" in place.schema and draft.until(7) and not draft.is_lenient:
-        # Up to draft 7 what stands beside a reference has no meaning.
+    if "$ref" in place.schema and draft.has_references_alone:
         return [_holding(goals.referred(place, "$ref"), goals)]
     if draft.has_validation:
         found += _of_types(place, goals, type_)
@@ -241,7 +240,7 @@ def applied(place: Place, goals: Goals) -> Iterator[Goal]:
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         if keyword in schema:
             yield goals.referred(place, keyword)
-            if draft.until(7) and not draft.is_lenient:
+            if draft.has_references_alone:
                 return
     for keyword in ("allOf", "anyOf", "oneOf"):
         yield from (goals.inside(place, keyword, i) for i in range(len(schema.get(keyword, ()))))

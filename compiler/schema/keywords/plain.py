@@ -189,6 +189,7 @@ class _Scan:
             else:
                 names = [said]
         self._has_prefixes, self._is_draft_4 = number >= 2020, number <= 5
+        self._has_references_alone = number <= 7
         return all(
             is_text(name) and _NAME.fullmatch(name) and "json-schema.org/draft" not in name
             for name in names
@@ -255,7 +256,7 @@ class _Scan:
                 self._numbers_of(tuple(mapping_of(schema[keyword]).values()))
         for keyword in _ALONE:
             if keyword in asked:
-                if len(asked) > 1:
+                if len(asked) > 1 and not (keyword == "$ref" and self._has_references_alone):
                     raise NotPlainError
                 return self._numbers_of(self._inside(keyword, schema[keyword])), ()
         types = self._types(schema)

@@ -141,7 +141,7 @@ class _Search:
 
 def _parts(schema: Mapping[str, Json], draft: Draft) -> Iterator[_Part]:
     """The parts of a schema, in the order in which they are left out."""
-    if "$ref" in schema and draft.until(7) and not draft.is_lenient:
+    if "$ref" in schema and draft.has_references_alone:
         # What stands beside has no meaning.
         yield ("$ref",)
         return
