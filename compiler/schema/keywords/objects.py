@@ -76,8 +76,7 @@ def _of_members(place: Place, goals: Goals) -> Iterator[Clause]:
     members = [(named(name), goals.inside(place, "properties", name)) for name in names]
     for pattern in patterns:
         texts = pattern_texts(place, goals, "patternProperties", pattern)
-        found = Ends.NONE if texts.is_empty else texts
-        members.append((Keys((), found), goals.inside(place, "patternProperties", pattern)))
+        members.append((Keys((), texts), goals.inside(place, "patternProperties", pattern)))
     if "additionalProperties" in place.schema:
         others = other_keys([keys for keys, _ in members], goals.texts)
         members.append((others, goals.inside(place, "additionalProperties")))

@@ -5,7 +5,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ...automata import boolean
-from ...automata.dfa import Dfa
 from ...diagnostics import LimitError
 from ...limits import Limits
 from .. import contents, numbers
@@ -147,7 +146,7 @@ def counted(
     return lengths(least, longest)
 
 
-def pattern_texts(place: "Place", goals: "Goals", *steps: str) -> Dfa:
+def pattern_texts(place: "Place", goals: "Goals", *steps: str) -> Texts:
     """The texts in which a pattern is found: the value of a keyword, or a key inside it.
 
     Raises ``Refused``.
@@ -156,7 +155,7 @@ def pattern_texts(place: "Place", goals: "Goals", *steps: str) -> Dfa:
     if not isinstance(pattern, str):
         raise place.refused(NO_PATTERN, "", *steps)
     try:
-        return search(pattern, goals.limits)
+        return nonempty(search(pattern, goals.limits))
     except PatternError as error:
         raise place.refused(str(error), error.hint, *steps) from None
 
