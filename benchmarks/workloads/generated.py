@@ -11,7 +11,7 @@ from typing import Any
 from .objects import comma, pair, quoted, quoted_text, with_basics
 from .request import Request
 
-_NAMES = [
+NAMES = [
     "id",
     "name",
     "title",
@@ -88,7 +88,7 @@ class _Made:
         return name
 
     def object(self, depth: int) -> tuple[str, dict[str, Any]]:
-        names = self.rng.sample(_NAMES, self.rng.randint(2, 9 - 2 * depth))
+        names = self.rng.sample(NAMES, self.rng.randint(2, 9 - 2 * depth))
         body, instance = '"{" ws ', {}
         for place, name in enumerate(names):
             kind, value = self.value(depth + 1)

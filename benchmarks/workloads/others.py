@@ -38,10 +38,13 @@ Opened = Callable[[Request], Session]
 OpenedReader = Callable[[Request], Reader]
 
 
-def others(tokenizer: Tokenizer, file: Path) -> Iterator[tuple[str, OpenedReader]]:
-    """Names, and what opens a session; their tokenizers are ready."""
+def others(
+    tokenizer: Tokenizer, file: Path, *, is_lenient: bool = False
+) -> Iterator[tuple[str, OpenedReader]]:
+    """Names, and what opens a session; their tokenizers are ready. ``is_lenient``: of schemas, what
+    they do not know is left out, as far as they have that."""
     with suppress(ImportError):
-        yield "llguidance", _guidance(tokenizer, file)
+        yield "llguidance", _guidance(tokenizer, file, is_lenient=is_lenient)
     with suppress(ImportError):
         yield "xgrammar", _xgrammar(tokenizer)
 
@@ -63,7 +66,7 @@ class _Guidance:
         return _Guidance(self.make, self.buffer)
 
 
-def _guidance(tokenizer: Tokenizer, file: Path) -> OpenedReader:
+def _guidance(tokenizer: Tokenizer, file: Path, *, is_lenient: bool) -> OpenedReader:
     from llguidance import LLMatcher, LLTokenizer
     from llguidance.gbnf_to_lark import any_to_lark
 
@@ -72,7 +75,8 @@ def _guidance(tokenizer: Tokenizer, file: Path) -> OpenedReader:
 
     def opened(request: Request) -> Reader:
         if request.schema is not None:
-            grammar = LLMatcher.grammar_from_json_schema(request.schema)
+            asked = {"lenient": True, "coerce_one_of": True} if is_lenient else None
+            grammar = LLMatcher.grammar_from_json_schema(request.schema, overrides=asked)
         elif request.dialect == "regex":
             grammar = LLMatcher.grammar_from_regex(request.grammar)
         elif request.dialect == "lark":
