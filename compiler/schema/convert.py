@@ -1,6 +1,7 @@
 """The door of the room: the grammar of a schema's text."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from .. import thresholds
@@ -9,12 +10,13 @@ from ..grammar.productive import productive_rules, without_dead
 from ..grammar.tree import Grammar
 from ..limits import Limits
 from .goals import NAME_THEM, TOO_DEEP, Goal, Goals
+from .keywords.known import schemas_in
 from .keywords.plain import are_plain, plain_parts
 from .keywords.shapes import misshapen, note_unread, unreadable_uris
 from .normal import Normal
 from .notes import Notes, Refused
 from .options import ANY_ORDER, SchemaOptions
-from .places import Places
+from .places import Places, have_names
 from .read import Document, Json, read_json, value_at, value_of
 from .rules.contradictions import contradiction
 from .rules.deferred import Deferred
@@ -87,14 +89,16 @@ def _emitter(
     defers: str,
 ) -> tuple[Emitter, str, set[str]]:
     is_plain = start == "#" and are_plain([document.value], options, limits)
-    wrong = [] if is_plain else unreadable_uris(document.value)
+    inside = list(schemas_in(document.value))
+    wrong = [] if is_plain else unreadable_uris(inside)
     if not wrong:
-        places = Places(document, options, notes, limits, are_plain=is_plain)
+        has_names = have_names(inside)
+        places = Places(document, options, notes, limits, are_plain=is_plain, has_names=has_names)
     if not (wrong or is_plain):
-        wrong = misshapen(document.value, places.draft, places.draft_of)
+        wrong = misshapen(inside, places.draft, places.draft_of)
     if wrong:
         raise CheckError(document.source, [each.placed(document.spans) for each in wrong])
-    note_unread(document.value, places.draft, places.draft_of, notes)
+    note_unread(inside, places.draft, places.draft_of, notes)
     goals = Goals(places, _as_counted(options, document.value), notes, limits)
     if defers == KEYS:
         goals.plain = plain_parts(document.value, options, limits)
@@ -121,39 +125,60 @@ def deferred_grammar(
     all keys but some. Raises as ``grammar_of``."""
     limits = (limits or Limits()).started()
     value = value_of(source.text, limits) if start == "#" else None
-    if not are_plain([value], options, limits):
-        return _deferring_keys(read_json(source, limits), options, limits, start)
-
-    def begin(limits: Limits) -> tuple[Emitter, str]:
-        emitter = _lazy_emitter(source, value, options, limits)
-        return emitter, emitter.value(emitter.goals.at(start)).name
 
     def whole(limits: Limits) -> Grammar:
         return grammar_of(source, options, limits, start)
 
-    return Deferred(source, limits, begin, whole)
+    if are_plain([value], options, limits):
 
+        def begin(limits: Limits) -> tuple[Emitter, str]:
+            emitter = _lazy_emitter(source, value, options, limits)
+            return emitter, emitter.value(emitter.goals.at(start)).name
 
-def _deferring_keys(
-    document: Document, options: SchemaOptions, limits: Limits, start: str
-) -> Deferred | Grammar:
-    """The grammar, the rules of goals being written. All of it where rules must be read at
-    once."""
-    emitter, name, has_text = _written(document, options, limits, start, KEYS)
-    has_all = not any(emitter.waiting)
-
-    def whole(limits: Limits) -> Grammar:
-        if not has_all:
-            return grammar_of_document(document, options, limits, start)
-        emitter.go_on_within(limits)
-        return _whole(document, emitter, name)
-
-    if emitter.needs_all or name not in has_text:
+        return Deferred(source, limits, begin, whole)
+    found = None
+    if value is not None and not _needs_all(source.text):
+        with suppress(CheckError):
+            # An error is said with its place, which is not known here.
+            document = _without_places(source, value)
+            found = _written_in_part(document, options, limits, start)
+    if found is None or found[0].needs_all:
+        document = read_json(source, limits)
+        found = _written_in_part(document, options, limits, start)
+        if found[0].needs_all:
+            return _whole(document, *found)
+    emitter, name = found
+    if name not in emitter.by_name:
+        # No value is finite, which is said where grammars are checked.
         return whole(limits)
-    if not has_text >= emitter.by_name.keys():
+    return Deferred(source, limits, lambda _: (emitter, name), whole)
+
+
+def _needs_all(text: str) -> bool:
+    """Whether rules must probably be read at once: those of sets of items and of intersections, by
+    the words of a text."""
+    if '"uniqueItems"' in text:
+        return True
+    return '"maxLength"' in text and ('"pattern"' in text or '"format"' in text)
+
+
+def _without_places(source: Source, value: Json) -> Document:
+    """A document of which it is not known where values stand in the text."""
+    pointers = {id(schema): pointer for pointer, schema in schemas_in(value)}
+    return Document(source, value, {}, {}, pointers)
+
+
+def _written_in_part(
+    document: Document, options: SchemaOptions, limits: Limits, start: str
+) -> tuple[Emitter, str]:
+    """The writer of a schema's rules, of which those of goals are written but for plain ones, and
+    the name of the first. Where some rule has no text, all of objects are written without it."""
+    emitter, name, has_text = _written(document, options, limits, start, KEYS)
+    if not (emitter.needs_all or has_text >= emitter.by_name.keys()):
+        emitter.write_objects()
+        has_text = productive_rules(emitter.rules, emitter.waiting)
         emitter.by_name = {rule.name: rule for rule in without_dead(emitter.rules, has_text)}
-        has_all = False
-    return Deferred(document.source, limits, lambda _: (emitter, name), whole)
+    return emitter, name
 
 
 def _lazy_emitter(
@@ -186,15 +211,18 @@ def grammar_around(
     """
     notes = Notes()
     try:
-        wrong = [each for root in roots for each in unreadable_uris(document.at(root), root)]
+        inside = [list(schemas_in(document.at(root))) for root in roots]
+        wrong = [
+            e for at, each in zip(roots, inside, strict=True) for e in unreadable_uris(each, at)
+        ]
         if not wrong:
             places = Places(document, options, notes, limits, roots)
-            for root in places.roots:
-                wrong += misshapen(root.schema, root.draft, places.draft_of, root.pointer)
+            for root, each in zip(places.roots, inside, strict=True):
+                wrong += misshapen(each, root.draft, places.draft_of, root.pointer)
         if wrong:
             raise CheckError(document.source, [each.placed(document.spans) for each in wrong])
-        for root in places.roots:
-            note_unread(root.schema, root.draft, places.draft_of, notes, root.pointer)
+        for root, each in zip(places.roots, inside, strict=True):
+            note_unread(each, root.draft, places.draft_of, notes, root.pointer)
         goals = Goals(places, options, notes, limits)
         emitter = Emitter(goals, Normal(goals))
         name = around(emitter, [goals.of_root(root) for root in places.roots])

@@ -279,8 +279,8 @@ class Normal(ScalarForms):
         forms = [form for form in forms if form != _TRUE]
         if not all(forms):
             return []
-        if not forms or (len(forms) == 1 and len(forms[0]) == 1):
-            return forms[0] if forms else _TRUE
+        if all(len(form) == 1 for form in forms):
+            return self._joined([form[0] for form in forms])
         by_key = cases(forms, self.goals)
         if by_key is not None:
             return self._of_cases(by_key)
@@ -303,6 +303,16 @@ class Normal(ScalarForms):
                     break
             found = self._first(following, most)
         return found
+
+    def _joined(self, parts: Sequence[Conjunction]) -> list[Conjunction]:
+        """The conjunction of some, if they do not contradict each other."""
+        found = Conjunction()
+        for part in parts:
+            joined = found.joined(part)
+            if self._exclude(found, part, joined):
+                return []
+            found = joined
+        return [found]
 
     def _first(self, found: Iterable[Conjunction], most: int) -> list[Conjunction]:
         """At most so many of them."""

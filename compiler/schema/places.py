@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin
@@ -30,6 +31,7 @@ from .keywords.shapes import (
     NO_REFERENCE,
     NO_SCHEMA,
     NO_STRINGS,
+    Schemas,
 )
 from .notes import Notes, Refused
 from .options import DRAFTS, OPENAPI, SchemaOptions
@@ -37,6 +39,8 @@ from .read import Document, Json, escaped, read_json, value_at
 
 if TYPE_CHECKING:
     from referencing.jsonschema import SchemaRegistry
+
+_NAMES = frozenset({"$anchor", "$dynamicAnchor", "$id", "$recursiveAnchor", "$schema", "id"})
 
 # What relative references are resolved against where nothing else is said.
 _BASE = "file:///"
@@ -137,7 +141,8 @@ class Places:
 
     ``roots``: the pointers of the schemas in it, if it is none itself; what in them is alike has
     one place then, the first. ``are_plain``: it is known that all of them are (``keywords.plain``),
-    so that references lead to places by their pointers.
+    so that references lead to places by their pointers. ``has_names``: whether schemas inside may
+    have names of their own.
     """
 
     def __init__(
@@ -149,20 +154,17 @@ class Places:
         roots: Sequence[str] | None = None,
         *,
         are_plain: bool = False,
+        has_names: bool = True,
     ) -> None:
         self.document, self.notes, self.are_plain = document, notes, are_plain
+        self._options, self._limits = options, limits
+        self._known: SchemaRegistry | None = None
         self._alike = None if roots is None else Alike()
         self._places: dict[tuple[int, str, tuple[str, ...], Draft], Place] = {}
         # Keeps what was made here alive, so that no other object gets its ``id``.
         self._made: dict[str, Json] = {}
         unsaid = Draft(NEWEST, is_lenient=True)
         self._unsaid = Draft(DRAFTS[options.draft]) if options.draft else unsaid
-        if not are_plain:
-            from jsonschema_specifications import REGISTRY
-            from referencing import Registry
-
-            self._registry: SchemaRegistry = REGISTRY.combine(Registry())
-            self._add_folders(options, limits)
         if options.draft == OPENAPI:
             add_null(document.value)
         if roots is None:
@@ -171,8 +173,10 @@ class Places:
             values = map(document.at, roots)
             bases = (f"{_BASE}{i}/" for i in range(len(roots)))
             self.roots = list(map(self._root, roots, values, bases))
-        if not are_plain:
-            self._register()
+        # Without names inside and without others, pointers lead to all that there is.
+        self._has_pointers_alone = are_plain or not (has_names or options.schemas)
+        if not self._has_pointers_alone:
+            _ = self._registry
         self._by_base = {root.base: root for root in self.roots}
         self.draft = self.roots[0].draft if self.roots else self._unsaid
         self.base = self.roots[0].base if self.roots else _BASE
@@ -188,8 +192,9 @@ class Places:
         draft = self.draft_of(schema, self._unsaid, f"#{pointer}")
         return Root(pointer, schema, urljoin(base, draft.name_of(schema) or ""), draft)
 
-    def _register(self) -> None:
-        """Put the roots and the schemas with names in them into the registry."""
+    @cached_property
+    def _registry(self) -> "SchemaRegistry":
+        """The other resources, the roots and the schemas with names in them."""
         named: dict[str, Root] = {}
         for root in self.roots:
             if named.setdefault(root.base, root).schema != root.schema:
@@ -197,15 +202,25 @@ class Places:
                 hint = "references could mean either of them: rename one"
                 raise Refused(f"#{root.pointer}", f"{other} has the same $id", hint)
         resources = [(root.base, root.draft.resource(root.schema)) for root in self.roots]
+        others = self._others()
         try:
-            self._registry = self._registry.with_resources(resources).crawl()
+            self._known = others.with_resources(resources).crawl()
         except (AttributeError, TypeError):
             # ``referencing`` takes it for a text where a schema inside has a draft of its own.
             hint = "$id, id and anchors are strings"
             raise Refused("#", "the name of a schema inside is no string", hint) from None
+        return self._known
 
-    def _add_folders(self, options: SchemaOptions, limits: Limits) -> None:
-        """Put the schemas in folders into the registry. Raises ``DialectError``, ``OSError``."""
+    def _others(self) -> "SchemaRegistry":
+        """Metaschemas, and the schemas in folders. Raises ``DialectError``, ``OSError``."""
+        if self._known is not None:
+            return self._known
+        from jsonschema_specifications import REGISTRY
+        from referencing import Registry
+
+        options, limits = self._options, self._limits
+        found: SchemaRegistry = REGISTRY.combine(Registry())
+        self._known = found
         for uri, folder in options.schemas:
             for path in sorted(Path(folder).rglob("*.json")):
                 if is_stream(path):
@@ -224,10 +239,11 @@ class Places:
                 )
                 draft = self.draft_of(value, self._unsaid, f"{at}#", is_used=False)
                 resource = draft.resource(value)
-                self._registry = self._registry.with_resource(at, resource)
+                found = self._known = found.with_resource(at, resource)
                 own = draft.name_of(value)
                 if own:
-                    self._registry = self._registry.with_resource(urljoin(at, own), resource)
+                    found = self._known = found.with_resource(urljoin(at, own), resource)
+        return found
 
     def at(self, pointer: str) -> Place | bool:
         """The place of the schema at a pointer, ``#`` for the whole. Raises ``Refused``."""
@@ -279,8 +295,10 @@ class Places:
         reference = near.schema[keyword]
         if not isinstance(reference, str):
             raise near.refused(NO_REFERENCE, "", keyword)
-        if self.are_plain:
-            return self._plainly_referred(near, reference)
+        if self._has_pointers_alone and keyword == "$ref":
+            place = self._plainly_referred(near, reference)
+            if place is not None:
+                return place
         from referencing.exceptions import NoSuchAnchor, Unresolvable
 
         try:
@@ -309,10 +327,17 @@ class Places:
             draft = self._draft_at(base, draft)
         return self._of(contents, pointer, base, scope, draft, near.span, True)
 
-    def _plainly_referred(self, near: Place, reference: str) -> Place | bool:
-        """The place that a pointer into the same schema leads to, which is there."""
-        root, inside, scope = self._by_base[near.base], reference.removeprefix("#"), near.scope
-        pointer, contents = f"#{root.pointer}{inside}", value_at(root.schema, inside)
+    def _plainly_referred(self, near: Place, reference: str) -> Place | bool | None:
+        """The place that a pointer into the same schema leads to; None for what is none, or leads
+        nowhere."""
+        root, inside, scope = self._by_base.get(near.base), reference.removeprefix("#"), near.scope
+        if root is None or "%" in reference or not (reference == "#" or inside[:1] == "/"):
+            return None
+        try:
+            contents = value_at(root.schema, inside)
+        except (LookupError, TypeError, ValueError):
+            return None
+        pointer = f"#{root.pointer}{inside}"
         if self._is_dynamic and near.base not in scope:
             scope = (*scope, near.base)
         return self._of(contents, pointer, near.base, scope, near.draft, near.span, True)
@@ -389,7 +414,7 @@ class Places:
                 schema, base, scope = kept, _BASE, ()
         own = self.document.pointers.get(id(schema))
         if own is not None:
-            pointer, span = f"#{own}", self.document.spans[own]
+            pointer, span = f"#{own}", self.document.spans.get(own)
         if not isinstance(schema, dict):
             raise Refused(pointer, NO_SCHEMA)
         if isinstance(schema.get("$schema"), str):
@@ -428,7 +453,9 @@ class Places:
             if "json-schema.org/draft-0" in uri:
                 message = f"there is no grammar for {uri!r}"
                 raise Refused(at, message, f"drafts are {', '.join(DRAFTS)}")
-            resource = None if self.are_plain else self._registry.get(uri.rstrip("#"))
+            resource = None
+            if not self.are_plain:
+                resource = self._others().get(uri.rstrip("#"))
             contents = resource.contents if resource is not None else None
             if not isinstance(contents, dict):
                 if is_used:
@@ -439,6 +466,11 @@ class Places:
                 has_validation &= any(name.endswith("/vocab/validation") for name in used)
             uri = contents.get("$schema")
         return otherwise
+
+
+def have_names(schemas: Schemas) -> bool:
+    """Whether a schema inside another one has a name or a draft of its own."""
+    return any(pointer and not _NAMES.isdisjoint(schema) for pointer, schema in schemas)
 
 
 def _base_of(resolver: object) -> str:

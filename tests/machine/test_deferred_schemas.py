@@ -12,13 +12,15 @@ from support.schema import plain_schemas, unions
 
 from constrain.artifacts.growing import GrowingArtifact
 from constrain.compiler import Compiler, Tokenizer
-from constrain.compiler.diagnostics import CheckError, ConstrainError
+from constrain.compiler.diagnostics import CheckError, ConstrainError, Source
 from constrain.compiler.dialects.table import read_growing
 from constrain.compiler.limits import Limits
 from constrain.compiler.machine.deferred_rules import CalledRules, DeferredRules
 from constrain.compiler.network.tree_rules import Rules
+from constrain.compiler.schema.convert import _written_in_part
 from constrain.compiler.schema.keywords.plain import plain_parts
 from constrain.compiler.schema.options import SchemaOptions
+from constrain.compiler.schema.read import read_json
 from constrain.compiler.schema.rules.deferred import Deferred
 
 ANY = {"tokenization": "any", "prewarm": 0}
@@ -56,11 +58,36 @@ def partly_plain(rng: random.Random) -> object:
     return made
 
 
+def looped(rng: random.Random) -> object:
+    """Objects that lead to each other, some of them without end, with what references of draft 7
+    take no notice of."""
+    names = ("a", "b", "c")
+
+    def reference() -> dict[str, Any]:
+        beside = {"type": ["object", "null"], "title": "t"} if rng.random() < 0.4 else {}
+        return {"$ref": f"#/definitions/{rng.choice(names)}", **beside}
+
+    def one() -> dict[str, Any]:
+        keys = rng.sample(names, rng.randint(1, 3))
+        return {
+            "type": rng.choice(("object", "object", ["object", "integer"])),
+            "properties": {key: reference() for key in keys},
+            "required": [key for key in keys if rng.random() < 0.4],
+            **({"additionalProperties": reference()} if rng.random() < 0.3 else {}),
+        }
+
+    made: dict[str, Any] = {"definitions": {name: one() for name in names}}
+    made[rng.choice(("oneOf", "anyOf"))] = [reference(), reference(), {"not": {"type": "object"}}]
+    if rng.random() < 0.5:
+        made["$schema"] = "http://json-schema.org/draft-07/schema#"
+    return made
+
+
 def of_any_kind(rng: random.Random) -> object:
-    """A schema that is plain, or in part, or unions and conditions, of which keys alone are made
-    later."""
-    kind = rng.choice((partial(plain_schemas.document, odd=0), unions.document, partly_plain))
-    return kind(rng)
+    """A schema that is plain, or in part, or unions and conditions, or loops, of which rules of
+    objects are made later."""
+    plain = partial(plain_schemas.document, odd=0)
+    return rng.choice((plain, unions.document, partly_plain, looped))(rng)
 
 
 @sampled("seed", range(6), range(400))
@@ -188,5 +215,44 @@ def test_chains_of_rules_may_be_long() -> None:
 def test_errors_of_schemas_come_when_they_are_compiled(
     schema: object, default_tokenizer: Tokenizer
 ) -> None:
-    with pytest.raises(CheckError):
+    """With their places, which are not known while they are looked for."""
+    with pytest.raises(CheckError) as caught:
         Compiler(default_tokenizer).compile(json.dumps(schema), dialect="json-schema", **ANY)
+    assert all(each.span is not None for each in caught.value.diagnostics)
+
+
+@pytest.mark.quick
+def test_a_schema_of_which_no_value_is_finite_is_refused(default_tokenizer: Tokenizer) -> None:
+    """Also where it stands beside what is not plain."""
+    loop = {"type": "object", "properties": {"a": {"$ref": "#"}, "b": {"not": {}}}}
+    with pytest.raises(CheckError, match="no finite text"):
+        Compiler(default_tokenizer).compile(
+            json.dumps({**loop, "required": ["a"]}), dialect="json-schema", **ANY
+        )
+
+
+@pytest.mark.quick
+def test_rules_of_objects_are_written_when_they_are_looked_at() -> None:
+    """In the beginning none of a hundred keys, of a schema that is not plain."""
+    keys = {f"k{i}": {"type": "string"} for i in range(100)}
+    inner = {"type": "object", "properties": keys, "required": ["k99"], "not": {"required": ["x"]}}
+    text = json.dumps({"type": "object", "properties": {"a": inner}, "patternProperties": {}})
+    emitter, _ = _written_in_part(
+        read_json(Source(text, "x", "json-schema")), SchemaOptions(), LIMITS, "#"
+    )
+    assert len(emitter.rules) < 20
+    emitter.write_objects()
+    assert len(emitter.rules) > 100
+
+
+@pytest.mark.quick
+def test_a_reference_of_draft_7_is_what_it_leads_to() -> None:
+    """Whatever stands beside it, so that an object which a hundred keys refer to is one."""
+    keys = {f"k{i}": {"$ref": "#", "type": "object", "default": {}} for i in range(100)}
+    schema = {"type": "object", "properties": keys, "not": {"required": ["x"]}}
+    draft = "http://json-schema.org/draft-07/schema#"
+
+    whole = deferred(json.dumps({"$schema": draft, **schema})).complete()
+    assert len(whole.rules) < 2 * len(keys)
+    # Later drafts ask for both.
+    assert len(deferred(json.dumps(schema)).complete().rules) > len(keys) ** 2

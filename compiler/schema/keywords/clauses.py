@@ -16,6 +16,7 @@ from ..formulas import (
     Any,
     AnyOf,
     Clause,
+    Formula,
     Holds,
     In,
     OneOf,
@@ -222,9 +223,10 @@ def _conditional(place: Place, goals: Goals) -> Clause:
         for keyword in ("then", "else")
     )
     fails = failing(condition, goals)
+    # What ``if`` evaluates counts, also where neither of the others is there.
+    holds: Formula = Holds(condition) if then == ANYTHING else All((Holds(condition), Holds(then)))
     return clause(
-        # What ``if`` evaluates counts, also where neither of the others is there.
-        Any((All((Holds(condition), Holds(then))), All((fails, Holds(otherwise))))),
+        Any((holds, fails if otherwise == ANYTHING else All((fails, Holds(otherwise))))),
         Any(
             (
                 All((Holds(condition, is_marked=False), failing(then, goals))),

@@ -4,7 +4,7 @@ Values that are something else are errors wherever they stand, also in schemas t
 to. Keywords that only describe (``title``, ``examples``, …) may have any value.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import TypeAlias
@@ -15,11 +15,13 @@ from ...limits import check_in_force
 from ..drafts import Draft
 from ..notes import Notes, Refused
 from ..read import Json, escaped
-from .known import schemas_in
 from .unread import unread
 
 # Of a value that is wrong: the steps to where, what it must be, and what helps.
 _Wrong: TypeAlias = Iterator[tuple[tuple[str | int, ...], str, str]]
+
+# Schemas in one, with their pointers from it on (``known.schemas_in``).
+Schemas: TypeAlias = Sequence[tuple[str, Mapping[str, Json]]]
 
 # The draft of a schema by its ``$schema``, else the one that is given; its pointer, for messages.
 DraftOf: TypeAlias = Callable[[Json, Draft, str], Draft]
@@ -53,11 +55,11 @@ def unknown_type(name: str) -> tuple[str, str]:
     return f"there is no type {name!r}", hint
 
 
-def misshapen(root: Json, of_root: Draft, draft_of: DraftOf, at: str = "") -> list[Refused]:
-    """The keywords of a schema whose values cannot be theirs, the first ones of many; the arguments
+def misshapen(schemas: Schemas, of_root: Draft, draft_of: DraftOf, at: str = "") -> list[Refused]:
+    """The keywords of schemas whose values cannot be theirs, the first ones of many; the arguments
     are those of ``with_drafts``. Raises ``Refused`` for a draft that is not known."""
     found: list[Refused] = []
-    for pointer, schema, draft in with_drafts(root, of_root, draft_of, at):
+    for pointer, schema, draft in with_drafts(schemas, of_root, draft_of, at):
         for keyword, value in schema.items():
             check = _CHECKS.get(keyword)
             if check is None or (keyword in _VALIDATION and not draft.has_validation):
@@ -70,26 +72,28 @@ def misshapen(root: Json, of_root: Draft, draft_of: DraftOf, at: str = "") -> li
     return found
 
 
-def note_unread(root: Json, of_root: Draft, draft_of: DraftOf, notes: Notes, at: str = "") -> None:
-    """Note the keywords of a schema that ask nothing, though they look as if they were meant to;
+def note_unread(
+    schemas: Schemas, of_root: Draft, draft_of: DraftOf, notes: Notes, at: str = ""
+) -> None:
+    """Note the keywords of schemas that ask nothing, though they look as if they were meant to;
     the arguments are those of ``with_drafts``."""
-    for pointer, schema, draft in with_drafts(root, of_root, draft_of, at):
+    for pointer, schema, draft in with_drafts(schemas, of_root, draft_of, at):
         for each in unread(schema, draft):
             message = f"{each.message} [{each.lint}]"
             notes.add(f"#{pointer}/{escaped(each.keyword)}", message, each.hint, is_of_key=True)
 
 
 def with_drafts(
-    root: Json, of_root: Draft, draft_of: DraftOf, at: str = ""
+    schemas: Schemas, of_root: Draft, draft_of: DraftOf, at: str = ""
 ) -> Iterator[tuple[str, Mapping[str, Json], Draft]]:
-    """All schemas in a schema with their pointers and drafts.
+    """All ``schemas`` in one (``schemas_in``) with their pointers and drafts.
 
     ``of_root``: its draft. ``draft_of``: of a schema by its ``$schema``, else what is given.
     ``at``: the pointer of ``root`` in its document.
     """
     # Schemas inside others that say a draft of their own: the pointers of all in them begin so.
     own: list[tuple[str, Draft]] = []
-    for inside, schema in schemas_in(root):
+    for inside, schema in schemas:
         check_in_force("the schema's keywords")
         pointer = f"{at}{inside}"
         draft = next((d for of, d in reversed(own) if f"{pointer}/".startswith(of)), of_root)
@@ -99,12 +103,12 @@ def with_drafts(
         yield pointer, schema, draft
 
 
-def unreadable_uris(root: Json, at: str = "") -> list[Refused]:
-    """The names and references in a schema that are no URIs, whatever its draft; without these
-    it is known which resources it has. ``at``: its pointer in its document."""
+def unreadable_uris(schemas: Schemas, at: str = "") -> list[Refused]:
+    """The names and references in schemas that are no URIs, whatever their draft; without these
+    it is known which resources there are. ``at``: the pointer of all in their document."""
     found = []
-    for pointer, schema in schemas_in(root):
-        for keyword in _URIS & schema.keys():
+    for pointer, schema in schemas:
+        for keyword in () if _URIS.isdisjoint(schema) else _URIS & schema.keys():
             value = schema[keyword]
             if keyword == "$id" and not isinstance(value, str):
                 found.append(Refused(f"#{at}{pointer}/{keyword}", NO_STRING))

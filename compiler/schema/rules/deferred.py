@@ -63,11 +63,13 @@ class Deferred:
         """Whether a rule is a part of one value or text, which nothing else names."""
         if name in self._emitter.of_goals:
             return False
-        return name in self._emitter.of_one_character or not self.rule(name).terminal
+        return name in self._emitter.of_one_character or not self.is_text(name)
 
     def is_text(self, name: str) -> bool:
         """Whether a rule names no others: of a number, a string, or white space."""
-        return self.rule(name).terminal
+        # Also of those that are not written it is known.
+        known = self._emitter.by_name.get(name)
+        return known is not None and known.terminal
 
     def complete(self) -> Grammar:
         """All rules, with what is to be known of them, whatever was asked for; raises as ``rule``.

@@ -56,17 +56,24 @@ class Emitter(Writer):
         """The names of the goals whose rules are made when they are asked for."""
         return self._pending
 
+    def write_objects(self) -> None:
+        """Write the rules of objects that were left for later."""
+        while self.objects_left:
+            self.write(next(iter(self.objects_left)), self.limits)
+
     def all_rules(self) -> tuple[tree.Rule, ...]:
         """The rules so far, those of all goals that they name, and all that is made later. Raises
         as ``write_goals``."""
         self.write_goals()
-        for name in list(self._later):
-            self.write(name, self.limits)
+        self.write_objects()
+        while self._later:
+            self.write(next(iter(self._later)), self.limits)
         return self.rules
 
     def written(self, name: str) -> tree.Rule | None:
         """The rule of a name, None if it was not written so far."""
-        return None if name in self._later else self.by_name.get(name)
+        is_later = name in self._later or name in self.objects_left
+        return None if is_later else self.by_name.get(name)
 
     def write(self, name: str, limits: Limits) -> tree.Rule:
         """Write the rule of a name that another one says, with those that it alone needs. Raises
@@ -78,6 +85,11 @@ class Emitter(Writer):
         elif name in self._later:
             self._later[name]()
             del self._later[name]
+        elif name in self.objects_left:
+            at, span, write = self.objects_left[name]
+            self.begin(at, span)
+            write()
+            del self.objects_left[name]
         return self.by_name[name]
 
     def go_on_within(self, limits: Limits) -> None:

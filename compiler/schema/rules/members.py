@@ -8,9 +8,9 @@ may be, and readers keep the last value, so a member that something rests on is 
 cell, and of other keys those count that are surely different.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import cached_property, partial
 
 from ...grammar import tree
 from ..formulas import BY_PROPERTIES, Conjunction, Every, Keys, Order, Some, bounds
@@ -20,27 +20,16 @@ from ..normal import Normal
 from ..notes import ORDER, Refused
 from ..options import ANY_ORDER, PERMUTED
 from ..sets import Ends, Others, Texts
+from .in_turn import before_value, in_turn, written
 from .key_parts import is_one_key, key_parts, label
+from .witnesses import Member, Witnesses
 from .writer import Writer
 
 # Other keys that there must be: each set of parts that keys were of is a state.
 _MOST_NEEDED = 8
 
 # Cells of other keys, literals about some other key, and states of one object.
-_MOST_CELLS, _MOST_OPEN, _MOST_STATES = 64, 4, 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Member:
-    """A named key, or a cell of other keys, and what the value must satisfy.
-
-    ``witnesses``: the numbers of the literals about some key that it may be there for.
-    """
-
-    key: str | Texts
-    goal: Goal
-    is_required: bool
-    witnesses: tuple[int, ...]
+_MOST_CELLS, _MOST_OPEN, _MOST_STATES = 64, 6, 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +94,11 @@ class _Object:
             place = self.writer.goals.nearest(self.goal)
             message = "what several conditions ask of some additional key is asked of the same one"
             self.writer.notes.narrowed(place.pointer if place else "#", message)
+        if self.open and not self.is_empty:
+            self.is_empty = not self.witnesses.can_end(0, 0)
         self.rules: dict[_State, str] = {}
         self.pending: list[_State] = []
+        self.behind: dict[tuple[int, int], list[int]] = {}
 
     @staticmethod
     def _is_named(keys: Keys) -> bool:
@@ -138,7 +130,7 @@ class _Object:
             return names
         return list(dict.fromkeys(of_text + names))
 
-    def _named(self, names: Sequence[str]) -> Iterator[_Member]:
+    def _named(self, names: Sequence[str]) -> Iterator[Member]:
         required = {
             literal.keys.names[0]
             for literal in self.literals
@@ -152,11 +144,11 @@ class _Object:
                     for i, literal in enumerate(self.open)
                     if is_among(name, literal.keys, self.normal.texts)
                 )
-                yield _Member(name, goal, name in required, witnesses)
+                yield Member(name, goal, name in required, witnesses)
             elif name in required:
                 self.is_empty = True
 
-    def _cells(self, names: Sequence[str]) -> Iterator[_Member]:
+    def _cells(self, names: Sequence[str]) -> Iterator[Member]:
         """Other keys, by which sets of keys they are in."""
         algebra = self.normal.texts
         if self.normal.is_surely_empty(self._goal_inside((Ends.ALL,))):
@@ -187,7 +179,7 @@ class _Object:
                 witnesses = tuple(
                     i for i, literal in enumerate(self.open) if literal.keys.texts in inside
                 )
-                yield _Member(cell, goal, False, witnesses)
+                yield Member(cell, goal, False, witnesses)
 
     def _goal_inside(self, inside: Sequence[Texts]) -> Goal:
         """What the values of other keys in these sets must satisfy."""
@@ -198,7 +190,7 @@ class _Object:
         )
         return self.writer.goals.both(*goals)
 
-    def _told_apart(self, needed: int) -> list[_Member]:
+    def _told_apart(self, needed: int) -> list[Member]:
         """The cells in parts: keys of two parts are different keys."""
         algebra = self.normal.texts
         if needed > _MOST_NEEDED:
@@ -232,6 +224,11 @@ class _Object:
             self.is_empty = True
 
     # --- states
+
+    @cached_property
+    def witnesses(self) -> Witnesses:
+        """Which members may be there for the literals about some key."""
+        return Witnesses(self.named, self.cells, self.open, self.normal)
 
     @property
     def _is_any_order(self) -> bool:
@@ -276,72 +273,60 @@ class _Object:
         if self._is_any_order and self._is_permutation and self.named:
             return self._permuted()
         if self._is_sequence:
-            return self._in_sequence(has_key=has_key)
+            first = self.writer.helper()
+            write = partial(in_turn, first, has_key, self.named, self.cells, self.writer)
+            if self._may_wait:
+                self._leave(first, write)
+            elif has_key and self.writer.defers_all:
+                self.writer.rule_later(first, (), ((),), write)
+            else:
+                write()
+            return first
         first = self._name_of(_State())
         while self.pending:
             state = self.pending.pop()
-            self.writer.rule(self.rules[state], list(self._options(state)))
+            if self._may_wait:
+                self._leave(first, partial(self._write_alone, state))
+            else:
+                self._write_state(state)
         return first
+
+    @property
+    def _may_wait(self) -> bool:
+        """Whether rules are written when they are asked for: if states are surely not too many."""
+        if self._is_counting or self._is_any_order or not self.writer.defers_objects:
+            return False
+        most = len(self.named) + 1 + (1 << sum(bool(cell.witnesses) for cell in self.cells))
+        return most << len(self.open) + 1 <= _MOST_STATES
+
+    def _leave(self, name: str, write: Callable[[], None]) -> None:
+        """Leave the first rule until it is asked for. What may be refused is made now."""
+        for cell in self.cells:
+            if not isinstance(cell.key, str):
+                self.writer.texts(cell.key)
+        self.writer.rule_later(name, self.witnesses.goals, self.witnesses.ways(), write)
+
+    def _write_state(self, state: _State) -> None:
+        self.writer.rule(self.rules[state], list(self._options(state)))
+
+    def _write_alone(self, state: _State) -> None:
+        """The same without the rules of the states that it names, which wait."""
+        self._write_state(state)
+        while self.pending:
+            following = self.pending.pop()
+            write = partial(self._write_alone, following)
+            self.writer.rule_later(self.rules[following], (), ((),), write)
 
     def _permuted(self) -> str:
         """In any order, other keys anywhere between the named ones."""
         writer = self.writer
-        parts = [tree.Part(self._member(m, m.goal), m.is_required) for m in self.named]
+        parts = [tree.Part(written(m, writer), m.is_required) for m in self.named]
         if self.cells:
-            other = writer.choice([self._member(cell, cell.goal) for cell in self.cells])
+            other = writer.choice([written(cell, writer) for cell in self.cells])
             parts.append(tree.Part(other, is_required=False, is_repeated=True))
         first = writer.helper()
         writer.rule(first, [writer.permutation(parts, writer.comma(), self.least, self.most)])
         return first
-
-    def _in_sequence(self, *, has_key: bool) -> str:
-        """The same where nothing is counted: each key has its turn after those before it.
-
-            P1 ::= k1        P2 ::= P1 (, k2)? | k2        P3 ::= P2 , k3 | k3
-
-        Left-recursive and without units, so that it takes linearly many states: all of it is left
-        corners of the last rule, and passes that remove units copy nothing.
-        """
-        writer = self.writer
-        before: tree.Expr | None = writer.value(self.named[0].goal) if has_key else None
-        may_begin = not has_key
-        for member in self.named[has_key:]:
-            written = self._member(member, member.goal)
-            if before is not None and member.is_required and not may_begin:
-                before = writer.sequence(before, writer.comma(), written)
-                continue
-            options: list[tree.Expr] = []
-            if before is not None:
-                turn = writer.sequence(writer.comma(), written)
-                least = int(member.is_required)
-                options.append(writer.sequence(before, writer.repetition(turn, least, 1)))
-            if may_begin:
-                options.append(written)
-            may_begin &= not member.is_required
-            name = writer.helper()
-            writer.rule(name, options)
-            before = writer.reference(name)
-        inside = [] if before is None else [before]
-        if self.cells:
-            other = writer.choice([self._member(cell, cell.goal) for cell in self.cells])
-            more = writer.repetition(writer.sequence(writer.comma(), other), 0, None)
-            inside = [writer.sequence(each, more) for each in inside]
-            if may_begin:
-                inside.append(writer.sequence(other, more))
-        if may_begin:
-            inside.append(writer.literal(b""))
-        first = writer.helper()
-        writer.rule(first, inside)
-        return first
-
-    def _member(self, member: _Member, goal: Goal) -> tree.Expr:
-        """A key and its value."""
-        writer, key = self.writer, member.key
-        return writer.sequence(
-            writer.text(key) if isinstance(key, str) else writer.texts(key),
-            writer.colon(),
-            writer.value(goal),
-        )
 
     def _name_of(self, state: _State) -> str:
         counts = state.count if self._is_counting else min(state.count, 1)
@@ -354,7 +339,8 @@ class _Object:
             used = -1
             # Which of them are named no longer matters.
             counts, others = (min(counts, 1), others) if self.most is None else (counts + others, 0)
-        state = replace(state, count=counts, others=others, used=used)
+        if (counts, others, used) != (state.count, state.others, state.used):
+            state = replace(state, count=counts, others=others, used=used)
         if state not in self.rules:
             if len(self.rules) >= _MOST_STATES:
                 raise self._refused(f"an object of more than {_MOST_STATES:,} states")
@@ -371,15 +357,25 @@ class _Object:
         a union do that exclude each other by conditions on some key. As far as it is looked at."""
         if self._is_counting or self._is_any_order:
             return self, state
-        missing = [each for i, each in enumerate(self.open) if not state.found >> i & 1]
+        passed, found, closed = state.named, state.found, state.closed
+        if (found, closed) not in self.behind:
+            self.behind[found, closed] = self._behind(found, closed)
+        return state.count > 0, self.behind[found, closed][passed]
 
-        def of(member: _Member) -> Hashable:
-            witnesses = tuple(self.open[i] for i in member.witnesses if self.open[i] in missing)
+    def _behind(self, found: int, closed: int) -> list[int]:
+        """Numbers of what may follow, by how many named keys were passed."""
+        number = self.writer.number_of
+        missing = {i: number(each) for i, each in enumerate(self.open) if not found >> i & 1}
+
+        def of(member: Member) -> Hashable:
+            witnesses = tuple(missing[i] for i in member.witnesses if i in missing)
             return member.key, member.goal, member.is_required, witnesses
 
-        cells = (c for i, c in enumerate(self.cells) if not state.closed >> i & 1)
-        named, others = tuple(map(of, self.named[state.named :])), tuple(map(of, cells))
-        return self.goal, state.count > 0, named, others, tuple(missing)
+        cells = tuple(of(c) for i, c in enumerate(self.cells) if not closed >> i & 1)
+        behind = [number((self.goal, cells, *missing.values()))]
+        for member in reversed(self.named):
+            behind.append(number((of(member), behind[-1])))
+        return behind[::-1]
 
     @property
     def _is_counting(self) -> bool:
@@ -393,7 +389,7 @@ class _Object:
         if passed:
             member = self.named[state.named]
             following = replace(state, named=state.named + 1)
-            if not member.is_required:
+            if not member.is_required and self.witnesses.can_end(following.named, state.found):
                 yield writer.reference(self._name_of(following))
             if has_room:
                 written = replace(following, count=state.count + 1)
@@ -424,7 +420,7 @@ class _Object:
     def _others_up_to(self, most: int, *, is_first: bool) -> Iterator[tree.Expr]:
         """Other keys alone, so many of them at most: a repetition, which may be counted."""
         writer = self.writer
-        other = writer.choice([self._member(cell, cell.goal) for cell in self.cells])
+        other = writer.choice([written(cell, writer) for cell in self.cells])
         turn = writer.sequence(writer.comma(), other)
         yield writer.literal(b"")
         if most > 0 and is_first:
@@ -433,27 +429,30 @@ class _Object:
             yield writer.sequence(turn, writer.repetition(turn, 0, most - 1))
 
     def _written(
-        self, member: _Member, cell: int | None, before: _State, after: _State
+        self, member: Member, cell: int | None, before: _State, after: _State
     ) -> Iterator[tree.Expr]:
-        """A member, and what may follow; once for each set of literals that it is there for."""
+        """A member, whose value is there for one of some sets of literals, and what may follow."""
         writer = self.writer
         is_first = not (before.count or before.others)
-        missing = [i for i in member.witnesses if not before.found >> i & 1]
-        sets = [s for n in range(len(missing) + 1) for s in combinations(missing, n)]
-        for chosen in sets:
-            goal = writer.goals.both(member.goal, *(self.open[i].goal for i in chosen))
-            if chosen and self.normal.is_surely_empty(goal):
+        ways: list[tuple[Goal, str]] = []
+        for chosen, goal in self.witnesses.of(member):
+            if chosen & before.found:
                 continue
-            following = replace(after, found=after.found | sum(1 << i for i in chosen))
-            if chosen and cell is not None:
-                following = replace(following, closed=following.closed | 1 << cell)
-            # What states have in common: a member with the rule after it.
-            behind = self._name_of(following)
-            key = (self.goal, is_first, member.key, goal, behind)
-            name = writer.shared.get(key)
-            if name is None:
-                name = writer.shared[key] = writer.helper()
-                comma = writer.literal(b"") if is_first else writer.comma()
-                turn = (comma, self._member(member, goal), writer.reference(behind))
-                writer.rule(name, [writer.sequence(*turn)])
+            closed = after.closed | 1 << cell if chosen and cell is not None else after.closed
+            found = after.found | chosen
+            if self._is_any_order or self.witnesses.can_end(after.named, found, closed):
+                ways.append((goal, self._name_of(replace(after, found=found, closed=closed))))
+        # What states have in common: a member with the rules after it.
+        key = (self.goal, is_first, member.key, *ways)
+        name = writer.shared.get(key)
+        if name is None and ways:
+            name = writer.shared[key] = writer.helper()
+            comma = writer.literal(b"") if is_first else writer.comma()
+            values = (
+                writer.sequence(writer.value(goal), writer.reference(behind))
+                for goal, behind in ways
+            )
+            turn = (comma, *before_value(member, writer), writer.choice([*values]))
+            writer.rule(name, [writer.sequence(*turn)])
+        if name is not None:
             yield writer.reference(name)

@@ -67,12 +67,15 @@ class Writer:
         self._pending: dict[str, tuple[Goal, int]] = {}
         self._defers = defers
         self._later: dict[str, Callable[[], None]] = {}
+        # Rules of objects that are written when they are asked for, with the goal's name and place.
+        self.objects_left: dict[str, tuple[str, Span, Callable[[], None]]] = {}
         # Whether rules must be read at once: those of permutations, and of terminals that grow.
         self.needs_all = self.options.marks_equal or self.indent is not None
         # Commas and colons with their white space, which are the same expression everywhere.
         self._marks: dict[tuple[str, int], tree.Expr] = {}
         # Rules of what follows in an object, by the depth and what that is.
         self._shared: dict[int, dict[Hashable, str]] = {}
+        self._numbered: dict[Hashable, int] = {}
         self._keep: list[Dfa] = []
         self._orders: dict[Goal, dict[int, int]] = {}
         # The keys that a place has schemas for, by its number.
@@ -149,6 +152,10 @@ class Writer:
         """Rules of what follows in an object, by what that is."""
         return self._shared.setdefault(self.depth, {})
 
+    def number_of(self, key: Hashable) -> int:
+        """A number for what follows in an object, the same for the same."""
+        return self._numbered.setdefault(key, len(self._numbered))
+
     def helper(self) -> str:
         """A name for a rule that a part of the goal at work needs."""
         return self._fresh(f"{self._name} ")
@@ -156,6 +163,30 @@ class Writer:
     def rule(self, name: str, options: Sequence[tree.Expr]) -> None:
         """The rule of a name."""
         self.by_name[name] = tree.Rule(name, self._span, self.choice(options), self._span)
+
+    @property
+    def defers_objects(self) -> bool:
+        """Whether rules of objects may be written when they are asked for."""
+        return self._defers == KEYS and self.indent is None
+
+    @property
+    def defers_all(self) -> bool:
+        """Whether all schemas are plain, so that each rule has a text."""
+        return self._defers == TERMINALS
+
+    def rule_later(
+        self,
+        name: str,
+        goals: Iterable[Goal],
+        ways: Iterable[Iterable[Goal]],
+        write: Callable[[], None],
+    ) -> None:
+        """The rule of a name, which ``write`` writes with others when it is asked for. All of them
+        name the rules of ``goals`` alone, and it has a text where those of one of ``ways`` have."""
+        for goal in goals:
+            self.value(goal)
+        self.rule(name, [self.sequence(*map(self.value, way)) for way in ways])
+        self.objects_left[name] = self._name, self._span, write
 
     def reference(self, name: str) -> tree.Reference:
         """The use of a rule."""

@@ -23,6 +23,16 @@ from constrain.compiler.schema.convert import deferred_grammar, grammar_of
 from constrain.compiler.schema.options import SchemaOptions
 from constrain.compiler.schema.rules.deferred import Deferred
 
+TYPES = ["string", "number", "integer", "boolean"]
+
+# A value of "a" has one of "a" inside it, and so on.
+_LOOP = {"type": "object", "properties": {"a": {"$ref": "#/$defs/loop"}}, "required": ["a"]}
+WITHOUT_END: dict[str, Any] = {
+    "$defs": {"loop": _LOOP},
+    "type": "object",
+    "properties": {"a": {"$ref": "#/$defs/loop"}, "b": {"not": {"type": "string"}}},
+}
+
 
 def rules(schema: dict[str, Any]) -> int:
     """How many rules the grammar of a schema has."""
@@ -93,9 +103,7 @@ def test_conditions_on_one_key_take_rules_in_proportion(has_required: bool) -> N
 
 def test_untagged_branches_are_few_rules() -> None:
     """Each branch excludes the others by their required keys, absent or of another type."""
-    types = ["string", "number", "integer", "boolean"]
-
-    assert rules(typed_others([types[: i + 1] for i in range(4)])) < 500
+    assert rules(typed_others([TYPES[: i + 1] for i in range(4)])) < 500
     assert rules(nested(19, has_tag=False, is_closed=True)) < 200
     assert rules(nested(19, has_tag=True, is_closed=False)) < 200
     # Schemas that say the same exclude each other's opposite wherever they stand.
@@ -112,10 +120,18 @@ def test_branches_that_begin_with_one_key_share_it() -> None:
     assert len(tags) == 1
 
 
-def test_rules_without_a_text_are_left_out_of_those_that_are_made_later() -> None:
-    """Branches in which no key is left for a condition have none."""
-    types = ["string", "number", "integer", "boolean"]
-    schema = typed_others([types[: i + 1] for i in range(4)])
+@pytest.mark.parametrize(
+    ("schema", "are_all"),
+    [
+        (typed_others([TYPES[: i + 1] for i in range(4)]), True),
+        ({**nested(3, has_tag=False, is_closed=False), "minProperties": 1}, True),
+        (WITHOUT_END, False),
+        ({"properties": {"a": {"type": "string", "pattern": "(?!)"}, "b": {"not": {}}}}, True),
+    ],
+)
+def test_rules_that_are_made_later_have_a_text(schema: dict[str, Any], are_all: bool) -> None:
+    """Those of branches in which no key is left for a condition are never made, and what nests
+    without end is left out."""
     source = Source(json.dumps(schema), "s", "json-schema")
     found = deferred_grammar(source, SchemaOptions(), Limits(seconds=60))
 
@@ -127,7 +143,8 @@ def test_rules_without_a_text_are_left_out_of_those_that_are_made_later() -> Non
         every |= {name: found.rule(name) for name in names}
         pending += map(found.rule, names)
     assert productive_rules(list(every.values())) == every.keys()
-    assert productive_rules(found.complete().rules) < {rule.name for rule in found.complete().rules}
+    complete = found.complete().rules
+    assert (productive_rules(complete) == {rule.name for rule in complete}) == are_all
 
 
 def instance(rng: random.Random) -> dict[str, Any]:
