@@ -19,6 +19,10 @@ from .positions import END, Positions, Runs
 # More places than positions can have.
 _MANY = 1 << 31
 
+# Where each position copies so many of the others, and more than a few are left, these are not
+# merged one by one.
+_MANY_COPIES, _FEW = 8, 8
+
 # Lists of positions: nothing, and the end alone. All others are numbered after them.
 EMPTY, ENDED = 0, 1
 
@@ -55,6 +59,8 @@ class StateLists:
         self._runs: list[Runs | None] = [[], []]
         self._closures = {END: ENDED}
         self._unions = dict[int, int]()
+        # Of all unions together the positions that were not shared.
+        self._copied = 0
         self._entered: set[int] = set()
 
     def pairs(self) -> Iterator[tuple[int, int]]:
@@ -136,6 +142,7 @@ class StateLists:
                 taken.append(heads[found])
                 found = rests[found]
             found = ENDED
+        self._copied += len(taken)
         for head in reversed(taken):
             found = self._list(head, found)
         self._unions[key] = found
@@ -231,10 +238,51 @@ class StateLists:
         assert found is not None
         # What stands first is written first.
         own = [self._runs_of(self._order[self._heads[current]]) for current in pending]
-        for current, runs in zip(reversed(pending), reversed(own), strict=True):
+        before = self._copied
+        for i in range(len(own) - 1, -1, -1):
             self._check()
-            found = self._merged(runs, found) if found else runs
-            self._runs[current] = found
+            found = self._merged(own[i], found) if found else own[i]
+            self._runs[pending[i]] = found
+            if i > _FEW and self._copied - before > _MANY_COPIES * (_FEW + len(own) - i):
+                # They stand among each other, and each one more would copy most of the others.
+                found = self._runs[pending[0]] = self._together([*own[:i], found])
+                break
+        return found
+
+    def _together(self, parts: Sequence[Runs]) -> Runs:
+        """The runs of many lists: for each stretch between ends of runs what leads on from it, as
+        the bits of a set. One by one each list would be copied into the next."""
+        heads, rests = self._heads, self._rests
+        inside = dict[int, list[int]]()
+        for target in {target for runs in parts for target in runs[2::3]}:
+            members, rest = [], target
+            while rest > ENDED:
+                members.append(heads[rest])
+                rest = rests[rest]
+            inside[target] = members
+        places = sorted({place for members in inside.values() for place in members})
+        # The lowest bit is the end.
+        bit = {place: 2 << i for i, place in enumerate(places)}
+        sets = {t: sum(map(bit.__getitem__, m), int(self.ended[t])) for t, m in inside.items()}
+        ends = {end for runs in parts for end in runs[::3]}
+        cuts = sorted(ends.union(high + 1 for runs in parts for high in runs[1::3]))
+        begin = {cut: i for i, cut in enumerate(cuts)}
+        united = [0] * len(cuts)
+        for runs in parts:
+            for low, high, target in zip(runs[::3], runs[1::3], runs[2::3], strict=True):
+                for i in range(begin[low], begin[high + 1]):
+                    united[i] |= sets[target]
+        made, found = dict[int, int](), Runs()
+        for i, whole in enumerate(united[:-1]):
+            if whole and whole not in made:
+                number, left = ENDED if whole & 1 else EMPTY, whole >> 1
+                while left:
+                    highest = left.bit_length() - 1
+                    number = self._list(places[highest], number)
+                    left ^= 1 << highest
+                made[whole] = number
+            if whole:
+                found += (cuts[i], cuts[i + 1] - 1, made[whole])
         return found
 
     def _runs_of(self, state: int) -> Runs:
@@ -246,7 +294,12 @@ class StateLists:
         for low, high, target in zip(arcs[::3], arcs[1::3], arcs[2::3], strict=True):
             if low <= after:
                 break
-            found += (low, high, self.closure(target))
+            leads = self.closure(target)
+            if low == after + 1 and high < 256 and found and found[-1] == leads:
+                # Bytes that were written one by one are read as one run; other symbols are calls.
+                found[-2] = high
+            else:
+                found += (low, high, leads)
             after = high
         else:
             return found
