@@ -40,7 +40,7 @@ Format = Literal["text", "json"]
 
 
 @options.compile_options(
-    "extended", "define", "include", *OF_SCHEMAS, "max_depth", "meaning", *options.LIMITS
+    "extended", "define", "include", *OF_SCHEMAS, "max_depth", "meaning", "lexer", *options.LIMITS
 )
 def diff(
     given: options.Given,

@@ -83,7 +83,7 @@ def test_definitions_without_effect_are_noted() -> None:
 
     assert [
         "--define a changes nothing: the grammar defines it",
-        "--define b leaves out nothing: no rule uses that name",
+        "--define b changes nothing: no rule uses that name",
     ] == [note.message for note in notes]
     assert ["--define a changes nothing: json-schema has no names"] == [
         n.message for n in of_schema
