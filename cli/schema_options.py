@@ -115,7 +115,8 @@ class OfSchemas:
         Unique | None,
         typer.Option(
             rich_help_panel=panels.SCHEMA,
-            help="Refuse or ignore uniqueItems of items without finitely many values.  [default: "
+            help="Refuse or ignore uniqueItems of items without finitely many values where they "
+            "are not compared while decoding, as with --tokenization canonical.  [default: "
             "refuse]",
         ),
     ] = None

@@ -402,6 +402,9 @@ def tokenization_of(
     if engine.is_lazy:
         message = f"there are no canonical masks where {engine.reason}"
         return without_canonical(CheckError(grammar.source, [Diagnostic(message)]), options)
+    if grammar.marks_equal:
+        message = "items that must differ are compared while decoding"
+        return without_canonical(CheckError(grammar.source, [Diagnostic(message)]), options)
     reason = AS_ASKED if wanted else BY_DEFAULT
     choice = TokenizationChoice(CANONICAL, reason)
     try:
@@ -457,6 +460,10 @@ def _check_wordpiece(
             f"{visible(tokenizer.name)}: WordPiece tokenizers are compiled as 'canonical' only: a "
             f"member's words may be cut in one way each"
         )
+    if grammar.marks_equal:
+        message = "the items of an array are not compared by WordPiece tokenizers"
+        hint = "--unique ignore leaves it to the reader that they differ"
+        raise CheckError(grammar.source, [Diagnostic(message, help=hint)])
     if engine.engine != DFA:
         message = f"WordPiece tokenizers need the engine dfa, and this is {engine.engine}"
         exact = "with --meaning exact " * (engine.semantics == MAXIMAL_MUNCH)

@@ -192,6 +192,15 @@ class CompileOptions:
         is_exact = self.meaning in (None, EXACT)
         return is_open and is_exact and self.tokenization == ANY and self.prewarm == 0
 
+    @property
+    def holding(self) -> "CompileOptions | None":
+        """The same with items that must differ compared while decoding; None where other masks, or
+        another engine, were asked for."""
+        found = replace(self, tokenization=ANY, prewarm=0)
+        is_open = self.tokenization in (None, ANY) and self.prewarm in (None, 0)
+        is_schema = self.dialect == "json-schema"
+        return found if is_open and is_schema and found.wants_met_states else None
+
     def rows_bytes(self, room: int) -> int:
         """Bytes that precomputed rows may take of ``room``, which the file has for them."""
         return min(room, ROWS_BYTES) if self.prewarm is None else room

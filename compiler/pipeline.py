@@ -26,7 +26,7 @@ from .choose import (
     tokenization_of,
     without_canonical,
 )
-from .diagnostics import CheckError, Diagnostic, LimitError, TokenizerError
+from .diagnostics import CheckError, Diagnostic, GrammarError, LimitError, TokenizerError
 from .frontend import (
     WITHOUT_MEMBER,
     Automaton,
@@ -37,6 +37,7 @@ from .frontend import (
     compile_texts,
     of_operation,
     read,
+    read_checked,
 )
 from .grammar.check import check
 from .limits import Effort, blaming, in_force
@@ -106,10 +107,14 @@ def build_engine(
 
         return recogniser_when_met(text, wanted, name)
     with in_force(wanted.limits):
-        grammar = read(text, wanted, name)
+        try:
+            grammar = read(text, wanted, name)
+        except GrammarError as error:
+            from .machine.when_met import engine_instead
+
+            return engine_instead(error, text, wanted, name)
         check(grammar)
-        choice = engine_of(grammar, wanted)
-        return compile_texts(grammar, choice, wanted)
+        return compile_texts(grammar, engine_of(grammar, wanted), wanted)
 
 
 def build_automaton(
@@ -117,8 +122,7 @@ def build_automaton(
 ) -> Automaton:
     """The same for a regular grammar, which is read exactly."""
     wanted = with_changes(options, changes)
-    grammar = read(text, wanted, name)
-    check(grammar)
+    grammar = read_checked(text, wanted, name)
     return compile_regular(grammar, EngineChoice(EXACT, DFA, AS_ASKED), wanted.limits)
 
 
@@ -133,9 +137,8 @@ def build_artifact(
     shared: SharedTables | None = None,
     **changes: Any,
 ) -> Compilation:
-    """The steps that need a tokenizer, by the engine of a recogniser; as ``Compiler.compile``, but
-    that nothing is kept between runs without a ``cache``. ``shared``: tables of the
-    tokenizer, which go before ``tables`` and ``cache``."""
+    """The steps that need a tokenizer, by a recogniser's engine; as ``Compiler.compile``. Nothing
+    is kept between runs without a ``cache``. ``shared`` goes before ``tables`` and ``cache``."""
     from .assemble.size import check_size, counts, with_room_for_header
     from .tokenizers import Tokenizer
 
@@ -144,6 +147,7 @@ def build_artifact(
     if is_words and (recogniser.choice.engine == NETWORK or counts(recogniser)):
         recogniser = copied(recogniser, wanted)
     choice = tokenization_of(recogniser.grammar, recogniser.choice, tokenizer, wanted)
+    wanted = wanted.holding or wanted if recogniser.grammar.marks_equal else wanted
     if choice.is_canonical and isinstance(recogniser, MaximalMunchGrammar):
         from .machine.over_bytes import tokenization_over_bytes
 
@@ -152,20 +156,17 @@ def build_artifact(
     instead = "--tokenization any" if choice.is_canonical and not is_words else ""
     with in_force(wanted.limits), blaming(_largest_rule(recogniser), instead=instead):
         tables = shared.canonical if choice.is_canonical else None
-        tokens = shared.tokens
         roomy = with_room_for_header(recogniser, wanted)
-        built = _by_engine(recogniser, tokenizer, roomy, choice, progress, tables, tokens)
+        built = _by_engine(recogniser, tokenizer, roomy, choice, progress, tables, shared.tokens)
         check_size(built.artifact, wanted.max_artifact_bytes)
-    recogniser = built.automaton
-    grammar = recogniser.grammar
+    recogniser, grammar = built.automaton, built.automaton.grammar
     found = (*notes_of(recogniser, wanted), *of_tokenizer(grammar, tokenizer, wanted), *built.notes)
-    kind, method = built.artifact.manifest.kind, built.method
-    found += tuple(without_effect(recogniser, kind, method, wanted))
+    found += tuple(without_effect(recogniser, built.artifact.manifest.kind, built.method, wanted))
     # A tokenizer's name is a path, and files are the same wherever they are made.
     notes = tuple(note.replace(f"{visible(tokenizer.name)}: ", "") for note in found)
     findings = (*grammar.notes, *added_tokens_as_text(grammar, tokenizer, built.artifact))
     lines = (each.in_a_line(grammar.source) for each in findings)
-    artifact = built.artifact.noted((*notes, *lines)).sharing(tokens.made_trie)
+    artifact = built.artifact.noted((*notes, *lines)).sharing(shared.tokens.made_trie)
     return replace(built, notes=notes, findings=findings, artifact=artifact)
 
 
@@ -475,9 +476,9 @@ def _over_lexemes(
     sections = encode(parser, request)
     masks = precompute_within(parser.tables, request, size_of(sections), progress)
     artifact = assemble(parser, sections, masks, request)
-    is_complete = request.options.prewarm == 0 or masks.reached.complete
-    of_rows = of_masks(artifact.manifest.counts["rows"], is_complete=is_complete)
-    notes = (*spelled, *choice.notes, DEAD_ENDS, *of_rows)
+    is_all = request.options.prewarm == 0 or masks.reached.complete
+    rows = artifact.manifest.counts["rows"]
+    notes = (*spelled, *choice.notes, DEAD_ENDS, *of_masks(rows, is_complete=is_all))
     return Compilation(parser, None, artifact, notes, closure=masks.reached, weakened=choice.note)
 
 
@@ -495,6 +496,5 @@ def _for_wordpiece(
     if words.is_empty:
         message = "the tokenizer can spell no member: each has an unknown word or an added token"
         raise CheckError(automaton.grammar.source, [Diagnostic(message)])
-    sections = encode(automaton, words, request)
-    artifact = assemble(automaton, words, sections, request)
+    artifact = assemble(automaton, words, encode(automaton, words, request), request)
     return Compilation(automaton, words, artifact, words.notes)

@@ -260,7 +260,7 @@ def _findings(
         GrammarError,
         LimitError,
     )
-    from constrain.compiler.dialects import read_grammar
+    from constrain.compiler.dialects import JSON_SCHEMA, read_grammar
     from constrain.compiler.grammar.check import check as check_tree
     from constrain.compiler.grammar.expand_permutations import in_one_order
     from constrain.compiler.limits import blaming
@@ -268,18 +268,24 @@ def _findings(
     from constrain.compiler.lnf import check_members
     from constrain.compiler.lnf.empty_patterns import without_exceptions
     from constrain.compiler.pipeline import build_engine
+    from constrain.compiler.schema import SchemaOptions
     from constrain.compiler.schema.notes import SPELLINGS
+    from constrain.compiler.schema.options import HOLD
 
     errors: GrammarError | None = None
     try:
         read_as = dialect_for(path, given.dialect, given.extended)
+        schema = given.schema_options(read_as, path)
+        if read_as == JSON_SCHEMA and given.unique is None:
+            # As where it is compiled.
+            schema = replace(schema or SchemaOptions(), unique=HOLD)
         grammar = read_grammar(
             text,
             read_as,
             name=path,
             start=given.start,
             limits=limits,
-            schema=given.schema_options(read_as, path),
+            schema=schema,
             imports=beside(path),
             include=tuple(given.include or ()),
             define=given.definitions(),

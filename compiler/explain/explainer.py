@@ -44,6 +44,7 @@ from ..network.counter_tables import MANY_COPIES, copied_states
 from ..network.tree_counts import repeats
 from ..options import ANY, AUTO, AnyTokenizer, CompileOptions, options_of
 from ..pipeline import build_engine
+from ..schema.notes import needs_holding
 from .earley import explain_parser
 from .engines import (
     LONGEST_FOLLOWED,
@@ -198,7 +199,15 @@ def _timed(text: _Text, options: CompileOptions) -> Explainer:
 
 
 def _explainer(text: _Text, options: CompileOptions) -> Explainer:
-    wanted = replace(options, parser="earley")
+    try:
+        return _explainer_with(text, options, replace(options, parser="earley"))
+    except GrammarError as error:
+        if options.holding is None or not needs_holding(error):
+            raise
+        return _explainer_with(text, options.holding, options.holding)
+
+
+def _explainer_with(text: _Text, options: CompileOptions, wanted: CompileOptions) -> Explainer:
     if wanted.schema is not None and wanted.schema.order == _ANY_ORDER:
         # Sets are held by networks, under any tokenization, of which a text has none.
         wanted = replace(wanted, parser="network", tokenization=ANY)

@@ -12,7 +12,7 @@ from constrain.artifacts.container.manifest import EXACT, NETWORK
 from constrain.artifacts.lazy_dfa.tables import Conjunction
 
 from ..choose import EngineChoice, engine_of, next_engine, when_met
-from ..diagnostics import NotRegularError
+from ..diagnostics import GrammarError, NotRegularError
 from ..dialects.table import read_growing
 from ..frontend import (
     Parser,
@@ -40,6 +40,7 @@ from ..network.tree_plan import procedures_of
 from ..network.tree_rules import Rules
 from ..options import CompileOptions
 from ..progress import Step
+from ..schema.notes import needs_holding
 from ..schema.rules.deferred import Deferred
 from .deferred_rules import CalledRules, DeferredRules
 from .grammar_states import GrammarStates
@@ -82,6 +83,14 @@ def recogniser_when_met(text: str, wanted: CompileOptions, name: str) -> Recogni
     """What the file of such a grammar is made of."""
     found = engine_when_met(text, wanted, name)
     return found.recogniser() if isinstance(found, StatesWhenMet) else found
+
+
+def engine_instead(error: GrammarError, text: str, wanted: CompileOptions, name: str) -> Recogniser:
+    """What recognises a schema that was refused as its items must differ: they are compared while
+    decoding, where nothing else was asked for. Else raises ``error``."""
+    if wanted.holding is None or not needs_holding(error):
+        raise error
+    return recogniser_when_met(text, wanted.holding, name)
 
 
 @Step("read")

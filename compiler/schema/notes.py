@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from constrain.artifacts.errors import visible
 
-from ..diagnostics import Diagnostic, Span
+from ..diagnostics import Diagnostic, GrammarError, Span
 
 # The end of a note about what is left out.
 NARROWED = "[narrowed]"
@@ -18,6 +18,14 @@ EXPONENTS = "1e0 for 1"
 
 # The beginning of the note about spellings, which are no values.
 SPELLINGS = "other spellings of the same values are left out: "
+
+# How rules/items.py refuses items that must differ, where they are not compared while decoding.
+NOT_HELD = "uniqueItems of items without finitely many values"
+
+
+def needs_holding(error: GrammarError) -> bool:
+    """Whether a schema was refused for that."""
+    return any(NOT_HELD in each.message for each in error.diagnostics)
 
 
 class Refused(Exception):  # noqa: N818

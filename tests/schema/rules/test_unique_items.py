@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -9,7 +10,10 @@ import jsonschema_rs
 import pytest
 from support.schema import members, refusal
 
-from constrain.compiler import CompileOptions
+from constrain.artifacts.read import load_bytes
+from constrain.cli.app import run
+from constrain.compiler import CompileOptions, Compiler, Tokenizer
+from constrain.compiler.diagnostics import GrammarError, WeakerMasksWarning
 from constrain.compiler.schema import SchemaOptions
 
 _ITEMS: list[Any] = [
@@ -69,7 +73,7 @@ def test_arrays_whose_items_differ_are_those_of_two_validators(number: int, full
 
 
 def test_where_items_are_not_compared_they_are_refused() -> None:
-    """Under canonical tokenization, as by default; and that some must be equal, in any case."""
+    """Under canonical tokenization; and that some must be equal, in any case."""
     schema = {"uniqueItems": True, "items": {"type": "string"}}
 
     assert "without finitely many values" in refusal(schema)
@@ -110,3 +114,31 @@ def test_for_each_item_a_value_is_left() -> None:
     )
     assert found.accepts('["a", 1]')
     assert not found.accepts('["a", 1, 1]')
+
+
+def test_they_are_compared_where_nothing_else_was_asked_for(
+    default_tokenizer: Tokenizer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An artifact by default, which a note tells to allow any tokens; from a file, too. Asked for
+    canonical masks, or with tokens of words, the schema is refused; ``check`` finds nothing."""
+    schema = json.dumps({"uniqueItems": True, "items": {"type": "string"}, "type": "array"})
+    with pytest.warns(WeakerMasksWarning, match="compared while decoding"):
+        found = Compiler(default_tokenizer).compile(schema, dialect="json-schema")
+    again = load_bytes(found.to_bytes())
+    for artifact in (found, again):
+        assert artifact.manifest.tokenization == "any"
+        matcher = artifact.matcher()
+        for token in default_tokenizer.encode('["a","'):
+            matcher.advance(token)
+        quoted = default_tokenizer.encode('a"')
+        assert matcher.accept(quoted) < len(quoted)
+        assert matcher.accept(default_tokenizer.encode('b"]')) > 0
+    with pytest.raises(GrammarError, match="without finitely many values"):
+        Compiler(default_tokenizer).compile(schema, dialect="json-schema", tokenization="canonical")
+    file = tmp_path / "a.schema.json"
+    file.write_text(schema, encoding="utf-8")
+    text = tmp_path / "text"
+    text.write_text('["a", "a"]', encoding="utf-8")
+    assert run(["check", str(file)]) == 0
+    assert run(["explain", str(file), str(text)]) == 1
+    assert "items 0 and 1 are equal" in capsys.readouterr().out
