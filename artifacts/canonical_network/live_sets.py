@@ -18,6 +18,7 @@ q is in it.
 """
 
 from collections.abc import Generator
+from heapq import heappop, heappush
 
 from ..network.counts import Levels
 from ..network.tables import NetworkTables
@@ -109,7 +110,10 @@ class _Search:
         self._values: dict[_Asked, int] = {}
         # Of each what is to be looked at again where it grows.
         self._users: dict[_Asked, dict[_Asked, None]] = {}
-        self._todo: list[_Asked] = []
+        # What is to be looked at, in the order of ``_places``: in this pass over all, in the next.
+        self._todo: list[tuple[int, _Asked]] = []
+        self._later: list[tuple[int, _Asked]] = []
+        self._places: dict[_Asked, int] = {}
         self._waiting: set[_Asked] = set()
         # Sets of the grammar that were looked at by their parts, and what is below.
         self._by_parts: dict[tuple[int, int], None] = {}
@@ -135,8 +139,11 @@ class _Search:
 
     def _run(self) -> None:
         values = self._values
-        while self._todo:
-            user = self._user = self._todo.pop()
+        while self._todo or self._later:
+            if not self._todo:
+                self._todo, self._later = sorted(self._later), []
+            place, user = heappop(self._todo)
+            self._user = user
             self._waiting.discard(user)
             # What was found above smaller sets stays.
             found = values[user] | self._looked_at(*user)
@@ -145,10 +152,15 @@ class _Search:
                 for again in self._users[user]:
                     if again not in self._waiting:
                         self._waiting.add(again)
-                        self._todo.append(again)
+                        there = self._places[again]
+                        if there > place:
+                            heappush(self._todo, (there, again))
+                        else:
+                            self._later.append((there, again))
 
     def _ask(self, asked: _Asked) -> None:
-        """Look at this after all that its bytes and frames lead to, depth first."""
+        """Look at this after all that its bytes and frames lead to, depth first: in postorder the
+        passes over a graph without loops are one."""
         live, tables = self._live, self._tables
         pending: list[_Asked | None] = [asked]
         path, order = list[_Asked](), list[_Asked]()
@@ -169,7 +181,9 @@ class _Search:
                         self._users.setdefault(needed, {})[each] = None
                     pending += after
         self._waiting.update(order)
-        self._todo += reversed(order)
+        for place, each in enumerate(order, start=len(self._places)):
+            self._places[each] = place
+            heappush(self._todo, (place, each))
 
     def _of(self, number: int, frame: int) -> int:
         asked = number, frame
