@@ -1,9 +1,7 @@
-"""All steps of a compilation in order, from a grammar's text to an artifact.
+"""All steps of a compilation, each one call, in the order of the rows of ``README.md``.
 
-    read -> check -> choose -> compile                    the recogniser of a grammar's texts
-    choose -> merge -> encode -> precompute -> assemble   its artifact for a tokenizer
-
-Each step is one call, by the room that ``choose`` says; ``README.md`` has a row for each.
+read -> check -> choose -> compile                    the recogniser of a grammar's texts
+choose -> merge -> encode -> precompute -> assemble   its artifact for a tokenizer
 """
 
 from collections import Counter
@@ -79,11 +77,10 @@ if TYPE_CHECKING:
 class Compilation:
     """A compiled grammar and every stage on the way.
 
-    ``notes`` are for the user to read; the artifact has them too. ``weakened``: that of them which
-    says why any tokens are allowed where canonical ones are the default, empty if it is no
-    surprise. ``findings``: what is said of places of the grammar's text; the artifact has them as
-    notes. ``method``: how canonical masks of a regular grammar were found, and ``reason`` why so;
-    empty where there was no choice. ``closure``: by maximal munch, how far masks were precomputed.
+    ``notes`` are for the user; the artifact has them, and ``findings``, which are of places in the
+    text. ``weakened``: the one that says why any tokens are allowed where canonical ones are usual,
+    else empty. ``method``: how canonical masks of a regular grammar were found, ``reason``: why;
+    empty without a choice. ``closure``: how far maximal munch was precomputed.
     """
 
     automaton: Recogniser
@@ -114,7 +111,8 @@ def build_engine(
 
             return engine_instead(error, text, wanted, name)
         check(grammar)
-        return compile_texts(grammar, engine_of(grammar, wanted), wanted)
+        choice = engine_of(grammar, wanted)
+        return compile_texts(grammar, choice, wanted)
 
 
 def build_automaton(
@@ -496,5 +494,6 @@ def _for_wordpiece(
     if words.is_empty:
         message = "the tokenizer can spell no member: each has an unknown word or an added token"
         raise CheckError(automaton.grammar.source, [Diagnostic(message)])
-    artifact = assemble(automaton, words, encode(automaton, words, request), request)
+    sections = encode(automaton, words, request)
+    artifact = assemble(automaton, words, sections, request)
     return Compilation(automaton, words, artifact, words.notes)
