@@ -35,7 +35,7 @@ from .equal_items import (
     events_of,
 )
 
-# So many of what may be open are told apart at a time.
+# So many of what may be open are distinguished at a time.
 _MOST_ENDS = 100
 
 _SPACES = b" \t\n\r"

@@ -159,7 +159,7 @@ def _jobs(rng: random.Random, count: int) -> Schema:
 
 
 def _steps(rng: random.Random, count: int) -> Schema:
-    """Steps that are told apart by a key of their own, with inputs, and stages of jobs."""
+    """Steps that are distinguished by a key of their own, with inputs, and stages of jobs."""
     text = {"anyOf": [STRING, NUMBER, BOOLEAN]}
     named = closed({"name": STRING, "value": ref("text")}, "name")
     definitions: Schema = {

@@ -34,10 +34,7 @@ _Use: TypeAlias = Callable[[State], tree.Expr]
 
 _STAGE = "the items of an array"
 
-_MEND = (
-    "--unique ignore leaves it to the reader; --tokenization any --prewarm 0 compares items while "
-    "decoding"
-)
+_MEND = "--unique ignore leaves it to the reader; --tokenization any compares items while decoding"
 
 # States of an array with counts.
 _MOST_STATES = 4_000
