@@ -191,7 +191,7 @@ class NoteKind:
 NOTE_KINDS = (
     NoteKind(
         "no-effect",
-        r" changes nothing: ",
+        r" (changes|leaves out) nothing: ",
         True,
         "An option was given that this grammar or tokenizer has no use for. Leave it out.",
     ),

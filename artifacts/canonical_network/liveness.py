@@ -44,7 +44,7 @@ class _Effort:
 
 # A search in whole stacks may take more steps the farther the end is, up to so many bytes.
 STEPS_ABOVE, _FARTHEST = 24, 10_000
-_WHOLE, _ABOVE = _Effort(True, 20_000, 400), _Effort(False, 1, STEPS_ABOVE)
+_WHOLE, _ABOVE = _Effort(True, 20_000, 400), _Effort(False, 64, STEPS_ABOVE)
 
 # Frames that are looked at one by one, before the whole stacks are.
 _FRAMES = 2
@@ -98,8 +98,10 @@ class DeadEnds:
         self._decisions: BoundedCache[tuple[Place, bytes], NDArray[np.int32]] = decisions.cache()
         # Where a search in whole stacks met too much; each took its whole budget.
         self._too_far: set[_Claim] = set()
-        # Whether the last search came to stacks that are not given, or took too much.
+        # Whether the last search came to stacks that are not given, or took too much; the sets of
+        # trie nodes at which it came to them at the last place.
         self._needs_frame = False
+        self._at_unknown = set[int]()
 
     def _following_splits(self, place: Place) -> Iterator[tuple[Split, Frames, int]]:
         """The tokens that may continue a pre-token at a place, with the frames that are pushed and
@@ -111,7 +113,7 @@ class DeadEnds:
                 for frames, landing in walk.parts:
                     yield self._splits.of(landing, push_all(frames, context)), frames, below
                 if walk.suspended and stacks.entries[below][0][0] < DEAD:
-                    self._needs_frame = True
+                    self._at_unknown.update(nodes for _, nodes, _ in walk.suspended)
 
     def push_all(self, frames: Sequence[int], node: int) -> int:
         """The stacks of ``node`` with ``frames`` on top, the lowest first."""
@@ -125,26 +127,35 @@ class DeadEnds:
         return self._contexts.at_boundary(self._contexts.number(place[0], place[1]), context)
 
     def live_above(self, left: Left, frames: Frames, context: int) -> NDArray[np.int32] | None:
-        """``live_tokens`` over all stacks of a context; None if that is not found out."""
-        return self._decided(left, frames, self._stack_contexts.unknown(context), _ABOVE)
+        """``live_tokens`` over all stacks of a context, by as few of the frames as decide: contexts
+        are fewer than stacks. None if that is not found out."""
+        contexts = [context]
+        for frame in frames:
+            contexts.append(self._contexts.push(frame, contexts[-1]))
+        for lower in range(len(frames), -1, -1):
+            node = self._stack_contexts.unknown(contexts[lower])
+            found = self._decided(left, frames[lower:], node, _ABOVE)
+            if found is not None:
+                return found
+        return None
 
     def live_tokens(self, left: Left, frames: Frames, below: int) -> NDArray[np.int32]:
-        """The tokens of what is left that are live with ``frames`` on some stacks.
+        """The tokens of what is left that are live with ``frames`` on some stacks, where
+        ``live_above`` does not say it.
 
         Few of the frames below decide: they are looked at one by one. Raises
         ``ArtifactError`` where the search meets too much.
         """
-        stacks, contexts = self._network.stacks, self._stack_contexts
-        known, lower = frames, below
-        while lower != BOTTOM:
-            found = self.live_above(left, known, contexts.of_node(lower))
+        stacks, known, lower = self._network.stacks, frames, below
+        while lower != BOTTOM and len(known) < len(frames) + _FRAMES:
+            ((frame, lower), *others) = stacks.entries[lower]
+            if others or frame <= DEAD:
+                break
+            known = (frame, *known)
+            context = self._stack_contexts.of_node(lower)
+            found = self._decided(left, known, self._stack_contexts.unknown(context), _ABOVE)
             if found is not None:
                 return found
-            entries = stacks.entries[lower]
-            if len(entries) > 1 or entries[0][0] <= DEAD or len(known) == len(frames) + _FRAMES:
-                break
-            known = (entries[0][0], *known)
-            lower = entries[0][1]
         found = self._decided(left, frames, below, _WHOLE)
         assert found is not None
         return found
@@ -289,6 +300,7 @@ class DeadEnds:
         packed: Words | None = None
         found = list[tuple[Place, NDArray[np.int32]]]()
         is_live = False
+        self._at_unknown.clear()
         for split, frames, below in self._following_splits(place):
             if split.many is not None and packed is None:
                 packed = ~tokenset.from_flags(self._flags)
@@ -302,6 +314,10 @@ class DeadEnds:
                 if len(ids):
                     after = left.state, left.pre_state, self.push_all(frames, below)
                     found.append((after, ids))
+        if not (is_live or self._needs_frame):
+            self._needs_frame = not all(
+                self._flags[self._walks.ids_below(nodes)].all() for nodes in self._at_unknown
+            )
         self._flags[forbidden] = False
         return None if is_live else found
 

@@ -88,8 +88,9 @@ class Splits:
             is_live = np.zeros(len(ids), dtype=np.bool_) if shown is None else shown.holds(ids)
             unknown = np.flatnonzero(~is_live)
             if len(unknown):
-                some, at = ids[unknown], (np.cumsum(inside) - 1)[places[unknown]]
-                is_live[unknown] = self.octets.certified(pairs[inside], context, some, at)
+                at = distinct(places[unknown])
+                some, which = ids[unknown], np.searchsorted(at, places[unknown])
+                is_live[unknown] = self.octets.certified(pairs[at], context, some, which)
             live = np.concatenate((live, ids[is_live]))
             ids, places = ids[~is_live], places[~is_live]
             for place in distinct(places).tolist():

@@ -106,6 +106,7 @@ class TokenWalks:
         # The number of each trie's root, which stands for itself in no set.
         self.roots = [0, *(len(trie.octets) for trie in tries[:-1])]
         self._walks: dict[WalkKey, Walk] = {}
+        self._ids_below: dict[int, NDArray[np.int32]] = {}
         self._parts = 0
         self._array_bytes = 0
         self._kernels: dict[int, tuple[TrieLayout, PairStates, Kernel]] = {}
@@ -149,6 +150,15 @@ class TokenWalks:
             return True
         trie, held = self._trie_of(self.sets[nodes])
         return self.first_octets.meet(trie.octets_below(held), state)
+
+    def ids_below(self, node_set: int) -> NDArray[np.int32]:
+        """The tokens that end below a set of trie nodes, or at one; all of one trie of its root."""
+        known = self._ids_below.get(node_set)
+        if known is None:
+            trie, held = self._trie_of(self.sets[node_set])
+            known = self._ids_below[node_set] = trie.ids_below(held)
+            self._array_bytes += known.nbytes + ENTRY_BYTES
+        return known
 
     def _trie_of(self, nodes: Nodes) -> tuple[Trie, Nodes]:
         """The trie of nodes that are no roots, and their numbers in it."""

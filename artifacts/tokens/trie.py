@@ -91,6 +91,15 @@ class Trie:
         first = self.first[nodes]
         return self.octets[ranges(first, self.first[nodes + 1] - first)]
 
+    def ids_below(self, nodes: NDArray[np.integer]) -> NDArray[np.int32]:
+        """The tokens that end at some nodes or below them, int32, level by level."""
+        found = list[NDArray[np.int32]]()
+        while len(nodes):
+            held, first = self.held[nodes], self.first[nodes]
+            found.append(self.ids[ranges(held, self.held[nodes + 1] - held)])
+            nodes = ranges(first, self.first[nodes + 1] - first)
+        return np.concatenate(found) if found else np.zeros(0, dtype=np.int32)
+
     @cached_property
     def lists(self) -> tuple[list[int], list[int], list[int]]:
         """``octets``, ``first`` and ``held``, for walks node by node."""

@@ -93,7 +93,9 @@ def network_from_tree(
     called: frozenset[int] = frozenset()
     bounded = False
     while True:
-        layout = Layout(rules, procedures_of(rules, called), limits, _SLACK_OF_LAYOUT)
+        layout = Layout(
+            rules, procedures_of(rules, called, thresholds.SHARED_STATES), limits, _SLACK_OF_LAYOUT
+        )
         if most_states is not None and not bounded and layout.components.states > most_states:
             # Rules that only follow each other are one automaton, as large as their text.
             most_states, bounded = most_states + text_size(rules), True

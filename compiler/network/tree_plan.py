@@ -9,6 +9,7 @@ nodes suspended at its end as its bytes lead to, and is copied until its copies 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from itertools import pairwise
 
 from .. import thresholds
 from ..automata.nfa import FIRST_TERMINAL, Nfa
@@ -36,12 +37,16 @@ _MOST_ENDS = 64
 _STAGE = "the grammar's procedures"
 
 
-def procedures_of(rules: Rules, called: Set[int] = frozenset()) -> set[int]:
+def procedures_of(
+    rules: Rules, called: Set[int] = frozenset(), shared_from: int | None = None
+) -> set[int]:
     """The rules that are called: ``called``, what cycles need, and what would be copied too often.
 
-    The grammar must not be left-recursive but directly.
+    The grammar must not be left-recursive but directly. ``shared_from``: rules whose copies have
+    more states are called, too, if they end with a byte of their own and begin with another one
+    than what stands beside them; what is found of a procedure is found once for all its calls.
     """
-    return _Planner(rules).procedures(called)
+    return _Planner(rules).procedures(called, shared_from)
 
 
 def sizes_of(rules: Rules) -> Mapping[int, int]:
@@ -88,7 +93,7 @@ class _Planner:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
 
-    def procedures(self, called: Set[int]) -> set[int]:
+    def procedures(self, called: Set[int], shared_from: int | None) -> set[int]:
         calls = self.calls
         found = set(called) & set(self.rules.reached)
         cutting: set[int] = set()
@@ -102,7 +107,7 @@ class _Planner:
             left -= followed
             if needed:
                 found.add(member)
-        self._call_large(found)
+        self._call_large(found, shared_from)
         return found
 
     @cached_property
@@ -116,8 +121,8 @@ class _Planner:
             {rule: each.size for rule, each in uses.items()},
         )
 
-    def _call_large(self, procedures: set[int]) -> None:
-        """Add the rules whose copies would be too large."""
+    def _call_large(self, procedures: set[int], shared_from: int | None) -> None:
+        """Add the rules whose copies would be too large, or are worth sharing."""
         ordered = list(self.callees_first(procedures))
         uses = self._uses(procedures, ordered)
         whole: dict[int, int] = {}
@@ -132,6 +137,8 @@ class _Planner:
             most = once if uses[rule] < 2 else more
             if rule in self._open:
                 most = thresholds.NETWORK_STATES
+            elif shared_from is not None and uses[rule] > 1 and rule in self._shared:
+                most = shared_from
             if size * uses[rule] > most:
                 procedures.add(rule)
 
@@ -192,6 +199,62 @@ class _Planner:
                     seen.add(used)
                     pending.append(used)
         return min(size, LARGE)
+
+    @cached_property
+    def _shared(self) -> set[int]:
+        """The rules with a loop in them, as texts have, that are no item of a loop themselves, and
+        begin with another byte than what may stand in their place."""
+        rules, openness = self.rules, Openness(self.rules)
+        kinds, parts = rules.kinds, rules.parts
+        places: list[Sequence[int]] = [rules.loops[rule].heads for rule in rules.reached]
+        items, with_loops = set[int](), set[int]()
+        for e in openness.looked_at:
+            if kinds[e] == ANY:
+                places.append(parts[e])
+            elif kinds[e] == ALL:
+                places += [two for two in pairwise(parts[e]) if rules.nullable[two[0]]]
+            elif rules.repeated(e):
+                with_loops.add(e)
+                items.update(rules.rule(part) for part in parts[e] if kinds[part] == RULE)
+            elif kinds[e] == AUTOMATON:
+                with_loops.add(e)
+        found = {
+            rule
+            for rule in rules.reached
+            if rules.loops[rule].tails
+            or any(e in with_loops for e in reached(rules.loops[rule].heads, parts.__getitem__))
+        }
+        return found - items - set(self._overlapping(places, openness))
+
+    def _overlapping(self, places: Iterable[Sequence[int]], openness: "Openness") -> Iterable[int]:
+        """The rules that may begin one of the expressions at a place with a byte that another one
+        there may begin with."""
+        beginnings: set[int] = set()
+        for place in places:
+            seen = twice = 0
+            for e in place:
+                twice |= seen & openness.first(e)
+                seen |= openness.first(e)
+            beginnings.update(
+                rule for e in place if openness.first(e) & twice for rule in self._beginnings(e)
+            )
+        return reached(sorted(beginnings), self._corners)
+
+    def _corners(self, rule: int) -> Set[int]:
+        """The rules that a rule may begin with."""
+        return self.rules.uses(rule).corners
+
+    def _beginnings(self, root: int) -> Iterator[int]:
+        """The rules that an expression begins with."""
+        rules, pending = self.rules, [root]
+        while pending:
+            e = pending.pop()
+            if rules.kinds[e] == RULE:
+                yield rules.rule(e)
+            elif rules.kinds[e] == ALL:
+                pending.append(rules.parts[e][0])
+            else:
+                pending.extend(rules.parts[e])
 
     @cached_property
     def _open(self) -> set[int]:

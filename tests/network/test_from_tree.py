@@ -323,6 +323,22 @@ def test_what_ends_with_a_byte_of_its_own_is_called() -> None:
     assert "n" not in called
 
 
+def test_a_text_that_stands_in_several_places_is_called_where_nothing_else_begins_so() -> None:
+    """Not where a literal stands in its place, nor an item of a loop, nor what has no loop."""
+    rules = rules_of(
+        """
+        start ::= '[' (text ',' | number) text other | 'x' start 'y';
+        text ::= '"' char* '"'; char ::= 'a' | 'b' | '%' 'hex' 'hex';
+        number ::= 'n' digits 'one' | 'm' digits 'two';
+        digits ::= '1' ('234' | '5678')* ';';
+        other ::= '{' ('key=' | 'k' key) '}' | '(' ('kay=' | key) ')' | '/' char;
+        key ::= 'k' ('1' | '2')+ '=';
+        """
+    )
+    more = procedures_of(rules, frozenset(), 5) - procedures_of(rules)
+    assert {rules.names[rule] for rule in more} == {"text", "digits"}
+
+
 def test_a_count_that_is_too_large_is_named() -> None:
     """The rule and the part of it, before the states are made: where tokens are named, which are
     not counted."""

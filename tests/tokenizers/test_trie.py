@@ -82,3 +82,15 @@ def test_the_trie_of_a_very_long_token_takes_no_step_for_each_byte() -> None:
         trie = Trie.from_vocabulary(vocabulary)
     assert calls.total() < 5_000
     assert 1_000_003 == len(trie.octets)
+
+
+def test_the_tokens_below_nodes_are_those_that_begin_with_their_texts() -> None:
+    tokens = [b"a", b"ab", b"abc", b"b", b"ba", b"ca", b"a"]
+    tree = by_beginnings(tokens)
+    texts = [b""]
+    for node in range(1, len(tree.octets)):
+        texts.append(texts[tree.above[node]] + tree.octets[node : node + 1].tobytes())
+    for node, text in enumerate(texts):
+        begin_so = [i for i, token in enumerate(tokens) if token.startswith(text)]
+        assert begin_so == sorted(tree.ids_below(np.array([node])).tolist())
+    assert [] == tree.ids_below(np.zeros(0, dtype=np.int32)).tolist()
