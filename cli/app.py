@@ -232,23 +232,22 @@ def application(*names: str) -> typer.Typer:
 def _root(
     context: typer.Context,
     _version: Annotated[
-        bool,
-        typer.Option(
-            "--version", "-V", callback=_print_version, is_eager=True, help="Print the version."
-        ),
+        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True)
     ] = False,
     _note: Annotated[
         str | None,
-        typer.Option(
+        panels.of_all(
             "--explain-note",
             metavar="NAME",
-            rich_help_panel=panels.GLOBAL,
             callback=_explain_note,
             is_eager=True,
             autocompletion=note_names,
-            help="Say what a kind of note means, by the name in brackets after it.",
         ),
     ] = None,
 ) -> None:
-    """Compile grammars for the constrained decoding of language models, and look inside."""
+    """Compile grammars for the constrained decoding of language models, and look inside.
+
+    - ``_version``: Print the version.
+    - ``_note``: Say what a kind of note means, by the name in brackets after it.
+    """
     console.help_without_command(context)

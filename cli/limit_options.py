@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from constrain.artifacts.errors import visible
 
 from .console import UsageError
@@ -23,56 +21,22 @@ ALL_THERE_IS = 1 << 60
 
 @dataclass(frozen=True, kw_only=True)
 class OfLimits:
-    """What the command line says of limits."""
+    """What the command line says of limits.
 
-    max_states: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            rich_help_panel=panels.LIMITS,
-            help="Refuse automata with more states.",
-        ),
-    ] = STATES
-    max_transitions: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            rich_help_panel=panels.LIMITS,
-            help="Refuse token automata with more transitions.",
-        ),
-    ] = TRANSITIONS
-    max_memory: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=1, rich_help_panel=panels.LIMITS, help="Refuse tables of more bytes."
-        ),
-    ] = MEMORY
-    max_seconds: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            min=0,
-            rich_help_panel=panels.LIMITS,
-            help="Give up after so many seconds of CPU time.",
-        ),
-    ] = SECONDS
-    max_table_seconds: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            min=0,
-            rich_help_panel=panels.LIMITS,
-            help="The same for making the tables of a tokenizer, which is done once.",
-        ),
-    ] = TABLE_SECONDS
-    max_nesting: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=1, rich_help_panel=panels.LIMITS, help="Refuse brackets nested deeper."
-        ),
-    ] = NESTING
+    - ``max_states``: Refuse automata with more states.
+    - ``max_transitions``: Refuse token automata with more transitions.
+    - ``max_memory``: Refuse tables of more bytes.
+    - ``max_seconds``: Give up after so many seconds of CPU time.
+    - ``max_table_seconds``: The same for making the tables of a tokenizer, which is done once.
+    - ``max_nesting``: Refuse brackets nested deeper.
+    """
+
+    max_states: Annotated[int, panels.of_limits(metavar="N", min=1)] = STATES
+    max_transitions: Annotated[int, panels.of_limits(metavar="N", min=1)] = TRANSITIONS
+    max_memory: Annotated[int, panels.of_limits(metavar="N", min=1)] = MEMORY
+    max_seconds: Annotated[float, panels.of_limits(metavar="SECONDS", min=0)] = SECONDS
+    max_table_seconds: Annotated[float, panels.of_limits(metavar="SECONDS", min=0)] = TABLE_SECONDS
+    max_nesting: Annotated[int, panels.of_limits(metavar="N", min=1)] = NESTING
 
     def bounds(self) -> "Limits":
         """The limits without a clock, for each of many compilations."""
@@ -94,39 +58,21 @@ class OfLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class OfPrecomputing:
-    """What the command line says of masks in the file."""
+    """What the command line says of masks in the file.
 
-    precompute: Annotated[
-        str | None,
-        typer.Option(
-            metavar="all|SECONDS|none",
-            rich_help_panel=panels.COMPILATION,
-            help="Masks to put into the file; others are made when met. SECONDS of CPU time: the "
-            "file then depends on the machine.  [default: about 5 s of work, which is counted, "
-            "and 10 MB]",
-        ),
-    ] = None
+    - ``precompute``: Masks to put into the file; others are made when met. SECONDS of CPU time: the
+      file then depends on the machine.  [default: about 5 s of work, which is counted, and 10 MB]
+    - ``prewarm``: Summaries of masks to precompute at most; 0 is --precompute none.
+    - ``lazy``: The same as --precompute none.
+    """
+
+    precompute: Annotated[str | None, panels.of_compilation(metavar="all|SECONDS|none")] = None
     # By their older names.
     prewarm: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            max=1_000_000,
-            metavar="COUNT",
-            rich_help_panel=panels.COMPILATION,
-            hidden=True,
-            help="Summaries of masks to precompute at most; 0 is --precompute none.",
-        ),
+        int | None, panels.of_compilation(min=0, max=1_000_000, metavar="COUNT", hidden=True)
     ] = None
     lazy: Annotated[
-        bool,
-        typer.Option(
-            "--lazy/--no-lazy",
-            show_default=False,
-            rich_help_panel=panels.COMPILATION,
-            hidden=True,
-            help="The same as --precompute none.",
-        ),
+        bool, panels.of_compilation("--lazy/--no-lazy", show_default=False, hidden=True)
     ] = False
 
 

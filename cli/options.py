@@ -3,15 +3,15 @@
     @options.compile_options("dialect", "start")           the command takes --dialect and --start
     def show(grammar: options.Grammar, given: options.Given) -> None: ...
 
-``Given`` has a field for each option: its name is the option's, its annotation the help. Commands
-take the options that they name, with the same names and help everywhere, and receive one object.
-``Given.compile_options`` makes the library's ``CompileOptions`` of it, which explains them.
+``Given`` has a field for each option: its name is the option's, and the docstring has the help.
+Commands take the options that they name, with the same names and help everywhere, and receive one
+object. ``Given.compile_options`` makes the library's ``CompileOptions`` of it, which explains them.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import partial, wraps
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
 import typer
@@ -21,6 +21,7 @@ from constrain.artifacts.errors import visible
 from .configuration.current import choice
 from .console import UsageError, noting
 from .everywhere import panels
+from .everywhere.described import option_parameters, with_parameters
 from .inputs import GENERIC, beside, dialect_for
 from .limit_options import ALL_THERE_IS, OfLimits, OfPrecomputing, amount
 from .schema_options import SCHEMA, OfSchemas
@@ -126,195 +127,77 @@ Store = Annotated[
 @dataclass(frozen=True, kw_only=True)
 class Given(OfLimits, OfSchemas, OfPrecomputing):
     """What the command line says about a compilation; options that it does not say, or that its
-    command does not take, have their defaults."""
+    command does not take, have their defaults.
 
-    tokenizer: Annotated[
-        str | None,
-        typer.Option(
-            "--tokenizer",
-            "-t",
-            metavar="FILE",
-            rich_help_panel=panels.TOKENIZER,
-            help="A Hugging Face tokenizer.json or its folder, SentencePiece's FILE.model, a "
-            "model's FILE.gguf, NAME.tiktoken or FILE@PATTERN, GPT-2's encoder.json, or "
-            "hf:ORG/REPO or tiktoken:NAME.  [default: the embedded one]",
-        ),
-    ] = None
-    no_cache: Annotated[
-        bool,
-        typer.Option(
-            "--no-cache",
-            rich_help_panel=panels.TOKENIZER,
-            help="Neither use nor keep tables of an earlier run.",
-        ),
-    ] = False
+    - ``tokenizer``: A Hugging Face tokenizer.json or its folder, SentencePiece's FILE.model, a
+      model's FILE.gguf, NAME.tiktoken or FILE@PATTERN, GPT-2's encoder.json, or hf:ORG/REPO or
+      tiktoken:NAME.  [default: the embedded one]
+    - ``no_cache``: Neither use nor keep tables of an earlier run.
+    - ``dialect``: kbnf, gbnf, w3c, lark, iso14977, abnf, antlr, ebnf, regex, regex-plain,
+      regex-extended, json-schema, tools or structural-tag.  [default: by suffix; .ebnf, .kbnf and -
+      are kbnf; .gbnf, .w3c, .lark, .regex; .isoebnf and .iso are iso14977; .abnf; .g4 is antlr;
+      .bnf is ebnf, and so is .ebnf that is none of these; .schema.json is json-schema, .tools.json
+      tools, .structural-tag.json structural-tag]
+    - ``extended``: In a regex '&' is intersection, and '~x' what x is not.
+    - ``start``: The start rule, in a schema a pointer such as '#/$defs/item'.  [default: 'start',
+      else the first rule; in gbnf 'root']
+    - ``define``: What a name stands for that the grammar uses and does not define, as
+      'IDENT=[a-z]+'; also '? … ?' of ISO 14977 and '<…>' of ABNF; may be repeated.
+    - ``include``: Where grammars of Lark and ANTLR find what they import, if it is not beside them;
+      may be repeated.
+    - ``tokenization``: canonical: the sequences that the tokenizer's merges give; any: all that
+      spell a member.  [default: canonical where the grammar and the tokenizer allow it, else any]
+    - ``method``: direct: a table of all token states; cartesian: masks made from two automata when
+      they are asked for; auto: what fits. The masks are the same.  [default: auto]
+    - ``engine``: dfa: for regular grammars; network: automata that call each other, with all masks
+      precomputed; earley: any grammar, masks at run time; greedy: a network over lexemes, by
+      maximal munch; auto: the first that the grammar, its meaning and the limits allow.  [default:
+      auto]
+    - ``max_depth``: Make the grammar regular: keep the members that nest at most so deep.
+    - ``meaning``: exact: each way to cut a text into terminals counts; maximal-munch: a lexer cuts
+      it, each lexeme as long as possible.  [default: maximal-munch for ANTLR's grammars, and Lark's
+      with %ignore, %llguidance or lazy rules, else exact]
+    - ``lexer``: contextual: as Lark's LALR parser has it, the lexer reads what the parser's state
+      allows, so that a keyword may be read where none can follow; by maximal munch.  [default: it
+      reads what the text so far allows]
+    - ``unk``: For WordPiece: leave members out that have a word which becomes the unknown token, or
+      allow it there.  [default: omit]
+    - ``eos``: Name or id of a token that ends a text; may be repeated.  [default: the tokenizer's]
+    - ``vocab_size``: Pad the masks to this many bits.  [default: highest id + 1]
+    - ``strip``: Leave the grammar's text out of the artifact.
+    - ``thin``: Write the tokenizer's tables to a file beside the artifact, which all artifacts of
+      the tokenizer share.
+    - ``max_artifact_bytes``: Leave mask rows to the run time beyond this size.
+    """
+
+    tokenizer: Annotated[str | None, panels.of_tokenizer("--tokenizer", "-t", metavar="FILE")] = (
+        None
+    )
+    no_cache: Annotated[bool, panels.of_tokenizer("--no-cache")] = False
     dialect: Annotated[
         str | None,
-        typer.Option(
-            "--dialect",
-            "-d",
-            metavar="NAME",
-            autocompletion=dialect_names,
-            rich_help_panel=panels.GRAMMAR,
-            help="kbnf, gbnf, w3c, lark, iso14977, abnf, antlr, ebnf, regex, regex-plain, "
-            "regex-extended, json-schema, tools or structural-tag.  "
-            "[default: by suffix; .ebnf, .kbnf and - are kbnf; .gbnf, .w3c, .lark, .regex; "
-            ".isoebnf and .iso are iso14977; .abnf; .g4 is antlr; .bnf is ebnf, and so is .ebnf "
-            "that is none of these; .schema.json is json-schema, .tools.json tools, "
-            ".structural-tag.json structural-tag]",
-        ),
+        panels.of_grammar("--dialect", "-d", metavar="NAME", autocompletion=dialect_names),
     ] = None
-    extended: Annotated[
-        bool,
-        typer.Option(
-            "--extended/--no-extended",
-            show_default=False,
-            rich_help_panel=panels.GRAMMAR,
-            help="In a regex '&' is intersection, and '~x' what x is not.",
-        ),
-    ] = False
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--start",
-            metavar="RULE",
-            rich_help_panel=panels.GRAMMAR,
-            help="The start rule, in a schema a pointer such as '#/$defs/item'.  [default: "
-            "'start', else the first rule; in gbnf 'root']",
-        ),
-    ] = None
-    define: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--define",
-            metavar="NAME=REGEX",
-            rich_help_panel=panels.GRAMMAR,
-            help="What a name stands for that the grammar uses and does not define, as "
-            "'IDENT=[a-z]+'; also '? … ?' of ISO 14977 and '<…>' of ABNF; may be repeated.",
-        ),
-    ] = None
-    include: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--include",
-            metavar="DIR",
-            rich_help_panel=panels.GRAMMAR,
-            help="Where grammars of Lark and ANTLR find what they import, if it is not beside "
-            "them; may be repeated.",
-        ),
-    ] = None
-    tokenization: Annotated[
-        Tokenization | None,
-        typer.Option(
-            rich_help_panel=panels.COMPILATION,
-            help="canonical: the sequences that the tokenizer's merges give; any: all that spell a "
-            "member.  [default: canonical where the grammar and the tokenizer allow it, else any]",
-        ),
-    ] = None
-    method: Annotated[
-        Method | None,
-        typer.Option(
-            rich_help_panel=panels.COMPILATION,
-            help="direct: a table of all token states; cartesian: masks made from two automata "
-            "when they are asked for; auto: what fits. The masks are the same.  [default: auto]",
-        ),
-    ] = None
-    engine: Annotated[
-        Engine | None,
-        typer.Option(
-            rich_help_panel=panels.COMPILATION,
-            help="dfa: for regular grammars; network: automata that call each other, with all "
-            "masks precomputed; earley: any grammar, masks at run time; greedy: a network over "
-            "lexemes, by maximal munch; auto: the first that the grammar, its meaning and the "
-            "limits allow.  [default: auto]",
-        ),
-    ] = None
-    max_depth: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=0,
-            max=1_000,
-            rich_help_panel=panels.GRAMMAR,
-            help="Make the grammar regular: keep the members that nest at most so deep.",
-        ),
-    ] = None
-    meaning: Annotated[
-        Meaning | None,
-        typer.Option(
-            rich_help_panel=panels.GRAMMAR,
-            help="exact: each way to cut a text into terminals counts; maximal-munch: a lexer cuts "
-            "it, each lexeme as long as possible.  [default: maximal-munch for ANTLR's "
-            "grammars, and Lark's with %ignore, %llguidance or lazy rules, else exact]",
-        ),
-    ] = None
-    lexer: Annotated[
-        LexerOfLark | None,
-        typer.Option(
-            "--lexer",
-            rich_help_panel=panels.GRAMMAR,
-            help="contextual: as Lark's LALR parser has it, the lexer reads what the parser's "
-            "state allows, so that a keyword may be read where none can follow; by maximal munch.  "
-            "[default: it reads what the text so far allows]",
-        ),
-    ] = None
-    unk: Annotated[
-        Unk | None,
-        typer.Option(
-            "--unk",
-            rich_help_panel=panels.TOKENIZER,
-            help="For WordPiece: leave members out that have a word which becomes the unknown "
-            "token, or allow it there.  [default: omit]",
-        ),
-    ] = None
-    eos: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--eos",
-            metavar="TOKEN",
-            rich_help_panel=panels.TOKENIZER,
-            help="Name or id of a token that ends a text; may be repeated.  [default: the "
-            "tokenizer's]",
-        ),
-    ] = None
-    vocab_size: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            max=10_000_000,
-            rich_help_panel=panels.TOKENIZER,
-            help="Pad the masks to this many bits.  [default: highest id + 1]",
-        ),
-    ] = None
-    strip: Annotated[
-        bool,
-        typer.Option(
-            "--strip/--no-strip",
-            show_default=False,
-            rich_help_panel=panels.COMPILATION,
-            help="Leave the grammar's text out of the artifact.",
-        ),
-    ] = False
-    thin: Annotated[
-        bool,
-        typer.Option(
-            "--thin/--no-thin",
-            show_default=False,
-            rich_help_panel=panels.COMPILATION,
-            help="Write the tokenizer's tables to a file beside the artifact, which all artifacts "
-            "of the tokenizer share.",
-        ),
-    ] = False
-    max_artifact_bytes: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            rich_help_panel=panels.COMPILATION,
-            help="Leave mask rows to the run time beyond this size.",
-        ),
-    ] = ARTIFACT_BYTES
+    extended: Annotated[bool, panels.of_grammar("--extended/--no-extended", show_default=False)] = (
+        False
+    )
+    start: Annotated[str | None, panels.of_grammar(metavar="RULE")] = None
+    define: Annotated[list[str] | None, panels.of_grammar(metavar="NAME=REGEX")] = None
+    include: Annotated[list[str] | None, panels.of_grammar(metavar="DIR")] = None
+    tokenization: Annotated[Tokenization | None, panels.of_compilation()] = None
+    method: Annotated[Method | None, panels.of_compilation()] = None
+    engine: Annotated[Engine | None, panels.of_compilation()] = None
+    max_depth: Annotated[int | None, panels.of_grammar(metavar="N", min=0, max=1_000)] = None
+    meaning: Annotated[Meaning | None, panels.of_grammar()] = None
+    lexer: Annotated[LexerOfLark | None, panels.of_grammar()] = None
+    unk: Annotated[Unk | None, panels.of_tokenizer()] = None
+    eos: Annotated[list[str] | None, panels.of_tokenizer(metavar="TOKEN")] = None
+    vocab_size: Annotated[int | None, panels.of_tokenizer(metavar="N", min=1, max=10_000_000)] = (
+        None
+    )
+    strip: Annotated[bool, panels.of_compilation("--strip/--no-strip", show_default=False)] = False
+    thin: Annotated[bool, panels.of_compilation("--thin/--no-thin", show_default=False)] = False
+    max_artifact_bytes: Annotated[int, panels.of_compilation(metavar="N", min=0)] = ARTIFACT_BYTES
     # No options: the clock of the command, the options that it takes, and those that were said.
     watch: Watch | None = field(default=None, compare=False, repr=False)
     takes: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
@@ -456,9 +339,8 @@ def compile_options(
     of the fields. Limits among them hold from here on, before anything is read, but where they are
     ``of_each`` job alone.
     """
-    shared = [field for field in fields(Given) if field.name in names]
-    assert len(shared) == len(names)
     takes = frozenset(names)
+    assert takes.issubset(ALL)
     is_limited = takes.issuperset(LIMITS) and not of_each
 
     def decorate(command: Callable[..., R]) -> Callable[..., R]:
@@ -479,13 +361,6 @@ def compile_options(
         takes_several = not any(p.name in (*_SUBJECTS, "text") for p in listed)
         own = [p for p in listed if p.name != "given"]
         own.append(Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context))
-        added = [
-            Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type)
-            for f in shared
-        ]
-        # Typer reads both.
-        run.__signature__ = Signature([*own, *added])  # type: ignore[attr-defined]
-        run.__annotations__ = {p.name: p.annotation for p in (*own, *added)}
-        return run
+        return with_parameters(run, [*own, *option_parameters(Given, names)])
 
     return decorate

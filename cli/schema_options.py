@@ -1,9 +1,7 @@
 """The options that say how a JSON Schema is read: a part of ``options.Given``."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Literal
-
-import typer
 
 from constrain.artifacts.errors import visible
 
@@ -40,116 +38,44 @@ Unique = Literal["refuse", "ignore"]
 
 @dataclass(frozen=True, kw_only=True)
 class OfSchemas:
-    """What the command line says about JSON Schema, None for what it does not say."""
+    """What the command line says about JSON Schema, None for what it does not say.
 
-    draft: Annotated[
-        Draft | None,
-        typer.Option(
-            rich_help_panel=panels.SCHEMA,
-            help="The draft of a schema that does not say its own by $schema; openapi-3.0 has "
-            "nullable.  [default: the keywords of all drafts]",
-        ),
-    ] = None
-    order: Annotated[
-        Order | None,
-        typer.Option(
-            rich_help_panel=panels.SCHEMA,
-            help="Of an object's keys. fixed: as the schema has them, others after; any: every "
-            "order of a few keys.  [default: fixed]",
-        ),
-    ] = None
-    any_limit: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            rich_help_panel=panels.SCHEMA,
-            min=1,
-            max=256,
-            help="Keys that may come in any order. Each doubles the states, but not where counts "
-            "are kept while decoding.  [default: 256 there, else 6]",
-        ),
-    ] = None
-    whitespace: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=panels.SCHEMA,
-            metavar="KIND",
-            help="Between the tokens of a text. flexible: any; compact: none; python: a space "
-            "after commas and colons; one: at most a space; N: at most N characters; "
-            "indent:N: lines as json.dumps indents them.  [default: flexible]",
-        ),
-    ] = None
-    integer: Annotated[
-        Integer | None,
-        typer.Option(
-            rich_help_panel=panels.SCHEMA,
-            help="plain: integers are digits alone; decimal: 1.0 is one, too.  [default: plain]",
-        ),
-    ] = None
-    ascii: Annotated[
-        bool | None,
-        typer.Option(
-            "--ascii/--no-ascii",
-            show_default=False,
-            rich_help_panel=panels.SCHEMA,
-            help="Write what is not ASCII as \\uXXXX.",
-        ),
-    ] = None
-    escapes: Annotated[
-        Escapes | None,
-        typer.Option(
-            rich_help_panel=panels.SCHEMA,
-            help="Of texts that the schema asks something of. usual: characters beyond ASCII and / "
-            "may be escaped; any: all; shortest: none that need not be.  [default: usual]",
-        ),
-    ] = None
-    formats: Annotated[
-        Formats | None,
-        typer.Option(
-            rich_help_panel=panels.SCHEMA,
-            help="assert: hold texts to the formats that are known; refuse-unknown: and refuse the "
-            "others; ignore: take formats for annotations.  [default: assert]",
-        ),
-    ] = None
-    unique: Annotated[
-        Unique | None,
-        typer.Option(
-            rich_help_panel=panels.SCHEMA,
-            help="Refuse or ignore uniqueItems of items without finitely many values where they "
-            "are not compared while decoding, as with --tokenization canonical.  [default: "
-            "refuse]",
-        ),
-    ] = None
-    max_count: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            rich_help_panel=panels.SCHEMA,
-            min=1,
-            max=1_000_000,
-            help="The longest text or array that is counted; longer ones are left out.  [default: "
-            "any, as far as counts are kept while decoding (--tokenization any), else 2000]",
-        ),
-    ] = None
-    max_conj: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            rich_help_panel=panels.SCHEMA,
-            min=1,
-            max=100_000,
-            help="Combinations of alternatives that are kept; others are left out.  [default: 300]",
-        ),
-    ] = None
-    schemas: Annotated[
-        list[str] | None,
-        typer.Option(
-            rich_help_panel=panels.SCHEMA,
-            metavar="[URI=]DIR",
-            help="A folder of schemas that may be referred to, by $id or below URI; may be "
-            "repeated. Nothing is ever fetched.",
-        ),
-    ] = None
+    - ``draft``: The draft of a schema that does not say its own by $schema; openapi-3.0 has
+      nullable.  [default: the keywords of all drafts]
+    - ``order``: Of an object's keys. fixed: as the schema has them, others after; any: every order
+      of a few keys.  [default: fixed]
+    - ``any_limit``: Keys that may come in any order. Each doubles the states, but not where counts
+      are kept while decoding.  [default: 256 there, else 6]
+    - ``whitespace``: Between the tokens of a text. flexible: any; compact: none; python: a space
+      after commas and colons; one: at most a space; N: at most N characters; indent:N: lines as
+      json.dumps indents them.  [default: flexible]
+    - ``integer``: plain: integers are digits alone; decimal: 1.0 is one, too.  [default: plain]
+    - ``ascii``: Write what is not ASCII as \\uXXXX.
+    - ``escapes``: Of texts that the schema asks something of. usual: characters beyond ASCII and /
+      may be escaped; any: all; shortest: none that need not be.  [default: usual]
+    - ``formats``: assert: hold texts to the formats that are known; refuse-unknown: and refuse the
+      others; ignore: take formats for annotations.  [default: assert]
+    - ``unique``: Refuse or ignore uniqueItems of items without finitely many values where they are
+      not compared while decoding, as with --tokenization canonical.  [default: refuse]
+    - ``max_count``: The longest text or array that is counted; longer ones are left out.  [default:
+      any, as far as counts are kept while decoding (--tokenization any), else 2000]
+    - ``max_conj``: Combinations of alternatives that are kept; others are left out.  [default: 300]
+    - ``schemas``: A folder of schemas that may be referred to, by $id or below URI; may be
+      repeated. Nothing is ever fetched.
+    """
+
+    draft: Annotated[Draft | None, panels.of_schema()] = None
+    order: Annotated[Order | None, panels.of_schema()] = None
+    any_limit: Annotated[int | None, panels.of_schema(metavar="N", min=1, max=256)] = None
+    whitespace: Annotated[str | None, panels.of_schema(metavar="KIND")] = None
+    integer: Annotated[Integer | None, panels.of_schema()] = None
+    ascii: Annotated[bool | None, panels.of_schema("--ascii/--no-ascii", show_default=False)] = None
+    escapes: Annotated[Escapes | None, panels.of_schema()] = None
+    formats: Annotated[Formats | None, panels.of_schema()] = None
+    unique: Annotated[Unique | None, panels.of_schema()] = None
+    max_count: Annotated[int | None, panels.of_schema(metavar="N", min=1, max=1_000_000)] = None
+    max_conj: Annotated[int | None, panels.of_schema(metavar="N", min=1, max=100_000)] = None
+    schemas: Annotated[list[str] | None, panels.of_schema(metavar="[URI=]DIR")] = None
 
     def schema_options(self, dialect: str, path: str) -> "SchemaOptions | None":
         """How a JSON Schema is read, also one inside Lark's grammars; None where nothing is said of
@@ -179,18 +105,4 @@ def _folder(given: str) -> tuple[str, str]:
     return (uri, folder) if is_named else ("", given)
 
 
-# The names of the options.
-SCHEMA = (
-    "draft",
-    "order",
-    "any_limit",
-    "whitespace",
-    "integer",
-    "ascii",
-    "escapes",
-    "formats",
-    "unique",
-    "max_count",
-    "max_conj",
-    "schemas",
-)
+SCHEMA = tuple(field.name for field in fields(OfSchemas))

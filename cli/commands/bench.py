@@ -34,34 +34,11 @@ Format = Literal["table", "json"]
 def bench(
     subject: options.Subject,
     given: options.Given,
-    texts: Annotated[
-        list[str], typer.Argument(metavar="TEXT...", help="Members of the grammar, each in a file.")
-    ],
-    runs: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            max=1_000,
-            help="Engines to make: each reads each text with empty caches, and then again.",
-        ),
-    ] = 5,
-    peers: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Other engines to measure beside, with commas between them: llguidance, xgrammar; "
-            "or none.  [default: those that are installed]",
-        ),
-    ] = None,
-    plot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Draw the latencies of the masks to FILE.svg (extra 'bench')."
-        ),
-    ] = None,
-    format_: Annotated[
-        Format, typer.Option("--format", "-f", help="table: for people; json: one object.")
-    ] = "table",
+    texts: Annotated[list[str], typer.Argument(metavar="TEXT...")],
+    runs: Annotated[int, typer.Option(min=1, max=1_000)] = 5,
+    peers: Annotated[str | None, typer.Option(metavar="NAMES")] = None,
+    plot: Annotated[str | None, typer.Option(metavar="FILE")] = None,
+    format_: Annotated[Format, typer.Option("--format", "-f")] = "table",
     output: options.Output = None,
 ) -> int:
     """Measure masks and steps along texts, with the tokenizer that is meant.
@@ -74,6 +51,13 @@ def bench(
     Examples:
       constrain bench order.schema.json orders/*.json --tokenizer tokenizer.json
       constrain bench date.ebnf date.txt --peers none --format json
+
+    - ``texts``: Members of the grammar, each in a file.
+    - ``runs``: Engines to make: each reads each text with empty caches, and then again.
+    - ``peers``: Other engines to measure beside, with commas between them: llguidance, xgrammar; or
+      none.  [default: those that are installed]
+    - ``plot``: Draw the latencies of the masks to FILE.svg (extra 'bench').
+    - ``format_``: table: for people; json: one object.
     """
     from constrain.compiler.measuring.plot import may_plot
     from constrain.compiler.measuring.plot import plot as drawing

@@ -34,7 +34,7 @@ def directory() -> None:
 
 
 def info(
-    format_: Annotated[Format, typer.Option("--format", "-f", help="text or json.")] = "text",
+    format_: Annotated[Format, typer.Option("--format", "-f")] = "text",
 ) -> None:
     """Print how many tables are cached, and where their key is.
 
@@ -44,6 +44,8 @@ def info(
     \b
     Example:
       constrain cache info
+
+    - ``format_``: text or json.
     """
     from constrain.compiler.cache import Cache
 

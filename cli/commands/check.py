@@ -34,27 +34,12 @@ Format = Literal["text", "json", "github", "sarif"]
 def check(
     given: options.Given,
     files: options.GrammarFiles = None,
-    format_: Annotated[
-        Format,
-        typer.Option("--format", "-f", help="text, json, github (workflow commands) or sarif."),
-    ] = "text",
+    format_: Annotated[Format, typer.Option("--format", "-f")] = "text",
     allow: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="LINT",
-            help="Silence a lint; may be repeated.",
-            autocompletion=options.lint_names,
-        ),
+        list[str] | None, typer.Option(metavar="LINT", autocompletion=options.lint_names)
     ] = None,
-    fix: Annotated[
-        bool,
-        typer.Option(
-            "--fix", help="Write what mends findings into the files, where the language stays."
-        ),
-    ] = False,
-    unsafe_fixes: Annotated[
-        bool, typer.Option("--unsafe-fixes", help="With --fix: also where it may not be meant.")
-    ] = False,
+    fix: Annotated[bool, typer.Option("--fix")] = False,
+    unsafe_fixes: Annotated[bool, typer.Option("--unsafe-fixes")] = False,
     diff: options.Diff = False,
     watch: Watched = False,
 ) -> int:
@@ -72,6 +57,11 @@ def check(
       constrain check call.gbnf --tokenizer tokenizer.json
       constrain check date.ebnf --fix --diff
       constrain check --watch
+
+    - ``format_``: text, json, github (workflow commands) or sarif.
+    - ``allow``: Silence a lint; may be repeated.
+    - ``fix``: Write what mends findings into the files, where the language stays.
+    - ``unsafe_fixes``: With --fix: also where it may not be meant.
     """
     from constrain.compiler.lints import LINTS
 

@@ -28,34 +28,21 @@ if TYPE_CHECKING:
 def compile_(
     grammar: options.Grammar,
     given: options.Given,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="The artifact; - for standard output.  [default: the grammar's file name with "
-            ".cst for its last suffix]",
-        ),
-    ] = None,
-    viz: Annotated[
-        Path | None,
-        typer.Option("--viz", metavar="DIR", help="Write the drawings of all stages to DIR."),
-    ] = None,
-    stats: Annotated[
-        bool,
-        typer.Option(
-            "--stats",
-            help="Say what the grammar means, which method was taken and why, and how its "
-            "automaton grew.",
-        ),
-    ] = False,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE")] = None,
+    viz: Annotated[Path | None, typer.Option(metavar="DIR")] = None,
+    stats: Annotated[bool, typer.Option("--stats")] = False,
 ) -> None:
     """Compile a grammar for a tokenizer into an artifact.
 
     \b
     Example:
       constrain compile date.ebnf --tokenizer tokenizer.json -o date.cst
+
+    - ``output``: The artifact; - for standard output.  [default: the grammar's file name with .cst
+      for its last suffix]
+    - ``viz``: Write the drawings of all stages to DIR.
+    - ``stats``: Say what the grammar means, which method was taken and why, and how its automaton
+      grew.
     """
     begin = time.monotonic()
     text = grammar_text(grammar)

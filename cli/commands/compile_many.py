@@ -24,58 +24,16 @@ _SHARD = re.compile(r"(\d{1,9})/(\d{1,9})")
 )
 def compile_many(
     given: options.Given,
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[FILE…]",
-            help="Grammars, folders of grammars, or files .jsonl of jobs (- for those of standard "
-            "input).  [default: the grammars of the project file]",
-        ),
-    ] = None,
+    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE…]")] = None,
     tokenizer: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--tokenizer",
-            "-t",
-            metavar="FILE",
-            rich_help_panel=panels.TOKENIZER,
-            help="As for `compile`; may be repeated, and each grammar is compiled for each.  "
-            "[default: the project file's, else the embedded one]",
-        ),
+        list[str] | None, panels.of_tokenizer("--tokenizer", "-t", metavar="FILE")
     ] = None,
     store: options.Store = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs", "-j", metavar="N", min=1, help="Processes.  [default: one a processor]"
-        ),
-    ] = None,
-    thin: Annotated[
-        bool,
-        typer.Option(
-            "--thin/--no-thin",
-            rich_help_panel=panels.COMPILATION,
-            help="Keep the tokenizer's tables once in the store, for all.",
-        ),
-    ] = True,
-    shard: Annotated[
-        str | None,
-        typer.Option(
-            "--shard", metavar="I/N", help="Of N shares of the jobs, by key, the one of I from 0."
-        ),
-    ] = None,
-    executor: Annotated[
-        str | None,
-        typer.Option(
-            "--executor",
-            metavar="URL",
-            help="Compile on a cluster of Dask, dask://HOST:PORT, instead of here.",
-        ),
-    ] = None,
-    format_: Annotated[
-        Format,
-        typer.Option("--format", "-f", help="text, json, or jsonl: a line of JSON as a job ends."),
-    ] = "text",
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", metavar="N", min=1)] = None,
+    thin: Annotated[bool, panels.of_compilation("--thin/--no-thin")] = True,
+    shard: Annotated[str | None, typer.Option(metavar="I/N")] = None,
+    executor: Annotated[str | None, typer.Option(metavar="URL")] = None,
+    format_: Annotated[Format, typer.Option("--format", "-f")] = "text",
     output: options.Output = None,
 ) -> int:
     """Compile many grammars for many tokenizers into a store, and report what became of each.
@@ -87,6 +45,16 @@ def compile_many(
     Examples:
       constrain compile-many grammars/ -t gpt2.json -t qwen.json --store artifacts/
       constrain compile-many jobs.jsonl -t hf:ORG/REPO --store s3://bucket/g --shard 3/8
+
+    - ``files``: Grammars, folders of grammars, or files .jsonl of jobs (- for those of standard
+      input).  [default: the grammars of the project file]
+    - ``tokenizer``: As for `compile`; may be repeated, and each grammar is compiled for each.
+      [default: the project file's, else the embedded one]
+    - ``jobs``: Processes.  [default: one a processor]
+    - ``thin``: Keep the tokenizer's tables once in the store, for all.
+    - ``shard``: Of N shares of the jobs, by key, the one of I from 0.
+    - ``executor``: Compile on a cluster of Dask, dask://HOST:PORT, instead of here.
+    - ``format_``: text, json, or jsonl: a line of JSON as a job ends.
     """
     from constrain.compiler import compile_many as compile_all
 

@@ -22,13 +22,8 @@ Format = Literal["text", "json"]
 
 
 def config(
-    grammars: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[GRAMMAR…]", help="Grammars.  [default: all that the project file lists]"
-        ),
-    ] = None,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="text or json.")] = "text",
+    grammars: Annotated[list[str] | None, typer.Argument(metavar="[GRAMMAR…]")] = None,
+    format_: Annotated[Format, typer.Option("--format", "-f")] = "text",
 ) -> None:
     """Print what the project file says, and in which line: tokenizers, and the options of grammars.
 
@@ -38,6 +33,9 @@ def config(
     Examples:
       constrain config
       constrain config date.ebnf --format json
+
+    - ``grammars``: Grammars.  [default: all that the project file lists]
+    - ``format_``: text or json.
     """
     project = options.project()
     if project is None:

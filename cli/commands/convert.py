@@ -15,17 +15,8 @@ from ..quoting import octets_of
 def convert(
     grammar: options.Grammar,
     given: options.Given,
-    to: Annotated[
-        str, typer.Option(metavar="DIALECT", help="kbnf, gbnf, w3c, lark, iso14977, abnf or regex.")
-    ],
-    loosen: Annotated[
-        bool,
-        typer.Option(
-            "--loosen",
-            help="Write the rules of a grammar that is read by maximal munch, though the other "
-            "dialect has no lexer and more texts are members there.",
-        ),
-    ] = False,
+    to: Annotated[str, typer.Option(metavar="DIALECT")],
+    loosen: Annotated[bool, typer.Option("--loosen")] = False,
     output: options.Output = None,
 ) -> None:
     """Write a grammar in another dialect, with the same members.
@@ -37,6 +28,10 @@ def convert(
     \b
     Example:
       constrain convert date.ebnf --to gbnf -o date.gbnf
+
+    - ``to``: kbnf, gbnf, w3c, lark, iso14977, abnf or regex.
+    - ``loosen``: Write the rules of a grammar that is read by maximal munch, though the other
+      dialect has no lexer and more texts are members there.
     """
     from constrain.compiler.writers import WRITERS
     from constrain.compiler.writers.convert import convert as converted

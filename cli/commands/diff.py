@@ -44,35 +44,12 @@ Format = Literal["text", "json"]
 )
 def diff(
     given: options.Given,
-    left: Annotated[
-        str, typer.Argument(metavar="A", help="A grammar or a compiled artifact; - for stdin.")
-    ],
-    right: Annotated[
-        str, typer.Argument(metavar="B", help="A grammar or a compiled artifact; - for stdin.")
-    ],
-    format_: Annotated[Format, typer.Option("--format", "-f", help="text or json.")] = "text",
-    max_bytes: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="B",
-            help="Count the members of either difference up to B bytes.  [default: for eight "
-            "lengths from the shortest on]",
-        ),
-    ] = None,
-    dialect: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--dialect",
-            "-d",
-            metavar="NAME",
-            help="The dialect of both; given twice, of A and of B.  [default: by suffix]",
-        ),
-    ] = None,
-    start: Annotated[
-        list[str] | None,
-        typer.Option(metavar="RULE", help="The start rule of both; given twice, of A and of B."),
-    ] = None,
+    left: Annotated[str, typer.Argument(metavar="A")],
+    right: Annotated[str, typer.Argument(metavar="B")],
+    format_: Annotated[Format, typer.Option("--format", "-f")] = "text",
+    max_bytes: Annotated[int | None, typer.Option(min=0, metavar="B")] = None,
+    dialect: Annotated[list[str] | None, typer.Option("--dialect", "-d", metavar="NAME")] = None,
+    start: Annotated[list[str] | None, typer.Option(metavar="RULE")] = None,
 ) -> int:
     """Say whether two grammars have the same members, and how they differ.
 
@@ -87,6 +64,14 @@ def diff(
     Examples:
       constrain diff date.ebnf date.regex
       constrain diff old.cst new.ebnf --format json
+
+    - ``left``: A grammar or a compiled artifact; - for stdin.
+    - ``right``: A grammar or a compiled artifact; - for stdin.
+    - ``format_``: text or json.
+    - ``max_bytes``: Count the members of either difference up to B bytes.  [default: for eight
+      lengths from the shortest on]
+    - ``dialect``: The dialect of both; given twice, of A and of B.  [default: by suffix]
+    - ``start``: The start rule of both; given twice, of A and of B.
     """
     if left == right == STDIN:
         raise UsageError("A and B cannot both come from standard input")

@@ -36,13 +36,9 @@ Format = Literal["text", "json"]
 def explain(
     subject: options.Subject,
     given: options.Given,
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="The text, or - for standard input.")
-    ] = STDIN,
+    file: Annotated[str, typer.Argument(metavar="FILE")] = STDIN,
     prefix_ids: options.PrefixIds = None,
-    format_: Annotated[
-        Format, typer.Option("--format", "-f", help="text: one line; json: one object.")
-    ] = "text",
+    format_: Annotated[Format, typer.Option("--format", "-f")] = "text",
 ) -> int:
     """Say whether a text is a member of the grammar, and if not where and why.
 
@@ -57,6 +53,9 @@ def explain(
       constrain explain date.ebnf text.txt
       printf 2024-13-01 | constrain explain date.cst
       constrain explain think.gbnf answer.txt --tokenizer tokenizer.json
+
+    - ``file``: The text, or - for standard input.
+    - ``format_``: text: one line; json: one object.
     """
     if prefix_ids is not None and file != STDIN:
         raise UsageError("--prefix-ids is the text: say no FILE beside it")

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 def fmt(
     given: options.Given,
     files: options.GrammarFiles = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit code 1 if a file would change.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check")] = False,
     diff: options.Diff = False,
 ) -> int:
     """Format grammars: one layout for each dialect, with comments and the same rules.
@@ -38,6 +36,8 @@ def fmt(
       constrain fmt
       constrain fmt grammars/ --check
       constrain fmt date.ebnf --diff
+
+    - ``check``: Write nothing; exit code 1 if a file would change.
     """
     wanted, named = _options(), files or listed_grammars(options.project())
     changed, same, code = 0, 0, 0

@@ -39,35 +39,10 @@ _OF_MASKS |= {"vocab_size"}
 def inspect(
     subject: options.Subject,
     given: options.Given,
-    text: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE",
-            help="A text to read: how many of its tokens are forced; may be repeated.",
-        ),
-    ] = None,
-    tests: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Cases whose texts a page offers, or a folder of them; may be repeated.",
-        ),
-    ] = None,
-    format_: Annotated[
-        Format | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="table: for people; json: one object; html: a page, which nothing else is needed "
-            "for.  [default: html for FILE.html, else table]",
-        ),
-    ] = None,
-    max_page_bytes: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=1, help="A page leaves out what would make it larger than this."
-        ),
-    ] = 8_000_000,
+    text: Annotated[list[str] | None, typer.Option(metavar="FILE")] = None,
+    tests: Annotated[list[str] | None, typer.Option(metavar="FILE")] = None,
+    format_: Annotated[Format | None, typer.Option("--format", "-f")] = None,
+    max_page_bytes: Annotated[int, typer.Option(metavar="N", min=1)] = 8_000_000,
     output: options.Output = None,
 ) -> int:
     """Say what a grammar is compiled to, or what an artifact is, in numbers.
@@ -85,6 +60,12 @@ def inspect(
       constrain inspect date.ebnf --tokenizer tokenizer.json
       constrain inspect date.cst --text member.txt --format json
       constrain inspect date.ebnf --text member.txt -o date.html
+
+    - ``text``: A text to read: how many of its tokens are forced; may be repeated.
+    - ``tests``: Cases whose texts a page offers, or a folder of them; may be repeated.
+    - ``format_``: table: for people; json: one object; html: a page, which nothing else is needed
+      for.  [default: html for FILE.html, else table]
+    - ``max_page_bytes``: A page leaves out what would make it larger than this.
     """
     from constrain.compiler.inspection.report import as_json, as_table
 

@@ -67,32 +67,11 @@ Format = Literal["table", "ids", "bits", "json"]
 def mask(
     subject: options.Subject,
     given: options.Given,
-    prefix: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="TEXT is what has been written so far.")
-    ] = None,
+    prefix: Annotated[str | None, typer.Option(metavar="TEXT")] = None,
     prefix_ids: options.PrefixIds = None,
-    format_: Annotated[
-        Format,
-        typer.Option(
-            "--format",
-            "-f",
-            help="table: id and text; ids: one a line; bits: the packed mask, binary; json: all "
-            "boundaries that the prefix may have.",
-        ),
-    ] = "table",
-    every: Annotated[
-        bool,
-        typer.Option(
-            "--all", help="On a terminal, too, list all tokens of a table, not only the first 50."
-        ),
-    ] = False,
-    why: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TOKEN",
-            help="Say why TOKEN, its text or #ID, may come next or not; may be repeated.",
-        ),
-    ] = None,
+    format_: Annotated[Format, typer.Option("--format", "-f")] = "table",
+    every: Annotated[bool, typer.Option("--all")] = False,
+    why: Annotated[list[str] | None, typer.Option(metavar="TOKEN")] = None,
 ) -> int:
     """List the tokens that may follow a prefix, or say why one is refused.
 
@@ -106,6 +85,12 @@ def mask(
       constrain mask date.cst --prefix 2024-0
       constrain mask date.ebnf --prefix-ids 5931,13 --format json
       constrain mask date.ebnf --prefix 2024- --why 1 --why '#30'
+
+    - ``prefix``: TEXT is what has been written so far.
+    - ``format_``: table: id and text; ids: one a line; bits: the packed mask, binary; json: all
+      boundaries that the prefix may have.
+    - ``every``: On a terminal, too, list all tokens of a table, not only the first 50.
+    - ``why``: Say why TOKEN, its text or #ID, may come next or not; may be repeated.
     """
     if prefix is not None and prefix_ids is not None:
         raise UsageError("--prefix and --prefix-ids exclude each other")

@@ -38,20 +38,8 @@ _FILES = {
 
 
 def new(
-    kind: Annotated[
-        Kind,
-        typer.Argument(
-            metavar="KIND",
-            help="grammar: a grammar and its cases; schema: a JSON Schema and its cases; project: "
-            "a folder with a grammar, cases, constrain.toml, a workflow and hooks of pre-commit.",
-        ),
-    ],
-    place: Annotated[
-        Path,
-        typer.Argument(
-            metavar="NAME", help="What it is called: a name, or a path that ends in it."
-        ),
-    ],
+    kind: Annotated[Kind, typer.Argument(metavar="KIND")],
+    place: Annotated[Path, typer.Argument(metavar="NAME")],
 ) -> int:
     """Make a grammar, a schema or a project to begin with.
 
@@ -62,6 +50,10 @@ def new(
       constrain new project replies
       constrain new grammar grammars/date
       constrain new schema grammars/call
+
+    - ``kind``: grammar: a grammar and its cases; schema: a JSON Schema and its cases; project: a
+      folder with a grammar, cases, constrain.toml, a workflow and hooks of pre-commit.
+    - ``place``: What it is called: a name, or a path that ends in it.
     """
     from importlib.metadata import version
 

@@ -28,30 +28,12 @@ Format = Literal["text", "json", "raw0"]
 def sample(
     subject: options.Subject,
     given: options.Given,
-    number: Annotated[
-        int | None,
-        typer.Option("--number", "-n", min=1, metavar="N", help="How many draws.  [default: 1]"),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same draws.")] = 0,
-    max_bytes: Annotated[
-        int, typer.Option(min=0, max=1_000_000, metavar="B", help="The longest member, in bytes.")
-    ] = 64,
-    shortest: Annotated[
-        bool, typer.Option("--shortest", help="The shortest member, the first if several are.")
-    ] = False,
-    every: Annotated[
-        bool, typer.Option("--all", help="All members of at most B bytes, shortest first.")
-    ] = False,
-    format_: Annotated[
-        Format,
-        typer.Option(
-            "--format",
-            "-f",
-            help="text: one a line, with \\\\ for a backslash and \\n, \\xNN, \\uNNNN for what "
-            "is not printable; json: one object with all; raw0: their own bytes, each with a "
-            "NUL after it.",
-        ),
-    ] = "text",
+    number: Annotated[int | None, typer.Option("--number", "-n", min=1, metavar="N")] = None,
+    seed: Annotated[int, typer.Option()] = 0,
+    max_bytes: Annotated[int, typer.Option(min=0, max=1_000_000, metavar="B")] = 64,
+    shortest: Annotated[bool, typer.Option("--shortest")] = False,
+    every: Annotated[bool, typer.Option("--all")] = False,
+    format_: Annotated[Format, typer.Option("--format", "-f")] = "text",
     output: options.Output = None,
 ) -> int:
     """Draw members of a grammar, or list them.
@@ -67,6 +49,14 @@ def sample(
     Examples:
       constrain sample date.ebnf -n 5 --seed 7
       constrain sample date.ebnf --all --max-bytes 10 --format raw0 | xargs -0 -n1 echo
+
+    - ``number``: How many draws.  [default: 1]
+    - ``seed``: The same seed gives the same draws.
+    - ``max_bytes``: The longest member, in bytes.
+    - ``shortest``: The shortest member, the first if several are.
+    - ``every``: All members of at most B bytes, shortest first.
+    - ``format_``: text: one a line, with \\\\ for a backslash and \\n, \\xNN, \\uNNNN for what is
+      not printable; json: one object with all; raw0: their own bytes, each with a NUL after it.
     """
     if (number is not None) + shortest + every > 1:
         raise UsageError("--number, --shortest and --all exclude each other")

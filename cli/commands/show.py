@@ -32,14 +32,7 @@ Stage = Literal["tree", "lnf", "nfa", "dfa", "tokens", "network", "lexemes"]
 def show(
     subject: options.Subject,
     given: options.Given,
-    stage: Annotated[
-        Stage | None,
-        typer.Option(
-            help="tree: as parsed; lnf: the normal form; network: automata that call each other; "
-            "lexemes: what a lexer cuts a text into, by maximal munch; "
-            "of regular grammars nfa, dfa: over bytes; tokens: over tokens.  [default: lnf]"
-        ),
-    ] = None,
+    stage: Annotated[Stage | None, typer.Option()] = None,
     output: options.Output = None,
 ) -> None:
     """Print a stage of the compilation of a grammar, or what an artifact says of itself.
@@ -48,6 +41,10 @@ def show(
     Examples:
       constrain show date.ebnf --stage dfa
       constrain show date.cst
+
+    - ``stage``: tree: as parsed; lnf: the normal form; network: automata that call each other;
+      lexemes: what a lexer cuts a text into, by maximal munch; of regular grammars nfa, dfa: over
+      bytes; tokens: over tokens.  [default: lnf]
     """
     text = subject_of(subject, given)
     if not isinstance(text, str):

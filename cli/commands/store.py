@@ -72,10 +72,7 @@ def ls(store: options.Store = None, format_: Written = "text") -> None:
 def get(
     key: Key,
     store: options.Store = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.  [default: KEY.cst]"),
-    ] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE")] = None,
 ) -> int:
     """Write the artifact of a key to a file that stands by itself.
 
@@ -84,6 +81,8 @@ def get(
     \b
     Example:
       constrain store get "$(constrain store key date.ebnf)" --store artifacts/ -o date.cst
+
+    - ``output``: Write to FILE.  [default: KEY.cst]
     """
     place = _store(store)
     found = place.get(key)
@@ -100,13 +99,10 @@ def get(
 
 
 def put(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="An artifact.")],
-    key: Annotated[str, typer.Option("--key", metavar="KEY", help="What it is to be found by.")],
+    file: Annotated[str, typer.Argument(metavar="FILE")],
+    key: Annotated[str, typer.Option("--key", metavar="KEY")],
     store: options.Store = None,
-    thin: Annotated[
-        bool,
-        typer.Option("--thin", help="With the tokenizer's tables in a file that artifacts share."),
-    ] = False,
+    thin: Annotated[bool, typer.Option("--thin")] = False,
 ) -> int:
     """Write an artifact under a key, unless there is one already.
 
@@ -115,6 +111,10 @@ def put(
     \b
     Example:
       constrain store put date.cst --key "$(constrain store key date.ebnf)" --store artifacts/
+
+    - ``file``: An artifact.
+    - ``key``: What it is to be found by.
+    - ``thin``: With the tokenizer's tables in a file that artifacts share.
     """
     from constrain.artifacts.container.regular import is_stream
     from constrain.artifacts.read import load, load_bytes
@@ -133,16 +133,8 @@ def put(
 
 def gc(
     store: options.Store = None,
-    max_bytes: Annotated[
-        int | None,
-        typer.Option(
-            min=0, metavar="N", help="Take away those used longest ago, until all have N bytes."
-        ),
-    ] = None,
-    unused_days: Annotated[
-        float | None,
-        typer.Option(min=0, metavar="DAYS", help="Take away those not used for so many days."),
-    ] = None,
+    max_bytes: Annotated[int | None, typer.Option(min=0, metavar="N")] = None,
+    unused_days: Annotated[float | None, typer.Option(min=0, metavar="DAYS")] = None,
 ) -> None:
     """Take away artifacts by last use, and what killed processes left.
 
@@ -151,6 +143,9 @@ def gc(
     \b
     Example:
       constrain store gc --store artifacts/ --max-bytes 1000000000 --unused-days 90
+
+    - ``max_bytes``: Take away those used longest ago, until all have N bytes.
+    - ``unused_days``: Take away those not used for so many days.
     """
     seconds = None if unused_days is None else unused_days * 86_400
     found = _store(store).collect(most_bytes=max_bytes, unused_seconds=seconds)

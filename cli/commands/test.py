@@ -43,67 +43,15 @@ Format = Literal["text", "json", "junit", "tap", "github", "lcov"]
 )
 def test(
     given: options.Given,
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[GRAMMAR] [CASES…]",
-            help="A grammar or an artifact, and cases: files *.test, folders of them, folders "
-            "accept/ and reject/, JSON files with a schema and tests. Cases that name their "
-            "grammar need none here; a grammar alone has those of the project file, or of its name "
-            "beside it.  [default: all of the project file]",
-        ),
-    ] = None,
-    format_: Annotated[
-        Format,
-        typer.Option(
-            "--format",
-            "-f",
-            help="text: what is wrong, as a compiler prints it; json; junit: XML; tap: version 14; "
-            "github: workflow commands; lcov: coverage, as lcov's trace files have it.",
-        ),
-    ] = "text",
+    paths: Annotated[list[str] | None, typer.Argument(metavar="[GRAMMAR] [CASES…]")] = None,
+    format_: Annotated[Format, typer.Option("--format", "-f")] = "text",
     output: options.Output = None,
-    filter_: Annotated[
-        str | None,
-        typer.Option(
-            "--filter", metavar="REGEX", help="Run the cases alone in whose name REGEX is found."
-        ),
-    ] = None,
-    update: Annotated[
-        bool,
-        typer.Option(
-            "--update",
-            help="Rewrite expectations to what is: all but accept, reject, allowed and refused.",
-        ),
-    ] = False,
-    allow_commands: Annotated[
-        bool, typer.Option("--allow-commands", help="Run the commands that cases name.")
-    ] = False,
-    shows_coverage: Annotated[
-        bool,
-        typer.Option(
-            "--coverage",
-            help="Say which rules, alternatives, repetitions and edges of patterns the accepted "
-            "texts use, and for each that none uses a shortest member that does.",
-        ),
-    ] = False,
-    min_coverage: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=100,
-            metavar="PERCENT",
-            help="End with 1 where less of a grammar is covered.  [default: the project file's]",
-        ),
-    ] = None,
-    suggest: Annotated[
-        str | None,
-        typer.Option(
-            "--suggest",
-            metavar="FILE",
-            help="Append cases for what is not covered to FILE, as ':todo'; - for standard output.",
-        ),
-    ] = None,
+    filter_: Annotated[str | None, typer.Option("--filter", metavar="REGEX")] = None,
+    update: Annotated[bool, typer.Option("--update")] = False,
+    allow_commands: Annotated[bool, typer.Option("--allow-commands")] = False,
+    shows_coverage: Annotated[bool, typer.Option("--coverage")] = False,
+    min_coverage: Annotated[float | None, typer.Option(min=0, max=100, metavar="PERCENT")] = None,
+    suggest: Annotated[str | None, typer.Option(metavar="FILE")] = None,
     watch: Watched = False,
 ) -> int:
     """Test grammars: say which texts are members, which are not, and where and why they stop.
@@ -120,6 +68,21 @@ def test(
       constrain test tests/ --filter leap
       constrain test date.ebnf --coverage --min-coverage 90
       constrain test --watch
+
+    - ``paths``: A grammar or an artifact, and cases: files *.test, folders of them, folders accept/
+      and reject/, JSON files with a schema and tests. Cases that name their grammar need none here;
+      a grammar alone has those of the project file, or of its name beside it.  [default: all of the
+      project file]
+    - ``format_``: text: what is wrong, as a compiler prints it; json; junit: XML; tap: version 14;
+      github: workflow commands; lcov: coverage, as lcov's trace files have it.
+    - ``filter_``: Run the cases alone in whose name REGEX is found.
+    - ``update``: Rewrite expectations to what is: all but accept, reject, allowed and refused.
+    - ``allow_commands``: Run the commands that cases name.
+    - ``shows_coverage``: Say which rules, alternatives, repetitions and edges of patterns the
+      accepted texts use, and for each that none uses a shortest member that does.
+    - ``min_coverage``: End with 1 where less of a grammar is covered.  [default: the project
+      file's]
+    - ``suggest``: Append cases for what is not covered to FILE, as ':todo'; - for standard output.
     """
     from constrain.compiler.testing import report
     from constrain.compiler.testing.coverage import Coverages

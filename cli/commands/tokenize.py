@@ -39,21 +39,9 @@ class _Token(NamedTuple):
 @options.compile_options(*options.TOKENIZER)
 def tokenize(
     given: options.Given,
-    text: Annotated[
-        str | None, typer.Argument(metavar="[TEXT]", help="The text.", show_default=False)
-    ] = None,
-    file: Annotated[
-        str | None,
-        typer.Option("--file", metavar="FILE", help="Read the text from FILE; - standard input."),
-    ] = None,
-    format_: Annotated[
-        Format,
-        typer.Option(
-            "--format",
-            "-f",
-            help="table: id, mark and text; ids: one a line; json: id, text, piece of each.",
-        ),
-    ] = "table",
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", show_default=False)] = None,
+    file: Annotated[str | None, typer.Option("--file", metavar="FILE")] = None,
+    format_: Annotated[Format, typer.Option("--format", "-f")] = "table",
 ) -> None:
     """Encode a text, as the tokenizer itself does without adding special tokens.
 
@@ -66,6 +54,10 @@ def tokenize(
     Examples:
       constrain tokenize "Hello world" --tokenizer tokenizer.json
       constrain tokenize --file book.txt --format ids | wc -l
+
+    - ``text``: The text.
+    - ``file``: Read the text from FILE; - standard input.
+    - ``format_``: table: id, mark and text; ids: one a line; json: id, text, piece of each.
     """
     if (text is None) == (file is None):
         raise UsageError("give either a text, or --file with a file (- is standard input)")

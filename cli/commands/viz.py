@@ -36,35 +36,10 @@ from ..inputs import STDIN
 def viz(
     subject: options.Subject,
     given: options.Given,
-    stage: Annotated[
-        Stage | None,
-        typer.Option(
-            help="nfa and dfa: a regular grammar over bytes; tokens: its automaton over tokens; "
-            "tokenizer: which of its tokens may follow which, or how it cuts words. For any "
-            "grammar, rules: which rule uses which; parser: the automata that call each other; "
-            "lexer: all terminals in one.  [default: dfa, parser where rules nest]"
-        ),
-    ] = None,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="FILE.svg, .png, .pdf or .dot; DIR/ for pages, one for each rule; - for DOT on "
-            "standard output.",
-        ),
-    ] = STDIN,
-    prefix: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="Show the way that TEXT takes, and what is near it."),
-    ] = None,
-    by_bytes: Annotated[
-        bool,
-        typer.Option(
-            "--bytes", help="Draw every state, also those inside characters and literal texts."
-        ),
-    ] = False,
+    stage: Annotated[Stage | None, typer.Option()] = None,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE")] = STDIN,
+    prefix: Annotated[str | None, typer.Option(metavar="TEXT")] = None,
+    by_bytes: Annotated[bool, typer.Option("--bytes")] = False,
     draw_states: Annotated[
         int | None,
         typer.Option(
@@ -73,14 +48,7 @@ def viz(
             f"out.  [default: {DRAW_STATES}, and no more than can be looked at]",
         ),
     ] = None,
-    draw_edges: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Draw no more states than have so many edges.  [default: what can be followed by "
-            "eye, half as many as --draw-states and four for each state drawn]",
-        ),
-    ] = None,
+    draw_edges: Annotated[int | None, typer.Option(min=1)] = None,
 ) -> None:
     """Draw the automata of a grammar or an artifact with Graphviz.
 
@@ -94,6 +62,17 @@ def viz(
       constrain viz date.ebnf --prefix 2024-0 -o date.svg
       constrain viz json.ebnf --stage parser -o drawings/
       constrain viz words.ebnf -t bert/vocab.txt --stage tokenizer --prefix "to be" -o words.svg
+
+    - ``stage``: nfa and dfa: a regular grammar over bytes; tokens: its automaton over tokens;
+      tokenizer: which of its tokens may follow which, or how it cuts words. For any grammar, rules:
+      which rule uses which; parser: the automata that call each other; lexer: all terminals in one.
+      [default: dfa, parser where rules nest]
+    - ``output``: FILE.svg, .png, .pdf or .dot; DIR/ for pages, one for each rule; - for DOT on
+      standard output.
+    - ``prefix``: Show the way that TEXT takes, and what is near it.
+    - ``by_bytes``: Draw every state, also those inside characters and literal texts.
+    - ``draw_edges``: Draw no more states than have so many edges.  [default: what can be followed
+      by eye, half as many as --draw-states and four for each state drawn]
     """
     from constrain.compiler.drawing import Size
 

@@ -34,9 +34,8 @@ _HOME, _LINE, _BELOW = b"\x1b[H", b"\x1b[K\n", b"\x1b[J"
 
 Watched = Annotated[
     bool,
-    typer.Option(
+    panels.of_all(
         "--watch",
-        rich_help_panel=panels.GLOBAL,
         help="Go on, and do again what a changed file needs (extra watch); Ctrl-C ends it.",
     ),
 ]

@@ -5,67 +5,41 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, fields
 from functools import wraps
-from inspect import Parameter, Signature, signature
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
-
-import typer
 
 from ..configuration.current import choice
 from ..console import Color, UsageError, is_terminal, manner, tell
 from . import panels
+from .described import option_parameters, parameters, with_parameters, without_items
 
 R = TypeVar("R")
 
-# Their names, annotations and defaults; ``quiet`` and so on are the names of the parameters.
-OPTIONS: Mapping[str, Any] = {
-    "quiet": Annotated[
-        bool,
-        typer.Option(
-            "--quiet",
-            "-q",
-            rich_help_panel=panels.GLOBAL,
-            help="Say nothing but errors; data is written all the same.",
-        ),
-    ],
-    "verbose": Annotated[
-        bool,
-        typer.Option(
-            "--verbose",
-            "-v",
-            rich_help_panel=panels.GLOBAL,
-            help="Say the time and the peak memory of each step.",
-        ),
-    ],
-    "color": Annotated[
-        Color | None,
-        typer.Option(
-            "--color",
-            rich_help_panel=panels.GLOBAL,
-            help="auto: on terminals, unless NO_COLOR is set, or where FORCE_COLOR is.  "
-            "[default: auto]",
-        ),
-    ],
-    "config": Annotated[
-        Path | None,
-        typer.Option(
-            "--config",
-            metavar="FILE",
-            rich_help_panel=panels.GLOBAL,
-            help="The project file.  [default: constrain.toml, or pyproject.toml with a table "
-            "[tool.constrain], in the current folder or the nearest above]",
-        ),
-    ],
-    "isolated": Annotated[
-        bool,
-        typer.Option("--isolated", rich_help_panel=panels.GLOBAL, help="Read no project file."),
-    ],
-}
-_DEFAULTS: Mapping[str, Any] = {
-    **dict.fromkeys(("quiet", "verbose", "isolated"), False),
-    **dict.fromkeys(("color", "config")),
-}
+
+@dataclass(frozen=True, kw_only=True)
+class GlobalOptions:
+    """What may be said to every command.
+
+    - ``quiet``: Say nothing but errors; data is written all the same.
+    - ``verbose``: Say the time and the peak memory of each step.
+    - ``color``: auto: on terminals, unless NO_COLOR is set, or where FORCE_COLOR is.
+      [default: auto]
+    - ``config``: The project file.  [default: constrain.toml, or pyproject.toml with a table
+      [tool.constrain], in the current folder or the nearest above]
+    - ``isolated``: Read no project file.
+    """
+
+    quiet: Annotated[bool, panels.of_all("--quiet", "-q")] = False
+    verbose: Annotated[bool, panels.of_all("--verbose", "-v")] = False
+    color: Annotated[Color | None, panels.of_all()] = None
+    config: Annotated[Path | None, panels.of_all(metavar="FILE")] = None
+    isolated: Annotated[bool, panels.of_all("--isolated")] = False
+
+
+OPTIONS = tuple(field.name for field in fields(GlobalOptions))
 # Those that take a value, where it does not stand after "=".
 WITH_VALUE = ("--color", "--config")
 
@@ -79,20 +53,12 @@ def forget() -> None:
     choice.set(None, isolated=False)
 
 
-def parameters() -> list[Parameter]:
-    """The options as parameters of a function."""
-    return [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=_DEFAULTS[name], annotation=annotation)
-        for name, annotation in OPTIONS.items()
-    ]
-
-
 def taking(command: Callable[..., R], parameters_of: Callable[..., Any]) -> Callable[..., R]:
-    """``command`` with the parameters of ``parameters_of`` and those of all commands after."""
-    own = list(signature(parameters_of).parameters.values())
-    command.__signature__ = Signature([*own, *parameters()])  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in (*own, *parameters())}
-    return command
+    """``command`` with the parameters of ``parameters_of`` and those of all commands after, and
+    with what its docstring says of each."""
+    taken = parameters(parameters_of, signature(parameters_of).parameters.values())
+    command.__doc__ = without_items(command.__doc__)
+    return with_parameters(command, [*taken, *option_parameters(GlobalOptions, OPTIONS)])
 
 
 def before_the_name(callback: Callable[..., None]) -> Callable[..., None]:

@@ -6,14 +6,24 @@ for plain text writes the same groups here, on terminals and elsewhere.
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 # The panels in the order of every help; a command's own options, which have none, come first.
 OUTPUT, GRAMMAR, SCHEMA, TOKENIZER = "Output", "Grammar", "JSON Schema", "Tokenizer"
 COMPILATION, LIMITS, GLOBAL = "Compilation", "Limits", "Global options"
 PANELS = (OUTPUT, GRAMMAR, SCHEMA, TOKENIZER, COMPILATION, LIMITS, GLOBAL)
+
+# Options that stand under these titles.
+of_grammar = partial(typer.Option, rich_help_panel=GRAMMAR)
+of_schema = partial(typer.Option, rich_help_panel=SCHEMA)
+of_tokenizer = partial(typer.Option, rich_help_panel=TOKENIZER)
+of_compilation = partial(typer.Option, rich_help_panel=COMPILATION)
+of_limits = partial(typer.Option, rich_help_panel=LIMITS)
+of_all = partial(typer.Option, rich_help_panel=GLOBAL)
 
 # Panels of which a help shows but some options, by name, so that it fits a screen; and the option
 # that shows all.
