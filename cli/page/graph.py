@@ -93,7 +93,7 @@ def graph_of(
 def _graph_of(
     tables: "NetworkTables", token_names: Sequence[str], order: list[int], most: int
 ) -> Graph:
-    from constrain.compiler.network.dump import rules_of_entries
+    from constrain.compiler.network.dump import rules_of_entries, rules_of_states
 
     drawn = set(order[:most])
     names = {s: n for s, n in rules_of_entries(tables).items() if s in drawn}
@@ -351,18 +351,3 @@ def _joined(labels: list[str]) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _MOST_LABEL + 12 else f"{text[: _MOST_LABEL + 11]}…"
-
-
-def rules_of_states(tables: "NetworkTables") -> dict[int, str]:
-    """The rule that each state is in, of those that are called; none for states of several."""
-    found: dict[int, str] = {}
-    for name, entry in dict(zip(tables.names, tables.entries.tolist(), strict=True)).items():
-        pending, seen = [entry], {entry, 0}
-        for state in pending:
-            found[state] = name if found.get(state, name) == name else ""
-            begin, end = tables.call_offsets[state], tables.call_offsets[state + 1]
-            behind = tables.call_ends[begin:end].tolist()
-            new = {*tables.rows[state], *behind} - seen
-            seen |= new
-            pending.extend(sorted(new))
-    return {state: rule for state, rule in found.items() if rule}

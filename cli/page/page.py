@@ -178,7 +178,7 @@ def _token_names(artifact: "Artifact") -> list[str]:
 
 def _rules_of_states(artifact: "Artifact", tables: "NetworkTables") -> dict[str, list[str]]:
     """By state the rules whose text may follow, where the automaton says it."""
-    from .graph import rules_of_states
+    from constrain.compiler.network.dump import rules_of_states
 
     if artifact.is_regular:
         states = range(1, tables.states)

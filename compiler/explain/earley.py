@@ -9,6 +9,7 @@ each other at that place:
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -16,7 +17,7 @@ from constrain.artifacts.earley.recogniser import Earley
 
 from ..automata.dump import ranges
 from .machines import Reading, TextMachine
-from .report import Status, Verdict, common, position, shortened, without_line_break
+from .report import Status, Verdict, common, shortened, verdict_at
 
 # Terminals that are listed at most.
 _MOST_TERMINALS = 12
@@ -45,12 +46,10 @@ def explain_parser(
     reading = None if machine is None else Reading(machine)
     offset = earley.feed(text) if reading is None else reading.feed(text)
     may_end = earley.is_accepting if reading is None else reading.may_end
-    status = Status.REJECTED
-    if offset == len(text):
-        status = Status.ACCEPTED if may_end else Status.INCOMPLETE
-    shorter = len(without_line_break(text))
+    accepts = machine.accepts if machine else lambda whole: earley.accepts_at(len(whole))
+    found = verdict_at(text, offset, accepts, may_end=may_end)
     items: list[Item] = []
-    if reading is None or (follows and status is not Status.ACCEPTED):
+    if reading is None or (follows and found.status is not Status.ACCEPTED):
         if reading is not None:
             earley.feed(text[:offset])
         items = live_items(earley, offset, reading)
@@ -58,20 +57,10 @@ def explain_parser(
     terminals = list(fresh)
     if len(terminals) > _MOST_TERMINALS:
         terminals[_MOST_TERMINALS:] = ["…"]
-    line, column = position(text, offset)
-    return Verdict(
-        status=status,
-        offset=offset,
-        line=line,
-        column=column,
-        rules=(),
+    return replace(
+        found,
         expected=_bytes_of(inside),
         tokens=tuple(name for i, name in enumerate(names) if inside >> _FIRST_TERMINAL + i & 1),
-        may_end=may_end,
-        but_for_line_break=status is Status.REJECTED
-        and shorter < len(text)
-        and offset >= shorter
-        and _accepts(earley, text[:shorter], machine),
         path=shortened(common([path_of(earley, item) for item in items])),
         terminals=tuple(terminals),
         following=_bytes_of(earley.next_symbols() if reading is None else reading.next_bytes),
@@ -105,13 +94,6 @@ def _waited_for(
 
 def _bytes_of(bits: int) -> tuple[tuple[int, int], ...]:
     return ranges(octet for octet in range(_FIRST_TERMINAL) if bits >> octet & 1)
-
-
-def _accepts(earley: Earley, text: bytes, machine: TextMachine | None) -> bool:
-    if machine is None:
-        return earley.accepts_at(len(text))
-    count, state = machine.follow(machine.start, text)
-    return count == len(text) and machine.may_end(state)
 
 
 def live_items(earley: Earley, offset: int, reading: Reading | None) -> list[Item]:

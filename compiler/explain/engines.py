@@ -23,14 +23,9 @@ from ..maximal_munch.to_dfa import text_machine
 from .authored import authored
 from .earley import explain_parser
 from .json_schema import explain_instance
-from .machines import (
-    EarleyMachine,
-    NetworkMachine,
-    TextMachine,
-)
+from .machines import DfaMachine, EarleyMachine, NetworkMachine, TextMachine
 from .maximal_munch import explain_maximal_munch
-from .network import explain_calling
-from .report import Status, Verdict, explain
+from .report import Status, Verdict, explain, verdict_of
 
 # In bytes: longer texts are not followed a second time, for the rules around a place.
 LONGEST_FOLLOWED = 1 << 19
@@ -157,7 +152,7 @@ def by_calls(machine: Callable[[], TextMachine], start: str) -> Explain:
         assert isinstance(found, NetworkMachine)
         if not isinstance(found.network, Texts):
             return by_items_alone(text)
-        return explain_calling(found.network, text, start)
+        return replace(verdict_of(found, text)[0], rules=(start,))
 
     return verdict
 
@@ -205,9 +200,9 @@ def _by_automaton(
 
 def _by_states(automaton: Automaton) -> Explain:
     origins, of_state = automaton.origins, automaton.dfa.origins
-    dfa, names = automaton.dfa.tables(), automaton.token_names
+    machine, names = DfaMachine(automaton.dfa.tables()), automaton.token_names
 
     def rules_of(state: int) -> list[str]:
         return [origins[number][0] for number in sorted(of_state[state])]
 
-    return lambda text: explain(dfa, rules_of, text, names)
+    return lambda text: explain(machine, rules_of, text, names)

@@ -57,16 +57,11 @@ from .engines import (
     with_lexemes,
 )
 from .json_schema import explain_instance
-from .machines import (
-    NetworkMachine,
-    TextMachine,
-    machine_in,
-    machine_of,
-)
+from .machines import DfaMachine, NetworkMachine, TextMachine, machine_in, machine_of
 from .maximal_munch import explain_maximal_munch
-from .network import explain_calling, explain_network
+from .network import explain_network
 from .repairs import Repair, nearest_repair
-from .report import Status, Verdict, explain
+from .report import Status, Verdict, explain, verdict_of
 from .sentences import words_for
 from .token_marks import Marked, TokenMarks, stored_tokenizer
 
@@ -216,7 +211,7 @@ def _explainer_with(text: _Text, options: CompileOptions, wanted: CompileOptions
         tables = counted
         written = Written(text.read(wanted), wanted.limits, is_large=True)
         by_threads = cache(lambda: NetworkMachine(network_over(tables)))
-        verdict = written.around(lambda given: explain_network(tables, given), by_threads)
+        verdict = written.around(lambda given: explain_network(by_threads(), given), by_threads)
         return Explainer(verdict, tables, by_threads)
     try:
         recogniser = text.build(wanted)
@@ -357,7 +352,7 @@ def _by_runtime(
 
     has_others = artifact.is_regular or has_productions(artifact.manifest, artifact.arrays)
     if network is not None and not has_others:
-        return lambda text: explain_network(network, text)
+        return lambda text: explain_network(NetworkMachine(network_over(network)), text)
     if isinstance(runtime, NestingGrammar) and not artifact.is_regular:
         if artifact.manifest.dialect == JSON_SCHEMA:
             return lambda text: explain_instance(
@@ -373,14 +368,14 @@ def _by_runtime(
         if runtime.grows:
             return by_calls(machine, artifact.manifest.start)
         names = _names(artifact, runtime.named)
-        return lambda text: explain_calling(runtime.plain_texts(), text, tokens=names)
-    dfa = artifact.byte_dfa
+        return lambda text: verdict_of(NetworkMachine(runtime.plain_texts()), text, names)[0]
+    dfa, reading = artifact.byte_dfa, DfaMachine(artifact.byte_dfa)
     names = _names(artifact, map(dfa.terminals.members, range(len(dfa.terminals))))
 
     def rules_of(state: int) -> list[str]:
         return [origin.rule for origin in artifact.origins_of(state)]
 
-    return lambda text: explain(dfa, rules_of, text, names)
+    return lambda text: explain(reading, rules_of, text, names)
 
 
 def _names(artifact: Artifact, terminals: Iterable[NDArray[np.int32]]) -> list[str]:

@@ -65,6 +65,11 @@ class TextMachine(ABC):
             count += 1
         return count, state
 
+    def accepts(self, text: bytes) -> bool:
+        """Whether a text is a member."""
+        count, state = self.follow(self.start, text)
+        return count == len(text) and self.may_end(state)
+
     def next_bytes(self, state: int) -> list[int]:
         """The bytes that may come next, ascending."""
         alike = [octets for octets in self.alike if self.step(state, octets[0]) is not None]

@@ -9,6 +9,7 @@ those of Earley's recogniser over the lexemes so far.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from constrain.artifacts.earley.recogniser import Earley
 from constrain.artifacts.maximal_munch.configurations import Configurations
@@ -25,9 +26,9 @@ from ..frontend import MaximalMunchGrammar
 from ..grammar.expand_permutations import in_any_number
 from ..lnf import normalize_without_nullable
 from ..maximal_munch.lexemes import as_written
-from ..maximal_munch.to_dfa import accepts
 from .earley import path_of
-from .report import Status, Verdict, common, position, shortened, without_line_break
+from .machines import MaximalMunchMachine
+from .report import Status, Verdict, common, shortened, verdict_of
 
 # Lexemes that are listed at most.
 _MOST_LEXEMES = 12
@@ -37,40 +38,23 @@ def explain_maximal_munch(
     machine: Configurations, text: bytes, grammar: MaximalMunchGrammar | None = None
 ) -> Verdict:
     """The verdict on ``text``. ``grammar``: for the rules, which are not named without it."""
-    offset, configuration = machine.follow(machine.start, text)
-    may_end = machine.is_accepting(configuration)
-    status = Status.REJECTED
-    if offset == len(text):
-        status = Status.ACCEPTED if may_end else Status.INCOMPLETE
-    shorter = without_line_break(text)
-    line, column = position(text, offset)
+    found, configuration = verdict_of(MaximalMunchMachine(machine), text)
     state = machine.lexer_state(configuration)
     row = [DEAD] * 256
     if state != BETWEEN:
         steps = machine.lexer.rows[state]
         row = [steps[octet] for octet in range(256)]
-    following = ranges(o for o in range(256) if machine.follow(configuration, (o,))[0])
-    begun = ranges(octet for octet, target in enumerate(row) if target > DEAD)
     path: tuple[str, ...] = ()
-    if grammar is not None and status is not Status.ACCEPTED:
-        path = _path(machine, grammar, text[:offset])
-    return Verdict(
-        status=status,
-        offset=offset,
-        line=line,
-        column=column,
-        rules=(),
+    if grammar is not None and found.status is not Status.ACCEPTED:
+        path = _path(machine, grammar, text[: found.offset])
+    begun = ranges(octet for octet, target in enumerate(row) if target > DEAD)
+    return replace(
+        found,
         # Without the grammar's text lexemes have no names.
-        expected=following if grammar is None else begun,
-        tokens=(),
-        may_end=may_end,
-        but_for_line_break=status is Status.REJECTED
-        and len(shorter) < len(text)
-        and accepts(machine, shorter),
+        expected=found.following if grammar is None else begun,
         path=path,
         terminals=_lexemes(machine, machine.head_after(configuration), row),
         begun=_begun(machine, state, row),
-        following=following,
     )
 
 

@@ -1,20 +1,17 @@
 """The verdict on a text: accepted, rejected or incomplete, and what could stand where it stops.
 
-Of a DFA it is read off the state in which the text stops; ``maximal_munch.py`` and ``earley.py``
-give the same verdict for the other engines.
+It is read off the state in which a machine stops; ``maximal_munch.py``, ``network.py`` and
+``earley.py`` say more of the same verdict by their engines.
 
     date.ebnf, "2024-1x"  ->  rejected at 1:7, expected [0-2], in month
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
-import numpy as np
-
-from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
-
 from ..automata.dump import class_text, ranges
+from .machines import TextMachine
 
 # Characters of a terminal that a message shows.
 _LONGEST_TERMINAL = 60
@@ -85,11 +82,11 @@ class Verdict:
     offset: int
     line: int
     column: int
-    rules: tuple[str, ...]
-    expected: tuple[tuple[int, int], ...]
-    tokens: tuple[str, ...]
-    may_end: bool
-    but_for_line_break: bool
+    rules: tuple[str, ...] = ()
+    expected: tuple[tuple[int, int], ...] = ()
+    tokens: tuple[str, ...] = ()
+    may_end: bool = False
+    but_for_line_break: bool = False
     path: tuple[str, ...] = ()
     terminals: tuple[str, ...] = ()
     instance: str | None = None
@@ -101,41 +98,42 @@ class Verdict:
     stands: str = ""
 
 
+def verdict_at(
+    text: bytes, offset: int, accepts: Callable[[bytes], bool], *, may_end: bool
+) -> Verdict:
+    """The verdict on a text of which so many bytes were read, without what could have come there.
+    ``accepts``: whether another text is a member; ``may_end``: whether what was read is one."""
+    status = Status.REJECTED
+    if offset == len(text):
+        status = Status.ACCEPTED if may_end else Status.INCOMPLETE
+    shorter = without_line_break(text)
+    is_near = status is Status.REJECTED and len(shorter) <= offset and accepts(shorter)
+    place = position(text, offset)
+    return Verdict(status, offset, *place, may_end=may_end, but_for_line_break=is_near)
+
+
+def verdict_of(machine: TextMachine, text: bytes, names: Sequence[str] = ()) -> tuple[Verdict, int]:
+    """The verdict on a text by what reads it, and the state in which that stops. ``names``: of the
+    token terminals."""
+    offset, state = machine.follow(machine.start, text)
+    following = ranges(machine.next_bytes(state))
+    return replace(
+        verdict_at(text, offset, machine.accepts, may_end=machine.may_end(state)),
+        expected=following,
+        following=following,
+        tokens=tuple(n for i, n in enumerate(names) if machine.named(state, i) is not None),
+    ), state
+
+
 def explain(
-    dfa: ByteDfa,
+    machine: TextMachine,
     rules_of: Callable[[int], Sequence[str]],
     text: bytes,
     names: Sequence[str] = (),
 ) -> Verdict:
-    """The verdict on ``text``.
-
-    ``rules_of`` names the rules that a state's bytes come from, ``names`` the token terminals.
-    """
-    offset = dfa.viable_bytes(text)
-    state = dfa.run(dfa.start, text[:offset])
-    may_end = bool(dfa.accepting[state])
-    if offset < len(text):
-        status = Status.REJECTED
-    else:
-        status = Status.ACCEPTED if may_end else Status.INCOMPLETE
-    line, column = position(text, offset)
-    expected = ranges(np.flatnonzero(dfa.table[state, dfa.classes] != DEAD).tolist())
-    return Verdict(
-        status=status,
-        offset=offset,
-        line=line,
-        column=column,
-        rules=tuple(dict.fromkeys(rules_of(state))),
-        expected=expected,
-        following=expected,
-        tokens=tuple(
-            name
-            for name, target in zip(names, dfa.token_targets(state).tolist(), strict=True)
-            if target != DEAD
-        ),
-        may_end=may_end,
-        but_for_line_break=status is Status.REJECTED and _ends_early(dfa, text),
-    )
+    """The same with ``rules_of``: the rules that a state's bytes come from."""
+    found, state = verdict_of(machine, text, names)
+    return replace(found, rules=tuple(dict.fromkeys(rules_of(state))))
 
 
 def expected_texts(verdict: Verdict) -> list[str]:
@@ -191,8 +189,3 @@ def shortened(path: list[str]) -> tuple[str, ...]:
     if len(path) <= _FIRST + _LAST:
         return tuple(path)
     return (*path[:_FIRST], "…", *path[-_LAST:])
-
-
-def _ends_early(dfa: ByteDfa, text: bytes) -> bool:
-    shorter = without_line_break(text)
-    return shorter != text and bool(dfa.accepting[dfa.run(dfa.start, shorter)])

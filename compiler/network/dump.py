@@ -101,6 +101,21 @@ def rules_of_entries(tables: NetworkTables) -> dict[int, str]:
     return {state: ", ".join(found) for state, found in rules.items()}
 
 
+def rules_of_states(tables: NetworkTables) -> dict[int, str]:
+    """The rule that each state is in, of those that are called; none for states of several."""
+    found: dict[int, str] = {}
+    for name, entry in dict(zip(tables.names, tables.entries.tolist(), strict=True)).items():
+        pending, seen = [entry], {entry, 0}
+        for state in pending:
+            found[state] = name if found.get(state, name) == name else ""
+            begin, end = tables.call_offsets[state], tables.call_offsets[state + 1]
+            behind = tables.call_ends[begin:end].tolist()
+            new = {*tables.rows[state], *behind} - seen
+            seen |= new
+            pending.extend(sorted(new))
+    return {state: rule for state, rule in found.items() if rule}
+
+
 def edges_of(
     tables: NetworkTables, state: int
 ) -> dict[int, tuple[list[tuple[int, int]], list[int]]]:

@@ -8,6 +8,7 @@ from support import ROOT
 
 from constrain.cli.app import run
 from constrain.compiler.automata.dump import class_text
+from constrain.compiler.explain.machines import DfaMachine
 from constrain.compiler.explain.report import Status, explain
 from constrain.compiler.pipeline import build_automaton
 
@@ -19,7 +20,7 @@ def verdict(grammar: str, text: bytes, dialect: str = "kbnf"):  # type: ignore[n
     """The verdict on a text."""
     automaton = build_automaton(grammar, dialect=dialect)
     rules = [[automaton.origins[o][0] for o in sorted(s)] for s in automaton.dfa.origins]
-    return explain(automaton.dfa.tables(), rules.__getitem__, text)
+    return explain(DfaMachine(automaton.dfa.tables()), rules.__getitem__, text)
 
 
 def test_accepted() -> None:

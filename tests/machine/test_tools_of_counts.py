@@ -12,10 +12,12 @@ from support.cli import Cli, content
 
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
 from constrain.artifacts.errors import TokenRefusedError
+from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import compile_grammar
+from constrain.compiler.explain.machines import NetworkMachine
 from constrain.compiler.explain.network import explain_network
 from constrain.compiler.explain.report import Status
 from constrain.compiler.frontend import Parser
@@ -75,7 +77,7 @@ def test_verdicts_by_threads_are_those_of_an_automaton(
 ) -> None:
     """Place, bytes that could come, and whether the text may end."""
     network, dfa = strings
-    verdict = explain_network(network, text)
+    verdict = explain_network(NetworkMachine(network_over(network)), text)
     assert dfa.viable_bytes(text) == verdict.offset
     state = dfa.run(dfa.start, text[: verdict.offset])
     assert bool(dfa.accepting[state]) == verdict.may_end

@@ -20,6 +20,7 @@ from constrain.compiler.automata.dump import ids_text
 from constrain.compiler.automata.token_classes import over_classes
 from constrain.compiler.diagnostics import CheckError, LimitError, Span
 from constrain.compiler.drawing import draw_dfa, draw_nfa, draw_tokens
+from constrain.compiler.explain.machines import DfaMachine
 from constrain.compiler.explain.report import Status, explain
 from constrain.compiler.frontend import Automata
 from constrain.compiler.grammar.tree import Token
@@ -159,7 +160,7 @@ def test_explain_names_the_token() -> None:
     """No text matches a token; what was expected there is the token."""
     automaton = build_automaton('root ::= "a" (<t> | !<u>) "b"', dialect="gbnf")
     names = automaton.token_names
-    verdict = explain(automaton.dfa.tables(), lambda _: ("root",), b"a<t>b", names)
+    verdict = explain(DfaMachine(automaton.dfa.tables()), lambda _: ("root",), b"a<t>b", names)
     assert (
         verdict.status,
         verdict.offset,
