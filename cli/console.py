@@ -1,14 +1,15 @@
 """Output: data to stdout, everything else (notes, errors, a progress bar) to stderr."""
 
 import errno
+import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import Any, Literal, TextIO
 
 import typer
 
@@ -69,6 +70,11 @@ def write_text(text: str, *, in_colour: bool = False) -> None:
 def write_data(text: str) -> None:
     """Data for programs, as UTF-8 whatever the locale; on a terminal it is for people."""
     write_pieces([octets_of(text)])
+
+
+def write_json(schema: int, value: Mapping[str, Any]) -> None:
+    """One object with the number of its schema, on a line."""
+    write_data(json.dumps({"schema": schema, **value}) + "\n")
 
 
 def write_name(name: object) -> None:

@@ -128,15 +128,16 @@ def _fix(found: Item) -> dict[str, object] | None:
 
 def as_github(found: Sequence[Item]) -> str:
     """Workflow commands that GitHub shows beside the lines of a change."""
-    lines = []
-    for i in found:
-        kind = "notice" if i.level == "note" else i.level
-        place = f"file={_property(i.file)}"
-        if i.line:
-            place += f",line={i.line},col={i.column},endLine={i.end_line},endColumn={i.end_column}"
-        title = "" if i.lint == "error" else f",title={_property(i.lint)}"
-        lines.append(f"::{kind} {place}{title}::{_data(i.message)}\n")
-    return "".join(lines)
+    from constrain.compiler.testing.report import workflow_command
+
+    return "".join(
+        workflow_command(
+            "notice" if i.level == "note" else i.level,
+            {**asdict(i), "help": ""},
+            "" if i.lint == "error" else i.lint,
+        )
+        for i in found
+    )
 
 
 def as_sarif(found: Sequence[Item], lints: Mapping[str, str]) -> str:
@@ -190,15 +191,6 @@ def _sarif_fix(found: Item) -> dict[str, object]:
     change = {"artifactLocation": _artifact(found), "replacements": replacements}
     title = found.fix.title if found.fix else ""
     return {"description": {"text": title}, "artifactChanges": [change]}
-
-
-def _data(text: str) -> str:
-    lines = text.replace("%", "%25").split("\n")
-    return "%0A".join(visible(line.replace("\r", "%0D")) for line in lines)
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def difference(path: str, before: str, after: str) -> str:

@@ -81,7 +81,8 @@ _LONGEST_LINE, _SHOWN_BEFORE, _SHOWN_BEHIND = 240, 80, 120
 _LONGEST_MESSAGE, _LONGEST_RULE, _SHOWN = 2_000, 120, 60
 
 
-def _shortened(text: str, most: int) -> str:
+def shortened(text: str, most: int) -> str:
+    """A text, or its beginning where it has more characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -264,10 +265,10 @@ class LimitError(ConstrainError):
         self.part, self.is_measured, self.is_fixed = part, is_measured, is_fixed
         places = []
         if self.rules:
-            names = ", ".join(repr(_shortened(name, _LONGEST_RULE)) for name in self.rules)
+            names = ", ".join(repr(shortened(name, _LONGEST_RULE)) for name in self.rules)
             places.append(f"in rule{'s' * (len(self.rules) > 1)} {names}")
         if part:
-            places.append(f"in '{visible(_shortened(part, _SHOWN))}'")
+            places.append(f"in '{visible(shortened(part, _SHOWN))}'")
         culprit = f" (most of it {', '.join(places)})" if places else ""
         ways = [] if is_fixed else [f"raise --max-{limit}"]
         ways += [f"say {instead}"] if instead else []

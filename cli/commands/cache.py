@@ -1,13 +1,12 @@
 """``constrain cache``: where tables are cached between runs, and how to delete them."""
 
-import json
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from constrain.artifacts.errors import visible
 
-from ..console import UsageError, status, write_data, write_name, write_text
+from ..console import UsageError, status, write_json, write_name, write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +54,7 @@ def info(
         # subtle: why there is none is no place where it is from.
         said = {"from": key.origin if key.lasts else None, "lasts": key.lasts}
         described = {"folder": str(cache.folder), "files": files, "bytes": size, "key": said}
-        write_data(json.dumps({"schema": SCHEMA, **described}) + "\n")
+        write_json(SCHEMA, described)
         return
     origin = visible(key.origin)
     if not key.lasts:

@@ -9,7 +9,7 @@ import typer
 from constrain.artifacts.errors import visible
 
 from .. import options
-from ..console import UsageError, write_data, write_text
+from ..console import UsageError, write_json, write_text
 
 if TYPE_CHECKING:
     from ..configuration.project import Project, Setting
@@ -45,7 +45,7 @@ def config(
         )
     paths = grammars or (project.grammars() if project.entries else [])
     if format_ == "json":
-        write_data(json.dumps({"schema": SCHEMA, **_as_object(project, paths)}) + "\n")
+        write_json(SCHEMA, _as_object(project, paths))
     else:
         write_text("".join(f"{line}\n" for line in _as_text(project, paths)))
 

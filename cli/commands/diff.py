@@ -1,6 +1,5 @@
 """``constrain diff``: how the languages of two grammars differ."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from constrain.artifacts.errors import visible
 from .. import options
 from ..compiling import language_of, subject_of
 from ..configuration.apply import applies_to
-from ..console import UsageError, note, write_data, write_text
+from ..console import UsageError, note, write_json, write_text
 from ..inputs import STDIN, dialect_for
 from ..quoting import quoted, text_of
 from ..schema_options import SCHEMA as OF_SCHEMAS
@@ -110,7 +109,7 @@ def diff(
         }
         value |= {"looked_at": found.looked_at} if found.looked_at else {}
         value |= {"keys": [asdict(change) for change in keys]} if keys is not None else {}
-        write_data(json.dumps({"schema": SCHEMA, **value}) + "\n")
+        write_json(SCHEMA, value)
         return 0 if found.is_equal else 1
     write_text("".join(f"{change.pointer}: {change.message}\n" for change in keys or ()))
     if found.is_equal:

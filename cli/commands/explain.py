@@ -1,8 +1,7 @@
 """``constrain explain``: why a text is or is not a member of a grammar."""
 
-import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -10,7 +9,7 @@ from constrain.artifacts.errors import visible
 
 from .. import options
 from ..compiling import say_depth, subject_of
-from ..console import UsageError, note, write_data, write_text
+from ..console import UsageError, note, write_json, write_text
 from ..inputs import STDIN, parsed_ids, read_bytes, tokenizer_at
 from ..quoting import escaped, quoted, text_of
 
@@ -21,6 +20,12 @@ if TYPE_CHECKING:
     from constrain.compiler.explain.report import Verdict
 
 SCHEMA = 1
+
+# What JSON has of a verdict as it is.
+_AS_IT_SAYS = (
+    *("rules", "path", "expected", "following", "terminals", "begun", "tokens", "stands"),
+    *("may_end", "but_for_line_break"),
+)
 
 # Characters of a part of the text that a line shows.
 _LONGEST = 60
@@ -148,36 +153,19 @@ def _answer(
 
     name = "<stdin>" if file == STDIN else file
     if format_ == "json":
-        write_data(_as_json(verdict, repair, name) + "\n")
+        write_json(SCHEMA, _as_object(verdict, repair, name))
     else:
         help_ = "" if repair is None else f"  = help: {_help(verdict, repair, text)}\n"
         write_text(f"{_said(verdict, name, text)}\n{help_}")
     return 0 if verdict.status is Status.ACCEPTED else 1
 
 
-def _as_json(verdict: "Verdict", repair: "Repair | None", name: str) -> str:
+def _as_object(verdict: "Verdict", repair: "Repair | None", name: str) -> dict[str, Any]:
     """The verdict as one object; ranges of bytes have both ends included."""
-    found = {
-        "schema": SCHEMA,
-        "file": name,
-        "status": verdict.status.value,
-        "line": verdict.line,
-        "column": verdict.column,
-        "byte": verdict.offset,
-        "rules": list(verdict.rules),
-        "path": list(verdict.path),
-        "expected": [list(pair) for pair in verdict.expected],
-        "following": [list(pair) for pair in verdict.following],
-        "terminals": list(verdict.terminals),
-        "begun": [
-            {"terminal": text, "bytes": [list(pair) for pair in octets]}
-            for text, octets in verdict.begun
-        ],
-        "tokens": list(verdict.tokens),
-        "stands": verdict.stands,
-        "may_end": verdict.may_end,
-        "but_for_line_break": verdict.but_for_line_break,
-    }
+    found: dict[str, Any] = {"file": name, "status": verdict.status.value}
+    found |= {"line": verdict.line, "column": verdict.column, "byte": verdict.offset}
+    found |= {each: getattr(verdict, each) for each in _AS_IT_SAYS}
+    found["begun"] = [{"terminal": text, "bytes": octets} for text, octets in verdict.begun]
     if verdict.instance is not None:
         found |= {"instance": verdict.instance, "schemas": list(verdict.schemas)}
         found["is_for_order"] = verdict.is_for_order
@@ -201,7 +189,7 @@ def _as_json(verdict: "Verdict", repair: "Repair | None", name: str) -> str:
             "is_member": repair.is_member,
             "read": repair.read,
         }
-    return json.dumps(found)
+    return found
 
 
 def _said(verdict: "Verdict", name: str, text: bytes) -> str:

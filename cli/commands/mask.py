@@ -1,6 +1,5 @@
 """``constrain mask``: which tokens may follow a prefix."""
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from ..console import (
     note,
     status,
     write_bytes,
-    write_data,
+    write_json,
     write_text,
 )
 from ..inputs import parsed_ids, tokenizer_at
@@ -44,6 +43,9 @@ _STEPS = {
     "merges": "merges",
     "longest-match": "longest match",
 }
+
+# What JSON has of a verdict as it is.
+_AS_IT_SAYS = ("byte", "expected", "may_end", "rules", "terminals", "instead", "rewritten", "place")
 
 # Lines of a table on a terminal.
 _ON_A_TERMINAL = 50
@@ -161,7 +163,7 @@ def _answer_why(
         return _answer_ids(artifact, ids, format_, None)
     if format_ == "json":
         listed = [_verdict_json(artifact, each) for each in verdicts]
-        _write_json({"ids": ids, "pending": text_of(pending), "tokens": listed})
+        write_json(SCHEMA, {"ids": ids, "pending": text_of(pending), "tokens": listed})
     else:
         behind = " ".join(quoted(artifact.vocabulary.token(i)) for i in ids) or "the start"
         inside = f", inside a token that begins with {quoted(pending)}" if pending else ""
@@ -229,21 +231,14 @@ def _verdict_json(artifact: "Artifact", verdict: "TokenVerdict | bytes") -> dict
     """Ranges of bytes have both ends included. Of a text that no token has nothing else is said."""
     if isinstance(verdict, bytes):
         return {"id": None, "text": text_of(verdict), "allowed": False, "reason": "no-token"}
+    tokens = zip(verdict.instead, artifact.vocabulary.tokens(list(verdict.instead)), strict=True)
     return {
         "id": verdict.token,
         "text": text_of(verdict.text),
         "allowed": verdict.is_allowed,
         "reason": verdict.reason.value,
-        "byte": verdict.byte,
-        "expected": [list(pair) for pair in verdict.expected],
-        "may_end": verdict.may_end,
-        "rules": list(verdict.rules),
-        "terminals": list(verdict.terminals),
-        "instead": [
-            {"id": i, "text": text_of(artifact.vocabulary.token(i))} for i in verdict.instead
-        ],
-        "rewritten": verdict.rewritten,
-        "place": verdict.place,
+        **{each: getattr(verdict, each) for each in _AS_IT_SAYS},
+        "instead": [{"id": i, "text": text_of(octets)} for i, octets in tokens],
         "step": None if verdict.step is None else verdict.step.value,
     }
 
@@ -325,7 +320,7 @@ def _answer_text(artifact: "Artifact", prefix: bytes, format_: Format, most: int
         return 0
     stop = artifact.viable_bytes(prefix)
     if format_ == "json":
-        _write_json({"prefix": text_of(prefix), "stopped_at": stop, "boundaries": []})
+        write_json(SCHEMA, {"prefix": text_of(prefix), "stopped_at": stop, "boundaries": []})
     place = f"byte {stop} ({quoted(prefix[stop : stop + 1])})" if stop < len(prefix) else "its end"
     error(
         f"no member of the grammar begins with this prefix: it stops at {place} "
@@ -366,7 +361,7 @@ def _answer_ids(artifact: "Artifact", ids: list[int], format_: Format, most: int
             matcher.advance(token_id)
         except TokenRefusedError as refusal:
             if format_ == "json":
-                _write_json({"prefix_ids": ids, "stopped_at": place, "boundaries": []})
+                write_json(SCHEMA, {"prefix_ids": ids, "stopped_at": place, "boundaries": []})
             error(f"--prefix-ids: {refusal}")
             return 1
     text = b"".join(artifact.vocabulary.token(i) for i in ids if artifact.vocabulary.is_text(i))
@@ -401,7 +396,7 @@ def _write(
                 }
                 for b in found
             ]
-            _write_json({"prefix": text_of(prefix), "boundaries": listed})
+            write_json(SCHEMA, {"prefix": text_of(prefix), "boundaries": listed})
         case "table":
             _write_table(artifact, best, most)
             for other in found[1:]:
@@ -441,7 +436,3 @@ def _write_table(artifact: "Artifact", boundary: "Boundary", most: int | None) -
     write_text("".join(lines))
     if len(lines) < len(ids):
         status(f"… and {len(ids) - len(lines):,} more; --all lists them")
-
-
-def _write_json(value: dict[str, Any]) -> None:
-    write_data(json.dumps({"schema": SCHEMA, **value}) + "\n")

@@ -1,6 +1,5 @@
 """``constrain store``: artifacts by key, in a folder or an object store."""
 
-import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,7 +9,7 @@ from constrain.artifacts.container.signature import SUFFIX
 from constrain.artifacts.errors import visible
 
 from .. import options
-from ..console import status, write_bytes, write_data, write_text
+from ..console import status, write_bytes, write_json, write_text
 from ..inputs import STDIN, grammar_text, read_bytes, tokenizer_at
 from ..quoting import escaped
 
@@ -62,7 +61,7 @@ def ls(store: options.Store = None, format_: Written = "text") -> None:
     entries = list(place.entries())
     if format_ == "json":
         found = [{"key": e.key, "bytes": e.bytes, "used": _time(e.used)} for e in entries]
-        write_data(json.dumps({"schema": SCHEMA, "store": place.url, "entries": found}) + "\n")
+        write_json(SCHEMA, {"store": place.url, "entries": found})
         return
     write_text("".join(f"{e.key}  {e.bytes:>12,}  {_time(e.used)}\n" for e in entries))
     total = sum(e.bytes for e in entries)
@@ -168,7 +167,7 @@ def verify(store: options.Store = None, format_: Written = "text") -> int:
     found = list(place.verify())
     if format_ == "json":
         wrong = [{"file": name, "message": message} for name, message in found]
-        write_data(json.dumps({"schema": SCHEMA, "store": place.url, "wrong": wrong}) + "\n")
+        write_json(SCHEMA, {"store": place.url, "wrong": wrong})
     else:
         shown = (f"{escaped(name.encode())}: {escaped(why.encode())}\n" for name, why in found)
         write_text("".join(shown))

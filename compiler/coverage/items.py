@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..automata.dump import class_text
-from ..diagnostics import Span
+from ..diagnostics import Span, shortened
 from ..grammar.tree import (
     Choice,
     Difference,
@@ -251,7 +251,7 @@ class Items:
                 depth += 1
             if depth > 0 and behind.lstrip().startswith(closing):
                 end += behind.index(closing) + 1
-        return Span(start, end), shortened(text[start : min(end, start + _LONG)])
+        return Span(start, end), _on_a_line(text[start : min(end, start + _LONG)])
 
     # --- of schemas
 
@@ -314,10 +314,8 @@ class Items:
                 self.parts[id(expr), i] = self._counted(int(part.is_required), high, item)
 
 
-def shortened(text: str) -> str:
-    """On one line, and not too long."""
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+def _on_a_line(text: str) -> str:
+    return shortened(" ".join(text.split()), _SHOWN)
 
 
 def edge_text(words: EdgeWords) -> tuple[str, str]:

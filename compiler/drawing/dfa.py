@@ -10,7 +10,7 @@ from ..earley.union_lexer import Lexer
 from .collapse import collapsed
 from .drawing import Drawing, DrawingError
 from .graph import Graph, Reads, Step, gathered, join
-from .picture import USUAL_SIZE, Notation, Size, counted
+from .picture import USUAL_SIZE, Notation, Size, counted, on_a_line
 from .plan import Plan
 
 # Characters of a terminal, and terminals of a state, that its name shows.
@@ -114,10 +114,5 @@ def drawn_as(graph: Graph, whole: Graph) -> str:
 
 
 def _named(terminals: Sequence[int], texts: Sequence[str]) -> str:
-    shown = [_cut(texts[t]) for t in terminals[:_SHOWN_TERMINALS]]
+    shown = [on_a_line(texts[t], _SHOWN_CHARACTERS) for t in terminals[:_SHOWN_TERMINALS]]
     return "\n".join([*shown, "…"] if len(terminals) > _SHOWN_TERMINALS else shown)
-
-
-def _cut(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..automata.reached import reached
+from ..diagnostics import shortened
 
 # States that a drawing shows unless the caller says otherwise.
 MAX_STATES = 100
@@ -221,6 +222,11 @@ def left_out_sentence(
     elif visible < size.states:
         reason += ", more would have too many edges: --draw-edges N draws up to N"
     return f"{missing:,} of {counted(total, noun)} {verb} left out ({reason})"
+
+
+def on_a_line(text: str, most: int) -> str:
+    """A name or a text without line breaks, and not too long."""
+    return shortened(" ".join(text.split()), most)
 
 
 def counted(count: int, noun: str) -> str:

@@ -31,6 +31,7 @@ from .picture import (
     counted,
     followable,
     left_out_sentence,
+    on_a_line,
 )
 from .way import Way, way_of, way_of_lexemes
 
@@ -113,7 +114,7 @@ class Plan:
         found = []
         for entry, inside in self.graph.parts.items():
             name = self.graph.named.get(entry, "") if len(self.graph.parts) > 1 else ""
-            title = f"rule {_cut(name)}" if name else ""
+            title = f"rule {on_a_line(name, _NAME)}" if name else ""
             rest = inside
             while rest:
                 most = self._first(rest[: size.states], size)
@@ -226,7 +227,7 @@ class Plan:
         state_colors = {}
         if way is not None:
             shown = way.text.decode("utf-8", "backslashreplace")
-            colors[WAY] = f"the way of {_cut(shown)!r}"
+            colors[WAY] = f"the way of {on_a_line(shown, _NAME)!r}"
             near = set(self._around(way))
             state_colors = {number[s]: GREY for s in states if s not in near}
             state_colors |= {number[s]: WAY for s in states if s in way.states}
@@ -261,7 +262,7 @@ class Plan:
     def _name(self, state: int) -> Label:
         number, name = self.graph.number[state], self.graph.named[state]
         if self.naming is Notation.ENTRY:
-            return Label(f"{_cut(name)}: {number}", frozenset([Notation.ENTRY]))
+            return Label(f"{on_a_line(name, _NAME)}: {number}", frozenset([Notation.ENTRY]))
         return Label(f"{number}: {name}", frozenset([self.naming]))
 
     def _edges(
@@ -283,7 +284,7 @@ class Plan:
                 color = WAY if is_bold else color if source in way.states else GREY
             if step.call:
                 link = (links or {}).get(step.callees[0], "")
-                label = Label(_cut_call(step.call), frozenset([Notation.CALL]))
+                label = Label(on_a_line(step.call, _NAME + 5), frozenset([Notation.CALL]))
                 edges.append(
                     Edge(number[source], target, label, False, color, step.call, is_bold, link)
                 )
@@ -305,15 +306,6 @@ class Plan:
 
 def _is_used(color: str, edges: Sequence[Edge]) -> bool:
     return any(edge.color == color for edge in edges)
-
-
-def _cut(name: str, most: int = _NAME) -> str:
-    name = " ".join(name.split())
-    return name if len(name) <= most else f"{name[: most - 1]}…"
-
-
-def _cut_call(call: str) -> str:
-    return _cut(call, _NAME + 5)
 
 
 def _slug(number: int, title: str) -> str:

@@ -20,6 +20,7 @@ from .picture import (
     counted,
     left_out_sentence,
     nearest,
+    on_a_line,
 )
 
 _CYCLE = PALETTE[0]
@@ -87,15 +88,10 @@ def draw_rules(
             starts="the start rule",
             edges=edges,
             left_out=left_out_sentence(len(reached), count, size, "rule", is_cramped=cramped),
-            names={rule: Label(_cut(names[rule]), frozenset()) for rule in visible},
+            names={rule: Label(on_a_line(names[rule], _SHOWN), frozenset()) for rule in visible},
             tooltips={rule: names[rule] for rule in visible},
             colors={color: meaning for color, meaning in colors.items() if color in used},
             state_colors=state_colors,
         )
 
     return to_dot(fitted(picture_of, len(nearest_), size))
-
-
-def _cut(name: str) -> str:
-    name = " ".join(name.split())
-    return name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…"

@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from ..diagnostics import LimitError, closest
+from ..diagnostics import LimitError, closest, shortened
 from ..limits import Limits
 from ..schema.formats import language
 from ..schema.options import IGNORE, PLAIN, SchemaOptions
@@ -449,7 +449,7 @@ def _shown(value: Json) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     if not isinstance(value, str | int | list | dict | None):
         text = str(value)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return shortened(text, _SHOWN)
 
 
 def _counted(count: int, schema: "Json", what: str, unit: str) -> str | None:

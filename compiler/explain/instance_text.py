@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from ..diagnostics import shortened
 from ..schema.read import Json, escaped
 
 # Values inside values: what nests deeper is not read.
@@ -328,5 +329,4 @@ def _no_json(word: str) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+    return shortened(" ".join(text.split()), _SHOWN)

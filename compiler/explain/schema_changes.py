@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..diagnostics import shortened
 from ..schema.read import Json, escaped, value_at
 
 # Keywords whose values are schemas by name, one schema, one for all that is not named, a list.
@@ -176,5 +177,4 @@ def _allows(schema: Json) -> str:
 
 
 def _shown(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return shortened(json.dumps(value, ensure_ascii=False, default=str), _LONGEST)

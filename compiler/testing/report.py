@@ -6,7 +6,7 @@ No format has times: the same cases and grammars give the same bytes.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
@@ -326,24 +326,28 @@ def as_github(files: Iterable[FileReport]) -> str:
         for result in file.results:
             for problem in result.problems if result.state in _WRONG else ():
                 found = _problem(problem, result.case.source)
-                lines.append(_command("error", found, result.case.name))
+                lines.append(workflow_command("error", found, result.case.name))
         for each in _errors(file.error):
-            lines.append(_command("error", each, "constrain test"))
+            lines.append(workflow_command("error", each, "constrain test"))
     return "".join(lines)
 
 
 def notice(file: str, line: int, column: int, message: str) -> str:
     """The workflow command of something that is no failure."""
     found: dict[str, object] = {"file": file, "line": line, "column": column}
-    return _command("notice", found | {"message": message, "help": ""}, "coverage")
+    return workflow_command("notice", found | {"message": message, "help": ""}, "coverage")
 
 
-def _command(level: str, found: dict[str, object], title: str) -> str:
-    place = f"file={_property(str(found['file']))}," if found["file"] else ""
+def workflow_command(level: str, found: Mapping[str, object], title: str) -> str:
+    """What GitHub shows of a finding beside its line. ``found``: ``file``, ``line`` (0 for none),
+    ``column``, ``message`` and ``help``, and where it ends, if that is known."""
+    places = {"line": "line", "col": "column", "endLine": "end_line", "endColumn": "end_column"}
+    said = [f"file={_property(str(found['file']))}"] if found["file"] else []
     if found["line"]:
-        place += f"line={found['line']},col={found['column']},"
+        said += [f"{name}={found[key]}" for name, key in places.items() if key in found]
+    said += [f"title={_property(visible(title))}"] if title else []
     text = "\n".join(str(found[key]) for key in ("message", "help") if found[key])
-    return f"::{level} {place}title={_property(visible(title))}::{_data(text)}\n"
+    return f"::{level} {','.join(said)}::{_data(text)}\n"
 
 
 def _data(text: str) -> str:
