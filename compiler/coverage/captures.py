@@ -16,18 +16,7 @@ from constrain.artifacts.errors import ConstrainError
 
 from ..automata import regex_ir as regex
 from ..frontend import read_checked
-from ..grammar.tree import (
-    Capture,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Reference,
-    Repetition,
-    Rule,
-    Token,
-    distinct_tokens,
-)
+from ..grammar import tree
 from ..limits import Limits
 from ..options import options_of
 from .chart import Used
@@ -61,10 +50,10 @@ class Captures:
     and ``CaptureError`` where a text does not tell what was read."""
 
     def __init__(
-        self, grammar: Grammar, limits: Limits | None = None, *, over_lexemes: bool = False
+        self, grammar: tree.Grammar, limits: Limits | None = None, *, over_lexemes: bool = False
     ) -> None:
         rules = tuple(map(_of_any_length, grammar.rules))
-        if distinct_tokens(rules):
+        if tree.distinct_tokens(rules):
             raise CaptureError("a text does not tell its tokens, for which the grammar asks")
         grammar = replace(grammar, rules=rules, tokens=())
         self._named = {r.name: r.capture for r in grammar.rules if r.capture is not None}
@@ -90,7 +79,7 @@ class Captures:
                 found[capture.end_name].add((middle, end))
         return {name: sorted(spans) for name, spans in found.items()}
 
-    def _read(self, used: Used, lexed: LexedText | None) -> Iterator[tuple[Capture, int, int]]:
+    def _read(self, used: Used, lexed: LexedText | None) -> Iterator[tuple[tree.Capture, int, int]]:
         """Which rules are read, from where to where."""
         graph = self._coverage.graph
         rules = {graph.rule(name): capture for name, capture in self._named.items()}
@@ -100,7 +89,7 @@ class Captures:
         calls = [(rules[p], begin, end) for p, begin, end in used.calls if p in rules]
         for (leaf, begin), ends in used.leaves.items():
             use = graph.leaves[leaf]
-            if isinstance(use, Reference) and use.name in self._named:
+            if isinstance(use, tree.Reference) and use.name in self._named:
                 calls += ((self._named[use.name], begin, end) for end in ends)
         for capture, begin, end in calls:
             if lexed is None:
@@ -112,19 +101,19 @@ class Captures:
             place = spans[end][1] if end else 0
             yield capture, spans[begin + 1][0] if begin < end else place, place
 
-    def _end_of(self, expr: Expr, text: bytes, start: int, end: int) -> int:
+    def _end_of(self, expr: tree.Expr, text: bytes, start: int, end: int) -> int:
         """Where what ends a text begins, as late as may be."""
-        if isinstance(expr, Literal):
+        if isinstance(expr, tree.Literal):
             return end - len(expr.data)
         matcher = self._coverage.matchers(expr)
         places = range(end, start - 1, -1)
         return next((each for each in places if end in matcher.ends(text, each, end)), end)
 
 
-def _of_any_length(rule: Rule) -> Rule:
+def _of_any_length(rule: tree.Rule) -> tree.Rule:
     """A rule of so many tokens, whichever, as one of any text: what it has read is known."""
     body = rule.body
-    if not isinstance(body, Repetition) or not isinstance(body.item, Token):
+    if not isinstance(body, tree.Repetition) or not isinstance(body.item, tree.Token):
         return rule
-    is_any = body.item.meaning == Token(None, (), True, body.span).meaning
-    return replace(rule, body=Pattern(regex.EVERYTHING, "", body.span)) if is_any else rule
+    is_any = body.item.meaning == tree.Token(None, (), True, body.span).meaning
+    return replace(rule, body=tree.Pattern(regex.EVERYTHING, "", body.span)) if is_any else rule

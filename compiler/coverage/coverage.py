@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..automata.folding import fold
 from ..diagnostics import LimitError
-from ..grammar.tree import (
-    Difference,
-    Excluding,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Reference,
-    Token,
-    children,
-)
+from ..grammar import tree
 from ..limits import Limits, blaming
 from ..lnf.resolve_exclusions import Operands, resolve_exclusions
 from .chart import Used, read
@@ -57,7 +47,7 @@ class Coverage:
     """
 
     def __init__(
-        self, grammar: Grammar, limits: Limits | None = None, *, over_lexemes: bool = False
+        self, grammar: tree.Grammar, limits: Limits | None = None, *, over_lexemes: bool = False
     ) -> None:
         self._limits = (limits or Limits()).started()
         with blaming(grammar.longest_rule()):
@@ -67,7 +57,7 @@ class Coverage:
                 grammar = as_lexed(grammar, self._limits)
             self.grammar = grammar
             place = next(rule.name_span for rule in grammar.rules if rule.name == grammar.start)
-            self._use = Reference(grammar.start, place)
+            self._use = tree.Reference(grammar.start, place)
             self.matchers = Matchers(lambda: self.graph, self._limits)
             self.numbering = Items(grammar, self.matchers, self.matchers.tree_of, self._limits)
             self._lexer: Lexer | None = None
@@ -92,7 +82,7 @@ class Coverage:
         self._inside: dict[tuple[int, bytes], frozenset[int]] = {}
         self._words: dict[int, DfaMatcher | None] = {}
         self._operands: Operands | None = None
-        self._resolved: list[Expr] = []
+        self._resolved: list[tree.Expr] = []
         self._has_unknown = False
         self._shortest: Shortest | None = None
         self._found: dict[int, bytes | None] = {}
@@ -139,31 +129,31 @@ class Coverage:
         found = set(used.items)
         for (leaf, start), ends in used.leaves.items():
             expr = self.graph.leaves[leaf]
-            if not isinstance(expr, Literal | Token):
+            if not isinstance(expr, tree.Literal | tree.Token):
                 # The way of a longer match through an automaton begins with that of a shorter one.
-                for end in [max(ends)] if isinstance(expr, Pattern) else sorted(ends):
+                for end in [max(ends)] if isinstance(expr, tree.Pattern) else sorted(ends):
                     found |= self._covered_inside(expr, part(start, end))
         return frozenset(found)
 
-    def _covered_inside(self, expr: Expr, text: bytes) -> frozenset[int]:
+    def _covered_inside(self, expr: tree.Expr, text: bytes) -> frozenset[int]:
         """The items in an expression that a whole text of it uses."""
         key = id(expr), text
         found = self._inside.get(key)
         if found is not None:
             return found
-        tree = self.matchers.tree_of(expr)
+        inner = self.matchers.tree_of(expr)
         match expr:
-            case _ if tree is not None:
-                found = self._derived(self.graph.expression(tree), text)
-            case Pattern():
+            case _ if inner is not None:
+                found = self._derived(self.graph.expression(inner), text)
+            case tree.Pattern():
                 edges = self.numbering.edges.get(id(expr))
                 matcher = self.matchers(expr)
                 found = frozenset[int]()
                 if edges and isinstance(matcher, DfaMatcher):
                     found = frozenset(edges[edge] for edge in matcher.edges_of(text))
-            case Difference():
+            case tree.Difference():
                 found = self._derived(self.graph.expression(expr.left), text)
-            case Excluding() | Literal() | Token():
+            case tree.Excluding() | tree.Literal() | tree.Token():
                 found = frozenset()
             case _:
                 found = self._derived(self.graph.expression(expr), text)
@@ -172,7 +162,7 @@ class Coverage:
         self._inside[key] = found = found or frozenset()
         return found
 
-    def _empty(self, expr: Expr) -> list[int]:
+    def _empty(self, expr: tree.Expr) -> list[int]:
         return sorted(self._covered_inside(expr, b""))
 
     def _used_over_lexemes(self, text: bytes, start: int) -> "tuple[Used, LexedText] | None":
@@ -278,11 +268,11 @@ class Coverage:
                 )
         return self._shortest.members()
 
-    def _word(self, expr: Expr) -> DfaMatcher | NfaMatcher | None:
+    def _word(self, expr: tree.Expr) -> DfaMatcher | NfaMatcher | None:
         """What knows short words of a leaf; None where nothing is known."""
-        if isinstance(expr, Token):
+        if isinstance(expr, tree.Token):
             return None
-        if isinstance(expr, Pattern):
+        if isinstance(expr, tree.Pattern):
             matcher = self.matchers(expr)
             found = matcher if isinstance(matcher, DfaMatcher | NfaMatcher) else None
         else:
@@ -292,13 +282,13 @@ class Coverage:
         self._has_unknown |= found is None
         return found
 
-    def _automaton(self, expr: Expr) -> DfaMatcher | None:
+    def _automaton(self, expr: tree.Expr) -> DfaMatcher | None:
         """Of a difference or an exclusion, if it is small."""
         few = self._limits.within(_MOST_STATES)
         try:
             if self._operands is None:
                 self._operands = Operands(resolve_exclusions(self.grammar, few), few)
-            resolved = fold(expr, children, self._operands.without_exclusion)
+            resolved = fold(expr, tree.children, self._operands.without_exclusion)
         except LimitError as error:
             if error.is_measured:
                 raise

@@ -17,19 +17,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..automata.regex_ir import has_lazy
-from ..grammar.tree import (
-    Choice,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Permutation,
-    Reference,
-    Repetition,
-    Rule,
-    Sequence,
-    children,
-)
+from ..grammar import tree
 from .items import NO_CASES, Items
 from .patterns import Matcher
 
@@ -69,7 +57,7 @@ class State:
 class _Within:
     """An expression is to be read, then ``target`` follows."""
 
-    expr: Expr
+    expr: tree.Expr
     target: int
     context: int
 
@@ -86,7 +74,7 @@ class _Bodies:
 class _Counting:
     """``count`` iterations of a repetition are over."""
 
-    expr: Repetition
+    expr: tree.Repetition
     count: int
     target: int
     context: int
@@ -96,7 +84,7 @@ class _Counting:
 class _Permuting:
     """Each part of a permutation was there so many times, two for more."""
 
-    expr: Permutation
+    expr: tree.Permutation
     counts: tuple[int, ...]
     has_part: bool
     target: int
@@ -121,17 +109,17 @@ class Graph:
 
     def __init__(
         self,
-        grammar: Grammar,
-        use: Reference,
+        grammar: tree.Grammar,
+        use: tree.Reference,
         items: Items,
-        matcher: Callable[[Expr], Matcher],
-        tree_of: Callable[[Expr], Expr | None],
-        empty: Callable[[Expr], Iterable[int]],
+        matcher: Callable[[tree.Expr], Matcher],
+        tree_of: Callable[[tree.Expr], tree.Expr | None],
+        empty: Callable[[tree.Expr], Iterable[int]],
         lexed: Mapping[int, tuple[int | None, bool]] | None = None,
     ) -> None:
         self.grammar, self.use, self.items = grammar, use, items
         self.matcher, self._tree_of, self._empty, self.lexed = matcher, tree_of, empty, lexed
-        self.bodies: dict[str, list[Rule]] = {}
+        self.bodies: dict[str, list[tree.Rule]] = {}
         for rule in grammar.rules:
             self.bodies.setdefault(rule.name, []).append(rule)
         self._shared = _shared(grammar)
@@ -140,17 +128,17 @@ class Graph:
         self._states: list[State] = []
         self._todo: dict[int, _Todo] = {}
         self._ends: dict[int, int] = {}
-        self._uses: dict[str, Reference] = {}
+        self._uses: dict[str, tree.Reference] = {}
         self._numbers: dict[_Todo | tuple[object, ...], int] = {}
         # Of each procedure the states in which it begins and ends.
         self.entries: list[int] = []
         self.exits: list[int] = []
-        self.leaves: list[Expr] = []
+        self.leaves: list[tree.Expr] = []
         # Those that are as long as possible: without a lexer what is ignored, unless lazy
         # quantifiers say where it ends.
         self.longest: set[int] = set()
         patterns = (p for rule in grammar.rules for p in rule.expressions)
-        nodes = [p.node for p in (*patterns, *grammar.ignored) if isinstance(p, Pattern)]
+        nodes = [p.node for p in (*patterns, *grammar.ignored) if isinstance(p, tree.Pattern)]
         self._has_lazy = any(map(has_lazy, nodes))
         self._leaf_numbers: dict[int, int] = {}
         self._procedures: dict[tuple[object, ...], int] = {}
@@ -177,9 +165,9 @@ class Graph:
             first = -1
             if isinstance(todo, _Within) and todo.context == PLAIN:
                 expr = todo.expr
-                while isinstance(expr, Sequence):
+                while isinstance(expr, tree.Sequence):
                     expr = expr.items[0]
-                if isinstance(expr, Literal) and expr.data:
+                if isinstance(expr, tree.Literal) and expr.data:
                     first = expr.data[0]
             found.setdefault(first, []).append(target)
         return found
@@ -228,7 +216,7 @@ class Graph:
         self._states[source].jumps.append(target)
         self._states[target].entered.append((JUMP, source, marks, False))
 
-    def _read(self, source: int, expr: Expr, target: int) -> None:
+    def _read(self, source: int, expr: tree.Expr, target: int) -> None:
         leaf = self._leaf_numbers.get(id(expr))
         if leaf is None:
             leaf = self._leaf_numbers[id(expr)] = len(self.leaves)
@@ -256,11 +244,11 @@ class Graph:
         """The procedure of a rule."""
         return self._procedure(("rule", name), lambda end: _Bodies(name, end))
 
-    def expression(self, expr: Expr, context: int = PLAIN) -> int:
+    def expression(self, expr: tree.Expr, context: int = PLAIN) -> int:
         """The procedure of an expression."""
-        if isinstance(expr, Reference) and not self._is_single(expr, context):
+        if isinstance(expr, tree.Reference) and not self._is_single(expr, context):
             return self.rule(expr.name)
-        if isinstance(expr, Repetition):
+        if isinstance(expr, tree.Repetition):
             return self._repetition(expr, context)
         key = id(expr), context
         return self._procedure(key, lambda end: _Within(expr, end, context))
@@ -270,7 +258,7 @@ class Graph:
         ignored that after it."""
         use = self.use
         if name not in (None, use.name):
-            use = self._uses.setdefault(name, Reference(name, use.span))
+            use = self._uses.setdefault(name, tree.Reference(name, use.span))
         context = LEXED if self.lexed is not None else GAPPED if self.grammar.ignored else PLAIN
 
         def begin(end: int) -> _Todo:
@@ -286,7 +274,7 @@ class Graph:
         """The procedure of ignored text."""
         return self._procedure(("ignored",), _Ignoring)
 
-    def _repetition(self, expr: Repetition, context: int) -> int:
+    def _repetition(self, expr: tree.Repetition, context: int) -> int:
         key = "repetition", id(expr), context
         return self._procedure(key, lambda end: _Counting(expr, 0, end, context))
 
@@ -295,11 +283,13 @@ class Graph:
             return PLAIN if rule in self._plain else LEXED
         return GAPPED if self.grammar.ignored and rule not in self._plain else PLAIN
 
-    def _is_single(self, expr: Expr, context: int) -> bool:
+    def _is_single(self, expr: tree.Expr, context: int) -> bool:
         """Whether an expression stands for one terminal where it stands."""
-        if isinstance(expr, Reference):
+        if isinstance(expr, tree.Reference):
             return context != PLAIN and expr.name in self._single
-        return not isinstance(expr, Sequence | Choice | Repetition | Permutation)
+        return not isinstance(
+            expr, tree.Sequence | tree.Choice | tree.Repetition | tree.Permutation
+        )
 
     # --- expressions
 
@@ -330,7 +320,7 @@ class Graph:
             marks = tuple(mark for mark in found if mark is not None)
             self._jump(number, self._new(_Within(rule.body, todo.target, context)), marks)
 
-    def _expand_expression(self, number: int, expr: Expr, target: int, context: int) -> None:
+    def _expand_expression(self, number: int, expr: tree.Expr, target: int, context: int) -> None:
         if id(expr) in self._shared:
             key = id(expr), context
             done = key in self._procedures
@@ -339,18 +329,18 @@ class Graph:
                 self._call(number, procedure, target)
                 return
         match expr:
-            case Sequence():
+            case tree.Sequence():
                 for item in reversed(expr.items):
                     target = self._new(_Within(item, target, context))
                 self._jump(number, target)
-            case Choice():
+            case tree.Choice():
                 for k, option in enumerate(expr.options):
                     mark = self.items.options.get((id(expr), k))
                     inside = self._new(_Within(option, target, context))
                     self._jump(number, inside, () if mark is None else (mark,))
-            case Repetition():
+            case tree.Repetition():
                 self._call(number, self._repetition(expr, context), target)
-            case Permutation():
+            case tree.Permutation():
                 permuted = "permutation", id(expr), context
                 none = (0,) * len(expr.parts)
                 procedure = self._procedure(
@@ -358,12 +348,12 @@ class Graph:
                 )
                 self._call(number, procedure, target)
             case _ if not self._is_single(expr, context):
-                assert isinstance(expr, Reference)
+                assert isinstance(expr, tree.Reference)
                 self._call(number, self.rule(expr.name), target)
             case _:
                 self._expand_terminal(number, expr, target, context)
 
-    def _expand_terminal(self, number: int, expr: Expr, target: int, context: int) -> None:
+    def _expand_terminal(self, number: int, expr: tree.Expr, target: int, context: int) -> None:
         key = self.items.keys.get(id(expr))
         if key is not None:
             behind = self._new()
@@ -378,15 +368,15 @@ class Graph:
                 self._read(number, expr, target)
             return
         if context == GAPPED:
-            if isinstance(expr, Literal) and not expr.data:
+            if isinstance(expr, tree.Literal) and not expr.data:
                 self._jump(number, target)
             else:
                 inside = self._new(_Within(expr, target, PLAIN))
                 self._call(number, self.ignored(), inside)
             return
-        tree = self._tree_of(expr)
-        if tree is not None:
-            self._call(number, self.expression(tree), target)
+        inner = self._tree_of(expr)
+        if inner is not None:
+            self._call(number, self.expression(inner), target)
             return
         if self.matcher(expr).nullable:
             self._jump(number, target, tuple(self._empty(expr)))
@@ -438,7 +428,7 @@ class Graph:
             self._jump(number, todo.target, tuple(mark for mark in marks if mark >= 0))
 
 
-def _shared(grammar: Grammar) -> set[int]:
+def _shared(grammar: tree.Grammar) -> set[int]:
     """The ``id`` of each sequence and choice that stands in several places."""
     seen: set[int] = set()
     shared: set[int] = set()
@@ -446,9 +436,9 @@ def _shared(grammar: Grammar) -> set[int]:
     while pending:
         expr = pending.pop()
         if id(expr) in seen:
-            if isinstance(expr, Sequence | Choice):
+            if isinstance(expr, tree.Sequence | tree.Choice):
                 shared.add(id(expr))
             continue
         seen.add(id(expr))
-        pending.extend(children(expr))
+        pending.extend(tree.children(expr))
     return shared

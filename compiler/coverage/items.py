@@ -15,20 +15,7 @@ from typing import TypeAlias
 
 from ..automata.dump import class_text
 from ..diagnostics import Span, shortened
-from ..grammar.tree import (
-    Choice,
-    Difference,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Permutation,
-    Reference,
-    Repetition,
-    Rule,
-    children,
-)
-from ..grammar.tree import Sequence as Concatenation
+from ..grammar import tree
 from ..limits import Limits
 from .patterns import DfaMatcher, Edge, EdgeWords, Matcher
 
@@ -97,9 +84,9 @@ class Items:
 
     def __init__(
         self,
-        grammar: Grammar,
-        matcher: Callable[[Expr], Matcher],
-        tree_of: Callable[[Expr], Expr | None],
+        grammar: tree.Grammar,
+        matcher: Callable[[tree.Expr], Matcher],
+        tree_of: Callable[[tree.Expr], tree.Expr | None],
         limits: Limits,
     ) -> None:
         self._limits = limits
@@ -115,7 +102,7 @@ class Items:
         self._groups = 0
         self._distinct: dict[tuple[str, str, str, str], int] = {}
         self._seen: set[int] = set()
-        definitions: dict[str, list[Rule]] = {}
+        definitions: dict[str, list[tree.Rule]] = {}
         for rule in grammar.rules:
             definitions.setdefault(rule.name, []).append(rule)
         for name, rules in definitions.items():
@@ -147,7 +134,7 @@ class Items:
     def _is_of_schema(self, name: str) -> bool:
         return self._grammar.is_of_schemas or name in self._grammar.embedded_rules
 
-    def _add_rule(self, name: str, rules: Sequence[Rule]) -> None:
+    def _add_rule(self, name: str, rules: Sequence[tree.Rule]) -> None:
         first = rules[0]
         if self._is_of_schema(name):
             pointer = _BEHIND.sub("", name)
@@ -162,13 +149,13 @@ class Items:
         self.rules[name] = self._new(Item(RULE, shown, first.name_span, shown))
         self._begin_group()
         for number, rule in enumerate(rules):
-            if len(rules) > 1 and not isinstance(rule.body, Choice):
+            if len(rules) > 1 and not isinstance(rule.body, tree.Choice):
                 item = Item(ALTERNATIVE, shown, *self._place(rule.body))
                 self.definitions[name, number] = self._new(item)
         for rule in rules:
             self._add_body(rule.body, shown)
 
-    def _new_inside(self, body: Expr) -> Iterator[Expr]:
+    def _new_inside(self, body: tree.Expr) -> Iterator[tree.Expr]:
         """The expressions in a body that were not seen before; each begins a group."""
         pending = [body]
         while pending:
@@ -179,31 +166,31 @@ class Items:
                 yield expr
                 pending.extend(reversed(self._inside(expr)))
 
-    def _add_body(self, body: Expr, rule: str) -> None:
+    def _add_body(self, body: tree.Expr, rule: str) -> None:
         for expr in self._new_inside(body):
             match expr:
-                case Choice():
+                case tree.Choice():
                     for k, option in enumerate(expr.options):
-                        if not isinstance(option, Choice):
+                        if not isinstance(option, tree.Choice):
                             item = Item(ALTERNATIVE, rule, *self._place(option))
                             self.options[id(expr), k] = self._new(item)
-                case Repetition():
+                case tree.Repetition():
                     self.counts[id(expr)] = self._cases(
                         expr, Item(REPETITION, rule, *self._place(expr))
                     )
-                case Permutation():
+                case tree.Permutation():
                     self._add_parts(expr, rule)
-                case Pattern():
+                case tree.Pattern():
                     self._add_edges(expr, rule, expr.span)
 
-    def _inside(self, expr: Expr) -> tuple[Expr, ...]:
-        if isinstance(expr, Difference):
+    def _inside(self, expr: tree.Expr) -> tuple[tree.Expr, ...]:
+        if isinstance(expr, tree.Difference):
             # What it takes away derives nothing.
             return (expr.left,)
-        tree = self._tree_of(expr)
-        return children(expr) if tree is None else (tree,)
+        inner = self._tree_of(expr)
+        return tree.children(expr) if inner is None else (inner,)
 
-    def _cases(self, expr: Repetition, item: Item) -> Cases:
+    def _cases(self, expr: tree.Repetition, item: Item) -> Cases:
         return self._counted(expr.min_times, expr.max_times, item)
 
     def _counted(self, low: int, high: int | None, item: Item) -> Cases:
@@ -221,14 +208,14 @@ class Items:
         zero, one, many = (numbers.get(n, -1) for n in range(len(TIMES)))
         return zero, one, many
 
-    def _add_parts(self, expr: Permutation, rule: str) -> None:
+    def _add_parts(self, expr: tree.Permutation, rule: str) -> None:
         for i, part in enumerate(expr.parts):
             self._begin_group()
             item = Item(REPETITION, rule, *self._place(part.item))
             high = None if part.is_repeated else 1
             self.parts[id(expr), i] = self._counted(int(part.is_required), high, item)
 
-    def _add_edges(self, expr: Pattern, rule: str, span: Span) -> None:
+    def _add_edges(self, expr: tree.Pattern, rule: str, span: Span) -> None:
         matcher = self._matcher(expr)
         if isinstance(matcher, DfaMatcher):
             self.edges[id(expr)] = {
@@ -236,7 +223,7 @@ class Items:
                 for each in matcher.edges
             }
 
-    def _place(self, expr: Expr) -> tuple[Span, str]:
+    def _place(self, expr: tree.Expr) -> tuple[Span, str]:
         """Where an expression stands, with the brackets at its ends, and how it is written."""
         text = self._grammar.source.text
         start, end = expr.span.start, expr.span.end
@@ -255,37 +242,37 @@ class Items:
 
     # --- of schemas
 
-    def _add_of_schema(self, body: Expr, pointer: str, span: Span) -> None:
+    def _add_of_schema(self, body: tree.Expr, pointer: str, span: Span) -> None:
         choices = 0
         for expr in self._new_inside(body):
             match expr:
-                case Choice():
+                case tree.Choice():
                     choices += 1
                     self._add_options(expr, pointer, span, choices)
-                case Concatenation():
+                case tree.Sequence():
                     for key in _keys(expr):
                         self.keys[id(key)] = self._once(
                             Item(KEY, pointer, span, key.data.decode("utf-8", "replace"), THERE)
                         )
-                case Repetition():
+                case tree.Repetition():
                     self._add_repeated(expr, pointer, span)
-                case Permutation():
+                case tree.Permutation():
                     self._add_keys_in_any_order(expr, pointer, span)
-                case Pattern():
+                case tree.Pattern():
                     self._add_edges(expr, pointer, span)
 
-    def _add_options(self, expr: Choice, pointer: str, span: Span, number: int) -> None:
+    def _add_options(self, expr: tree.Choice, pointer: str, span: Span, number: int) -> None:
         for k, option in enumerate(expr.options):
-            if isinstance(option, Choice):
+            if isinstance(option, tree.Choice):
                 continue
             text = _said_in_schema(option) or f"{k + 1} of {len(expr.options)}"
-            if isinstance(option, Literal) and not option.data:
+            if isinstance(option, tree.Literal) and not option.data:
                 text = "nothing"
             if number > 1:
                 text += f" (choice {number})"
             self.options[id(expr), k] = self._new(Item(ALTERNATIVE, pointer, span, text))
 
-    def _add_repeated(self, expr: Repetition, pointer: str, span: Span) -> None:
+    def _add_repeated(self, expr: tree.Repetition, pointer: str, span: Span) -> None:
         keys = [key for inside in _sequences(expr.item) for key in _keys(inside)]
         if (expr.min_times, expr.max_times) == (0, 1) and len(keys) == 1:
             text = keys[0].data.decode("utf-8", "replace")
@@ -293,7 +280,7 @@ class Items:
             self.counts[id(expr)] = number, -1, -1
         else:
             further = any(
-                isinstance(part, Literal) and part.data == b","
+                isinstance(part, tree.Literal) and part.data == b","
                 for inside in _sequences(expr.item)
                 for part in inside.items
             )
@@ -301,7 +288,7 @@ class Items:
             item = Item(REPETITION, pointer, span, said)
             self.counts[id(expr)] = self._cases(expr, item)
 
-    def _add_keys_in_any_order(self, expr: Permutation, pointer: str, span: Span) -> None:
+    def _add_keys_in_any_order(self, expr: tree.Permutation, pointer: str, span: Span) -> None:
         for i, part in enumerate(expr.parts):
             keys = [key for inside in _sequences(part.item) for key in _keys(inside)]
             if len(keys) == 1 and not part.is_required and not part.is_repeated:
@@ -333,39 +320,43 @@ def _quoted(octets: bytes) -> str:
     return '"' + "".join(class_text([(octet, octet)])[1:-1] for octet in octets) + '"'
 
 
-def _sequences(expr: Expr) -> Iterator[Concatenation]:
+def _sequences(expr: tree.Expr) -> Iterator[tree.Sequence]:
     """The sequences in an expression."""
     pending = [expr]
     while pending:
         current = pending.pop()
-        if isinstance(current, Concatenation):
+        if isinstance(current, tree.Sequence):
             yield current
-        pending.extend(reversed(children(current)))
+        pending.extend(reversed(tree.children(current)))
 
 
-def _keys(expr: Concatenation) -> Iterable[Literal]:
+def _keys(expr: tree.Sequence) -> Iterable[tree.Literal]:
     """The literals of a sequence that are a key: a colon follows."""
     for first, second in zip(expr.items, expr.items[1:], strict=False):
-        if isinstance(first, Literal) and first.data[:1] == b'"' and _begins_with_colon(second):
+        if (
+            isinstance(first, tree.Literal)
+            and first.data[:1] == b'"'
+            and _begins_with_colon(second)
+        ):
             yield first
 
 
-def _begins_with_colon(expr: Expr) -> bool:
+def _begins_with_colon(expr: tree.Expr) -> bool:
     """Whether white space and a colon are what comes."""
-    items = expr.items if isinstance(expr, Concatenation) else (expr,)
-    return any(isinstance(item, Literal) and item.data == b":" for item in items)
+    items = expr.items if isinstance(expr, tree.Sequence) else (expr,)
+    return any(isinstance(item, tree.Literal) and item.data == b":" for item in items)
 
 
-def _said_in_schema(expr: Expr) -> str:
+def _said_in_schema(expr: tree.Expr) -> str:
     """A literal, or the pointer of the first schema in an expression; empty if there is neither."""
-    if isinstance(expr, Literal):
+    if isinstance(expr, tree.Literal):
         return expr.data.decode("utf-8", "replace")
-    pending: list[Expr] = [expr]
+    pending: list[tree.Expr] = [expr]
     while pending:
         current = pending.pop()
-        if isinstance(current, Reference):
+        if isinstance(current, tree.Reference):
             pointer = _BEHIND.sub("", current.name)
             if "#" in pointer and pointer == current.name:
                 return pointer
-        pending.extend(reversed(children(current)))
+        pending.extend(reversed(tree.children(current)))
     return ""

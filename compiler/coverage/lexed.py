@@ -10,19 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..automata.dfa import DEAD
-from ..grammar.tree import (
-    Choice,
-    Expr,
-    Grammar,
-    Literal,
-    Permutation,
-    Reference,
-    Repetition,
-    Rule,
-    Token,
-    children,
-)
-from ..grammar.tree import Sequence as Concatenation
+from ..grammar import tree
 from ..limits import Limits
 from ..maximal_munch.lexemes import Lexeme, lexeme_grammar
 from .chart import Chart
@@ -56,13 +44,13 @@ class LexedText:
     place: int | None = None
 
 
-def lexer_of(grammar: Grammar, use: Reference, limits: Limits) -> Lexer:
+def lexer_of(grammar: tree.Grammar, use: tree.Reference, limits: Limits) -> Lexer:
     """The lexemes of a grammar whose exceptions are resolved, and whose whole is ``use``."""
     found = lexeme_grammar(grammar, limits)
     numbers = {
         rule.name: rule.body.ids[0][0]
         for rule in found.grammar.rules
-        if isinstance(rule.body, Token)
+        if isinstance(rule.body, tree.Token)
     }
     lexed: dict[int, tuple[int | None, bool]] = {}
     numbered = _by_name(found.grammar.rules)
@@ -75,28 +63,28 @@ def lexer_of(grammar: Grammar, use: Reference, limits: Limits) -> Lexer:
     return Lexer(found.lexemes, lexed)
 
 
-def _by_name(rules: Sequence[Rule]) -> dict[str, list[Rule]]:
-    found: dict[str, list[Rule]] = {}
+def _by_name(rules: Sequence[tree.Rule]) -> dict[str, list[tree.Rule]]:
+    found: dict[str, list[tree.Rule]] = {}
     for rule in rules:
         found.setdefault(rule.name, []).append(rule)
     return found
 
 
 def _pairs(
-    old: Expr, new: Expr, numbers: Mapping[str, int]
+    old: tree.Expr, new: tree.Expr, numbers: Mapping[str, int]
 ) -> Iterator[tuple[int, tuple[int | None, bool]]]:
     """The lexemes of an expression's leaves, by the expression that its numbering became."""
     pending = [(old, new)]
     while pending:
         before, behind = pending.pop()
-        if isinstance(before, Concatenation | Choice | Repetition | Permutation):
-            pending.extend(zip(children(before), children(behind), strict=True))
-        elif isinstance(behind, Repetition):
-            assert isinstance(behind.item, Reference)
+        if isinstance(before, tree.Sequence | tree.Choice | tree.Repetition | tree.Permutation):
+            pending.extend(zip(tree.children(before), tree.children(behind), strict=True))
+        elif isinstance(behind, tree.Repetition):
+            assert isinstance(behind.item, tree.Reference)
             yield id(before), (numbers[behind.item.name], True)
-        elif isinstance(behind, Reference) and behind.name in numbers:
+        elif isinstance(behind, tree.Reference) and behind.name in numbers:
             yield id(before), (numbers[behind.name], False)
-        elif isinstance(behind, Literal):
+        elif isinstance(behind, tree.Literal):
             yield id(before), (None, True)
         else:
             yield id(before), (None, False)

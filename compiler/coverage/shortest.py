@@ -16,21 +16,7 @@ from heapq import heappop, heappush
 from typing import TypeAlias
 
 from ..automata.members import Members
-from ..grammar.tree import (
-    Choice,
-    Difference,
-    Excluding,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Permutation,
-    Reference,
-    Repetition,
-    Rule,
-    children,
-)
-from ..grammar.tree import Sequence as Concatenation
+from ..grammar import tree
 from ..limits import Limits
 from .items import Items
 from .patterns import DfaMatcher, Matcher, Words
@@ -82,23 +68,23 @@ class Shortest:
 
     def __init__(
         self,
-        grammar: Grammar,
-        use: Reference,
+        grammar: tree.Grammar,
+        use: tree.Reference,
         items: Items,
-        matcher: Callable[[Expr], Matcher],
-        tree_of: Callable[[Expr], Expr | None],
-        word: Callable[[Expr], Words | None],
+        matcher: Callable[[tree.Expr], Matcher],
+        tree_of: Callable[[tree.Expr], tree.Expr | None],
+        word: Callable[[tree.Expr], Words | None],
         limits: Limits,
     ) -> None:
         self._grammar, self._items, self._limits = grammar, items, limits
         self._matcher, self._tree_of, self._word = matcher, tree_of, word
-        self._bodies: dict[str, list[Rule]] = {}
+        self._bodies: dict[str, list[tree.Rule]] = {}
         for rule in grammar.rules:
             self._bodies.setdefault(rule.name, []).append(rule)
         self._size = 0
-        self._exprs: dict[int, Expr] = {}
-        self._users: dict[int, list[Expr]] = {}
-        self._uses: dict[str, list[Reference]] = {}
+        self._exprs: dict[int, tree.Expr] = {}
+        self._users: dict[int, list[tree.Expr]] = {}
+        self._uses: dict[str, list[tree.Reference]] = {}
         for expr in (use, *(rule.body for rule in grammar.rules), *grammar.ignored):
             self._add(expr)
         self._texts: dict[_Goal, Pieces] = {}
@@ -109,17 +95,17 @@ class Shortest:
         self._find_contexts(use)
         self._members: dict[int, Pieces] | None = None
 
-    def _add(self, root: Expr) -> None:
+    def _add(self, root: tree.Expr) -> None:
         pending = [root]
         while pending:
             expr = pending.pop()
             if id(expr) in self._exprs:
                 continue
             self._exprs[id(expr)] = expr
-            if isinstance(expr, Reference):
+            if isinstance(expr, tree.Reference):
                 self._uses.setdefault(expr.name, []).append(expr)
-            tree = self._tree_of(expr)
-            for part in children(expr) if tree is None else (tree,):
+            inner = self._tree_of(expr)
+            for part in tree.children(expr) if inner is None else (inner,):
                 self._users.setdefault(id(part), []).append(expr)
                 pending.append(part)
 
@@ -134,7 +120,7 @@ class Shortest:
             for rule in definitions:
                 owners.setdefault(id(rule.body), []).append(name)
 
-        def propose(expr: Expr, with_text: bool, pieces: Pieces | None) -> None:
+        def propose(expr: tree.Expr, with_text: bool, pieces: Pieces | None) -> None:
             goal = id(expr), with_text
             if pieces is None or goal in self._texts or (with_text and not length(pieces)):
                 return
@@ -143,7 +129,7 @@ class Shortest:
                 proposed[goal] = pieces
                 heappush(heap, (length(pieces), len(heap) + len(self._texts), goal))
 
-        def note(expr: Expr) -> None:
+        def note(expr: tree.Expr) -> None:
             for with_text in (False, True):
                 propose(expr, with_text, self._yield_of(expr, with_text, rules))
 
@@ -171,33 +157,33 @@ class Shortest:
         self._limits.check_resources(_STAGE, rules)
         self._limits.check_memory(self._size, _STAGE, rules)
 
-    def text(self, expr: Expr, with_text: bool = False) -> Pieces | None:
+    def text(self, expr: tree.Expr, with_text: bool = False) -> Pieces | None:
         """A shortest text of an expression; None if there is none."""
         return self._texts.get((id(expr), with_text))
 
     def _yield_of(
-        self, expr: Expr, with_text: bool, rules: dict[tuple[str, bool], Pieces]
+        self, expr: tree.Expr, with_text: bool, rules: dict[tuple[str, bool], Pieces]
     ) -> Pieces | None:
         """The shortest text by those of the parts that are known so far."""
         match expr:
-            case Literal():
+            case tree.Literal():
                 return (expr.data,)
-            case Reference():
+            case tree.Reference():
                 return rules.get((expr.name, with_text))
-            case Concatenation():
+            case tree.Sequence():
                 return self._joined(expr.items, with_text)
-            case Choice():
+            case tree.Choice():
                 found = [t for e in expr.options if (t := self.text(e, with_text)) is not None]
                 return min(found, key=length, default=None)
-            case Repetition():
+            case tree.Repetition():
                 low, high = expr.min_times, expr.max_times
                 if high == 0:
                     return ()
                 return self.repeated(expr, max(low, 1) if with_text else low, with_text=with_text)
-            case Permutation():
+            case tree.Permutation():
                 return self._permuted(expr, with_text=with_text)
-            case Pattern() if (tree := self._tree_of(expr)) is not None:
-                return self.text(tree, with_text)
+            case tree.Pattern() if (inner := self._tree_of(expr)) is not None:
+                return self.text(inner, with_text)
             case _:
                 word = self._word(expr)
                 if word is None:
@@ -205,7 +191,7 @@ class Shortest:
                 found_word = word.shortest_with_text if with_text else word.shortest
                 return None if found_word is None else (found_word,)
 
-    def _joined(self, exprs: Sequence[Expr], with_text: bool) -> Pieces | None:
+    def _joined(self, exprs: Sequence[tree.Expr], with_text: bool) -> Pieces | None:
         texts = [self.text(expr) for expr in exprs]
         if any(text is None for text in texts):
             return None
@@ -217,7 +203,7 @@ class Shortest:
             texts[i] = longer
         return tuple(piece for text in texts if text for piece in text)
 
-    def repeated(self, expr: Repetition, times: int, *, with_text: bool) -> Pieces | None:
+    def repeated(self, expr: tree.Repetition, times: int, *, with_text: bool) -> Pieces | None:
         """So many iterations, of which those beyond the least number read something."""
         some, more = self.text(expr.item), self.text(expr.item, True)
         must = min(times, expr.min_times)
@@ -232,7 +218,7 @@ class Shortest:
         return found
 
     def _beside(
-        self, expr: Permutation, chosen: Sequence[int], without: int = -1
+        self, expr: tree.Permutation, chosen: Sequence[int], without: int = -1
     ) -> list[Pieces] | None:
         """What of the other parts must be there beside the parts ``chosen``, at the least."""
         found, optional = [], []
@@ -252,7 +238,7 @@ class Shortest:
             return None
         return found + sorted(optional, key=length)[:need]
 
-    def _separated(self, expr: Permutation, texts: Sequence[Pieces]) -> Pieces | None:
+    def _separated(self, expr: tree.Permutation, texts: Sequence[Pieces]) -> Pieces | None:
         """Parts one after the other, with what separates them."""
         between = () if expr.separator is None else self.text(expr.separator)
         if between is None and len(texts) > 1:
@@ -262,7 +248,7 @@ class Shortest:
             joined += [between or (), text]
         return tuple(piece for each in joined for piece in each)
 
-    def _permuted(self, expr: Permutation, *, with_text: bool) -> Pieces | None:
+    def _permuted(self, expr: tree.Permutation, *, with_text: bool) -> Pieces | None:
         """The required parts, and of the others as few as there must be."""
         beside = self._beside(expr, ())
         least = None if beside is None else self._separated(expr, beside)
@@ -272,7 +258,7 @@ class Shortest:
         return min((text for text in found if text is not None), key=length, default=None)
 
     def occurring(
-        self, expr: Permutation, wanted: int, times: int, *, with_text: bool = False
+        self, expr: tree.Permutation, wanted: int, times: int, *, with_text: bool = False
     ) -> Pieces | None:
         """A permutation with so many occurrences of a part; ``with_text``: of which one is not
         ε."""
@@ -294,16 +280,16 @@ class Shortest:
         return min(known, key=length, default=None)
 
     def _with(
-        self, expr: Permutation, own: list[Pieces], beside: list[Pieces] | None
+        self, expr: tree.Permutation, own: list[Pieces], beside: list[Pieces] | None
     ) -> Pieces | None:
         return None if beside is None else self._separated(expr, [*own, *beside])
 
     # --- contexts
 
-    def _find_contexts(self, use: Reference) -> None:
-        heap: list[tuple[int, int, Expr, bool, _Around]] = []
+    def _find_contexts(self, use: tree.Reference) -> None:
+        heap: list[tuple[int, int, tree.Expr, bool, _Around]] = []
 
-        def push(cost: int, expr: Expr, must: bool, around: _Around) -> None:
+        def push(cost: int, expr: tree.Expr, must: bool, around: _Around) -> None:
             if (id(expr), must) not in self._contexts:
                 heappush(heap, (cost, next(count), expr, must, around))
 
@@ -320,7 +306,7 @@ class Shortest:
                 continue
             self._check()
             self._contexts[id(expr), must] = around
-            if isinstance(expr, Reference):
+            if isinstance(expr, tree.Reference):
                 if (expr.name, must) not in self._rule_contexts:
                     self._rule_contexts[expr.name, must] = around
                     for rule in self._bodies[expr.name]:
@@ -330,15 +316,17 @@ class Shortest:
                 inner = _Around(around, before, behind) if before or behind else around
                 push(cost + length(before) + length(behind), part, part_must, inner)
 
-    def _inside(self, expr: Expr, must: bool) -> Iterator[tuple[Expr, bool, Pieces, Pieces]]:
+    def _inside(
+        self, expr: tree.Expr, must: bool
+    ) -> Iterator[tuple[tree.Expr, bool, Pieces, Pieces]]:
         """The parts of an expression that ``must`` not be ε, whether the part must not either, and
         the least that stands before and after each."""
         match expr:
-            case Concatenation():
+            case tree.Sequence():
                 yield from self._inside_sequence(expr, must)
-            case Choice():
+            case tree.Choice():
                 yield from ((option, must, (), ()) for option in expr.options)
-            case Repetition() if expr.max_times != 0:
+            case tree.Repetition() if expr.max_times != 0:
                 if expr.min_times == 0:
                     yield expr.item, True, (), ()
                     return
@@ -356,16 +344,16 @@ class Shortest:
                     rest = self.repeated(expr, expr.min_times, with_text=False)
                     if rest is not None:
                         yield expr.item, True, rest, ()
-            case Difference():
+            case tree.Difference():
                 yield expr.left, must, (), ()
-            case Permutation():
+            case tree.Permutation():
                 yield from self._inside_permutation(expr, must)
-            case Pattern() if (tree := self._tree_of(expr)) is not None:
-                yield tree, must, (), ()
+            case tree.Pattern() if (inner := self._tree_of(expr)) is not None:
+                yield inner, must, (), ()
 
     def _inside_sequence(
-        self, expr: Concatenation, must: bool
-    ) -> Iterator[tuple[Expr, bool, Pieces, Pieces]]:
+        self, expr: tree.Sequence, must: bool
+    ) -> Iterator[tuple[tree.Expr, bool, Pieces, Pieces]]:
         texts = [self.text(item) for item in expr.items]
         missing = [i for i, text in enumerate(texts) if text is None]
         if len(missing) > 1:
@@ -390,8 +378,8 @@ class Shortest:
             before += texts[i] or ()
 
     def _inside_permutation(
-        self, expr: Permutation, must: bool
-    ) -> Iterator[tuple[Expr, bool, Pieces, Pieces]]:
+        self, expr: tree.Permutation, must: bool
+    ) -> Iterator[tuple[tree.Expr, bool, Pieces, Pieces]]:
         for i, part in enumerate(expr.parts):
             beside = self._beside(expr, (i,))
             behind = None if beside is None else self._separated(expr, [(), *beside])
@@ -409,8 +397,8 @@ class Shortest:
             yield from self._around_separator(expr, expr.separator)
 
     def _around_separator(
-        self, expr: Permutation, separator: Expr
-    ) -> Iterator[tuple[Expr, bool, Pieces, Pieces]]:
+        self, expr: tree.Permutation, separator: tree.Expr
+    ) -> Iterator[tuple[tree.Expr, bool, Pieces, Pieces]]:
         texts = [
             (length(t), i, t) for i, p in enumerate(expr.parts) if (t := self.text(p.item, True))
         ]
@@ -460,7 +448,7 @@ class Shortest:
         """More members: the first words of each difference, and what goes through each edge."""
         for (key, _), around in self._contexts.items():
             expr = self._exprs[key]
-            if isinstance(expr, Difference | Excluding):
+            if isinstance(expr, tree.Difference | tree.Excluding):
                 word = self._word(expr)
                 if isinstance(word, DfaMatcher) and word.shortest is not None:
                     for each in word.edges:
@@ -469,30 +457,30 @@ class Shortest:
                     for first in itertools.islice(words, _WORDS):
                         yield around.around((first,))
 
-    def _of_expression(self, expr: Expr, must: bool) -> Iterator[tuple[int, Pieces]]:
+    def _of_expression(self, expr: tree.Expr, must: bool) -> Iterator[tuple[int, Pieces]]:
         items = self._items
         match expr:
-            case Choice():
+            case tree.Choice():
                 for k, option in enumerate(expr.options):
                     text = self.text(option, must)
                     if text is not None:
                         yield items.options.get((id(expr), k), -1), text
-            case Repetition():
+            case tree.Repetition():
                 for times, number in enumerate(items.counts.get(id(expr), ())):
                     if number >= 0:
                         found = self.repeated(expr, times, with_text=must)
                         if found is not None and (length(found) or not must):
                             yield number, found
-            case Permutation():
+            case tree.Permutation():
                 for i in range(len(expr.parts)):
                     for times, number in enumerate(items.parts.get((id(expr), i), ())):
                         if number >= 0:
                             found = self.occurring(expr, i, times, with_text=must)
                             if found is not None and (length(found) or not must):
                                 yield number, found
-            case Literal():
+            case tree.Literal():
                 yield items.keys.get(id(expr), -1), (expr.data,)
-            case Pattern():
+            case tree.Pattern():
                 edges, matcher = items.edges.get(id(expr)), self._matcher(expr)
                 if edges and isinstance(matcher, DfaMatcher):
                     for each in matcher.edges:

@@ -16,18 +16,8 @@ from constrain.artifacts.earley.recogniser import Earley
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
 from ..earley.tables import layout, stacked
+from ..grammar import tree
 from ..grammar.expand_permutations import in_any_number
-from ..grammar.tree import (
-    Difference,
-    Excluding,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Repetition,
-    children,
-    with_children,
-)
 from ..limits import Limits, blaming, of_later
 from ..lnf import normalize_without_nullable
 from ..lnf.empty_patterns import without_exceptions
@@ -39,7 +29,7 @@ _FEW_TIMES = 3
 _ANYTHING = regex.repeat(regex.char_class([(0, 0xD7FF), (0xE000, 0x10FFFF)]), 0, None)
 
 
-def authored(grammar: Grammar, limits: Limits, *, loosens: bool) -> Callable[[], Earley]:
+def authored(grammar: tree.Grammar, limits: Limits, *, loosens: bool) -> Callable[[], Earley]:
     """What gives the recogniser before any text; ``loosens``: of the grammar loosened. Raises
     ``LimitError``."""
     limits = of_later(limits)
@@ -52,24 +42,30 @@ def authored(grammar: Grammar, limits: Limits, *, loosens: bool) -> Callable[[],
     return lambda: Earley(found.tables, dfas, len(dfas.table))
 
 
-def _rewritten(grammar: Grammar, *, loosens: bool) -> Grammar:
+def _rewritten(grammar: tree.Grammar, *, loosens: bool) -> tree.Grammar:
     is_written = not (grammar.is_of_schemas or grammar.embedded)
     text = grammar.source.text
 
-    def rewritten(expr: Expr, parts: Sequence[Expr]) -> Expr:
-        if isinstance(expr, Literal) and expr.data and is_written:
+    def rewritten(expr: tree.Expr, parts: Sequence[tree.Expr]) -> tree.Expr:
+        if isinstance(expr, tree.Literal) and expr.data and is_written:
             # Patterns side by side are terminals of their own, and literals become one.
-            return Pattern(regex.lit(expr.data), text[expr.span.start : expr.span.end], expr.span)
-        if isinstance(expr, Pattern) and loosens:
+            return tree.Pattern(
+                regex.lit(expr.data), text[expr.span.start : expr.span.end], expr.span
+            )
+        if isinstance(expr, tree.Pattern) and loosens:
             return replace(expr, node=fold(expr.node, regex.parts_of, _loosened))
-        if loosens and isinstance(expr, Difference):
+        if loosens and isinstance(expr, tree.Difference):
             return parts[0]
-        if loosens and isinstance(expr, Excluding):
-            return Pattern(_ANYTHING, text[expr.span.start : expr.span.end], expr.span)
-        if isinstance(expr, Difference | Excluding):
+        if loosens and isinstance(expr, tree.Excluding):
+            return tree.Pattern(_ANYTHING, text[expr.span.start : expr.span.end], expr.span)
+        if isinstance(expr, tree.Difference | tree.Excluding):
             return expr
-        found = expr if not parts else with_children(expr, tuple(parts))
-        if isinstance(found, Repetition) and loosens and _is_long(found.min_times, found.max_times):
+        found = expr if not parts else tree.with_children(expr, tuple(parts))
+        if (
+            isinstance(found, tree.Repetition)
+            and loosens
+            and _is_long(found.min_times, found.max_times)
+        ):
             return replace(found, min_times=min(found.min_times, 1), max_times=None)
         return found
 
@@ -78,8 +74,8 @@ def _rewritten(grammar: Grammar, *, loosens: bool) -> Grammar:
     return replace(grammar, rules=rules, ignored=ignored)
 
 
-def _inside(expr: Expr) -> Sequence[Expr]:
-    return children(expr)
+def _inside(expr: tree.Expr) -> Sequence[tree.Expr]:
+    return tree.children(expr)
 
 
 def _loosened(node: regex.Node, parts: Sequence[regex.Node]) -> regex.Node:

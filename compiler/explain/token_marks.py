@@ -22,14 +22,7 @@ from ..automata import regex_ir as regex
 from ..automata.dump import ranges
 from ..automata.folding import fold
 from ..diagnostics import Span
-from ..grammar.tree import (
-    Expr,
-    Grammar,
-    Pattern,
-    Token,
-    children,
-    with_children,
-)
+from ..grammar import tree
 from ..options import AnyTokenizer, eos_ids
 from ..token_ids import token_ids
 from ..tokenizers import Tokenizer
@@ -94,7 +87,7 @@ class Marked:
         return ""
 
 
-def stored_tokenizer(artifact: Artifact, grammar: Grammar) -> Tokenizer:
+def stored_tokenizer(artifact: Artifact, grammar: tree.Grammar) -> Tokenizer:
     """What an artifact keeps of its tokenizer: the bytes of each token, and the names of special
     ones and of those that the grammar names. It encodes no text."""
     vocabulary, manifest = artifact.vocabulary, artifact.manifest
@@ -124,7 +117,7 @@ class TokenMarks:
     so that texts are encoded to be read.
     """
 
-    def __init__(self, grammar: Grammar, tokenizer: AnyTokenizer) -> None:
+    def __init__(self, grammar: tree.Grammar, tokenizer: AnyTokenizer) -> None:
         if not isinstance(tokenizer, Tokenizer):
             raise TokenMarksError("token terminals need a tokenizer of byte pairs, not of words")
         self._tokenizer = tokenizer
@@ -150,19 +143,19 @@ class TokenMarks:
         plain = [i for i in tokenizer.tokens if i not in tokenizer.added]
         self.names_texts = bool(members[plain].any())
 
-    def over(self, grammar: Grammar) -> Grammar:
+    def over(self, grammar: tree.Grammar) -> tree.Grammar:
         """The grammar with marks in the place of its tokens."""
 
-        def marked(expr: Expr, parts: list[Expr]) -> Expr:
-            if not isinstance(expr, Token):
-                return with_children(expr, tuple(parts))
+        def marked(expr: tree.Expr, parts: list[tree.Expr]) -> tree.Expr:
+            if not isinstance(expr, tree.Token):
+                return tree.with_children(expr, tuple(parts))
             marks = self._of_terminal[expr.meaning]
             # A pattern is a terminal by itself; of this one messages have the token's name alone.
             node = regex.alt(*(regex.lit(bytes([mark])) for mark in marks))
-            return Pattern(node, "", Span(expr.span.start, expr.span.start))
+            return tree.Pattern(node, "", Span(expr.span.start, expr.span.start))
 
-        rules = (replace(r, body=fold(r.body, children, marked)) for r in grammar.rules)
-        ignored = tuple(fold(each, children, marked) for each in grammar.ignored)
+        rules = (replace(r, body=fold(r.body, tree.children, marked)) for r in grammar.rules)
+        ignored = tuple(fold(each, tree.children, marked) for each in grammar.ignored)
         return replace(grammar, rules=tuple(rules), ignored=ignored, tokens=())
 
     def of_text(self, text: bytes, machine: TextMachine) -> Marked:

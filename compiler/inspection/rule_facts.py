@@ -23,18 +23,8 @@ from ..automata.minimize import minimize
 from ..automata.thompson import thompson
 from ..choose import engine_of
 from ..frontend import compile_texts, read_checked
+from ..grammar import tree
 from ..grammar.expand_permutations import in_one_order
-from ..grammar.tree import (
-    Choice,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Reference,
-    Repetition,
-    Sequence,
-    children,
-)
 from ..limits import Limits
 from ..lnf.resolve_exclusions import resolve_exclusions
 from ..options import DFA, CompileOptions
@@ -89,21 +79,21 @@ def facts_of(text: str, options: CompileOptions, name: str) -> RuleFacts:
     return RuleFacts(found.engine, found.reason, is_regular, first, last, edges.shortest)
 
 
-def edges_of(grammar: Grammar, limits: Limits) -> Edges:
+def edges_of(grammar: tree.Grammar, limits: Limits) -> Edges:
     """Those of the start rule, of a checked grammar, without what is ignored."""
     bare = resolve_exclusions(in_one_order(replace(grammar, ignored=())), limits)
     known: dict[str, Edges] = {}
     leaves: dict[int, Edges] = {}
 
-    def of(expr: Expr, inside: list[Edges]) -> Edges:
+    def of(expr: tree.Expr, inside: list[Edges]) -> Edges:
         match expr:
-            case Reference():
+            case tree.Reference():
                 return known.get(expr.name, Edges())
-            case Sequence():
+            case tree.Sequence():
                 return reduce(Edges.then, inside)
-            case Choice():
+            case tree.Choice():
                 return reduce(Edges.either, inside)
-            case Repetition():
+            case tree.Repetition():
                 return _repeated(expr, inside[0])
         if id(expr) not in leaves:
             limits.check_resources(_STAGE, [grammar.start])
@@ -116,12 +106,12 @@ def edges_of(grammar: Grammar, limits: Limits) -> Edges:
         for rule in reversed(bare.rules):
             limits.check_resources(_STAGE, [rule.name])
             before = known.get(rule.name, Edges())
-            known[rule.name] = before.either(fold(rule.body, children, of))
+            known[rule.name] = before.either(fold(rule.body, tree.children, of))
             changed |= known[rule.name] != before
     return known[grammar.start]
 
 
-def _repeated(expr: Repetition, item: Edges) -> Edges:
+def _repeated(expr: tree.Repetition, item: Edges) -> Edges:
     """``item`` from so many to so many times."""
     if expr.max_times == 0 or (item.shortest is None and expr.min_times == 0):
         return Edges(b"")
@@ -130,12 +120,12 @@ def _repeated(expr: Repetition, item: Edges) -> Edges:
     return item._replace(shortest=item.shortest * expr.min_times)
 
 
-def _leaf(expr: Expr, limits: Limits) -> Edges:
+def _leaf(expr: tree.Expr, limits: Limits) -> Edges:
     """Of a text or a pattern; tokens have no bytes."""
-    if isinstance(expr, Literal):
+    if isinstance(expr, tree.Literal):
         ends = (1 << expr.data[0], 1 << expr.data[-1]) if expr.data else (0, 0)
         return Edges(expr.data, *ends)
-    if not isinstance(expr, Pattern):
+    if not isinstance(expr, tree.Pattern):
         return Edges(b"")
     node: regex.Node = resolved(expr.node, limits)
     dfa = trimmed(minimize(determinize(thompson(node, limits), limits), limits), limits)

@@ -18,20 +18,8 @@ from ..automata.ambiguity import shortest_member
 from ..automata.dfa import Dfa
 from ..automata.folding import fold
 from ..diagnostics import give_up
+from ..grammar import tree
 from ..grammar.productive import is_nullable, least_rules
-from ..grammar.tree import (
-    Choice,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Reference,
-    Repetition,
-    Rule,
-    Sequence,
-    children,
-    walk,
-)
 from ..limits import Limits, blaming
 from ..lnf.remembered import memory_in_force
 from ..lnf.resolve_exclusions import Operands
@@ -54,7 +42,7 @@ _PASSES, _WORDS = 20, 200
 _WORD = re.compile(rb"\s*([A-Za-z]{2,})(?![0-9A-Za-z_])")
 
 
-def keywords_as_names(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
+def keywords_as_names(grammar: tree.Grammar, limits: Limits) -> Iterator[Finding]:
     """Optional parts that match a keyword that may stand after them, as they match other words;
     one finding a part. ``grammar`` without exceptions; where a lexer cuts the text, keywords come
     before names."""
@@ -66,7 +54,7 @@ def keywords_as_names(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
     for rule in grammar.rules:
         limits.check_resources(f"the lint {_LINT}", [rule.name])
         sizes = sizes_of(rule.body)
-        for expr in walk(rule.body):
+        for expr in tree.walk(rule.body):
             words = following.words_behind(expr)
             if not words or sizes[id(expr)] > min(_NODES, left):
                 continue
@@ -109,7 +97,7 @@ def _taken(dfa: Dfa, words: list[bytes]) -> list[tuple[bytes, bytes]]:
 class _Following:
     """The keywords that may stand after optional parts, white space between."""
 
-    def __init__(self, grammar: Grammar, limits: Limits) -> None:
+    def __init__(self, grammar: tree.Grammar, limits: Limits) -> None:
         self._passable = least_rules(grammar.rules, _is_passable)
         self._words: list[bytes] = []
         self._bits: dict[bytes, int] = {}
@@ -117,7 +105,7 @@ class _Following:
         self._first: dict[str, int] = {}
         self._behind = {rule.name: 0 for rule in grammar.rules}
         self._behind_parts: dict[int, int] = {}
-        self._before: dict[int, Expr] = {}
+        self._before: dict[int, tree.Expr] = {}
         # What each part begins with, and whether nothing or white space is a text of it.
         self._parts: dict[int, tuple[int, bool]] = {}
         # What rules use mostly stands after them.
@@ -130,7 +118,7 @@ class _Following:
                 if sum(map(collect, rules)) == 0:
                     break
 
-    def words_behind(self, expr: Expr) -> list[bytes]:
+    def words_behind(self, expr: tree.Expr) -> list[bytes]:
         """The keywords that may stand after an optional part; none for others."""
         bits, found = self._behind_parts.get(id(expr), 0), list[bytes]()
         while bits and len(found) < _WORDS:
@@ -139,7 +127,7 @@ class _Following:
             bits ^= lowest
         return found
 
-    def shortest_before(self, expr: Expr, operands: Operands, limits: Limits) -> bytes:
+    def shortest_before(self, expr: tree.Expr, operands: Operands, limits: Limits) -> bytes:
         """A shortest text of what stands right before a part, where that is small."""
         before = self._before.get(id(expr))
         if before is None or not operands.is_small(before, _RULES):
@@ -150,33 +138,33 @@ class _Following:
             give_up(error)
             return b""
 
-    def _collect_first(self, rule: Rule) -> bool:
+    def _collect_first(self, rule: tree.Rule) -> bool:
         """Find what a rule begins with; whether that was not known."""
         before = self._first.get(rule.name, 0)
-        self._first[rule.name] = before | fold(rule.body, children, self._part)[0]
+        self._first[rule.name] = before | fold(rule.body, tree.children, self._part)[0]
         return self._first[rule.name] != before
 
-    def _part(self, expr: Expr, inside: list[tuple[int, bool]]) -> tuple[int, bool]:
+    def _part(self, expr: tree.Expr, inside: list[tuple[int, bool]]) -> tuple[int, bool]:
         passable = _is_passable(self._passable, expr, [passes for _, passes in inside])
         first = 0
         match expr:
-            case Literal() if found := _WORD.match(expr.data):
+            case tree.Literal() if found := _WORD.match(expr.data):
                 first = self._bits.setdefault(found[1], 1 << len(self._words))
                 self._words += [found[1]] * (first.bit_length() > len(self._words))
-            case Reference():
+            case tree.Reference():
                 first = self._first.get(expr.name, 0)
-            case Sequence():
+            case tree.Sequence():
                 for bits, passes in inside:
                     first |= bits
                     if not passes:
                         break
-            case Choice() | Repetition():
+            case tree.Choice() | tree.Repetition():
                 for bits, _ in inside:
                     first |= bits
         self._parts[id(expr)] = first, passable
         return first, passable
 
-    def _collect_behind(self, rule: Rule) -> bool:
+    def _collect_behind(self, rule: tree.Rule) -> bool:
         """Find what may stand after the rules that a rule uses, and after its optional parts;
         whether something new stands after a rule."""
         changed = False
@@ -186,37 +174,37 @@ class _Following:
             if _is_optional(expr):
                 self._behind_parts[id(expr)] = self._behind_parts.get(id(expr), 0) | behind
             match expr:
-                case Reference() if expr.name in self._behind:
+                case tree.Reference() if expr.name in self._behind:
                     known = self._behind[expr.name]
                     self._behind[expr.name] |= behind
                     changed |= self._behind[expr.name] != known
-                case Sequence():
+                case tree.Sequence():
                     for before, item in zip(expr.items, expr.items[1:], strict=False):
                         self._before[id(item)] = before
                     for item in reversed(expr.items):
                         pending.append((item, behind))
                         first, passes = self._parts[id(item)]
                         behind = first | behind if passes else first
-                case Choice():
+                case tree.Choice():
                     pending += [(option, behind) for option in expr.options]
-                case Repetition():
+                case tree.Repetition():
                     once = expr.max_times == 1
                     first = 0 if once else self._parts[id(expr.item)][0]
                     pending.append((expr.item, behind | first))
         return changed
 
 
-def _is_optional(expr: Expr) -> bool:
-    if isinstance(expr, Choice):
-        return any(isinstance(each, Literal) and not each.data for each in expr.options)
-    return isinstance(expr, Repetition) and expr.min_times == 0
+def _is_optional(expr: tree.Expr) -> bool:
+    if isinstance(expr, tree.Choice):
+        return any(isinstance(each, tree.Literal) and not each.data for each in expr.options)
+    return isinstance(expr, tree.Repetition) and expr.min_times == 0
 
 
-def _is_passable(found: set[str], expr: Expr, inside: list[bool]) -> bool:
+def _is_passable(found: set[str], expr: tree.Expr, inside: list[bool]) -> bool:
     """Whether the empty text or white space is a text of an expression."""
-    if isinstance(expr, Literal):
+    if isinstance(expr, tree.Literal):
         return not expr.data.strip()
-    if isinstance(expr, Pattern):
+    if isinstance(expr, tree.Pattern):
         node = expr.node.node if isinstance(expr.node, regex.Repeat) else expr.node
         if is_space(node):
             return True

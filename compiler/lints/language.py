@@ -9,21 +9,7 @@ from ..automata.ambiguity import shortest_member
 from ..automata.dfa import DEAD
 from ..automata.folding import fold
 from ..diagnostics import give_up
-from ..grammar.tree import (
-    Choice,
-    Difference,
-    Excluding,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Reference,
-    Repetition,
-    Token,
-    children,
-    references,
-    walk,
-)
+from ..grammar import tree
 from ..limits import Limits, blaming
 from ..lnf.remembered import memory_in_force
 from ..lnf.resolve_exclusions import Operands
@@ -40,27 +26,29 @@ _COMPARED_RULES = 50
 _ALL_COMPARED = 100_000
 
 
-def white_space(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
+def white_space(grammar: tree.Grammar, limits: Limits) -> Iterator[Finding]:
     """Repetitions without end of white space alone, in rules and in what is ignored."""
     bodies = {rule.name: rule.body for rule in grammar.rules}
     for rule in grammar.rules:
         limits.check_resources("the lint unbounded-whitespace", [rule.name])
         spaces = only_spaces(rule.body)
-        for expr in walk(rule.body):
+        for expr in tree.walk(rule.body):
             if (
-                isinstance(expr, Repetition) and expr.max_times is None and id(expr.item) in spaces
-            ) or (isinstance(expr, Pattern) and _repeats_space(expr.node)):
+                isinstance(expr, tree.Repetition)
+                and expr.max_times is None
+                and id(expr.item) in spaces
+            ) or (isinstance(expr, tree.Pattern) and _repeats_space(expr.node)):
                 yield _endless_space(expr, rule.name)
     for expr in grammar.ignored:
         # Whatever is ignored may stand any number of times.
-        named = bodies.get(expr.name, expr) if isinstance(expr, Reference) else expr
+        named = bodies.get(expr.name, expr) if isinstance(expr, tree.Reference) else expr
         if id(named) in only_spaces(named) or (
-            isinstance(expr, Pattern) and _repeats_space(expr.node)
+            isinstance(expr, tree.Pattern) and _repeats_space(expr.node)
         ):
             yield _endless_space(expr, "")
 
 
-def _endless_space(expr: Expr, rule: str) -> Finding:
+def _endless_space(expr: tree.Expr, rule: str) -> Finding:
     return Finding(
         "unbounded-whitespace",
         "white space may repeat without end here",
@@ -70,17 +58,17 @@ def _endless_space(expr: Expr, rule: str) -> Finding:
     )
 
 
-def only_spaces(whole: Expr) -> set[int]:
+def only_spaces(whole: tree.Expr) -> set[int]:
     """The ``id`` of each part, the whole included, that matches white space alone."""
     found: set[int] = set()
 
-    def note(node: Expr, inside: list[bool]) -> bool:
+    def note(node: tree.Expr, inside: list[bool]) -> bool:
         match node:
-            case Literal():
+            case tree.Literal():
                 blank = bool(node.data) and _SPACE.issuperset(node.data)
-            case Pattern():
+            case tree.Pattern():
                 blank = is_space(node.node)
-            case Token() | Reference() | Difference() | Excluding():
+            case tree.Token() | tree.Reference() | tree.Difference() | tree.Excluding():
                 blank = False
             case _:
                 blank = all(inside)
@@ -88,7 +76,7 @@ def only_spaces(whole: Expr) -> set[int]:
             found.add(id(node))
         return blank
 
-    fold(whole, children, note)
+    fold(whole, tree.children, note)
     return found
 
 
@@ -126,7 +114,7 @@ def _shown(member: bytes | None) -> str:
     return "" if member is None else f", such as {member.decode('utf-8', 'backslashreplace')!r}"
 
 
-def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
+def redundant(grammar: tree.Grammar, limits: Limits) -> Iterator[Finding]:
     """Alternatives inside the union of the others, while both are small and regular.
 
     ``grammar`` without exceptions.
@@ -137,8 +125,8 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
     for rule in grammar.rules:
         limits.check_resources("the lint redundant-alternative", [rule.name])
         sizes = sizes_of(rule.body)
-        for expr in walk(rule.body):
-            if not isinstance(expr, Choice) or len(expr.options) > _COMPARED_OPTIONS:
+        for expr in tree.walk(rule.body):
+            if not isinstance(expr, tree.Choice) or len(expr.options) > _COMPARED_OPTIONS:
                 continue
             work = sizes[id(expr)] * len(expr.options)
             if sizes[id(expr)] > _COMPARED_STATES or work > left:
@@ -148,9 +136,11 @@ def redundant(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
             left -= work
             for place, option in enumerate(expr.options):
                 others = expr.options[:place] + expr.options[place + 1 :]
-                if rule.name in operands.reached(use.name for o in others for use in references(o)):
+                if rule.name in operands.reached(
+                    use.name for o in others for use in tree.references(o)
+                ):
                     continue  # Then the others match what they do through this one.
-                union = others[0] if len(others) == 1 else Choice(others, option.span)
+                union = others[0] if len(others) == 1 else tree.Choice(others, option.span)
                 limits.check_resources("the lint redundant-alternative", [rule.name])
                 try:
                     with blaming([rule.name]):

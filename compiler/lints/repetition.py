@@ -13,17 +13,7 @@ from ..automata.folding import fold
 from ..automata.minimize import minimize
 from ..automata.thompson import thompson
 from ..diagnostics import Span, give_up
-from ..grammar.tree import (
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Repetition,
-    Rule,
-    Sequence,
-    references,
-    walk,
-)
+from ..grammar import tree
 from ..limits import Limits, blaming
 from ..lnf.remembered import memory_in_force
 from ..lnf.resolve_exclusions import Operands
@@ -42,7 +32,7 @@ _PAIRS = 20_000
 _Find = Callable[[Limits], bytes | None]
 
 
-def ambiguous_repetitions(grammar: Grammar, limits: Limits) -> Iterator[Finding]:
+def ambiguous_repetitions(grammar: tree.Grammar, limits: Limits) -> Iterator[Finding]:
     """Repetitions without end, and neighbours of which one is, while both are small.
 
     ``grammar`` without exceptions and ignored text; of one with terminals, the terminals.
@@ -55,29 +45,31 @@ def ambiguous_repetitions(grammar: Grammar, limits: Limits) -> Iterator[Finding]
             continue
         limits.check_resources("the lint ambiguous-repetition", [rule.name])
         sizes = sizes_of(rule.body)
-        for expr in walk(rule.body):
-            if isinstance(expr, Repetition) and expr.max_times is None:
+        for expr in tree.walk(rule.body):
+            if isinstance(expr, tree.Repetition) and expr.max_times is None:
                 yield from search.repetition(rule, expr, sizes)
-            elif isinstance(expr, Sequence):
+            elif isinstance(expr, tree.Sequence):
                 for first, second in zip(expr.items, expr.items[1:], strict=False):
                     yield from search.neighbours(rule, first, second, sizes)
-            elif isinstance(expr, Pattern):
+            elif isinstance(expr, tree.Pattern):
                 yield from search.pattern(rule, expr)
 
 
 class _Search:
     """Looks for texts with two factorizations, until it has seen enough nodes."""
 
-    def __init__(self, grammar: Grammar, limits: Limits) -> None:
+    def __init__(self, grammar: tree.Grammar, limits: Limits) -> None:
         self._operands = Operands(grammar, limits.within(_STATES), memory_in_force())
         self._limits = limits.within(_PAIRS)
         self._left = _ALL_NODES
         self._sizes: dict[str, int] = {}
         for rule in grammar.rules:
-            size = sum(weight(e) for e in walk(rule.body))
+            size = sum(weight(e) for e in tree.walk(rule.body))
             self._sizes[rule.name] = self._sizes.get(rule.name, 0) + size
 
-    def repetition(self, rule: Rule, expr: Repetition, sizes: dict[int, int]) -> Iterator[Finding]:
+    def repetition(
+        self, rule: tree.Rule, expr: tree.Repetition, sizes: dict[int, int]
+    ) -> Iterator[Finding]:
         if not _is_one_word(expr.item) and self._affords([expr.item], sizes):
             automaton = self._operands.automaton
             yield from self._finding(
@@ -87,9 +79,9 @@ class _Search:
             )
 
     def neighbours(
-        self, rule: Rule, first: Expr, second: Expr, sizes: dict[int, int]
+        self, rule: tree.Rule, first: tree.Expr, second: tree.Expr, sizes: dict[int, int]
     ) -> Iterator[Finding]:
-        if not (isinstance(first, Repetition) and isinstance(second, Repetition)):
+        if not (isinstance(first, tree.Repetition) and isinstance(second, tree.Repetition)):
             return
         endless = first.max_times is None or second.max_times is None
         if endless and self._affords([first, second], sizes):
@@ -100,7 +92,7 @@ class _Search:
                 lambda limits: ambiguous_concatenation(automaton(first), automaton(second), limits),
             )
 
-    def pattern(self, rule: Rule, expr: Pattern) -> Iterator[Finding]:
+    def pattern(self, rule: tree.Rule, expr: tree.Pattern) -> Iterator[Finding]:
         """The first such repetition inside a regex; its place is the whole regex."""
         # What it matches depends on what stands around it.
         looking: set[int] = set()
@@ -130,12 +122,12 @@ class _Search:
                 yield found
                 return
 
-    def _affords(self, exprs: list[Expr], sizes: dict[int, int]) -> bool:
+    def _affords(self, exprs: list[tree.Expr], sizes: dict[int, int]) -> bool:
         """Whether expressions are small enough to be looked at; notes that they are."""
         size = sum(sizes[id(e)] for e in exprs)
         if size > min(_NODES, self._left):
             return False
-        names = [use.name for expr in exprs for use in references(expr)]
+        names = [use.name for expr in exprs for use in tree.references(expr)]
         reached = self._operands.reached(names, _RULES)
         size += sum(self._sizes.get(name, 0) for name in reached)
         if len(reached) > _RULES or size > min(_NODES, self._left):
@@ -143,7 +135,7 @@ class _Search:
         self._left -= size
         return True
 
-    def _finding(self, rule: Rule, span: Span, find: _Find) -> Iterator[Finding]:
+    def _finding(self, rule: tree.Rule, span: Span, find: _Find) -> Iterator[Finding]:
         try:
             with blaming([rule.name]):
                 text = find(self._limits)
@@ -163,11 +155,11 @@ class _Search:
             )
 
 
-def _is_one_word(expr: Expr) -> bool:
+def _is_one_word(expr: tree.Expr) -> bool:
     """Whether an expression is one text or one character: a code, to be seen at a glance."""
-    if isinstance(expr, Literal):
+    if isinstance(expr, tree.Literal):
         return bool(expr.data)
-    return isinstance(expr, Pattern) and isinstance(expr.node, regex.CharClass | regex.Lit)
+    return isinstance(expr, tree.Pattern) and isinstance(expr.node, regex.CharClass | regex.Lit)
 
 
 def _ambiguous_node(node: regex.Node, limits: Limits) -> bytes | None:

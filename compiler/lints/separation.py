@@ -8,23 +8,12 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from ..automata import regex_ir as regex
-from ..grammar.tree import (
-    Choice,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Reference,
-    Repetition,
-    Rule,
-    Sequence,
-    walk,
-)
+from ..grammar import tree
 from .finding import Finding
 from .language import only_spaces
 
 
-def unseparated_words(grammar: Grammar) -> Iterator[Finding]:
+def unseparated_words(grammar: tree.Grammar) -> Iterator[Finding]:
     """The first word of a W3C grammar without ``@pass`` that may stand right before another one,
     where no rule above the terminals reads white space; one finding a grammar."""
     if grammar.source.dialect != "w3c" or grammar.ignored:
@@ -37,14 +26,14 @@ def unseparated_words(grammar: Grammar) -> Iterator[Finding]:
     found = (
         _finding(word, rule, spaces)
         for rule in above
-        for expr in walk(rule.body)
+        for expr in tree.walk(rule.body)
         for word, behind in _neighbours(expr)
         if _may_begin_with_letter(behind, bodies)
     )
     yield from islice(found, 1)
 
 
-def _finding(word: Literal, rule: Rule, spaces: list[str]) -> Finding:
+def _finding(word: tree.Literal, rule: tree.Rule, spaces: list[str]) -> Finding:
     passed = spaces[0] if spaces else "[#x20#x9#xD#xA]"
     return Finding(
         "no-white-space",
@@ -56,52 +45,52 @@ def _finding(word: Literal, rule: Rule, spaces: list[str]) -> Finding:
     )
 
 
-def _reads_space(rule: Rule, spaces: list[str]) -> bool:
+def _reads_space(rule: tree.Rule, spaces: list[str]) -> bool:
     """Whether a part of a rule is there to read white space before, after or between others."""
     alone = only_spaces(rule.body)
     return any(
         id(expr) in alone
-        or (isinstance(expr, Reference) and expr.name in spaces)
-        or (isinstance(expr, Literal) and expr.data != expr.data.strip())
-        for expr in walk(rule.body)
+        or (isinstance(expr, tree.Reference) and expr.name in spaces)
+        or (isinstance(expr, tree.Literal) and expr.data != expr.data.strip())
+        for expr in tree.walk(rule.body)
     )
 
 
-def _neighbours(expr: Expr) -> Iterator[tuple[Literal, Expr]]:
+def _neighbours(expr: tree.Expr) -> Iterator[tuple[tree.Literal, tree.Expr]]:
     """Words of two letters or more in a sequence, each with what may stand right after it."""
-    items = expr.items if isinstance(expr, Sequence) else ()
+    items = expr.items if isinstance(expr, tree.Sequence) else ()
     for place, item in enumerate(items):
-        word = item.item if isinstance(item, Repetition) else item
-        if isinstance(word, Literal) and len(word.data) > 1 and word.data.isalpha():
+        word = item.item if isinstance(item, tree.Repetition) else item
+        if isinstance(word, tree.Literal) and len(word.data) > 1 and word.data.isalpha():
             yield from ((word, behind) for behind in _first(items[place + 1 :]))
 
 
-def _first(items: tuple[Expr, ...]) -> Iterator[Expr]:
+def _first(items: tuple[tree.Expr, ...]) -> Iterator[tree.Expr]:
     """The items of a sequence up to one that must be there."""
     for item in items:
         yield item
-        if not isinstance(item, Repetition) or item.min_times:
+        if not isinstance(item, tree.Repetition) or item.min_times:
             return
 
 
-def _may_begin_with_letter(expr: Expr, bodies: Mapping[str, Expr]) -> bool:
+def _may_begin_with_letter(expr: tree.Expr, bodies: Mapping[str, tree.Expr]) -> bool:
     pending, seen = [expr], set[str]()
     while pending:
         match pending.pop():
-            case Literal(data):
+            case tree.Literal(data):
                 if data[:1].isalpha():
                     return True
-            case Pattern(node):
+            case tree.Pattern(node):
                 if any(map(_has_letter, regex.walk(node))):
                     return True
-            case Reference(name) if name in bodies and name not in seen:
+            case tree.Reference(name) if name in bodies and name not in seen:
                 seen.add(name)
                 pending.append(bodies[name])
-            case Choice(options):
+            case tree.Choice(options):
                 pending += options
-            case Sequence(items):
+            case tree.Sequence(items):
                 pending += _first(items)
-            case Repetition(item):
+            case tree.Repetition(item):
                 pending.append(item)
             case _:
                 pass

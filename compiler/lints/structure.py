@@ -5,22 +5,8 @@ from collections.abc import Iterator
 from ..automata.folding import fold
 from ..diagnostics import Span
 from ..dialects import DIALECTS
+from ..grammar import tree
 from ..grammar.productive import is_nullable, nullable_rules, productive_rules, used_rules
-from ..grammar.tree import (
-    Choice,
-    Difference,
-    Excluding,
-    Expr,
-    Grammar,
-    Literal,
-    Permutation,
-    Reference,
-    Repetition,
-    Rule,
-    Sequence,
-    children,
-    references,
-)
 from ..lnf.components import components_by, strongly_connected
 from .finding import Finding
 
@@ -31,9 +17,9 @@ _OPTIONS = {
 }
 
 
-def duplicates(grammar: Grammar) -> Iterator[Finding]:
+def duplicates(grammar: tree.Grammar) -> Iterator[Finding]:
     """Definitions after the first one of a rule."""
-    first: dict[str, Rule] = {}
+    first: dict[str, tree.Rule] = {}
     for rule in grammar.rules:
         if rule.name not in first:
             first[rule.name] = rule
@@ -48,14 +34,14 @@ def duplicates(grammar: Grammar) -> Iterator[Finding]:
         )
 
 
-def unreachable(grammar: Grammar) -> Iterator[Finding]:
+def unreachable(grammar: tree.Grammar) -> Iterator[Finding]:
     """Rules that neither the start nor what is ignored leads to, but for those that the dialect
     has without them; none where a note says it of most rules."""
     if any(note.message.endswith(" [unreachable]") for note in grammar.notes):
         return
     row = DIALECTS.get(grammar.source.dialect)
     library = row.builder.library if row and row.builder else ()
-    ignored = (use.name for expr in grammar.ignored for use in references(expr))
+    ignored = (use.name for expr in grammar.ignored for use in tree.references(expr))
     used = set(used_rules(grammar.rules, [grammar.start, *ignored]))
     for rule in grammar.rules:
         if rule.name not in used and rule.name not in library:
@@ -68,7 +54,7 @@ def unreachable(grammar: Grammar) -> Iterator[Finding]:
             )
 
 
-def unproductive(grammar: Grammar) -> Iterator[Finding]:
+def unproductive(grammar: tree.Grammar) -> Iterator[Finding]:
     """Rules that match no finite text."""
     productive = productive_rules(grammar.rules)
     for rule in grammar.rules:
@@ -82,7 +68,7 @@ def unproductive(grammar: Grammar) -> Iterator[Finding]:
             )
 
 
-def unit_cycles(grammar: Grammar) -> Iterator[Finding]:
+def unit_cycles(grammar: tree.Grammar) -> Iterator[Finding]:
     """Rules that stand for themselves with nothing around them; one finding a cycle."""
     nullable = nullable_rules(grammar.rules)
     alone: dict[str, set[str]] = {rule.name: set() for rule in grammar.rules}
@@ -106,28 +92,28 @@ def unit_cycles(grammar: Grammar) -> Iterator[Finding]:
             )
 
 
-def _alone(whole: Expr, nullable: set[str]) -> Iterator[str]:
+def _alone(whole: tree.Expr, nullable: set[str]) -> Iterator[str]:
     """The rules that an expression can be, all else in it being empty."""
     empty: set[int] = set()
 
-    def note(expr: Expr, inside: list[bool]) -> bool:
+    def note(expr: tree.Expr, inside: list[bool]) -> bool:
         if is_nullable(nullable, expr, inside):
             empty.add(id(expr))
         return id(expr) in empty
 
-    fold(whole, children, note)
+    fold(whole, tree.children, note)
     pending = [whole]
     while pending:
         current = pending.pop()
         match current:
-            case Reference():
+            case tree.Reference():
                 yield current.name
-            case Difference() | Excluding():
+            case tree.Difference() | tree.Excluding():
                 pass
-            case Sequence():
+            case tree.Sequence():
                 full = [item for item in current.items if id(item) not in empty]
                 pending.extend(full if len(full) == 1 else () if full else current.items)
-            case Permutation():
+            case tree.Permutation():
                 full = [
                     part.item
                     for part in current.parts
@@ -136,7 +122,7 @@ def _alone(whole: Expr, nullable: set[str]) -> Iterator[str]:
                 every = [part.item for part in current.parts]
                 pending.extend(full if len(full) == 1 else () if full else every)
             case _:
-                pending.extend(children(current))
+                pending.extend(tree.children(current))
 
 
 def _cycle(start: int, uses: list[list[int]], members: set[int]) -> list[int]:
@@ -154,7 +140,7 @@ def _cycle(start: int, uses: list[list[int]], members: set[int]) -> list[int]:
     return path[::-1]
 
 
-def left_recursion(grammar: Grammar) -> Iterator[Finding]:
+def left_recursion(grammar: tree.Grammar) -> Iterator[Finding]:
     """Rules that can begin with themselves without having read anything."""
     nullable = nullable_rules(grammar.rules)
     corners: dict[str, set[str]] = {}
@@ -177,19 +163,21 @@ def left_recursion(grammar: Grammar) -> Iterator[Finding]:
             )
 
 
-def empty_alternatives(grammar: Grammar) -> Iterator[Finding]:
+def empty_alternatives(grammar: tree.Grammar) -> Iterator[Finding]:
     """``("a" | "b" | ε)``, where the dialect has options; not where that is a whole rule, or is
     repeated."""
     form = _OPTIONS.get(grammar.source.dialect)
     seen: set[Span] = set()
     for rule in grammar.rules if form else ():
-        if not any(e.__class__ is Literal and not e.data for e in rule.expressions):
+        if not any(e.__class__ is tree.Literal and not e.data for e in rule.expressions):
             continue
-        around = (each for each in rule.expressions if not isinstance(each, Repetition))
-        choices = (part for each in around for part in children(each) if isinstance(part, Choice))
+        around = (each for each in rule.expressions if not isinstance(each, tree.Repetition))
+        choices = (
+            part for each in around for part in tree.children(each) if isinstance(part, tree.Choice)
+        )
         for option in (option for choice in choices for option in choice.options):
             # A template's uses are rules with the same places.
-            if isinstance(option, Literal) and not option.data and option.span not in seen:
+            if isinstance(option, tree.Literal) and not option.data and option.span not in seen:
                 seen.add(option.span)
                 yield Finding(
                     "empty-alternative",
@@ -200,26 +188,26 @@ def empty_alternatives(grammar: Grammar) -> Iterator[Finding]:
                 )
 
 
-def _corners(expr: Expr, nullable: set[str]) -> Iterator[str]:
+def _corners(expr: tree.Expr, nullable: set[str]) -> Iterator[str]:
     """The rules that an expression can begin with."""
     pending = [expr]
     while pending:
         current = pending.pop()
         match current:
-            case Reference():
+            case tree.Reference():
                 yield current.name
-            case Sequence():
+            case tree.Sequence():
                 for item in current.items:
                     pending.append(item)
                     if not (
-                        (isinstance(item, Repetition) and item.min_times == 0)
-                        or (isinstance(item, Reference) and item.name in nullable)
-                        or (isinstance(item, Literal) and not item.data)
+                        (isinstance(item, tree.Repetition) and item.min_times == 0)
+                        or (isinstance(item, tree.Reference) and item.name in nullable)
+                        or (isinstance(item, tree.Literal) and not item.data)
                     ):
                         break
-            case Difference() | Excluding():
+            case tree.Difference() | tree.Excluding():
                 pass
-            case Permutation():
+            case tree.Permutation():
                 pending.extend(part.item for part in current.parts)
             case _:
-                pending.extend(children(current))
+                pending.extend(tree.children(current))
