@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias, TypeVar
 from constrain.artifacts.errors import visible
 
 from .console import UsageError, note, progress, status
-from .inputs import artifact_or_text, tokenizer_at
+from .inputs import STDIN, artifact_or_text, read_bytes, shown_name, tokenizer_at
 from .options import OF_A_GRAMMAR, Given
 
 if TYPE_CHECKING:
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from constrain.compiler.explain.machines import TextMachine
     from constrain.compiler.frontend import Automaton, Recogniser
     from constrain.compiler.grammar.tree import Grammar
+    from constrain.compiler.inspection.texts import Text
     from constrain.compiler.limits import Limits
-    from constrain.compiler.options import CompileOptions
+    from constrain.compiler.options import AnyTokenizer, CompileOptions
     from constrain.compiler.pipeline import Compilation
 
 
@@ -160,6 +161,22 @@ def language_of(subject: "Artifact | str", path: str, given: Given, limits: "Lim
 def refuse_tokens(path: str) -> NoReturn:
     """Raise ``UsageError``: no text stands for a token that a grammar names."""
     raise UsageError(f"{visible(path)}: it names tokens by id, so its members are not texts alone")
+
+
+def tokenizer_of(artifact: "Artifact", given: Given) -> "AnyTokenizer | None":
+    """The tokenizer of an artifact: the one that was named, or the embedded one; None if it is
+    another one, which is not there."""
+    found = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
+    return found if found.sha256 == artifact.manifest.tokenizer_sha256 else None
+
+
+def texts_at(files: list[str], subject: str) -> "list[Text]":
+    """The texts in these files, to be read by the grammar or artifact at ``subject``."""
+    from constrain.compiler.inspection.texts import Text
+
+    if [subject, *files].count(STDIN) > 1:
+        raise UsageError("only one of the grammar and the texts can come from standard input")
+    return [Text(shown_name(file), read_bytes(file)) for file in files]
 
 
 def canonical_text(artifact: "Artifact", text: str) -> bytes:

@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import typer
 
 from constrain.artifacts.errors import ConstrainError, visible
 
 from .quoting import octets_of, on_lines, text_of
+
+if TYPE_CHECKING:
+    from constrain.compiler.diagnostics import Diagnostic, Source
 
 _IS_WINDOWS = os.name == "nt"
 
@@ -24,6 +27,18 @@ _RED, _YELLOW, _PLAIN = "\x1b[1;31m", "\x1b[1;33m", "\x1b[0m"
 
 class UsageError(ConstrainError):
     """Options that do not go together, or input of the wrong kind."""
+
+
+class PlacedError(ConstrainError):
+    """What is wrong with a file of the command line's own, with the places."""
+
+    exit_code = 2
+
+    def __init__(self, source: "Source", found: "list[Diagnostic]") -> None:
+        from constrain.compiler.diagnostics import MOST_SHOWN, more_of
+
+        shown = [each.render(source) for each in found[:MOST_SHOWN]]
+        super().__init__("\n".join([*shown, *more_of(source.name, len(found))]))
 
 
 # Where output is coloured.

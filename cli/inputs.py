@@ -253,6 +253,11 @@ def argument_text(text: str) -> str:
         raise UsageError(f"byte {error.start} of the text is not UTF-8") from None
 
 
+def shown_name(path: str) -> str:
+    """What messages call what is read there."""
+    return "<stdin>" if path == STDIN else path
+
+
 def text_chunks(path: str) -> Iterator[str]:
     """The text of a file or of standard input, a part at a time; it must be UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -264,9 +269,8 @@ def text_chunks(path: str) -> Iterator[str]:
             try:
                 yield decoder.decode(data, final=not data)
             except UnicodeDecodeError as error:
-                name = "<stdin>" if path == STDIN else path
                 raise UsageError(
-                    f"{visible(name)}: byte {done - waiting + error.start} "
+                    f"{visible(shown_name(path))}: byte {done - waiting + error.start} "
                     f"(0x{error.object[error.start]:02X}) is not UTF-8"
                 ) from None
             if not data:

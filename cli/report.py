@@ -14,7 +14,8 @@ from .console import write_pieces
 from .quoting import octets_of
 
 if TYPE_CHECKING:
-    from constrain.compiler.diagnostics import Fix, Source, Span
+    from constrain.compiler.diagnostics import Diagnostic, Fix, Source
+    from constrain.compiler.lints import Finding
 
 SCHEMA = 1
 
@@ -54,21 +55,14 @@ class Item:
     edits: tuple[Edit, ...] = ()
 
 
-def item(
-    source: "Source",
-    lint: str,
-    level: str,
-    message: str,
-    span: "Span | None",
-    help_text: str,
-    fix: "Fix | None" = None,
-) -> Item:
-    """Resolve the place of a finding."""
+def item(source: "Source", lint: str, level: str, found: "Diagnostic | Finding") -> Item:
+    """Resolve the place of what was found."""
     from constrain.compiler.diagnostics import Diagnostic
 
-    rendered = Diagnostic(message, span, help_text or None).render(source)
+    span, help_text, fix = found.span, found.help or "", found.fix
+    rendered = Diagnostic(found.message, span, help_text or None).render(source)
     if level != "error":
-        said = visible(message)
+        said = visible(found.message)
         rendered = rendered.replace(": error: ", f": {level}: ", 1).replace(
             said, f"{said} [{lint}]", 1
         )
@@ -78,20 +72,8 @@ def item(
         Edit(*source.position(each.start), *source.position(each.end), each.text)
         for each in (fix.edits if fix else ())
     )
-    return Item(
-        source.name,
-        lint,
-        level,
-        message,
-        help_text,
-        line,
-        column,
-        end_line,
-        end_column,
-        rendered,
-        fix,
-        edits,
-    )
+    places = line, column, end_line, end_column
+    return Item(source.name, lint, level, found.message, help_text, *places, rendered, fix, edits)
 
 
 def as_text(found: Sequence[Item]) -> str:

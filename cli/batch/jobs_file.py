@@ -24,11 +24,10 @@ from constrain.artifacts.errors import ConstrainError
 
 from .. import options
 from ..configuration.apply import INSTEAD
-from ..inputs import STDIN, decoded, grammar_text, read_bytes
+from ..console import PlacedError
+from ..inputs import STDIN, decoded, grammar_text, read_bytes, shown_name
 
 if TYPE_CHECKING:
-    from constrain.compiler.diagnostics import Diagnostic, Source
-
     from ..configuration.keys import Key
     from .jobs import Jobs
 
@@ -39,23 +38,15 @@ _OWN = (*_FORMS, "name", "tokenizer")
 _REMOTE = ("hf:", "tiktoken:")
 
 
-class JobsError(ConstrainError):
+class JobsError(PlacedError):
     """What is wrong with a file of jobs, with the places."""
-
-    exit_code = 2
-
-    def __init__(self, source: "Source", found: "list[Diagnostic]") -> None:
-        from constrain.compiler.diagnostics import MOST_SHOWN, more_of
-
-        shown = [each.render(source) for each in found[:MOST_SHOWN]]
-        super().__init__("\n".join([*shown, *more_of(source.name, len(found))]))
 
 
 def add_lines(jobs: "Jobs", path: str) -> None:
     """Add the jobs of a file, or of standard input for ``-``. Raises ``JobsError``."""
     from constrain.compiler.diagnostics import Diagnostic, Source, Span
 
-    name = "<stdin>" if path == STDIN else path
+    name = shown_name(path)
     text = decoded(read_bytes(path), name)
     reader = _Reader(jobs, Path() if path == STDIN else Path(path).parent)
     wrong, start = list[Diagnostic](), 0

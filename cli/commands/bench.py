@@ -9,16 +9,14 @@ import typer
 from constrain.artifacts.errors import visible
 
 from .. import options
-from ..compiling import subject_of
+from ..compiling import subject_of, texts_at
 from ..console import UsageError, note, status, write_pieces
-from ..inputs import STDIN, read_bytes, tokenizer_at
+from ..inputs import shown_name, tokenizer_at
 from ..quoting import octets_of
-from .explain import _said
+from .explain import said
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
-    from constrain.compiler.explain.report import Verdict
-    from constrain.compiler.inspection.texts import Text
     from constrain.compiler.measuring.bench import Bench
     from constrain.compiler.options import CompileOptions
 
@@ -67,8 +65,6 @@ def bench(
         raise UsageError(f"{visible(plot)}: the drawing is an SVG; name a file that ends with .svg")
     if plot is not None and not may_plot():
         raise UsageError("--plot needs matplotlib: pip install 'constrain-grammar[bench]'")
-    if [subject, *texts].count(STDIN) > 1:
-        raise UsageError("only one of the grammar and the texts can come from standard input")
     found = measured(subject, given, texts, runs, _names(peers))
     written = (as_table if format_ == "table" else as_json)(found)
     write_pieces([octets_of(written)], output, subject)
@@ -101,13 +97,12 @@ def measured(
 ) -> "Bench":
     """The measurement of a grammar or an artifact along the texts in these files."""
     from constrain.compiler import Compiler
-    from constrain.compiler.inspection.texts import Text, explain_of
+    from constrain.compiler.inspection.texts import explain_of
     from constrain.compiler.measuring.bench import bench_of, compiled
     from constrain.compiler.measuring.given import peer_of
 
     found = subject_of(subject, given)
-    members = [Text("<stdin>" if file == STDIN else file, read_bytes(file)) for file in files]
-    name = "<stdin>" if subject == STDIN else subject
+    members, name = texts_at(files, subject), shown_name(subject)
     tokenizer = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
     wanted, text = _source(found, subject, given)
     compiler = Compiler(tokenizer, cache=None if given.no_cache else "default", options=wanted)
@@ -128,7 +123,7 @@ def measured(
         name=name,
         tokenizer=tokenizer if has_tokenizer else None,
         tokenizer_name=tokenizer.name if has_tokenizer else artifact.manifest.tokenizer_sha256,
-        say=_say,
+        say=said,
         explain=explain_of(artifact, found, wanted) if isinstance(found, str) else None,
         compile_seconds=seconds,
         peers=[peer_of(each, text, wanted, name) for each in names],
@@ -147,7 +142,3 @@ def _source(
     from constrain.compiler.options import options_of
 
     return replace(options_of(found.manifest), limits=given.limits()), found.manifest.source
-
-
-def _say(verdict: "Verdict", text: "Text") -> str:
-    return _said(verdict, text.name, text.octets)

@@ -311,15 +311,7 @@ def _findings(
             # Which rules match nothing is then said by the error.
             found = [f for f in found if f.lint != "unproductive"]
     listed = [
-        report.item(
-            grammar.source,
-            f.lint,
-            "note" if f.lint in NOTES else "warning",
-            f.message,
-            f.span,
-            f.help,
-            f.fix,
-        )
+        report.item(grammar.source, f.lint, "note" if f.lint in NOTES else "warning", f)
         for f in found
     ]
     for note in grammar.notes:
@@ -330,26 +322,19 @@ def _findings(
             continue  # Noted when the grammar was read.
         message = note.message.removesuffix(" [narrowed]")
         name = "ignored-keyword" if message == note.message else "narrowed"
-        listed.append(
-            report.item(grammar.source, name, "note", message, note.span, note.help or "")
-        )
+        listed.append(report.item(grammar.source, name, "note", replace(note, message=message)))
     both = [*(_errors(errors) if errors else ()), *listed]
     return sorted(both, key=lambda item: (item.line, item.column))
 
 
 def _unread(path: str, error: ConstrainError | OSError) -> report.Item:
     """What keeps a file from being checked, as a finding of no line."""
-    from constrain.compiler.diagnostics import Source
+    from constrain.compiler.diagnostics import Diagnostic, Source
 
     message = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    source = Source("", path, "")
-    return report.item(
-        source, "error", "error", message.removeprefix(f"{visible(path)}: "), None, ""
-    )
+    found = Diagnostic(message.removeprefix(f"{visible(path)}: "))
+    return report.item(Source("", path, ""), "error", "error", found)
 
 
 def _errors(error: "GrammarError") -> list[report.Item]:
-    return [
-        report.item(error.source, "error", "error", d.message, d.span, d.help or "", d.fix)
-        for d in error.diagnostics
-    ]
+    return [report.item(error.source, "error", "error", each) for each in error.diagnostics]

@@ -10,7 +10,7 @@ from constrain.artifacts.errors import visible
 from .. import options
 from ..compiling import say_depth, subject_of
 from ..console import UsageError, note, write_json, write_text
-from ..inputs import STDIN, parsed_ids, read_bytes, tokenizer_at
+from ..inputs import STDIN, parsed_ids, read_bytes, shown_name, tokenizer_at
 from ..quoting import escaped, quoted, text_of
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from constrain.compiler.explain.explainer import TokenExplainer
     from constrain.compiler.explain.repairs import Edit, Repair
     from constrain.compiler.explain.report import Verdict
+    from constrain.compiler.inspection.texts import Text
 
 SCHEMA = 1
 
@@ -150,13 +151,14 @@ def _answer(
     verdict: "Verdict", repair: "Repair | None", text: bytes, file: str, format_: Format
 ) -> int:
     from constrain.compiler.explain.report import Status
+    from constrain.compiler.inspection.texts import Text
 
-    name = "<stdin>" if file == STDIN else file
+    name = shown_name(file)
     if format_ == "json":
         write_json(SCHEMA, _as_object(verdict, repair, name))
     else:
         help_ = "" if repair is None else f"  = help: {_help(verdict, repair, text)}\n"
-        write_text(f"{_said(verdict, name, text)}\n{help_}")
+        write_text(f"{said(verdict, Text(name, text))}\n{help_}")
     return 0 if verdict.status is Status.ACCEPTED else 1
 
 
@@ -192,11 +194,12 @@ def _as_object(verdict: "Verdict", repair: "Repair | None", name: str) -> dict[s
     return found
 
 
-def _said(verdict: "Verdict", name: str, text: bytes) -> str:
+def said(verdict: "Verdict", read: "Text") -> str:
     """The verdict on one line: place, what stands there, whose text was expected, and which."""
     from constrain.compiler.automata.dump import class_text
     from constrain.compiler.explain.report import Status, expected_texts, order_text
 
+    name, text = read.name, read.octets
     if verdict.status is Status.ACCEPTED:
         return f"{visible(name)}: accepted"
     if verdict.sentences:
@@ -210,13 +213,13 @@ def _said(verdict: "Verdict", name: str, text: bytes) -> str:
         place += f", at {verdict.instance or 'the root'}"
     elif verdict.rules or verdict.path:
         place += f" in {' > '.join(verdict.path) or ', '.join(verdict.rules)}"
-    said = f"{place}; expected {' or '.join(expected_texts(verdict)) or 'nothing'}"
+    line = f"{place}; expected {' or '.join(expected_texts(verdict)) or 'nothing'}"
     if verdict.schemas:
-        said += f", by {' or '.join(verdict.schemas)}"
-    said += order_text(verdict)
+        line += f", by {' or '.join(verdict.schemas)}"
+    line += order_text(verdict)
     if verdict.but_for_line_break:
-        said += " (it is accepted without the line break at its end)"
-    return visible(said)
+        line += " (it is accepted without the line break at its end)"
+    return visible(line)
 
 
 def _sentences(verdict: "Verdict", name: str) -> Iterator[str]:

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from .. import options
-from ..compiling import compilation_of, recogniser_of, subject_of
+from ..compiling import compilation_of, recogniser_of, subject_of, texts_at, tokenizer_of
 from ..console import UsageError, write_pieces
-from ..inputs import STDIN, read_bytes, tokenizer_at
+from ..inputs import shown_name, tokenizer_at
 from ..quoting import octets_of
-from .explain import _said
+from .explain import said
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
-    from constrain.compiler.explain.report import Verdict
     from constrain.compiler.inspection.inspection import Inspection
     from constrain.compiler.inspection.texts import Text
     from constrain.compiler.options import AnyTokenizer, CompileOptions
@@ -73,7 +72,7 @@ def inspect(
         format_ = "html" if output and output.lower().endswith(_PAGES) else "table"
     if tests and format_ != "html":
         raise UsageError("--tests is for a page: --format html, or -o FILE.html")
-    compiled, texts = _compiled(subject, given), _texts(subject, text or [])
+    compiled, texts = _compiled(subject, given), texts_at(text or [], subject)
     found = _inspected(compiled, given, texts)
     if format_ == "html":
         command = _mask_command(subject, given)
@@ -98,25 +97,17 @@ class _Compiled:
     @property
     def name(self) -> str:
         """As people see it."""
-        return "<stdin>" if self.subject == STDIN else self.subject
+        return shown_name(self.subject)
 
 
 def _compiled(subject: str, given: options.Given) -> _Compiled:
     found = subject_of(subject, given)
     if not isinstance(found, str):
-        return _Compiled(subject, found, _tokenizer_of(found, given))
+        return _Compiled(subject, found, tokenizer_of(found, given))
     wanted = given.compile_options(subject)
     compilation = compilation_of(recogniser_of(found, subject, wanted), given, wanted)
     tokenizer = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
     return _Compiled(subject, compilation.artifact, tokenizer, compilation, wanted)
-
-
-def _texts(subject: str, files: list[str]) -> "list[Text]":
-    from constrain.compiler.inspection.texts import Text
-
-    if [subject, *files].count(STDIN) > 1:
-        raise UsageError("only one of the grammar and the texts can come from standard input")
-    return [Text("<stdin>" if file == STDIN else file, read_bytes(file)) for file in files]
 
 
 def _inspected(of: _Compiled, given: options.Given, texts: "list[Text]") -> "Inspection":
@@ -127,7 +118,7 @@ def _inspected(of: _Compiled, given: options.Given, texts: "list[Text]") -> "Ins
     return inspection_of(
         of.artifact,
         name=of.name,
-        say=_say,
+        say=said,
         compilation=of.compilation,
         options=of.wanted,
         tokenizer=of.tokenizer if is_named else None,
@@ -197,14 +188,3 @@ def _rows(table: str) -> list[tuple[str, str]]:
         if name != "note":
             rows.append((name.strip(), value))
     return rows
-
-
-def _tokenizer_of(artifact: "Artifact", given: options.Given) -> "AnyTokenizer | None":
-    """The tokenizer of an artifact: the one that was named, or the embedded one; None if it is
-    another one, which is not there."""
-    found = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
-    return found if found.sha256 == artifact.manifest.tokenizer_sha256 else None
-
-
-def _say(verdict: "Verdict", text: "Text") -> str:
-    return _said(verdict, text.name, text.octets)

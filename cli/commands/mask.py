@@ -13,7 +13,7 @@ import typer
 from constrain.artifacts.errors import visible
 
 from .. import options
-from ..compiling import canonical_text, compilation_of, recogniser_of, subject_of
+from ..compiling import canonical_text, compilation_of, recogniser_of, subject_of, tokenizer_of
 from ..console import (
     UsageError,
     error,
@@ -24,7 +24,7 @@ from ..console import (
     write_json,
     write_text,
 )
-from ..inputs import parsed_ids, tokenizer_at
+from ..inputs import parsed_ids
 from ..quoting import all_quoted, quoted, text_of
 
 if TYPE_CHECKING:
@@ -111,18 +111,12 @@ def mask(
     if why:
         if format_ not in ("table", "json"):
             raise UsageError("--why is answered as a table or as json")
-        tokenizer = _tokenizer_of(artifact, given)
+        tokenizer = tokenizer_of(artifact, given)
         return _answer_why(artifact, tokenizer, prefix, prefix_ids, why, format_, otherwise)
     most = None if every or not is_terminal(sys.stdout) else _ON_A_TERMINAL
     if prefix_ids is not None:
         return _answer_ids(artifact, parsed_ids(prefix_ids), format_, most)
     return _answer_text(artifact, os.fsencode(prefix or ""), format_, most)
-
-
-def _tokenizer_of(artifact: "Artifact", given: options.Given) -> "AnyTokenizer | None":
-    """The tokenizer of an artifact: the one given, or the default if it is that one."""
-    found = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
-    return found if found.sha256 == artifact.manifest.tokenizer_sha256 else None
 
 
 def _answer_why(

@@ -10,7 +10,7 @@ from constrain.artifacts.errors import visible
 
 from .. import options
 from ..console import status, write_bytes, write_json, write_text
-from ..inputs import STDIN, grammar_text, read_bytes, tokenizer_at
+from ..inputs import STDIN, grammar_text, read_bytes, shown_name, tokenizer_at
 from ..quoting import escaped
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def put(
     from constrain.artifacts.read import load, load_bytes
 
     if file == STDIN or is_stream(file):
-        name = "<stdin>" if file == STDIN else file
+        name = shown_name(file)
         artifact = load_bytes(read_bytes(file), verify=True, name=name)
     else:
         artifact = load(file, verify=True)

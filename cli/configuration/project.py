@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from constrain.artifacts.container.regular import is_stream, regular
 from constrain.artifacts.errors import ConstrainError, visible
 
-from ..console import UsageError
+from ..console import PlacedError, UsageError
 from ..inputs import grammar_files
 from .bounded_toml import MOST_BYTES, read_most, toml_of
 from .find import SHARED
@@ -38,22 +38,14 @@ from .keys import (
 from .toml_places import Place, places
 
 if TYPE_CHECKING:
-    from constrain.compiler.diagnostics import Diagnostic, Source
+    from constrain.compiler.diagnostics import Diagnostic
 
 # What is no path, in the values of tokenizers.
 _REMOTE = ("hf:", "tiktoken:")
 
 
-class ProjectError(ConstrainError):
+class ProjectError(PlacedError):
     """What is wrong with a project file, with its places."""
-
-    exit_code = 2
-
-    def __init__(self, source: "Source", found: "list[Diagnostic]") -> None:
-        from constrain.compiler.diagnostics import MOST_SHOWN, more_of
-
-        shown = [each.render(source) for each in found[:MOST_SHOWN]]
-        super().__init__("\n".join([*shown, *more_of(source.name, len(found))]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,8 +86,9 @@ def tried(
     from dataclasses import replace
 
     from constrain.compiler.explain.explainer import explainer_of_grammar
+    from constrain.compiler.inspection.texts import Text
 
-    from ..commands.explain import _said
+    from ..commands.explain import said
 
     given = workspace.given(document, stop)
     given = replace(given, start=start or given.start)
@@ -96,7 +97,7 @@ def tried(
     verdict = explainer_of_grammar(document.text, wanted, document.path).verdict(octets)
     return {
         "status": verdict.status.value,
-        "message": _said(verdict, "text", octets),
+        "message": said(verdict, Text("text", octets)),
         "byte": verdict.offset,
         "line": verdict.line - 1,
         "column": verdict.column - 1,

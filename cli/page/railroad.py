@@ -1,16 +1,15 @@
-"""Railroad diagrams of a grammar's rules: shapes for a page, or an SVG file.
+"""Railroad diagrams of a grammar's rules: shapes for a page.
 
     s = "a", { b };      >>--("a")--+-------+--><
                                     +--[b]--+
                                     |  <--  |
 
-``diagram`` lays one expression out. Its shapes are lists of numbers and text, so that whoever draws
-them puts text in as text: the page by its DOM, ``svg_of`` escaped. Same grammar, same bytes.
+``diagram`` lays one rule out. Its shapes are lists of numbers and text, so that the page draws them
+by its DOM, with text as text. Same grammar, same bytes.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..quoting import quoted
@@ -76,30 +75,6 @@ def diagram(rule: "Rule") -> dict[str, Any]:
         "height": y + inner.down + 6,
         "shapes": [["p", _path(s[1])] if s[0] == "p" else s for s in shapes],
     }
-
-
-def svg_of(rule: "Rule") -> str:
-    """The diagram as an SVG document."""
-    drawn = diagram(rule)
-    body = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{drawn["width"]}" '
-        f'height="{drawn["height"]}" font-family="monospace" font-size="12">'
-    ]
-    for shape in drawn["shapes"]:
-        if shape[0] == "p":
-            body.append(f'<path d="{shape[1]}" fill="none" stroke="#444"/>')
-            continue
-        _, kind, x, y, width, height, text, _ = shape
-        radius = 11 if kind in (LITERAL, PATTERN) else 2
-        if kind != NOTE:
-            dashes = ' stroke-dasharray="4 3"' if kind == FRAME else ""
-            body.append(
-                f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="{radius}" '
-                f'fill="none" stroke="#444"{dashes}/>'
-            )
-        below = y + 16 if kind != FRAME else y - 3
-        body.append(f'<text x="{x + 7}" y="{below}">{escape(_printable(text))}</text>')
-    return "\n".join([*body, "</svg>\n"])
 
 
 def railroads(grammar: "Grammar", most: int) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
-import re
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +10,7 @@ from support import EXAMPLES, compiled
 
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.cli.page.graph import READS, Graph, graph_of
-from constrain.cli.page.railroad import diagram, railroads, svg_of
+from constrain.cli.page.railroad import diagram, railroads
 from constrain.cli.page.walk import walk_of
 from constrain.compiler import Tokenizer
 from constrain.compiler.dialects import read_grammar
@@ -48,18 +47,6 @@ def test_boxes_of_a_diagram_do_not_overlap() -> None:
             for x2, y2, width2, height2 in boxes[place + 1 :]:
                 apart = x + width <= x2 or x2 + width2 <= x or y + height <= y2 or y2 + height2 <= y
                 assert apart, drawn["rule"]
-
-
-def test_a_diagram_as_svg_has_hostile_texts_as_text() -> None:
-    """Escaped, and without what XML cannot hold."""
-    [rule] = grammar("s ::= '</text><script>' '\\u0001&' #'<b>';").rules
-    svg = svg_of(rule)
-
-    assert ["&lt;b&gt;", "&quot;&lt;/text&gt;&lt;script&gt;&quot;"] == sorted(
-        t for t in re.findall(r"<text[^>]*>(.*?)</text>", svg) if "&lt;" in t
-    )
-    assert svg == svg_of(rule)
-    assert {"svg", "path", "rect", "text"} == set(re.findall(r"<(\w+)", svg))
 
 
 def test_diagrams_of_deep_and_long_rules_end() -> None:
