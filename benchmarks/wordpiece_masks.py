@@ -15,7 +15,8 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from constrain.compiler.automata.dfa import Dfa
-from constrain.compiler.pipeline import build_artifact, build_automaton
+from constrain.compiler.frontend import Automaton
+from constrain.compiler.pipeline import build_artifact, build_engine
 from constrain.compiler.wordpiece import load_wordpiece
 
 GRAMMARS = {
@@ -60,7 +61,8 @@ def main() -> None:
     out(f"{'grammar':10}{'states':>8}{'compile s':>10}{'masks':>8}{'p50':>8}{'p99':>9}{'max':>9}")
     out(f"{'again':>8}{'encode/token':>14}\n")
     for name, pattern in GRAMMARS.items():
-        automaton = build_automaton(pattern, dialect="regex")
+        automaton = build_engine(pattern, dialect="regex", engine="dfa")
+        assert isinstance(automaton, Automaton)
         begin = time.thread_time()
         artifact = build_artifact(automaton, tokenizer).artifact
         compiled = time.thread_time() - begin

@@ -10,14 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.container.manifest import EXACT, NETWORK
+from constrain.artifacts.container.manifest import NETWORK
 from constrain.artifacts.errors import visible
 
 from .bpe.shared_tables import SharedTables
 from .cache import Cache
 from .choose import (
-    AS_ASKED,
-    EngineChoice,
     TokenizationChoice,
     copying,
     engine_of,
@@ -31,11 +29,9 @@ from .frontend import (
     MaximalMunchGrammar,
     Parser,
     Recogniser,
-    compile_regular,
     compile_texts,
     of_operation,
     read,
-    read_checked,
 )
 from .grammar.check import check
 from .limits import Effort, blaming, in_force
@@ -51,7 +47,6 @@ from .options import (
     ANY,
     AUTO,
     CANONICAL,
-    DFA,
     AnyTokenizer,
     ArtifactRequest,
     CompileOptions,
@@ -113,15 +108,6 @@ def build_engine(
         check(grammar)
         choice = engine_of(grammar, wanted)
         return compile_texts(grammar, choice, wanted)
-
-
-def build_automaton(
-    text: str, options: CompileOptions | None = None, *, name: str = "<grammar>", **changes: Any
-) -> Automaton:
-    """The same for a regular grammar, which is read exactly."""
-    wanted = with_changes(options, changes)
-    grammar = read_checked(text, wanted, name)
-    return compile_regular(grammar, EngineChoice(EXACT, DFA, AS_ASKED), wanted.limits)
 
 
 def build_artifact(

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support import EXAMPLES, compiled, constrain, forked, tokenizer_of, written
+from support.automata import build_automaton
 from support.cli import Cli, Result
 from support.container import KINDS, VARIANTS
 from support.drawing import DATE
@@ -33,7 +34,6 @@ from constrain.cli.app import run
 from constrain.compiler import Tokenizer, load_tokenizer
 from constrain.compiler.cache import Cache
 from constrain.compiler.frontend import Automaton
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.tokenizers import default_path
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ import random
 from functools import cache
 
 import pytest
+from support.automata import build_automaton
 
 from constrain.compiler.automata.ambiguity import (
     ambiguous_concatenation,
@@ -18,7 +19,6 @@ from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.lints import lint
-from constrain.compiler.pipeline import build_automaton
 
 LIMITS = Limits()
 TEXTS = [bytes(t) for n in range(8) for t in itertools.product(b"ab", repeat=n)]

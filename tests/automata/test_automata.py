@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from support.automata import build_automaton
 from support.oracles.automata import minimize_via_moore
 from support.oracles.utf8 import automaton_via_split, split
 from support.regexes import node_of
@@ -29,7 +30,6 @@ from constrain.compiler.automata.regex_ir import (
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.unicode import utf8
 
 pytestmark = pytest.mark.quick

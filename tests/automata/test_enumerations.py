@@ -3,13 +3,13 @@
 import random
 
 import pytest
+from support.automata import build_automaton
 from support.regexes import node_of
 
 from constrain.compiler.automata import determinize, thompson
 from constrain.compiler.automata.nfa import Arc, Nfa
 from constrain.compiler.diagnostics import GrammarError
 from constrain.compiler.limits import Limits
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.regexes import lexer
 
 LETTERS = "abé"

@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from support.automata import build_automaton
 from support.oracles.automata import is_included_via_product
 from support.regexes import random_regex
 from support.wordpiece import tokenizer_of
@@ -15,7 +16,6 @@ from constrain.compiler.automata.compare import (
 )
 from constrain.compiler.automata.dfa import DEAD, Dfa
 from constrain.compiler.limits import Limits
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.wordpiece import normalized_language as module
 from constrain.compiler.wordpiece.image import image_table
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.automata import build_automaton
 from support.regexes import random_regex
 
 from constrain.artifacts.errors import ConstrainError
@@ -26,7 +27,6 @@ from constrain.compiler.automata.regex_ir import Lit
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.writers import write
 from constrain.compiler.writers.one_regex import write_regex
 from constrain.compiler.writers.printer import WriterError

@@ -13,6 +13,7 @@ from random import Random
 import pytest
 import regex
 from support import constrain
+from support.automata import build_automaton
 from support.regex_oracle import random_node
 from support.regexes import accepts, automaton_of, dfa_of, node_of
 
@@ -24,7 +25,6 @@ from constrain.compiler.diagnostics import DialectError, LimitError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.lints import lint
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.unicode.properties import property_code_points, with_other_cases
 from constrain.compiler.unicode.utf8 import ANY, complement, intersection, normalized
 from constrain.compiler.writers import WRITERS

@@ -5,14 +5,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from support.automata import random_table, run
+from support.automata import build_automaton, random_table, run
 
 from constrain.artifacts.tokens.subtrees import Subtrees, ending_subtrees_of
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.automata import token_functions as token_functions_module
 from constrain.compiler.automata.token_functions import TokenFunctions, token_functions
-from constrain.compiler.pipeline import build_automaton
 
 
 @pytest.mark.parametrize("takes_subtrees", [False, True])

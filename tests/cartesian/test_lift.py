@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from support import sampled
-from support.automata import REGEXES, SMALL_REGEXES, lifted_via_running
+from support.automata import REGEXES, SMALL_REGEXES, build_automaton, lifted_via_running
 from support.corpus.tokenizer_case import Case
 
 from constrain.artifacts.tokens import tokenset
@@ -15,7 +15,6 @@ from constrain.compiler.cartesian.cartesian_merge import cartesian_merge, pairs_
 from constrain.compiler.cartesian.lift import Lift, lift
 from constrain.compiler.cartesian.product import Product, build_product
 from constrain.compiler.cartesian.relevance import Relevance
-from constrain.compiler.pipeline import build_automaton
 
 
 @pytest.fixture(scope="module")

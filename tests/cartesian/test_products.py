@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support import compiled, encoded, tokenizer_of
+from support.automata import build_automaton
 
 from constrain.artifacts import ArtifactError
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
@@ -21,7 +22,7 @@ from constrain.compiler.cartesian.relevance import Relevance
 from constrain.compiler.diagnostics import CheckError, LimitError, TokenizerError
 from constrain.compiler.limits import Limits
 from constrain.compiler.merge.dump import tabulated
-from constrain.compiler.pipeline import build_artifact, build_automaton
+from constrain.compiler.pipeline import build_artifact
 from constrain.compiler.tokenizers.definition import (
     Behaviour,
     ByteLevel,

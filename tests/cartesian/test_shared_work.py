@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support import sampled
-from support.automata import REGEXES, SMALL_REGEXES, lifted_via_running, random_table, run
+from support.automata import (
+    REGEXES,
+    SMALL_REGEXES,
+    build_automaton,
+    lifted_via_running,
+    random_table,
+    run,
+)
 from support.corpus.languages import TYPICAL
 from support.corpus.tokenizer_case import Case
 
@@ -21,7 +28,6 @@ from constrain.compiler.cartesian.lift import Lift, lift
 from constrain.compiler.cartesian.product import Product, build_product
 from constrain.compiler.cartesian.relevance import Relevance
 from constrain.compiler.limits import Limits
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.pretokenizer import marked_dfa
 from constrain.compiler.pretokenizer.marked_dfa import distances, reaching
 from constrain.compiler.pretokenizer.prefix_and_replacement import members_behind

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from support import ROOT
+from support.automata import build_automaton
 
 from constrain.cli.app import run
 from constrain.compiler.automata.dump import class_text
 from constrain.compiler.explain.machines import DfaMachine
 from constrain.compiler.explain.report import Status, explain
-from constrain.compiler.pipeline import build_automaton
 
 HERE = ROOT / "tests"
 EXAMPLES = HERE.parent / "examples"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support import sampled
-from support.automata import random_table
+from support.automata import build_automaton, random_table
 from support.corpus.tokenizer_case import Case
 from support.oracles.byte_rows import row_via_levels
 
@@ -24,7 +24,6 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import TokenClasses, Vocabulary
 from constrain.compiler.dfa.byte_rows import byte_rows
 from constrain.compiler.dfa.row_table import RowTable
-from constrain.compiler.pipeline import build_automaton
 
 REGEXES = {
     "date": r"[0-9]{4}-[0-9]{2}-[0-9]{2}",

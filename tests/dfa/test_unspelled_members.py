@@ -3,11 +3,11 @@
 import random
 
 import pytest
+from support.automata import build_automaton
 
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.dfa.unspelled_members import shortest_unspelled
-from constrain.compiler.pipeline import build_automaton
 
 
 def is_spelled(text: str, tokens: list[str]) -> bool:

@@ -5,6 +5,7 @@
 
 import pytest
 from support import without_places
+from support.automata import build_automaton
 
 from constrain.artifacts.errors import ConstrainError
 from constrain.compiler.diagnostics import CheckError, DialectError, GrammarError, NotRegularError
@@ -21,7 +22,6 @@ from constrain.compiler.grammar.tree import (
     walk,
 )
 from constrain.compiler.grammar.tree_text import tree_text
-from constrain.compiler.pipeline import build_automaton
 
 pytestmark = pytest.mark.quick
 

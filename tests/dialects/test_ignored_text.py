@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import regex
 from support import without_places
+from support.automata import build_automaton
 
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.grammar.tree import Literal, Reference, walk
@@ -17,7 +18,6 @@ from constrain.compiler.grammar.tree_text import tree_text
 from constrain.compiler.grammar.weave_ignored import weave_ignored
 from constrain.compiler.lints import lint
 from constrain.compiler.lnf import normalize
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.writers import WRITERS
 
 ALPHABET = "ab -"

@@ -12,13 +12,13 @@ import pytest
 from lark import Lark
 from lark.exceptions import UnexpectedInput
 from support import LARK_STARTS, without_places
+from support.automata import build_automaton
 
 from constrain.artifacts.errors import ConstrainError
 from constrain.cli.app import run
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.dialects.lark_library import COMMON
 from constrain.compiler.grammar.tree_text import tree_text
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.writers import WRITERS
 
 PIECES = [*'019eE+-._aZgF \t\n\r\f#/*"\\', "--", "//", "/*", "*/", '"', "\\", "\r\n"]

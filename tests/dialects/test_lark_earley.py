@@ -18,6 +18,7 @@ from lark import Lark
 from lark.exceptions import LarkError
 from lark.grammar import NonTerminal
 from support import LARK_STARTS, ROOT
+from support.automata import build_automaton
 
 from constrain.artifacts.container.manifest import CONTEXTUAL
 from constrain.compiler.automata.members import Members, shortest
@@ -25,7 +26,7 @@ from constrain.compiler.diagnostics import GrammarError
 from constrain.compiler.frontend import Automaton, MaximalMunchGrammar, Parser
 from constrain.compiler.limits import Limits
 from constrain.compiler.maximal_munch.to_dfa import accepts, text_machine
-from constrain.compiler.pipeline import build_automaton, build_engine
+from constrain.compiler.pipeline import build_engine
 
 # Where Lark's grammars are.
 FOLDERS = ["lark/lark/grammars", "lark/examples", "lark/tests/grammars", "people", "wild"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.automata import build_automaton
 from support.cli import Cli
 
 from constrain.artifacts import Artifact
@@ -17,7 +18,6 @@ from constrain.compiler import CompileOptions, Compiler, SchemaOptions, Tokenize
 from constrain.compiler.automata.compare import are_equal
 from constrain.compiler.diagnostics import DialectError
 from constrain.compiler.dialects import read_grammar
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.writers.convert import convert
 
 ADDRESS = {

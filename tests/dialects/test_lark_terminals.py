@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 from support import constrain
+from support.automata import build_automaton
 
 from constrain.compiler import compile_grammar, load_tokenizer
 from constrain.compiler.coverage.captures import captures_of
 from constrain.compiler.diagnostics import CheckError, DialectError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.frontend import Automaton
-from constrain.compiler.pipeline import build_automaton, build_engine
+from constrain.compiler.pipeline import build_engine
 
 pytestmark = pytest.mark.quick
 

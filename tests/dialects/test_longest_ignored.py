@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from lark import Lark
 from lark.exceptions import LarkError
+from support.automata import build_automaton
 from support.maximal_munch import tokenizer_over
 
 from constrain.compiler import Compiler
@@ -21,7 +22,7 @@ from constrain.compiler.lnf import longest_ignored, normalize
 from constrain.compiler.lnf.automaton import to_nfa
 from constrain.compiler.lnf.longest_ignored import weave_longest
 from constrain.compiler.lnf.resolve_exclusions import resolve_exclusions
-from constrain.compiler.pipeline import build_automaton, build_engine
+from constrain.compiler.pipeline import build_engine
 from constrain.compiler.writers import WRITERS
 
 # Terminals that begin as ignored text does, or as it goes on, and others; none has an alternative

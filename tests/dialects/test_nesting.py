@@ -6,11 +6,11 @@
 import tracemalloc
 
 import pytest
+from support.automata import build_automaton
 
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
-from constrain.compiler.pipeline import build_automaton
 
 BRACKETS = [
     ("kbnf", 's ::= {}"a"{};', "(", ")"),

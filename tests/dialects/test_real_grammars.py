@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 from support import LARK_STARTS, ROOT
+from support.automata import build_automaton
 
 from constrain.compiler.diagnostics import GrammarError, NotRegularError
 from constrain.compiler.dialects import read_grammar
-from constrain.compiler.pipeline import build_automaton
 
 RATCHET = ROOT / "tests" / "ratchets" / "grammars.txt"
 ROWS = "gbnf/test_grammar_integration_rows.jsonl"

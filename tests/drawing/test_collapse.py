@@ -4,6 +4,7 @@ import random
 
 import pytest
 from support import EXAMPLES
+from support.automata import build_automaton
 from support.drawing import DATE, language_of, shown_edges
 
 from constrain.artifacts.network.tables import NetworkTables
@@ -18,7 +19,7 @@ from constrain.compiler.drawing.network import network_graph
 from constrain.compiler.drawing.nfa import nfa_graph
 from constrain.compiler.frontend import Parser
 from constrain.compiler.options import CompileOptions
-from constrain.compiler.pipeline import build_automaton, build_engine
+from constrain.compiler.pipeline import build_engine
 
 pytestmark = pytest.mark.quick
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support import compiled, python
+from support.automata import build_automaton
 from support.drawing import DATE, shown_edges
 
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
@@ -14,7 +15,6 @@ from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.drawing import DrawingError, draw_dfa, draw_nfa, draw_tokenizer, draw_tokens
 from constrain.compiler.drawing.picture import Size, followable, left_out_sentence
 from constrain.compiler.frontend import Automaton
-from constrain.compiler.pipeline import build_automaton
 
 
 def dfa_of(pattern: str) -> Dfa:
@@ -131,9 +131,9 @@ def test_the_same_input_gives_the_same_dot() -> None:
     script = (
         "import sys\n"
         "from constrain.compiler.drawing import *\n"
-        "from constrain.compiler.pipeline import build_artifact, build_automaton\n"
+        "from constrain.compiler.pipeline import build_artifact, build_engine\n"
         "from constrain.compiler import load_tokenizer\n"
-        "automaton = build_automaton(sys.argv[1], dialect='kbnf')\n"
+        "automaton = build_engine(sys.argv[1], dialect='kbnf', engine='dfa')\n"
         "artifact = build_artifact(automaton, load_tokenizer()).artifact\n"
         "drawings = [draw_nfa(automaton.nfa, title='t'),\n"
         "            draw_dfa(automaton.dfa.tables(), title='t', size=Size(7)),\n"

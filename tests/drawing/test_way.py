@@ -6,6 +6,7 @@ from itertools import zip_longest
 
 import pytest
 from support import EXAMPLES
+from support.automata import build_automaton
 from support.cli import DATE, Cli
 from support.drawing import DATE as DATE_TEXT
 
@@ -21,7 +22,7 @@ from constrain.compiler.drawing.picture import GREY, WAY, Size
 from constrain.compiler.drawing.way import way_of
 from constrain.compiler.frontend import Parser
 from constrain.compiler.options import CompileOptions
-from constrain.compiler.pipeline import build_automaton, build_engine
+from constrain.compiler.pipeline import build_engine
 
 TEXTS = (
     b"",

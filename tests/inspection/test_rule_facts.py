@@ -6,6 +6,7 @@ from itertools import islice
 
 import pytest
 from support import EXAMPLES
+from support.automata import build_automaton
 
 from constrain.compiler.automata.dump import class_text, ranges
 from constrain.compiler.automata.members import Members, shortest
@@ -14,7 +15,6 @@ from constrain.compiler.explain.explainer import explainer_of_grammar
 from constrain.compiler.inspection.rule_facts import edges_of, facts_of
 from constrain.compiler.limits import Limits
 from constrain.compiler.options import CompileOptions
-from constrain.compiler.pipeline import build_automaton
 
 REGULAR = [
     ("kbnf", (EXAMPLES / "date.ebnf").read_text(encoding="utf-8")),

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from support.automata import build_automaton
 from support.cli import Cli, content
 
 from constrain.artifacts.network.tables import NetworkTables
@@ -16,7 +17,7 @@ from constrain.compiler import thresholds
 from constrain.compiler.automata.members import Members
 from constrain.compiler.network.counted_items import CountedItems
 from constrain.compiler.network.members import NetworkMembers
-from constrain.compiler.pipeline import build_automaton, build_engine
+from constrain.compiler.pipeline import build_engine
 
 # Grammars of which each member has one reading.
 GRAMMARS = [

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from support import tokenizer_of
+from support.automata import build_automaton
 from support.cli import Cli, content
 
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
@@ -21,7 +22,7 @@ from constrain.compiler.explain.machines import NetworkMachine
 from constrain.compiler.explain.network import explain_network
 from constrain.compiler.explain.report import Status
 from constrain.compiler.frontend import Parser
-from constrain.compiler.pipeline import build_automaton, build_engine
+from constrain.compiler.pipeline import build_engine
 
 STRINGS = 'root ::= "\\"" item{2,1000000} "\\""\nitem ::= [a-z] | "\\\\" [nt]\n'
 NESTED = 'root ::= list ";"\nlist ::= "[" ( list | [0-9] ){3,1000000} "]"\n'

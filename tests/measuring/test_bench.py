@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support import EXAMPLES, ROOT
+from support.automata import build_automaton
 from support.cli import DATE, Cli, content
 
 from constrain.compiler import CompileOptions, Limits
@@ -29,7 +30,6 @@ from constrain.compiler.measuring.figures import (
 )
 from constrain.compiler.measuring.given import LLGUIDANCE, XGRAMMAR, given_to, peer_of
 from constrain.compiler.measuring.run import ChildError, run_child
-from constrain.compiler.pipeline import build_automaton
 
 # Masks of an artifact, after the names of xgrammar.
 EXACT = """

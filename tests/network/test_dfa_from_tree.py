@@ -5,6 +5,7 @@
 import random
 
 import pytest
+from support.automata import build_automaton
 from support.grammars import random_grammars, tree_of
 
 from constrain.artifacts import Artifact
@@ -19,7 +20,6 @@ from constrain.compiler.network.from_tree import dfa_from_tree, numbered
 from constrain.compiler.network.nesting import check_nesting
 from constrain.compiler.network.tree_layout import Layout
 from constrain.compiler.network.tree_rules import Rules
-from constrain.compiler.pipeline import build_automaton
 
 LIMITS = Limits()
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support import encoded
+from support.automata import build_automaton
 from support.corpus.encodings import check_masks, following, members_of
 from support.corpus.tokenizer_case import Case
 from support.normalizer import WIDE, compiled, text_of
@@ -26,7 +27,6 @@ from constrain.compiler.normalizer.normalized_members import (
     normal_form_automaton,
     normal_form_bytes,
 )
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.tokenizers.definition import Form, Lowercase, Normalize
 
 # Starters that compose, marks of several classes, Hangul, what is never stable, what is inert.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.automata import build_automaton
 from support.normalizer import FORMS, random_normalizing
 
 from constrain.artifacts.dfa.byte_dfa import TokenRuns
@@ -22,7 +23,6 @@ from constrain.compiler.normalizer import normalized_members as stable_text
 from constrain.compiler.normalizer.character_properties import character_properties
 from constrain.compiler.normalizer.inert_tokens import is_inert, is_plain, not_plain
 from constrain.compiler.normalizer.normalized_members import _Partitions, normal_form_automaton
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.tokenizers.definition import Form, Normalize
 
 _PRINTS = """

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import tokenizers
 from support import tokenizer_json, written
+from support.automata import build_automaton
 from support.corpus.encodings import check_masks, following
 from support.matcher import accepted_behind_prompts
 
@@ -16,7 +17,6 @@ from constrain.artifacts.read import load_bytes
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.diagnostics import TokenizerError
-from constrain.compiler.pipeline import build_automaton
 
 LETTERS, END = "ab '", 99
 

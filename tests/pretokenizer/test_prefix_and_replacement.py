@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import tokenizers
 from support import sampled
+from support.automata import build_automaton
 from support.corpus.encodings import check_masks, following
 from support.library_steps import bpe
 from support.matcher import accepted_behind_prompts
@@ -26,7 +27,7 @@ from constrain.artifacts.read import load_bytes
 from constrain.compiler import Tokenizer, load_tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.diagnostics import CheckError, TokenizerError
-from constrain.compiler.pipeline import build_artifact, build_automaton, build_engine
+from constrain.compiler.pipeline import build_artifact, build_engine
 from constrain.compiler.tokenizers import byte_alphabet
 
 END = "<eos>"

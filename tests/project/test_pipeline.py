@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from support import EXAMPLES, ROOT
+from support.automata import build_automaton
 
 from constrain.compiler import CompileOptions, Tokenizer, compile_grammar, thresholds
 from constrain.compiler.choose import (
@@ -22,7 +23,7 @@ from constrain.compiler.choose import (
 )
 from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.frontend import Automaton, MaximalMunchGrammar, Parser, read_checked
-from constrain.compiler.pipeline import build_artifact, build_automaton, build_engine
+from constrain.compiler.pipeline import build_artifact, build_engine
 
 NESTED = 'l ::= "[" [l {"," l}] "]";'
 

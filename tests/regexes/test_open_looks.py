@@ -4,11 +4,11 @@ import random
 
 import lark
 import pytest
+from support.automata import build_automaton
 
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.frontend import read_checked
 from constrain.compiler.options import CompileOptions
-from constrain.compiler.pipeline import build_automaton
 
 # A grammar, and the characters of random texts.
 READ = [

@@ -5,6 +5,7 @@ import re
 import warnings
 
 import pytest
+from support.automata import build_automaton
 
 from constrain.artifacts.errors import ConstrainError
 from constrain.compiler.automata.assertions import resolved
@@ -13,7 +14,6 @@ from constrain.compiler.diagnostics import Diagnostic
 from constrain.compiler.dialects.builder import Unescaped
 from constrain.compiler.dialects.regex import parse_pattern
 from constrain.compiler.limits import Limits
-from constrain.compiler.pipeline import build_automaton
 
 PIECES = ["-", "--", "&&", "[", "[[", "&", "~~", "a", "z", "^", "[:alpha:", r"\d", r"\]", "|", "+"]
 TEXTS = ["-", "&", "[", "~", "a", "b", "z", "]", "^", ":", "1", "|", "+", "x", "-]", "[]"]

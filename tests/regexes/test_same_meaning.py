@@ -4,9 +4,9 @@ import random
 import re
 from collections.abc import Callable
 
+from support.automata import build_automaton
 from support.regexes import automaton_of
 
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.schema import patterns
 from constrain.compiler.tokenizers.patterns import compile_pattern
 

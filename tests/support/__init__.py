@@ -17,8 +17,8 @@ from constrain.artifacts.container import sections as layout
 from constrain.compiler import Tokenizer, compile_grammar, load_tokenizer
 from constrain.compiler.dialects import dialect_of
 from constrain.compiler.frontend import Automaton
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.tokenizers import byte_alphabet
+from support.automata import build_automaton
 
 from . import forked
 

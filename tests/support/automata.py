@@ -1,12 +1,18 @@
-"""Small automata for tests of what tokens do to states: languages of few states, random tables."""
+"""Automata of regular grammars, and small ones for tests of what tokens do to states: languages of
+few states, random tables."""
 
 import random
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.container.manifest import EXACT
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.cartesian.product import Product
+from constrain.compiler.choose import AS_ASKED, EngineChoice
+from constrain.compiler.frontend import Automaton, compile_regular, read_checked
+from constrain.compiler.options import DFA, CompileOptions, with_changes
 
 REGEXES = {
     "counted words": "[a-c ]{1,12}",
@@ -18,6 +24,15 @@ REGEXES = {
 
 # Those whose every token is soon run from every state.
 SMALL_REGEXES = [name for name in REGEXES if name != "quoted"]
+
+
+def build_automaton(
+    text: str, options: CompileOptions | None = None, *, name: str = "<grammar>", **changes: Any
+) -> Automaton:
+    """The automaton of a regular grammar, which is read exactly."""
+    wanted = with_changes(options, changes)
+    grammar = read_checked(text, wanted, name)
+    return compile_regular(grammar, EngineChoice(EXACT, DFA, AS_ASKED), wanted.limits)
 
 
 def lifted_via_running(product: Product, tables: TokenizerTables) -> dict[tuple[int, int], int]:

@@ -8,8 +8,9 @@ from constrain.compiler import Tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.diagnostics import Source, Span
 from constrain.compiler.grammar.tree import Grammar, Rule, Token, distinct_tokens
-from constrain.compiler.pipeline import build_artifact, build_automaton
+from constrain.compiler.pipeline import build_artifact
 from constrain.compiler.tokenizers.definition import AddedToken
+from support.automata import build_automaton
 
 KINDS = ("canonical", "any")
 

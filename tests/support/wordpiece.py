@@ -7,9 +7,10 @@ from pathlib import Path
 
 from constrain.artifacts import Artifact
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler.pipeline import build_artifact, build_automaton
+from constrain.compiler.pipeline import build_artifact
 from constrain.compiler.wordpiece import WordPieceTokenizer, load_wordpiece
 from constrain.compiler.wordpiece.normalizer import BertNormalizer
+from support.automata import build_automaton
 
 
 def tokenizer_of(

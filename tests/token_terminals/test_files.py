@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support import encoded
+from support.automata import build_automaton
 from support.tokens import EOS, KINDS, NAMED, TOKENIZER, allowed, built, grammar_of, small_tokenizer
 
 from constrain.artifacts.errors import ArtifactError, TokenRefusedError
@@ -27,7 +28,7 @@ from constrain.compiler.grammar.tree import Token
 from constrain.compiler.limits import Limits
 from constrain.compiler.merge.direct_merge import canonical_dfa
 from constrain.compiler.merge.token_edges import with_token_edges
-from constrain.compiler.pipeline import build_artifact, build_automaton
+from constrain.compiler.pipeline import build_artifact
 from constrain.compiler.token_ids import token_ids
 
 pytestmark = pytest.mark.quick

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from support.automata import build_automaton
 from support.tokens import (
     EOS,
     IDS,
@@ -21,7 +22,6 @@ from constrain.compiler.diagnostics import CheckError, Source, Span
 from constrain.compiler.grammar.tree import Grammar, Rule, Token, distinct_tokens, walk
 from constrain.compiler.lints import lint
 from constrain.compiler.lnf.resolve_exclusions import resolve_exclusions
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.token_ids import token_ids
 from constrain.compiler.writers import WRITERS
 from constrain.compiler.writers.printer import WriterError

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 from support import sampled, written
+from support.automata import build_automaton
 from support.corpus.own_encodings import found_by_name
 from support.wordpiece import accepted
 from tokenizers import Tokenizer
 
 from constrain.compiler.diagnostics import CheckError, TokenizerError
-from constrain.compiler.pipeline import build_artifact, build_automaton
+from constrain.compiler.pipeline import build_artifact
 from constrain.compiler.wordpiece import WordPieceTokenizer, load_wordpiece
 
 Count = Callable[[str, object], None]

@@ -9,12 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from support.automata import build_automaton
 from support.wordpiece import accepted, compiled, member, real, tokenizations, tokenizer_of
 
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler.diagnostics import CheckError, TokenizerError
-from constrain.compiler.pipeline import build_artifact, build_automaton
+from constrain.compiler.pipeline import build_artifact
 
 # The vocabulary of the example that README.md of compiler/wordpiece carries through.
 EXAMPLE = ["a", "abc", "##b", "##c"]

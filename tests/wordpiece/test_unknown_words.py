@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 from support import constrain
+from support.automata import build_automaton
 from support.wordpiece import accepted, member, real, tokenizer_of
 
 from constrain.artifacts import Artifact, load
 from constrain.artifacts.prefix import boundaries
-from constrain.compiler.pipeline import build_artifact, build_automaton
+from constrain.compiler.pipeline import build_artifact
 from constrain.compiler.wordpiece import WordPieceTokenizer
 
 # Unknown by a character (an emoji, a letter that V lacks, punctuation), by no match, by length.

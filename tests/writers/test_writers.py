@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support import ROOT
+from support.automata import build_automaton
 
 from constrain.artifacts.errors import ConstrainError
 from constrain.cli.app import run
@@ -33,7 +34,6 @@ from constrain.compiler.grammar.tree import (
     children,
     walk,
 )
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.writers import WRITERS
 from constrain.compiler.writers.printer import WriterError
 

@@ -6,6 +6,7 @@
 from pathlib import Path
 
 import pytest
+from support.automata import build_automaton
 
 from constrain.artifacts import load
 from constrain.cli.app import run
@@ -15,7 +16,6 @@ from constrain.compiler.diagnostics import CheckError, DialectError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.dialects.ebnf.definitions import read_definitions
 from constrain.compiler.options import CompileOptions, options_of
-from constrain.compiler.pipeline import build_automaton
 from constrain.compiler.serving.artifact_key import artifact_key
 from constrain.compiler.serving.jobs import options_of_json, options_to_json
 

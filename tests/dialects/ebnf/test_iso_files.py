@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 from support import ROOT, assert_in_order, reasons
+from support.automata import build_automaton
 
 from constrain.compiler.diagnostics import GrammarError, LimitError
 from constrain.compiler.dialects import dialect_of, read_grammar
 from constrain.compiler.grammar.tree import Difference, Literal, Repetition, walk
 from constrain.compiler.limits import Limits
-from constrain.compiler.pipeline import build_automaton
 
 RATCHET = ROOT / "tests" / "ratchets" / "iso14977.txt"
 

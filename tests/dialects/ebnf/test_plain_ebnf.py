@@ -10,12 +10,12 @@ import random
 from pathlib import Path
 
 import pytest
+from support.automata import build_automaton
 
 from constrain.cli.app import run
 from constrain.compiler.automata.compare import are_equal
 from constrain.compiler.diagnostics import DialectError
 from constrain.compiler.dialects import dialect_of, read_grammar
-from constrain.compiler.pipeline import build_automaton
 
 # No dialect but this one has it: lines that end rules, and braces that repeat.
 PLAIN = 'sum = digit { "+" digit }\ndigit = "0".."9"\n'

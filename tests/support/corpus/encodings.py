@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from constrain.artifacts.matcher import Matcher
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler.pipeline import build_automaton
+from support.automata import build_automaton
 
 
 def members_of(regex: str, longest: int = 24) -> list[str]:

@@ -18,8 +18,8 @@ from constrain.compiler.automata.dfa import DEAD
 from constrain.compiler.diagnostics import NotRegularError
 from constrain.compiler.dialects import dialect_of
 from constrain.compiler.frontend import Automaton
-from constrain.compiler.pipeline import build_automaton
 from support import ROOT
+from support.automata import build_automaton
 
 CASES = ROOT / "tests" / "cases"
 FOLDERS = sorted(path for path in CASES.iterdir() if path.is_dir())

@@ -19,8 +19,9 @@ from constrain.compiler import (
 )
 from constrain.compiler.cartesian import lift
 from constrain.compiler.lazy_dfa import conjunctions
-from constrain.compiler.pipeline import build_artifact, build_automaton
+from constrain.compiler.pipeline import build_artifact
 from support import tokenizer_json, written
+from support.automata import build_automaton
 from support.wordpiece import tokenizer_of as words_of
 
 LETTERS, MERGES = "abc(), <>10-eé\u0301", ["a b", "b c", "a ,", ") )", "ab ,", "Ã ©", "b b", "1 0"]
