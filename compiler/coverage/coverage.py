@@ -17,7 +17,7 @@ from .matchers import Matchers
 from .patterns import DfaMatcher, NfaMatcher
 
 if TYPE_CHECKING:
-    from .lexed import LexedText, Lexer
+    from .lexed import LexedText, Lexemes
     from .shortest import Pieces, Shortest
 
 # Lexemes whose items are remembered.
@@ -60,13 +60,12 @@ class Coverage:
             self._use = tree.Reference(grammar.start, place)
             self.matchers = Matchers(lambda: self.graph, self._limits)
             self.numbering = Items(grammar, self.matchers, self.matchers.tree_of, self._limits)
-            self._lexer: Lexer | None = None
+            self._lexemes: Lexemes | None = None
             if over_lexemes:
-                from .lexed import LexerRows, lexer_of
+                from .lexed import lexemes_of
 
-                self._lexer = lexer_of(grammar, self._use, self._limits)
-                self._rows = LexerRows(self._lexer)
-            lexed = None if self._lexer is None else self._lexer.lexed
+                self._lexemes = lexemes_of(grammar, self._use, self._limits)
+            lexed = None if self._lexemes is None else self._lexemes.lexed
             self.graph = Graph(
                 grammar,
                 self._use,
@@ -104,7 +103,7 @@ class Coverage:
         """The items that the derivations of a text use; None if it has none."""
         with blaming([self.grammar.start]):
             procedure = self.graph.start(start)
-            if self._lexer is not None:
+            if self._lexemes is not None:
                 return self._covered_over_lexemes(text, procedure)
             return self._derived(procedure, text)
 
@@ -112,7 +111,7 @@ class Coverage:
         """What the derivations of a text use, by its lexemes where it has some; None if it has
         no derivation."""
         procedure = self.graph.start()
-        if self._lexer is not None:
+        if self._lexemes is not None:
             return self._used_over_lexemes(text, procedure)
         used = self._used(procedure, text)
         return None if used is None else (used, None)
@@ -168,8 +167,8 @@ class Coverage:
     def _used_over_lexemes(self, text: bytes, start: int) -> "tuple[Used, LexedText] | None":
         from .lexed import read_lexed
 
-        assert self._lexer is not None
-        lexed = read_lexed(self.graph, start, self._lexer, self._rows, text, self._limits)
+        assert self._lexemes is not None
+        lexed = read_lexed(self.graph, start, self._lexemes, text, self._limits)
         if lexed.place is None or not lexed.chart.has_ended(lexed.place):
             return None
         return lexed.chart.used(lexed.place), lexed
@@ -241,7 +240,7 @@ class Coverage:
         """A text as it is, and with ignored text between its lexemes."""
         yield b"".join(pieces)
         assert self._shortest is not None
-        separating = self._shortest.separating() if self._lexer is not None else None
+        separating = self._shortest.separating() if self._lexemes is not None else None
         if separating is not None:
             lexemes = [piece for piece in pieces if piece]
             words = [

@@ -9,10 +9,13 @@ column has what this one has, too.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..automata.dfa import DEAD
+from constrain.artifacts.dfa.stacked_dfas import DEAD
+from constrain.artifacts.maximal_munch.lexer import NO_ACCEPT, Lexer
+
 from ..grammar import tree
 from ..limits import Limits
-from ..maximal_munch.lexemes import Lexeme, lexeme_grammar
+from ..maximal_munch.lexemes import lexeme_grammar
+from ..maximal_munch.lexer_tables import lexer_tables
 from .chart import Chart
 from .graph import Graph
 
@@ -21,16 +24,11 @@ Lexed = Mapping[int, tuple[int | None, bool]]
 
 
 @dataclass(frozen=True, eq=False)
-class Lexer:
-    """``lexemes``, and ``lexed``: those of the leaves of the rules, by ``id``."""
+class Lexemes:
+    """``lexer``: what reads them, and ``lexed``: those of the leaves of the rules, by ``id``."""
 
-    lexemes: Sequence[Lexeme]
+    lexer: Lexer
     lexed: Lexed
-
-    @property
-    def ignored(self) -> list[int]:
-        """The lexemes that may stand anywhere."""
-        return [i for i, lexeme in enumerate(self.lexemes) if lexeme.ignored]
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +42,7 @@ class LexedText:
     place: int | None = None
 
 
-def lexer_of(grammar: tree.Grammar, use: tree.Reference, limits: Limits) -> Lexer:
+def lexemes_of(grammar: tree.Grammar, use: tree.Reference, limits: Limits) -> Lexemes:
     """The lexemes of a grammar whose exceptions are resolved, and whose whole is ``use``."""
     found = lexeme_grammar(grammar, limits)
     numbers = {
@@ -60,7 +58,7 @@ def lexer_of(grammar: tree.Grammar, use: tree.Reference, limits: Limits) -> Lexe
                 lexed.update(_pairs(old.body, new.body, numbers))
     if use.name in grammar.terminals:
         lexed.update(_pairs(use, numbered[use.name][-1].body, numbers))
-    return Lexer(found.lexemes, lexed)
+    return Lexemes(lexer_tables(found.lexemes, limits).lexer(), lexed)
 
 
 def _by_name(rules: Sequence[tree.Rule]) -> dict[str, list[tree.Rule]]:
@@ -90,59 +88,25 @@ def _pairs(
             yield id(before), (None, False)
 
 
-class LexerRows:
-    """The DFAs of the lexemes as lists."""
-
-    def __init__(self, lexer: Lexer) -> None:
-        self._lexemes = lexer.lexemes
-        dfas = [each.refusing for each in lexer.lexemes]
-        self._rows = [dfa.table[:, dfa.classes].tolist() for dfa in dfas]
-        self._starts = [dfa.start for dfa in dfas]
-        self._accepting = [dfa.accepting.tolist() for dfa in dfas]
-        # By lexeme the state, if there is one, before which it may not end.
-        open_ = [each.followed is not None for each in lexer.lexemes]
-        self._refusing = [dfa.states - 1 if o else -1 for dfa, o in zip(dfas, open_, strict=True)]
-        self._shortest = {i for i, each in enumerate(lexer.lexemes) if each.shortest}
-
-    def read(self, allowed: Sequence[int], text: bytes, begin: int) -> tuple[int, list[int]]:
-        """Where the next lexeme ends, and which it is; none where the text is refused."""
-        rows = self._rows
-        live = [(i, self._starts[i]) for i in allowed]
-        place, refused = begin, list[int]()
-        while place < len(text):
-            octet = text[place]
-            steps = [(i, step) for i, s in live if (step := rows[i][s][octet]) != DEAD]
-            refused = [i for i, step in steps if step == self._refusing[i]]
-            further = [each for each in steps if each[0] not in refused]
-            if not further:
-                break
-            live, place = further, place + 1
-            if any(i in self._shortest and self._accepting[i][state] for i, state in live):
-                break
-        if place == begin:
-            return begin, []
-        complete = [i for i, state in live if self._accepting[i][state]]
-        highest = max((self._lexemes[i].precedence for i in complete), default=None)
-        ended = [i for i in complete if self._lexemes[i].precedence == highest]
-        return place, [] if any(i in refused for i in ended) else ended
-
-
 def read_lexed(
-    graph: Graph, procedure: int, lexer: Lexer, rows: LexerRows, text: bytes, limits: Limits
+    graph: Graph, procedure: int, lexemes: Lexemes, text: bytes, limits: Limits
 ) -> LexedText:
     """The chart of a text, up to where it is refused."""
     chart = Chart(graph, procedure, len(text), limits)
     chart.begin(0)
-    found = LexedText(chart)
+    found, lexer = LexedText(chart), lexemes.lexer
     column, number, place = chart.close(0), 0, 0
-    ignored = set(lexer.ignored)
+    ignored = lexer.ignored
     while place < len(text):
-        of_leaf = {leaf: lexer.lexed[id(graph.leaves[leaf])][0] for leaf, *_ in column.wanted}
-        wanted = {lexeme for lexeme in of_leaf.values() if lexeme is not None}
-        end, ended = rows.read(sorted(wanted | ignored), text, place)
-        if not ended:
+        of_leaf = {leaf: lexemes.lexed[id(graph.leaves[leaf])][0] for leaf, *_ in column.wanted}
+        wanted = frozenset(lexeme for lexeme in of_leaf.values() if lexeme is not None)
+        state, end = lexer.start(wanted), place
+        while end < len(text) and (step := lexer.rows[state][text[end]]) != DEAD:
+            state, end = step, end + 1
+        accept = lexer.accept_of[state]
+        if end == place or accept == NO_ACCEPT:
             return found
-        taken = set(ended)
+        taken = lexer.accept_sets[accept]
         if taken & ignored and not taken & wanted:
             found.ignored.append((place, end))
             place = end
