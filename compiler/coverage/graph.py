@@ -13,7 +13,7 @@ may be missing: ``(a?)*`` derives ε in one way.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 from ..automata.regex_ir import has_lazy
@@ -53,52 +53,8 @@ class State:
         self.entered: list[tuple[int, int, Marks | int, bool]] = []
 
 
-@dataclass(frozen=True, slots=True)
-class _Within:
-    """An expression is to be read, then ``target`` follows."""
-
-    expr: tree.Expr
-    target: int
-    context: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Bodies:
-    """The definitions of a rule."""
-
-    name: str
-    target: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Counting:
-    """``count`` iterations of a repetition are over."""
-
-    expr: tree.Repetition
-    count: int
-    target: int
-    context: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Permuting:
-    """Each part of a permutation was there so many times, two for more."""
-
-    expr: tree.Permutation
-    counts: tuple[int, ...]
-    has_part: bool
-    target: int
-    context: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Ignoring:
-    """Any number of ignored texts."""
-
-    target: int
-
-
-_Todo: TypeAlias = _Within | _Bodies | _Counting | _Permuting | _Ignoring
+# Gives a state, by its number, all that leaves it.
+_Expand: TypeAlias = Callable[[int], None]
 
 
 class Graph:
@@ -126,10 +82,12 @@ class Graph:
         self._plain = grammar.terminals | grammar.embedded_rules
         self._single = grammar.terminals | {each.name for each in grammar.embedded}
         self._states: list[State] = []
-        self._todo: dict[int, _Todo] = {}
+        self._todo: dict[int, _Expand] = {}
+        # What is read first in states of no context.
+        self._read_first: dict[int, tree.Expr] = {}
         self._ends: dict[int, int] = {}
         self._uses: dict[str, tree.Reference] = {}
-        self._numbers: dict[_Todo | tuple[object, ...], int] = {}
+        self._numbers: dict[tuple[object, ...], int] = {}
         # Of each procedure the states in which it begins and ends.
         self.entries: list[int] = []
         self.exits: list[int] = []
@@ -149,10 +107,10 @@ class Graph:
 
     def state(self, number: int) -> State:
         """A state with all that leaves it."""
-        todo = self._todo.pop(number, None)
+        expand = self._todo.pop(number, None)
         found = self._states[number]
-        if todo is not None:
-            self._expand(number, found, todo)
+        if expand is not None:
+            expand(number)
             if len(found.jumps) > _FEW_JUMPS:
                 found.by_first = self._by_first(found.jumps)
         return found
@@ -161,14 +119,10 @@ class Graph:
         """Targets by the byte that is read there first; by -1 those where it may be any."""
         found: dict[int, list[int]] = {}
         for target in targets:
-            todo = self._todo.get(target)
-            first = -1
-            if isinstance(todo, _Within) and todo.context == PLAIN:
-                expr = todo.expr
-                while isinstance(expr, tree.Sequence):
-                    expr = expr.items[0]
-                if isinstance(expr, tree.Literal) and expr.data:
-                    first = expr.data[0]
+            expr = self._read_first.get(target) if target in self._todo else None
+            while isinstance(expr, tree.Sequence):
+                expr = expr.items[0]
+            first = expr.data[0] if isinstance(expr, tree.Literal) and expr.data else -1
             found.setdefault(first, []).append(target)
         return found
 
@@ -194,23 +148,36 @@ class Graph:
                 return way
             way.append(state.jumps[0])
 
-    def _new(self, todo: _Todo | None = None) -> int:
+    def _new(self, expand: _Expand | None = None) -> int:
         self._states.append(State())
         number = len(self._states) - 1
-        if todo is not None:
-            self._todo[number] = todo
+        if expand is not None:
+            self._todo[number] = expand
         return number
 
-    def _once(self, todo: _Counting | _Permuting) -> int:
-        key = (
-            type(todo),
-            id(todo.expr),
-            todo.target,
-            (todo.count if isinstance(todo, _Counting) else (todo.counts, todo.has_part)),
-        )
+    def _within(self, expr: tree.Expr, target: int, context: int) -> int:
+        """The state in which an expression is to be read, then ``target`` follows."""
+        number = self._new(partial(self._expand_expression, expr, target, context))
+        if context == PLAIN:
+            self._read_first[number] = expr
+        return number
+
+    def _once(self, key: tuple[object, ...], expand: _Expand) -> int:
         if key not in self._numbers:
-            self._numbers[key] = self._new(todo)
+            self._numbers[key] = self._new(expand)
         return self._numbers[key]
+
+    def _counted(self, expr: tree.Repetition, count: int, target: int, context: int) -> int:
+        """The state in which so many iterations of a repetition are over."""
+        expand = partial(self._expand_count, expr, count, target, context)
+        return self._once((id(expr), target, count), expand)
+
+    def _permuted(
+        self, expr: tree.Permutation, counts: tuple[int, ...], target: int, context: int
+    ) -> int:
+        """The state in which each part of a permutation was there so many times, two for more."""
+        expand = partial(self._expand_permutation, expr, counts, target, context)
+        return self._once((id(expr), target, counts), expand)
 
     def _jump(self, source: int, target: int, marks: Marks = ()) -> None:
         self._states[source].jumps.append(target)
@@ -230,19 +197,22 @@ class Graph:
 
     # --- procedures
 
-    def _procedure(self, key: tuple[object, ...], todo: Callable[[int], _Todo]) -> int:
+    def _procedure(self, key: tuple[object, ...], entry: Callable[[int], int]) -> int:
+        """The procedure of a key; ``entry``: makes its first state, of its last one."""
         if key not in self._procedures:
             number = self._procedures[key] = len(self.entries)
             end = self._new()
             self._states[end].ends = number
             self.exits.append(end)
             self.entries.append(-1)  # Other procedures may be made on the way.
-            self.entries[number] = self._new(todo(end))
+            self.entries[number] = entry(end)
         return self._procedures[key]
 
     def rule(self, name: str) -> int:
         """The procedure of a rule."""
-        return self._procedure(("rule", name), lambda end: _Bodies(name, end))
+        return self._procedure(
+            ("rule", name), lambda end: self._new(partial(self._expand_bodies, name, end))
+        )
 
     def expression(self, expr: tree.Expr, context: int = PLAIN) -> int:
         """The procedure of an expression."""
@@ -251,7 +221,7 @@ class Graph:
         if isinstance(expr, tree.Repetition):
             return self._repetition(expr, context)
         key = id(expr), context
-        return self._procedure(key, lambda end: _Within(expr, end, context))
+        return self._procedure(key, lambda end: self._within(expr, end, context))
 
     def start(self, name: str | None = None) -> int:
         """The procedure of the whole: the start rule, by default the grammar's, and where texts are
@@ -261,22 +231,24 @@ class Graph:
             use = self._uses.setdefault(name, tree.Reference(name, use.span))
         context = LEXED if self.lexed is not None else GAPPED if self.grammar.ignored else PLAIN
 
-        def begin(end: int) -> _Todo:
+        def begin(end: int) -> int:
             last = end
             if context == GAPPED:
                 last = self._new()
                 self._call(last, self.ignored(), end)
-            return _Within(use, last, context)
+            return self._within(use, last, context)
 
         return self._procedure(("whole", use.name), begin)
 
     def ignored(self) -> int:
         """The procedure of ignored text."""
-        return self._procedure(("ignored",), _Ignoring)
+        return self._procedure(
+            ("ignored",), lambda end: self._new(partial(self._expand_ignored, end))
+        )
 
     def _repetition(self, expr: tree.Repetition, context: int) -> int:
         key = "repetition", id(expr), context
-        return self._procedure(key, lambda end: _Counting(expr, 0, end, context))
+        return self._procedure(key, lambda end: self._counted(expr, 0, end, context))
 
     def _context_of(self, rule: str) -> int:
         if self.lexed is not None:
@@ -293,50 +265,42 @@ class Graph:
 
     # --- expressions
 
-    def _expand(self, number: int, state: State, todo: _Todo) -> None:
-        match todo:
-            case _Within():
-                self._expand_expression(number, todo.expr, todo.target, todo.context)
-            case _Bodies():
-                self._expand_bodies(number, todo)
-            case _Counting():
-                self._expand_count(number, todo)
-            case _Permuting():
-                self._expand_permutation(number, todo)
-            case _Ignoring():
-                for body, mark in zip(self.grammar.ignored, self.items.ignored, strict=True):
-                    behind = self._new()
-                    self._read(number, body, behind)
-                    if not self._has_lazy:
-                        self.longest.add(self._leaf_numbers[id(body)])
-                    self._jump(behind, number, (mark,))
-                self._jump(number, todo.target)
+    def _expand_ignored(self, target: int, number: int) -> None:
+        """Any number of ignored texts."""
+        for body, mark in zip(self.grammar.ignored, self.items.ignored, strict=True):
+            behind = self._new()
+            self._read(number, body, behind)
+            if not self._has_lazy:
+                self.longest.add(self._leaf_numbers[id(body)])
+            self._jump(behind, number, (mark,))
+        self._jump(number, target)
 
-    def _expand_bodies(self, number: int, todo: _Bodies) -> None:
-        items, context = self.items, self._context_of(todo.name)
-        used = items.rules.get(todo.name)
-        for k, rule in enumerate(self.bodies[todo.name]):
-            found = (used, items.definitions.get((todo.name, k)))
+    def _expand_bodies(self, name: str, target: int, number: int) -> None:
+        """The definitions of a rule."""
+        items, context = self.items, self._context_of(name)
+        used = items.rules.get(name)
+        for k, rule in enumerate(self.bodies[name]):
+            found = (used, items.definitions.get((name, k)))
             marks = tuple(mark for mark in found if mark is not None)
-            self._jump(number, self._new(_Within(rule.body, todo.target, context)), marks)
+            self._jump(number, self._within(rule.body, target, context), marks)
 
-    def _expand_expression(self, number: int, expr: tree.Expr, target: int, context: int) -> None:
+    def _expand_expression(self, expr: tree.Expr, target: int, context: int, number: int) -> None:
         if id(expr) in self._shared:
             key = id(expr), context
             done = key in self._procedures
-            procedure = self._procedure(key, lambda end: _Within(expr, end, context))
+            procedure = self._procedure(key, lambda end: self._within(expr, end, context))
             if not done or self.exits[procedure] != target:
                 self._call(number, procedure, target)
                 return
         match expr:
             case tree.Sequence():
                 for item in reversed(expr.items):
-                    target = self._new(_Within(item, target, context))
+                    target = self._within(item, target, context)
                 self._jump(number, target)
             case tree.Choice():
                 for k, option in enumerate(expr.options):
                     mark = self.items.options.get((id(expr), k))
-                    inside = self._new(_Within(option, target, context))
+                    inside = self._within(option, target, context)
                     self._jump(number, inside, () if mark is None else (mark,))
             case tree.Repetition():
                 self._call(number, self._repetition(expr, context), target)
@@ -344,7 +308,7 @@ class Graph:
                 permuted = "permutation", id(expr), context
                 none = (0,) * len(expr.parts)
                 procedure = self._procedure(
-                    permuted, lambda end: _Permuting(expr, none, False, end, context)
+                    permuted, lambda end: self._permuted(expr, none, end, context)
                 )
                 self._call(number, procedure, target)
             case _ if not self._is_single(expr, context):
@@ -371,7 +335,7 @@ class Graph:
             if isinstance(expr, tree.Literal) and not expr.data:
                 self._jump(number, target)
             else:
-                inside = self._new(_Within(expr, target, PLAIN))
+                inside = self._within(expr, target, PLAIN)
                 self._call(number, self.ignored(), inside)
             return
         inner = self._tree_of(expr)
@@ -382,17 +346,17 @@ class Graph:
             self._jump(number, target, tuple(self._empty(expr)))
         self._read(number, expr, target)
 
-    def _expand_count(self, number: int, todo: _Counting) -> None:
-        expr, count = todo.expr, todo.count
+    def _expand_count(
+        self, expr: tree.Repetition, count: int, target: int, context: int, number: int
+    ) -> None:
         low, high = expr.min_times, expr.max_times
         if count >= low:
             mark = self.items.counts.get(id(expr), NO_CASES)[min(count, 2)]
-            self._jump(number, todo.target, () if mark < 0 else (mark,))
+            self._jump(number, target, () if mark < 0 else (mark,))
         if high is None or count < high:
             most = max(low, 2) if high is None else high
-            following = self._once(_Counting(expr, min(count + 1, most), todo.target, todo.context))
-            with_text = count >= low
-            item, context = expr.item, todo.context
+            following = self._counted(expr, min(count + 1, most), target, context)
+            item, with_text = expr.item, count >= low
             is_leaf = context == PLAIN and self._is_single(item, PLAIN)
             is_leaf &= id(item) not in self.items.keys and self._tree_of(item) is None
             if is_leaf and with_text:
@@ -400,32 +364,38 @@ class Graph:
                 return
             self._call(number, self.expression(item, context), following, with_text=with_text)
 
-    def _expand_permutation(self, number: int, todo: _Permuting) -> None:
-        expr, counts = todo.expr, todo.counts
+    def _expand_permutation(
+        self,
+        expr: tree.Permutation,
+        counts: tuple[int, ...],
+        target: int,
+        context: int,
+        number: int,
+    ) -> None:
         begun = [n > 0 for n in counts]
         counted = [p.is_required or not p.is_repeated for p in expr.parts]
         most = len(expr.parts) if expr.most is None else expr.most
         done = sum(b and c for b, c in zip(begun, counted, strict=True))
         room = most - done
         missing = sum(p.is_required and not b for p, b in zip(expr.parts, begun, strict=True))
-        separator = expr.separator if todo.has_part else None
+        separator = expr.separator if any(begun) else None
         for i, part in enumerate(expr.parts):
             if not part.is_repeated and (
                 begun[i] or room <= 0 or (missing >= room and not part.is_required)
             ):
                 continue
             grown = (*counts[:i], min(counts[i] + 1, 2), *counts[i + 1 :])
-            target = self._once(_Permuting(expr, grown, True, todo.target, todo.context))
+            following = self._permuted(expr, grown, target, context)
             source = number
             if separator is not None:
                 source = self._new()
-                self._call(number, self.expression(separator, todo.context), source)
-            part_of, with_text = self.expression(part.item, todo.context), not part.is_required
-            self._call(source, part_of, target, with_text=with_text or begun[i])
+                self._call(number, self.expression(separator, context), source)
+            part_of, with_text = self.expression(part.item, context), not part.is_required
+            self._call(source, part_of, following, with_text=with_text or begun[i])
         if not missing and done >= expr.least:
             cases = (self.items.parts.get((id(expr), i), NO_CASES) for i in range(len(counts)))
             marks = [case[n] for case, n in zip(cases, counts, strict=True)]
-            self._jump(number, todo.target, tuple(mark for mark in marks if mark >= 0))
+            self._jump(number, target, tuple(mark for mark in marks if mark >= 0))
 
 
 def _shared(grammar: tree.Grammar) -> set[int]:
