@@ -179,14 +179,6 @@ def texts_at(files: list[str], subject: str) -> "list[Text]":
     return [Text(shown_name(file), read_bytes(file)) for file in files]
 
 
-def canonical_text(artifact: "Artifact", text: str) -> bytes:
-    """What a WordPiece artifact's tokenizer sees of ``text``: words between single spaces."""
-    from constrain.compiler.wordpiece.normalizer import BertNormalizer
-
-    normalizer = BertNormalizer(*map(bool, artifact.arrays["words.normalizer"].tolist()))
-    return normalizer.canonical(text).encode("utf-8")
-
-
 def compilation_of(
     recogniser: "Recogniser", given: Given, options: "CompileOptions"
 ) -> "Compilation":

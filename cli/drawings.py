@@ -9,7 +9,6 @@ from constrain.artifacts.errors import visible
 
 from .compiling import (
     automaton_of,
-    canonical_text,
     compilation_of,
     counted_network,
     grammar_of,
@@ -294,6 +293,7 @@ def _draw_automaton(
         draw_tokens,
         draw_transducer,
     )
+    from constrain.compiler.inspection.encoding import canonical_text
 
     if stage == "nfa" and automaton is not None:
         names = automaton.token_names
@@ -320,6 +320,7 @@ def _tokens_of(artifact: "Artifact", prefix: str | None) -> "tuple[int, ...] | N
     """The tokens of a text, as ``mask --prefix`` has them; as far as whole tokens go."""
     from constrain.artifacts.container.manifest import WORD_DFA
     from constrain.artifacts.prefix import boundaries
+    from constrain.compiler.inspection.encoding import canonical_text
 
     if prefix is None:
         return None

@@ -13,7 +13,7 @@ import typer
 from constrain.artifacts.errors import visible
 
 from .. import options
-from ..compiling import canonical_text, compilation_of, recogniser_of, subject_of, tokenizer_of
+from ..compiling import compilation_of, recogniser_of, subject_of, tokenizer_of
 from ..console import (
     UsageError,
     error,
@@ -332,6 +332,7 @@ def _boundaries(artifact: "Artifact", prefix: bytes) -> "list[Boundary]":
     if artifact.manifest.kind != WORD_DFA:
         return boundaries(artifact, prefix)
     from constrain.artifacts.kinds.wordpiece import WordPieceRuntime
+    from constrain.compiler.inspection.encoding import canonical_text
 
     assert isinstance(artifact.runtime, WordPieceRuntime)
     try:

@@ -43,6 +43,18 @@ def explain_parser(
     """The verdict on ``text``. ``earley``: before any text. ``names``: of token terminals.
     ``machine``: what says which of the texts that Earley's recogniser reads are meant.
     ``follows``: beside it that one reads the text, for the rules and terminals at the place."""
+    return with_items(earley, text, names, machine, follows=follows)[0]
+
+
+def with_items(
+    earley: Earley,
+    text: bytes,
+    names: Sequence[str],
+    machine: TextMachine | None,
+    *,
+    follows: bool,
+) -> tuple[Verdict, list[Item]]:
+    """The same, and the items that wait where the text stops, if they were followed so far."""
     reading = None if machine is None else Reading(machine)
     offset = earley.feed(text) if reading is None else reading.feed(text)
     may_end = earley.is_accepting if reading is None else reading.may_end
@@ -52,12 +64,12 @@ def explain_parser(
     if reading is None or (follows and found.status is not Status.ACCEPTED):
         if reading is not None:
             earley.feed(text[:offset])
-        items = live_items(earley, offset, reading)
+        items = _live_items(earley, offset, reading)
     fresh, begun, inside = _waited_for(earley, items, reading)
     terminals = list(fresh)
     if len(terminals) > _MOST_TERMINALS:
         terminals[_MOST_TERMINALS:] = ["…"]
-    return replace(
+    verdict = replace(
         found,
         expected=_bytes_of(inside),
         tokens=tuple(name for i, name in enumerate(names) if inside >> _FIRST_TERMINAL + i & 1),
@@ -66,6 +78,7 @@ def explain_parser(
         following=_bytes_of(earley.next_symbols() if reading is None else reading.next_bytes),
         begun=tuple((written, _bytes_of(octets)) for written, octets in begun.items()),
     )
+    return verdict, items
 
 
 def _waited_for(
@@ -96,7 +109,7 @@ def _bytes_of(bits: int) -> tuple[tuple[int, int], ...]:
     return ranges(octet for octet in range(_FIRST_TERMINAL) if bits >> octet & 1)
 
 
-def live_items(earley: Earley, offset: int, reading: Reading | None) -> list[Item]:
+def _live_items(earley: Earley, offset: int, reading: Reading | None) -> list[Item]:
     """The items that wait for a terminal after a text which was read, and which ``reading``,
     after that text, goes on with; none where the recogniser has not read so much, as it is of
     other options."""

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from constrain.artifacts.earley.recogniser import Earley
 
-from .earley import explain_parser, live_items, path_of
-from .machines import Reading, TextMachine
+from .earley import path_of, with_items
+from .machines import TextMachine
 from .report import Status, Verdict
 
 # Schemas and expectations that are listed at most.
@@ -34,17 +34,14 @@ def explain_instance(
 ) -> Verdict:
     """The verdict on an instance. ``earley``: of a schema's grammar, before any text; ``machine``
     and ``follows``: as for ``explain_parser``."""
-    verdict = explain_parser(earley, text, machine=machine, follows=follows)
+    verdict, items = with_items(earley, text, (), machine, follows=follows)
     if verdict.status is Status.ACCEPTED:
         return verdict
     spoken, offset = earley.tables, verdict.offset
-    reading = None if machine is None else Reading(machine)
-    if reading is not None:
-        reading.feed(text[:offset])
     schemas: dict[str, None] = {}
     expected: dict[str, None] = {}
     around: dict[str, None] = {}
-    for item in live_items(earley, offset, reading) if follows else ():
+    for item in items:
         terminal = ~int(spoken.symbols[item[0]])
         path = path_of(earley, item)
         named = [_BEHIND.sub("", name) for name in path if _is_schema(name)]

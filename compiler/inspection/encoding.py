@@ -70,7 +70,7 @@ def fewest_via_boundaries(artifact: Artifact, octets: bytes) -> list[int] | None
     """The fewest tokens that spell a text, which takes time by the square of its length."""
     seen = octets
     if artifact.manifest.kind == WORD_DFA:
-        seen = _canonical(artifact, octets.decode("utf-8", "replace"))
+        seen = canonical_text(artifact, octets.decode("utf-8", "replace"))
     found = boundaries(artifact, seen)
     return next((list(b.ids) for b in found if b.length == len(seen) and b.accepting), None)
 
@@ -124,8 +124,8 @@ def _spelled(artifact: Artifact, octets: bytes, ids: list[int], by: str) -> Enco
     return Encoding(tuple(ids), tuple(ends.tolist()), by)
 
 
-def _canonical(artifact: Artifact, text: str) -> bytes:
-    """What a WordPiece tokenizer sees of a text: words between single spaces."""
+def canonical_text(artifact: Artifact, text: str) -> bytes:
+    """What the tokenizer of a WordPiece artifact sees of a text: words between single spaces."""
     from ..wordpiece.normalizer import BertNormalizer
 
     normalizer = BertNormalizer(*map(bool, artifact.arrays["words.normalizer"].tolist()))

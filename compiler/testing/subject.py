@@ -245,11 +245,8 @@ class Subject:
             offset=taken,
             line=1,
             column=taken + 1,
-            rules=(),
-            expected=(),
             tokens=(*shown, *more),
             may_end=may_end,
-            but_for_line_break=False,
         )
 
 
