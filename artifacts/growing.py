@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 from .artifact import Artifact
 from .container.manifest import Manifest
 from .kinds.contents import Contents
+from .kinds.maximal_munch import LexemesRuntime
 from .kinds.met_states import MetStates
 from .kinds.table import Runtime
-from .lazy_dfa.tables import Conjunction
-from .machine.position_states import PositionStates
-from .tokens.memo import CacheBudget
 from .tokens.trie import Trie
 from .tokens.vocabulary import Vocabulary
 
@@ -26,37 +24,20 @@ from .tokens.vocabulary import Vocabulary
 class GrowingArtifact(Artifact):
     """A grammar's masks of any token sequences, by states that are made when they are met.
 
-    ``maker``: what they are made of, begun again by each call. ``complete``: compiles the artifact
+    ``growing``: what makes them and runs matchers. ``complete``: compiles the artifact
     with its file; whatever needs its manifest or its sections calls it, once, and raises what it
-    raises. ``vocabulary``, ``trie``, ``eos`` and ``vocab_size`` are the tokenizer's.
-    ``terminals``: the conjunctions of the growing terminals that are called; ``named``: the ids of
-    each token terminal. ``marks_equal``: as of ``MetStates``.
+    raises.
     """
 
     def __init__(
-        self,
-        maker: Callable[[], PositionStates],
-        complete: Callable[[], Artifact],
-        vocabulary: Vocabulary,
-        trie: Trie,
-        eos: Sequence[int],
-        vocab_size: int,
-        terminals: Sequence[Sequence[Conjunction]] = (),
-        named: Sequence[NDArray[Any]] = (),
-        *,
-        marks_equal: bool = False,
+        self, growing: MetStates | LexemesRuntime, complete: Callable[[], Artifact]
     ) -> None:
         # The class is frozen, as that of all artifacts.
-        ids, lock = (tuple(eos), vocab_size), RLock()
-        tokens = vocabulary, (lambda: trie), *ids, CacheBudget(), lock
-        growing = MetStates(
-            maker, *tokens, terminals=terminals, named=named, marks_equal=marks_equal
-        )
         vars(self).update(_complete=complete, _completing=RLock(), _growing=growing)
 
     _complete: Callable[[], Artifact]
     _completing: RLock
-    _growing: MetStates
+    _growing: MetStates | LexemesRuntime
 
     @cached_property
     def _whole(self) -> Artifact:

@@ -273,7 +273,7 @@ def _lazy_lexeme(parser: "Parser | MaximalMunchGrammar") -> str:
     """The first terminal whose states are made while decoding, as it is written; empty for none."""
     from constrain.compiler.frontend import MaximalMunchGrammar
 
-    lexemes = parser.lexemes if isinstance(parser, MaximalMunchGrammar) else ()
+    lexemes = parser.lexed.lexemes if isinstance(parser, MaximalMunchGrammar) else ()
     return next((lexeme.text for lexeme in lexemes if lexeme.lazily is not None), "")
 
 

@@ -10,6 +10,7 @@ normal forms) is made once, when a grammar first needs it, and cached between ru
 import warnings
 from dataclasses import replace
 from os import PathLike
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from constrain.artifacts.artifact import Artifact
@@ -121,6 +122,11 @@ class Compiler:
         """The artifact of states that are made when they are met; its file is compiled when it is
         needed. None where a terminal stands for no token: what needs it is then left out."""
         from constrain.artifacts.growing import GrowingArtifact
+        from constrain.artifacts.kinds.maximal_munch import LexemesRuntime
+        from constrain.artifacts.kinds.met_states import MetStates
+        from constrain.artifacts.machine.states import States
+        from constrain.artifacts.maximal_munch.tables import ReadTables
+        from constrain.artifacts.tokens.memo import CacheBudget
 
         def complete() -> Artifact:
             later = replace(wanted, limits=of_later(wanted.limits))
@@ -137,11 +143,17 @@ class Compiler:
             named = token_ids(found.grammar, request.tokenizer, request.eos, wanted.limits)
             if not all(map(len, named)):
                 return None
-        tokens = request.vocabulary, request.trie, request.eos, request.vocab_size
+        trie, ids = request.trie, (tuple(request.eos), request.vocab_size)
+        tokens = request.vocabulary, (lambda: trie), *ids, CacheBudget(), RLock()
+        if found.lexer is not None:
+            lexer, maker = found.lexer, found.maker
+            growing = LexemesRuntime(lambda: ReadTables(States(maker()), lexer), *tokens)
+            return GrowingArtifact(growing, complete)
         marks = found.marks_equal
-        return GrowingArtifact(
-            found.maker, complete, *tokens, found.terminals, named, marks_equal=marks
+        met = MetStates(
+            found.maker, *tokens, terminals=found.terminals, named=named, marks_equal=marks
         )
+        return GrowingArtifact(met, complete)
 
 
 def compile_grammar(

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from .earley.tables import Layout
     from .lazy_dfa.conjunctions import Operation
     from .lnf.growing_terminals import LazyTerminals
-    from .maximal_munch.lexemes import Lexeme
+    from .maximal_munch.lexemes import LexemeGrammar
     from .network.laid_out import LaidOut
     from .network.tree_rules import Rules
 
@@ -209,11 +209,9 @@ class Parser(_Recogniser):
 
 @dataclass(frozen=True, eq=False)
 class MaximalMunchGrammar(_Recogniser):
-    """A grammar read by maximal munch, and its tables. ``numbered``: the rules over the numbers of
-    ``lexemes``."""
+    """A grammar read by maximal munch, ``lexed`` into rules over its lexemes, and its tables."""
 
-    numbered: Grammar
-    lexemes: "Sequence[Lexeme]"
+    lexed: "LexemeGrammar"
     tables: "MaximalMunchTables"
 
     @cached_property
@@ -231,7 +229,7 @@ class MaximalMunchGrammar(_Recogniser):
     @property
     def conjunctions(self) -> "Sequence[Conjunction]":
         """What reads bytes beside that."""
-        lazily = (each.lazily for each in self.lexemes if each.lazily is not None)
+        lazily = (each.lazily for each in self.lexed.lexemes if each.lazily is not None)
         return [each for operation in lazily for each in operation.conjunctions]
 
 
@@ -263,7 +261,7 @@ def compile_texts(grammar: Grammar, choice: EngineChoice, options: CompileOption
     member."""
     with blaming(grammar.longest_rule()):
         if choice.semantics == MAXIMAL_MUNCH:
-            return _compile_over_lexemes(grammar, choice, options)
+            return over_lexemes_of(grammar, choice, options, lexed(grammar, choice, options))
         return _compile_exactly(grammar, choice, options)
 
 
@@ -277,11 +275,10 @@ def _compile_exactly(grammar: Grammar, choice: EngineChoice, options: CompileOpt
     resolved = without_exceptions(grammar, limits)
     grammar = replace(grammar, notes=resolved.notes)
     if options.max_depth is not None:
-        return _unrolled(grammar, choice, normalize(resolved, limits), options)
+        return _unrolled(grammar, choice, normalize(resolved, limits), options.max_depth, limits)
     choice, resolved = permuted(choice, resolved, limits)
-    rules, nests = None, choice.engine == DFA and recurses(resolved)
-    if choice.others and nests:
-        rules = numbered(resolved, limits)
+    nests = choice.engine == DFA and recurses(resolved)
+    rules = numbered(resolved, limits) if choice.others and nests else None
     as_dfa, soon = choice, soon_instead(choice, options, grammar)
     while True:
         try:
@@ -336,8 +333,7 @@ def of_growing(
 
 
 def with_terminals(choice: EngineChoice, found: "LazyTerminals", limits: Limits) -> Parser:
-    """The positions of a grammar with symbols for its growing terminals. Raises ``CheckError`` if
-    there is no member, and ``LimitError``."""
+    """The positions of a grammar with symbols for its growing terminals. Raises as that does."""
     return parser_of_positions(found.grammar, with_lazy_terminals(choice), limits, lazily=found)
 
 
@@ -436,22 +432,20 @@ def _from_tree(resolved: Grammar, rules: "Rules", limits: Limits) -> Automata:
 
 
 def _unrolled(
-    grammar: Grammar, choice: EngineChoice, lnf: Lnf, options: CompileOptions
+    grammar: Grammar, choice: EngineChoice, lnf: Lnf, depth: int, limits: Limits
 ) -> Automaton:
     """The automaton of the members that nest at most so deep."""
     from .lnf.unroll import unroll
 
-    assert options.max_depth is not None
-    unrolled = unroll(lnf, options.max_depth, options.limits)
-    found = _automata(grammar, unrolled.lnf, options.limits)
+    unrolled = unroll(lnf, depth, limits)
+    found = _automata(grammar, unrolled.lnf, limits)
     return Automaton(grammar, choice, found, tuple(unrolled.cut))
 
 
 def parser_of(
     grammar: Grammar, choice: EngineChoice, limits: Limits, rules: "Rules | None" = None
 ) -> Parser:
-    """The tables of a grammar whose exceptions are resolved and ignored text woven in, and whose
-    ``rules`` may be there already."""
+    """The tables of a grammar without exceptions and ignored text; ``rules``: if there already."""
     if choice.engine == EARLEY:
         found = Parser(grammar, choice, None, limits)
         assert found.lexer
@@ -464,12 +458,20 @@ def parser_of(
         return Parser(grammar, choice, tables, limits)
 
 
-def _compile_over_lexemes(
-    grammar: Grammar, choice: EngineChoice, options: CompileOptions
-) -> Automaton | MaximalMunchGrammar:
-    """A DFA where nothing nests, else the tables over lexemes."""
+def lexed(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> "LexemeGrammar":
+    """The lexemes of a checked tree, and its rules over them. Raises as ``compile_texts``."""
     from .lalr.contexts import as_lexer_reads
     from .maximal_munch.lexemes import as_lexed, lexeme_grammar
+
+    limits, most = options.limits, built_lexemes(choice, options, nests=recurses(grammar))
+    whole = held_over_lexemes(choice, as_lexed(grammar, limits, of_any_width=True), limits)
+    return as_lexer_reads(lexeme_grammar(whole, limits, most), grammar, options)
+
+
+def over_lexemes_of(
+    grammar: Grammar, choice: EngineChoice, options: CompileOptions, found: "LexemeGrammar"
+) -> Automaton | MaximalMunchGrammar:
+    """A DFA where nothing nests, else the tables over lexemes; ``found``: these."""
     from .maximal_munch.lexer_tables import tables_over
     from .maximal_munch.to_dfa import maximal_munch_dfa
     from .network.from_tree import numbered
@@ -477,11 +479,9 @@ def _compile_over_lexemes(
     from .network.nesting import check_nesting
 
     limits, most = options.limits, built_lexemes(choice, options, nests=recurses(grammar))
-    whole = held_over_lexemes(choice, as_lexed(grammar, limits), limits)
-    found = as_lexer_reads(lexeme_grammar(whole, limits, most), grammar, options)
     with blaming([grammar.start]):
         rules = numbered(found.grammar, limits)
-        tables = tables_over(found.lexemes, rules, limits, choice.counted_from)
+        tables = tables_over(found, rules, limits, choice.counted_from)
     choice = over_lexemes(choice, tables.network.counters is not None, tables.lexer.is_lazy)
     if choice.engine == DFA:
         try:
@@ -497,4 +497,4 @@ def _compile_over_lexemes(
             return Automaton(grammar, choice, Automata(nfa, dfa, origins))
         except (NotRegularError, LimitError) as error:
             choice = next_engine(choice, error)
-    return MaximalMunchGrammar(grammar, choice, found.grammar, found.lexemes, tables)
+    return MaximalMunchGrammar(grammar, choice, found, tables)

@@ -1,6 +1,7 @@
 """Artifacts of the kind ``greedy``: a grammar read by maximal munch, as a network over lexemes
 after a lexer, some of whose lexemes may be too large for a complete DFA."""
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,10 @@ from numpy.typing import NDArray
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
 from ..maximal_munch.check import REFUSED, check_greedy
+from ..tokens.interning import Lock
+from ..tokens.memo import CacheBudget
+from ..tokens.trie import Trie
+from ..tokens.vocabulary import Vocabulary
 from .check_tokenizer import check_vocabulary
 from .contents import Contents
 from .generations import SharedMachine
@@ -17,7 +22,7 @@ from .parser import names_of, network_of
 
 if TYPE_CHECKING:
     from ..maximal_munch.machine import MaximalMunchMasks
-    from ..maximal_munch.tables import MaximalMunchTables
+    from ..maximal_munch.tables import MaximalMunchTables, ReadTables
 
 
 def check(manifest: Manifest, arrays: Arrays) -> None:
@@ -47,18 +52,55 @@ def ranks_of(arrays: Arrays) -> tuple[NDArray[np.int32], NDArray[np.uint8], NDAr
     return priorities, arrays["lexer.ignored"], arrays.get("lexer.shortest", none)
 
 
-class MaximalMunchRuntime(SharedMachine["MaximalMunchMasks"]):
+class LexemesRuntime(SharedMachine["MaximalMunchMasks"]):
     """Matchers share one machine, which interns the heads, frames and states of the lexer that
-    they meet, until it is full."""
+    they meet, until it is full. ``made``: the tables of a machine for which nothing is precomputed,
+    begun again by each call."""
 
-    def __init__(self, contents: Contents) -> None:
-        self.contents = contents
+    def __init__(
+        self,
+        made: "Callable[[], ReadTables]",
+        vocabulary: Vocabulary,
+        trie: Callable[[], Trie],
+        eos: Sequence[int],
+        vocab_size: int,
+        caches: CacheBudget,
+        lock: Lock,
+    ) -> None:
+        self._made = made
+        self.vocabulary, self.trie = vocabulary, trie
+        self.eos, self.vocab_size = eos, vocab_size
+        self._caches, self._lock = caches, lock
 
     def viable_bytes(self, text: bytes) -> int:
         """How many bytes of ``text`` can begin a member."""
         machine = self.machine()
         with machine.lock:
             return machine.configurations.follow(machine.start, text)[0]
+
+    @property
+    def names_tokens(self) -> bool:
+        """Lexemes are texts."""
+        return False
+
+    def _following(self, full: "MaximalMunchMasks | None") -> "MaximalMunchMasks":
+        return (None if full is None else full.following()) or self._begun()
+
+    def _begun(self) -> "MaximalMunchMasks":
+        from ..maximal_munch.machine import MaximalMunchMasks
+
+        given = self._made(), self.trie, self.vocabulary, self.eos, self.vocab_size
+        return MaximalMunchMasks(*given, caches=self._caches, lock=self._lock)
+
+
+class MaximalMunchRuntime(LexemesRuntime):
+    """The same of a file, with what was precomputed."""
+
+    def __init__(self, contents: Contents) -> None:
+        c, m = contents, contents.manifest
+        self.contents = contents
+        tokens = c.vocabulary, (lambda: c.trie), m.eos, m.vocab_size
+        super().__init__(lambda: self.tables, *tokens, c.caches, c.lock)
 
     def open_rules(self, text: bytes) -> tuple[str, ...]:
         """The rules that ``text`` has begun and not ended, the outermost first."""
@@ -68,11 +110,6 @@ class MaximalMunchRuntime(SharedMachine["MaximalMunchMasks"]):
         with machine.lock:
             found = machine.configurations
             return open_rules(found, found.follow(found.start, text)[1])
-
-    @property
-    def names_tokens(self) -> bool:
-        """Lexemes are texts."""
-        return False
 
     @cached_property
     def tables(self) -> "MaximalMunchTables":
@@ -91,25 +128,21 @@ class MaximalMunchRuntime(SharedMachine["MaximalMunchMasks"]):
             lexer = LexerTables(*given, refused=refused_of(a))
         return MaximalMunchTables(network_of(self.contents), lexer)
 
-    def _following(self, full: "MaximalMunchMasks | None") -> "MaximalMunchMasks":
-        following = None if full is None else full.following()
-        if following is not None:
-            return following
+    def _begun(self) -> "MaximalMunchMasks":
         from ..maximal_munch.parser_transitions import ParserTransitionTables
         from ..maximal_munch.summary_tables import HeadSummaryTables
 
-        c = self.contents
-        a, m = c.arrays, c.manifest
+        a = self.contents.arrays
         return self._machine_type(
             self.tables,
-            lambda: c.trie,
-            c.vocabulary,
-            m.eos,
-            m.vocab_size,
+            self.trie,
+            self.vocabulary,
+            self.eos,
+            self.vocab_size,
             HeadSummaryTables.from_arrays(a),
             ParserTransitionTables.from_arrays(a),
-            c.caches,
-            c.lock,
+            self._caches,
+            self._lock,
         )
 
     @property

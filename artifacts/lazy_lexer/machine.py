@@ -6,7 +6,7 @@ from ..maximal_munch.lexer_reads import LexerReads
 from ..maximal_munch.machine import MaximalMunchMasks
 from ..maximal_munch.parser_heads import Heads
 from ..maximal_munch.parser_transitions import ParserTransitions
-from ..maximal_munch.tables import MaximalMunchTables
+from ..maximal_munch.tables import MaximalMunchTables, ReadTables
 from ..tokens.memo import CacheBudget
 from .configurations import LazyConfigurations
 from .exits import Following
@@ -38,9 +38,9 @@ class LazyLexerMasks(MaximalMunchMasks):
     def following(self) -> None:
         """There is no machine that begins with what this one has found: its states stay."""
 
-    def reads_of(self, tables: MaximalMunchTables, lexer: Lexer, *more: CacheBudget) -> LexerReads:
+    def reads_of(self, tables: ReadTables, lexer: Lexer, *more: CacheBudget) -> LexerReads:
         """What the lexer reads, in a machine of these walks, whose budget is the last one."""
-        assert isinstance(lexer, LazyLexer)
+        assert isinstance(lexer, LazyLexer) and isinstance(tables, MaximalMunchTables)
         self._reads = LazyReads(self.walks, lexer, self.vocab_size, Following(tables), *more)
         return self._reads
 

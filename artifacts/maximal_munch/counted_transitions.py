@@ -70,7 +70,7 @@ class CountedTransitions(ParserTransitions):
         runs: NullableFrameRuns,
         tables: ParserTransitionTables | None = None,
     ) -> None:
-        self._counters = heads.tables.some_counters
+        self._counters = heads.network.some_counters
         self._widths = self._counters.widths
         # The counters of complete heads, the topmost first; None where they are no chain.
         self._chains: dict[int, tuple[_Count, ...] | None] = {}

@@ -34,7 +34,7 @@ from .parser_heads import Heads
 from .parser_transitions import ParserTransitions, ParserTransitionTables
 from .summaries import HeadSummaries
 from .summary_tables import HeadSummaryTables, decoded_pairs
-from .tables import MaximalMunchTables
+from .tables import ReadTables
 
 # How a budget is divided: rows that were not precomputed; summaries and walks; places of walks;
 # heads, states of the lexer and transitions; steps; rows by configuration; and what texts intern,
@@ -60,7 +60,7 @@ class MaximalMunchMasks(InterningMachine):
 
     def __init__(
         self,
-        tables: MaximalMunchTables,
+        tables: ReadTables,
         trie: Callable[[], Trie],
         vocabulary: Vocabulary,
         eos: Sequence[int],
@@ -85,7 +85,7 @@ class MaximalMunchMasks(InterningMachine):
             heads = Heads(tables.network, stacks, threads)
             lexer = tables.lexer.lexer(stored.lexer_sets, stored.steps)
         self.runs = NullableFrameRuns(heads, tables.lexer, vocabulary)
-        kind = ParserTransitions if tables.network.counters is None else CountedTransitions
+        kind = ParserTransitions if heads.counters is None else CountedTransitions
         self.configurations = self.configurations_of(
             heads, lexer, kind(heads, lexer, self.runs, transitions)
         )
@@ -110,9 +110,7 @@ class MaximalMunchMasks(InterningMachine):
         """How texts are read."""
         return Configurations(heads, lexer, transitions)
 
-    def reads_of(
-        self, _tables: MaximalMunchTables, _lexer: Lexer, *_more: CacheBudget
-    ) -> LexerReads:
+    def reads_of(self, _tables: ReadTables, _lexer: Lexer, *_more: CacheBudget) -> LexerReads:
         """What a lexer reads without rows, in a machine of these walks. ``_more``: budgets beyond
         those that all machines have."""
         return LexerReads()

@@ -39,7 +39,7 @@ class NullableFrameRuns:
         self._heads, self._lexer, self._vocabulary = heads, lexer, vocabulary
         self._longest: dict[int, int] = {}
         self._shortened: dict[int, int] = {}
-        self._counters = heads.tables.counters
+        self._counters = heads.counters
 
     @property
     def nbytes(self) -> int:

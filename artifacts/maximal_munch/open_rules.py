@@ -26,11 +26,11 @@ def open_rules(configurations: Configurations, configuration: int) -> tuple[str,
     while (entry := frames.entries[below])[0] != BELOW_ALL:
         states.append(entry[0])
         below = entry[1]
-    rule_of = _rules_of_states(heads.tables)
+    rule_of = _rules_of_states(heads.network)
     found: list[str] = []
     for state in reversed(states):
         if state >= heads.tables.states:
-            counters = heads.tables.some_counters
+            counters = heads.network.some_counters
             state = counters.ends[counters.split(state)[0]]
         rule = rule_of.get(state)
         if rule and found[-1:] != [rule]:

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import NamedTuple
 
+from ..machine.states import States
 from ..network.configurations import BOTTOM, Stacks
 from ..network.counts import Counters, InternedSets
 from ..network.tables import DEAD, NetworkTables
@@ -62,25 +63,27 @@ class View(NamedTuple):
 class Heads:
     """Heads are integers, equal ones the same; ``start`` is that of the empty text.
 
+    ``tables``: the network, or states of it that are made when they are met, without counters.
     State ``DEAD`` in the start's threads stands for the empty text where it is a member: it
     reads nothing, and may end. ``stacks`` and ``threads``: the nodes and heads to begin with.
     """
 
     def __init__(
         self,
-        tables: NetworkTables,
+        tables: NetworkTables | States,
         stacks: Stacks | None = None,
         threads: Sequence[Threads] = ((),),
     ) -> None:
-        if tables.counters is not None and tables.has_sets:
+        counters = None if isinstance(tables, States) else tables.counters
+        if isinstance(tables, NetworkTables) and tables.has_sets:
             # Frames are parts of keys of 64 bits.
-            interned = InternedSets(*(getattr(tables.counters, f.name) for f in fields(Counters)))
-            tables = replace(tables, counters=interned)
+            counters = InternedSets(*(getattr(counters, f.name) for f in fields(Counters)))
+            tables = replace(tables, counters=counters)
         self.tables = tables
         self.stacks = stacks or Stacks()
         self.hole = self.stacks.push(_HOLE, BOTTOM)
         self._rows, self._calls, self._ends = tables.rows, tables.calls, tables.ends
-        self._states, self._counters = tables.states, tables.counters
+        self._states, self.counters = tables.states, counters
         self.threads: list[Threads] = list(threads)
         self._numbers = {content: number for number, content in enumerate(threads)}
         self._views: dict[int, View] = {}
@@ -95,11 +98,18 @@ class Heads:
         self.start = self.head_of(begin.items())
 
     @property
+    def network(self) -> NetworkTables:
+        """All states, where they are there."""
+        assert isinstance(self.tables, NetworkTables)
+        return self.tables
+
+    @property
     def nbytes(self) -> int:
         """About the size of all heads, and of what is known of them."""
         known = len(self.threads) + len(self._views) + len(self._read) + len(self._plugged)
         known += len(self._split) + len(self._reductions)
-        return self.stacks.nbytes + 2 * ENTRY_BYTES * known
+        made = self.tables.nbytes if isinstance(self.tables, States) else 0
+        return self.stacks.nbytes + 2 * ENTRY_BYTES * known + made
 
     def view(self, head: int) -> View:
         """What a head allows before its next lexeme; see ``View``."""
@@ -110,7 +120,9 @@ class Heads:
         pending = list(self.threads[head])
         found = set(pending)
         may_end = needs_frame = False
+        allowed = set[int]()
         for state, node in pending:
+            allowed |= self._lexemes(state)
             new = [(start, self.stacks.push(frame, node)) for start, frame in self._calls[state]]
             if self._ends[state] or state == DEAD:
                 for frame, rest in self.stacks.entries[node]:
@@ -124,17 +136,17 @@ class Heads:
                 if thread not in found:
                     found.add(thread)
                     pending.append(thread)
-        allowed: frozenset[int] = frozenset().union(*(self._lexemes(state) for state, _ in pending))
-        view = self._views[head] = View(allowed, may_end, needs_frame, pending)
+        view = self._views[head] = View(frozenset(allowed), may_end, needs_frame, pending)
         return view
 
     def _popped(self, frame: int, rest: int) -> list[tuple[int, int]]:
         """The threads that go on where a call on a counter's frame ends."""
-        pops, push = self.tables.some_counters.pops(frame), self.stacks.push
+        assert self.counters is not None
+        pops, push = self.counters.pops(frame), self.stacks.push
         return [(state, push(again, rest) if again else rest) for state, again in pops]
 
     def _lexemes(self, state: int) -> frozenset[int]:
-        """The lexemes that lead out of a state."""
+        """The lexemes that lead out of a state, whose row, and with it its calls, is then there."""
         cached = self._lexemes_of.get(state)
         if cached is None:
             targets = self._rows[state][FIRST_LEXEME:]
@@ -204,7 +216,7 @@ class Heads:
         return chain
 
     def _is_count(self, frame: int) -> bool:
-        return frame >= self._states and self.tables.some_counters.is_count(frame)
+        return self.counters is not None and self.counters.is_count(frame)
 
     def with_frames(self, head: int, frames: Mapping[tuple[int, int], int]) -> int:
         """A head with other frames in place of those of some (frame, rest) pairs."""
@@ -278,7 +290,8 @@ class Heads:
         """Whether a frame may return without reading a lexeme."""
         if frame < self._states:
             return frame > BELOW_ALL and self._ends[frame]
-        counters = self.tables.some_counters
+        counters = self.counters
+        assert counters is not None
         counter, value = counters.split(frame)
         return counters.may_return(counter, value) and self._ends[counters.ends[counter]]
 
@@ -286,13 +299,15 @@ class Heads:
         """The lexemes that can be read first after a frame or in what is called there (FIRST)."""
         states = {frame}
         if frame >= self._states:
-            states = {state for state, _ in self.tables.some_counters.pops(frame)}
-        pending = [*states]
+            assert self.counters is not None
+            states = {state for state, _ in self.counters.pops(frame)}
+        pending, found = [*states], set[int]()
         for caller in pending:
+            found |= self._lexemes(caller)
             new = {start for start, _ in self._calls[caller]} - states
             states |= new
             pending.extend(new)
-        return frozenset().union(*map(self._lexemes, states))
+        return frozenset(found)
 
     def _reduced(self, node: int) -> int:
         """The stacks of a node without those that others have under nullable frames.
@@ -302,8 +317,8 @@ class Heads:
         reductions, stacks = self._reductions, self.stacks
         for current in bottom_up([node], stacks.below, reductions):
             parts = [(frame, reductions[rest]) for frame, rest in stacks.entries[current]]
-            if self._counters is not None and len(parts) > 1:
-                parts = self._counters.undominated(parts)
+            if self.counters is not None and len(parts) > 1:
+                parts = self.counters.undominated(parts)
             covered = self._covered(parts)
             reductions[current] = stacks.of(part for part in parts if part not in covered)
         return reductions[node]

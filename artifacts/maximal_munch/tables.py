@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ..machine.states import States
 from ..network.tables import NetworkTables
 from .lexer import LexerTables
 
@@ -10,9 +11,16 @@ FIRST_LEXEME = 256
 
 
 @dataclass(frozen=True, eq=False)
-class MaximalMunchTables:
-    """``network``: reads symbol ``FIRST_LEXEME + i`` for lexeme i. ``lexer``: splits bytes into
-    lexemes."""
+class ReadTables:
+    """``network``: reads symbol ``FIRST_LEXEME + i`` for lexeme i; of all states, or of those that
+    are met. ``lexer``: splits bytes into lexemes."""
+
+    network: NetworkTables | States
+    lexer: LexerTables
+
+
+@dataclass(frozen=True, eq=False)
+class MaximalMunchTables(ReadTables):
+    """The same with all states, as a file has them."""
 
     network: NetworkTables
-    lexer: LexerTables

@@ -25,6 +25,7 @@ from ..earley.tables import layout
 from ..frontend import MaximalMunchGrammar
 from ..grammar.expand_permutations import in_any_number
 from ..lnf import normalize_without_nullable
+from ..maximal_munch.any_width import OpenBlocks
 from ..maximal_munch.lexemes import as_written
 from .earley import path_of
 from .machines import MaximalMunchMachine
@@ -92,27 +93,33 @@ def _lexemes(machine: Configurations, head: int, row: list[int]) -> tuple[str, .
 def _path(machine: Configurations, grammar: MaximalMunchGrammar, text: bytes) -> tuple[str, ...]:
     """The rules that lie inside each other after ``text``, which can be read."""
     earley, lexer = _recogniser(grammar), machine.lexer
+    blocks = OpenBlocks(grammar.lexed.widths)
+
+    def read(state: int) -> None:
+        lexemes = lexer.accept_sets[lexer.accept_of[state]] - lexer.ignored
+        _push(earley, blocks.read(lexemes))
+
     configuration = machine.start
     for octet in text:
         state = machine.lexer_state(configuration)
         if state != BETWEEN and lexer.rows[state][octet] == DEAD:
-            _push(earley, lexer.accept_sets[lexer.accept_of[state]] - lexer.ignored)
+            read(state)
         configuration = machine.follow(configuration, (octet,))[1]
     state = machine.lexer_state(configuration)
     begun = frozenset[int]() if state == BETWEEN else lexer.lexemes(state)
-    found = _waiting(earley, grammar, begun)
+    found = _waiting(earley, grammar, blocks.waiting(begun))
     head = machine.head_after(configuration)
     if head != REFUSED:
         if state != BETWEEN:
-            _push(earley, lexer.accept_sets[lexer.accept_of[state]] - lexer.ignored)
-        found += _waiting(earley, grammar, machine.heads.view(head).allowed)
+            read(state)
+        found += _waiting(earley, grammar, blocks.waiting(machine.heads.view(head).allowed))
     return shortened(common(found))
 
 
 def _recogniser(grammar: MaximalMunchGrammar) -> Earley:
     """Earley's recogniser over the numbers of lexemes, before any."""
     # What the machine does not allow is left out where lexemes are waited for.
-    numbered = in_any_number(grammar.numbered)
+    numbered = in_any_number(grammar.lexed.grammar)
     found = layout(normalize_without_nullable(numbered, merge=False))
     terminals = _Lexemes(found.nodes)
     return Earley(found.tables, terminals, terminals.states)
@@ -166,7 +173,7 @@ def _waiting(
     wanted = sum(1 << FIRST_LEXEME + lexeme for lexeme in lexemes)
     symbols, names = earley.tables.symbols, {rule.name for rule in grammar.grammar.rules}
     return [
-        [name for name in as_written(path_of(earley, item), grammar.numbered) if name in names]
+        [name for name in as_written(path_of(earley, item), grammar.lexed.grammar) if name in names]
         for item in earley.items(len(earley))
         if symbols[item[0]] < 0 and earley.terminals.next_symbols(item[1]) & wanted
     ]

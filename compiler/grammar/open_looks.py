@@ -174,6 +174,8 @@ class _Neighbours:
         # Of each pattern, and rule, the bytes that it may begin with; the edge, if it may be empty.
         self._first_of: dict[int, int] = {}
         self._first: dict[str, int] = {}
+        # The same of each expression, by ``id``.
+        self._known: dict[int, int] = {}
         bodies: dict[str, list[Expr]] = {}
         users: dict[str, list[str]] = {}
         for rule in grammar.rules:
@@ -199,7 +201,11 @@ class _Neighbours:
                 pending += self._push(body, self._behind[name] | ignored)
 
     def _begins(self, expr: Expr) -> int:
-        return fold(expr, children, self._begin)
+        return fold(expr, children, self._noted)
+
+    def _noted(self, expr: Expr, inside: list[int]) -> int:
+        found = self._known[id(expr)] = self._begin(expr, inside)
+        return found
 
     def _begin(self, expr: Expr, inside: list[int]) -> int:
         match expr:
@@ -247,9 +253,9 @@ class _Neighbours:
                 case Concatenation():
                     for item in expr.items[:: -self._step]:
                         pending.append((item, behind))
-                        behind = _in_a_row([self._begins(item), behind])
+                        behind = _in_a_row([self._known[id(item)], behind])
                 case Repetition():
-                    again = self._begins(expr.item) & ~_EDGE if expr.max_times != 1 else 0
+                    again = self._known[id(expr.item)] & ~_EDGE if expr.max_times != 1 else 0
                     pending.append((expr.item, behind | again))
                 case Choice():
                     pending += ((option, behind) for option in expr.options)

@@ -264,6 +264,20 @@ class Indentation:
     widest: int = 64
 
 
+@dataclass(frozen=True, slots=True)
+class Widths:
+    """Terminals that are blanks before lines, in rules that are the same for blocks of any width.
+
+    ``same``: those of the block around; ``wider``: those with which a block begins. They stand for
+    some of ``each``, by width from 1 on. ``lines``: what may stand right before any of them.
+    """
+
+    same: str
+    wider: str
+    each: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
     """The rules in the order of the text, and the name of the start rule.
@@ -274,7 +288,8 @@ class Grammar:
     ``follows_all``: a lexer that finds a string and a regex of one length follows both, as
     llguidance does; else the string wins, as in Lark. ``notes``: what to know about places of the
     text, such as members that were left out. ``embedded``: what stands in it in other languages.
-    ``indentation``: which terminals are made of the widths of lines. ``marks_equal``: texts have
+    ``indentation``: which terminals are made of the widths of lines; ``widths``: or what these are
+    made of. ``marks_equal``: texts have
     marks after items of JSON's arrays that are equal to an earlier one
     (``artifacts/machine/equal_items.py``).
     """
@@ -288,6 +303,7 @@ class Grammar:
     notes: tuple[Diagnostic, ...] = ()
     embedded: tuple[Embedded, ...] = ()
     indentation: Indentation | None = None
+    widths: Widths | None = None
     marks_equal: bool = False
 
     @property

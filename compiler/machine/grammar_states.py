@@ -22,9 +22,14 @@ class GrammarStates(PositionStates):
         self, rules: Rules, called: Container[int], limits: Limits, growing: int = 0
     ) -> None:
         layout = Layout(rules, called, limits, when_met=True)
+        self._called = layout.called
         first_call = FIRST_TERMINAL + rules.terminals
         is_nullable = bool(rules.is_nullable(rules.start))
         given = layout.components, layout.start_of, first_call, is_nullable, growing
         super().__init__(
             *given, repetitions=layout.repetitions, begin_turn=layout.permutations.begin_turn
         )
+
+    def called(self, symbol: int) -> object:
+        """What is called by a symbol: a rule's number, or a part of one."""
+        return self._called(symbol - self.first_procedure)

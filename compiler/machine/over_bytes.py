@@ -32,7 +32,7 @@ def network_over_bytes(found: MaximalMunchGrammar) -> "NetworkTables":
     try:
         tables = found.over_bytes
     except SeveralReadingsError as error:
-        lexeme = found.lexemes[error.lexeme]
+        lexeme = found.lexed.lexemes[error.lexeme]
         message = f"{_NONE} where a text may have two readings: {lexeme.text} may go on "
         message += "with what was begun, or follow it"
         raise CheckError(source, [Diagnostic(message, lexeme.span)]) from None

@@ -93,14 +93,12 @@ def _parser_without_bytes(parser: Parser, missing: NDArray[np.bool_], limits: Li
 def _lexemes_without_bytes(
     found: MaximalMunchGrammar, missing: NDArray[np.bool_], limits: Limits
 ) -> MaximalMunchGrammar:
-    from ..maximal_munch.lexemes import LexemeGrammar
     from ..maximal_munch.lexer_tables import tables_over
     from ..network.from_tree import numbered
 
-    rest = LexemeGrammar(found.lexemes, found.numbered).without_bytes(missing, limits)
+    rest = found.lexed.without_bytes(missing, limits)
     rules, counted_from = numbered(rest.grammar, limits), found.choice.counted_from
-    tables = tables_over(rest.lexemes, rules, limits, counted_from)
-    return replace(found, numbered=rest.grammar, lexemes=rest.lexemes, tables=tables)
+    return replace(found, lexed=rest, tables=tables_over(rest, rules, limits, counted_from))
 
 
 def with_tokens(parser: Parser, request: ArtifactRequest["Tokenizer"]) -> Parser:

@@ -1,7 +1,8 @@
 """Grammars that are read by states made when they are met, and those that are not.
 
-Not yet: grammars read by maximal munch, and those that name tokens beside terminals whose automata
-grow.
+Not yet: those that name tokens beside terminals whose automata grow; and of those read by maximal
+munch the ones that are a DFA, hold counts or sets in their frames, or have a terminal too large to
+be built.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,8 +11,11 @@ from functools import partial
 
 from constrain.artifacts.container.manifest import EXACT, NETWORK
 from constrain.artifacts.lazy_dfa.tables import Conjunction
+from constrain.artifacts.machine.states import States
+from constrain.artifacts.maximal_munch.lexer import LexerTables
+from constrain.artifacts.maximal_munch.tables import ReadTables
 
-from ..choose import EngineChoice, engine_of, next_engine, when_met
+from ..choose import WHEN_MET, EngineChoice, engine_of, next_engine, when_met
 from ..diagnostics import GrammarError, NotRegularError
 from ..dialects.table import read_growing
 from ..frontend import (
@@ -19,7 +23,9 @@ from ..frontend import (
     Recogniser,
     compile_texts,
     growing_terminals,
+    lexed,
     of_growing,
+    over_lexemes_of,
     parser_of_positions,
     read,
 )
@@ -32,18 +38,24 @@ from ..lazy_dfa.growth import may_count
 from ..limits import Limits, blaming, in_force
 from ..lnf.empty_patterns import without_exceptions
 from ..lnf.growing_terminals import LazyTerminals, alone
+from ..maximal_munch.emptiness import has_member_soon
+from ..maximal_munch.lexemes import LexemeWidths
+from ..maximal_munch.lexer_tables import lexer_of
+from ..maximal_munch.to_dfa import text_machine
 from ..network.counter_tables import has_overlapping_parts
 from ..network.from_tree import MOST_OVERLAPPING, numbered
 from ..network.minimal_network import minimal_network
 from ..network.nesting import check_nesting
+from ..network.tree_counts import count_large
 from ..network.tree_plan import procedures_of
-from ..network.tree_rules import Rules
+from ..network.tree_rules import ORDERS, Rules
 from ..options import CompileOptions
 from ..progress import Step
 from ..schema.notes import needs_holding
 from ..schema.rules.deferred import Deferred
 from .deferred_rules import CalledRules, DeferredRules
 from .grammar_states import GrammarStates
+from .indented_states import IndentedStates
 from .overlaps import may_have_large
 
 
@@ -52,12 +64,13 @@ class StatesWhenMet:
     """A grammar that is read so. ``maker``: what its states are made of, begun again by a call.
     ``recogniser``: what its file is made of: all positions, or tables of all orders of parts that
     cannot be distinguished. Raises ``LimitError``. ``terminals``: the conjunctions of the growing
-    ones that are called."""
+    ones that are called. ``lexer``: what splits texts into lexemes, where states read these."""
 
     grammar: Grammar | Deferred
     maker: Callable[[], GrammarStates]
     recogniser: Callable[[], Recogniser]
     terminals: Sequence[Sequence[Conjunction]] = ()
+    lexer: LexerTables | None = None
 
     @property
     def marks_equal(self) -> bool:
@@ -140,7 +153,11 @@ def with_wanted_states(parser: Parser, options: CompileOptions, *, canonical: bo
     return replace(parser, found=found, met=None)
 
 
-def _maker(rules: Rules, limits: Limits, growing: int = 0) -> Callable[[], GrammarStates]:
+def _maker(
+    rules: Rules, limits: Limits, growing: int = 0, widths: LexemeWidths | None = None
+) -> Callable[[], GrammarStates]:
+    if widths is not None:
+        return partial(IndentedStates, rules, limits, widths)
     return partial(GrammarStates, rules, procedures_of(rules), limits, growing)
 
 
@@ -158,12 +175,13 @@ def as_network(choice: EngineChoice, rules: Rules) -> EngineChoice:
 @Step("compile")
 def states_when_met(
     grammar: Grammar, choice: EngineChoice, options: CompileOptions
-) -> StatesWhenMet | None:
-    """What a checked tree's states are made of; None for grammars that are compiled as a whole.
-    Raises ``CheckError`` if there is no member, and ``LimitError``."""
+) -> StatesWhenMet | Recogniser | None:
+    """What a checked tree's states are made of; None for grammars that are compiled as a whole, or
+    what recognises them if that is there. Raises ``CheckError`` if there is no member, and
+    ``LimitError``."""
     limits = options.limits
     if choice.semantics != EXACT:
-        return None
+        return _over_lexemes(grammar, choice, options)
     with blaming(grammar.longest_rule()):
         large = partial(growing_terminals, grammar, choice, options)
         by_length = grammar.is_of_schemas and options.of_schemas.lazy_from is not None
@@ -188,6 +206,25 @@ def states_when_met(
         return found
 
     return StatesWhenMet(grammar, maker, recogniser)
+
+
+def _over_lexemes(
+    grammar: Grammar, choice: EngineChoice, options: CompileOptions
+) -> StatesWhenMet | Recogniser:
+    """The same where texts are read by maximal munch."""
+    limits = options.limits
+    with blaming(grammar.longest_rule()):
+        found = lexed(grammar, choice, options)
+        whole = partial(over_lexemes_of, grammar, choice, options, found)
+        rules = numbered(found.grammar, limits)
+        is_lazy = any(lexeme.lazily is not None for lexeme in found.lexemes)
+        is_held = ORDERS in rules.kinds or count_large(rules, choice.counted_from or 0)
+        if is_lazy or is_held or as_network(choice, rules).reason == WHEN_MET:
+            return whole()
+        lexer, maker = lexer_of(found, limits), _maker(rules, limits, widths=found.widths)
+        if not has_member_soon(text_machine(ReadTables(States(maker()), lexer))):
+            return whole()
+    return StatesWhenMet(grammar, maker, whole, lexer=lexer)
 
 
 def _with_terminals(

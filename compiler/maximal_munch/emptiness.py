@@ -11,6 +11,8 @@ text: where no end is, there is no member.
 from collections.abc import Iterator
 from functools import cached_property
 
+import numpy as np
+
 from constrain.artifacts.maximal_munch.configurations import Configurations
 from constrain.artifacts.maximal_munch.lexer import BETWEEN, NO_ACCEPT, REFUSED_BYTE
 from constrain.artifacts.maximal_munch.parser_heads import REFUSED
@@ -23,13 +25,16 @@ from .frames_below import FramesBelow
 # members an end mostly comes soon, and where heads grow without end each takes longer.
 _MOST_WORK, _MOST_HEADS = 20_000, 200
 
+# So many beginnings of texts are looked at where a member is expected soon.
+_FIRST_TEXTS = 1_000
+
 # A complete head, with the frames that can lie right below it.
 _Above = tuple[int, frozenset[int]]
 
 
 def is_surely_empty(machine: Configurations, effort: Effort) -> bool:
     """Whether no text is a member; False also where that is not decided. Raises ``LimitError``."""
-    if machine.heads.tables.counters is not None or machine.lexer.tables.is_lazy:
+    if machine.heads.counters is not None or machine.lexer.tables.is_lazy:
         # Which frames lie below is not known ahead, or how many states of the lexer there are.
         return False
     effort.begin("the search for a member", _MOST_WORK)
@@ -37,6 +42,23 @@ def is_surely_empty(machine: Configurations, effort: Effort) -> bool:
         return _Search(machine, effort).run()
     except Exhausted:
         return False
+
+
+def has_member_soon(machine: Configurations) -> bool:
+    """Whether a member is met among the first texts, the shortest first."""
+    octets = np.unique(machine.lexer.columns, return_index=True)[1].tolist()
+    pending = [machine.start]
+    seen = {machine.start}
+    for configuration in pending:
+        if machine.is_accepting(configuration):
+            return True
+        if len(pending) < _FIRST_TEXTS:
+            for octet in octets:
+                length, target = machine.follow(configuration, (octet,))
+                if length and target not in seen:
+                    seen.add(target)
+                    pending.append(target)
+    return False
 
 
 class _Search:

@@ -10,7 +10,7 @@ class FramesBelow:
 
     def __init__(self, heads: Heads) -> None:
         self._heads = heads
-        tables = heads.tables
+        tables = heads.network
         found = frames_below(tables)
         # Most states have those of another one.
         sets = {id(frames): frozenset(frames) for frames in found}

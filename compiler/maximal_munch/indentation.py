@@ -16,7 +16,12 @@ something stands there that is no DEDENT, and must be as wide as the block that 
     closed      after a DEDENT, after which no INDENT follows
     ended       the text ends: all blocks that are open end, and nothing may stand any more
 
-A copy of a rule is one of (rule, width, how it begins, how it ends). Between brackets line breaks
+A copy of a rule is one of (rule, width, how it begins, how it ends). Copies for all widths but 0
+differ in these alone, so that one can stand for all (``any_width.py``):
+
+    deeper: <wider> block      block: tree (<as wide> tree)*
+
+Between brackets line breaks
 are ignored: rules that are used there are copied once more. Blanks of no width that fits are read
 all the same, as a lexeme after which nothing goes on, or they would be ignored.
 Source: Lark 1.3, its module ``indenter``.
@@ -49,6 +54,7 @@ from ..grammar.tree import (
     Repetition,
     Rule,
     Sequence,
+    Widths,
     children,
     references,
     with_children,
@@ -69,10 +75,13 @@ _Ways: TypeAlias = Mapping[tuple[str, str] | str, Expr]
 _Copy: TypeAlias = tuple[str, int | None, tuple[str, str] | str]
 
 
-def indented(grammar: Grammar, dfa_of: Callable[[Expr], Dfa], limits: Limits) -> Grammar:
+def indented(
+    grammar: Grammar, dfa_of: Callable[[Expr], Dfa], limits: Limits, *, of_any_width: bool = False
+) -> Grammar:
     """The grammar without INDENT and DEDENT; the same one if it has none.
 
-    ``dfa_of``: the automaton of a terminal. Raises ``CheckError`` where it cannot be told what
+    ``dfa_of``: the automaton of a terminal. ``of_any_width``: with one copy for all widths but 0,
+    and ``Grammar.widths``. Raises ``CheckError`` where it cannot be told what
     line breaks are, and for a rule that does not end the blocks and brackets that it begins.
     """
     if grammar.indentation is None:
@@ -82,14 +91,16 @@ def indented(grammar: Grammar, dfa_of: Callable[[Expr], Dfa], limits: Limits) ->
     if lines is None:
         hint = "it is a line feed and blanks, any number of times, as in /(\\r?\\n[\\t ]*)+/"
         raise rules.refusal(f"{rules.newline.name} is not made of lines", rules.newline, hint)
-    return _Copies(rules, lines, limits).run()
+    return _Copies(rules, lines, limits, of_any_width=of_any_width).run()
 
 
 class _Copies:
     """The rules over lines, blanks and brackets."""
 
-    def __init__(self, given: IndentedRules, lines: LineBreaks, limits: Limits) -> None:
-        self.given, self.limits = given, limits
+    def __init__(
+        self, given: IndentedRules, lines: LineBreaks, limits: Limits, *, of_any_width: bool
+    ) -> None:
+        self.given, self.limits, self.of_any_width = given, limits, of_any_width
         self.rules: dict[str, Rule] = {}
         self.copies: dict[str, _Copy] = {}
         self.known: dict[tuple[str, int | None], _Ways] = {}
@@ -185,6 +196,10 @@ class _Copies:
         for width in range(1, settings.widest + 1):
             wide = blanks_of(width, settings.tab_length)
             self._terminal(f"{width} wide", common(lines.rest, wide, self.limits), top)
+        # What stands for all of these is no lexeme of its own.
+        some = common(lines.rest, blanks, self.limits)
+        self._terminal("as wide", some, low - 2)
+        self._terminal("wider", some, low - 3)
         # Between brackets line breaks are ignored.
         self.gap = Repetition(given.newline, 0, None, self.place)
 
@@ -214,8 +229,13 @@ class _Copies:
         kept = used_rules(given.terminals.values(), [*names, *ignored])
         terminals = [given.terminals[name] for name in kept if name in given.terminals]
         made = [self.rules[name] for name in names if name in self.rules]
+        widths = None
+        if self.of_any_width:
+            wide = [f"{width} wide" for width in range(1, given.indentation.widest + 1)]
+            made += (self.rules[name] for name in wide)
+            widths = Widths("as wide", "wider", tuple(wide), ("line break", "blank line"))
         found = _productive([replace(first, body=either([*copies])), *made, *terminals])
-        return replace(given.grammar, rules=found, indentation=None)
+        return replace(given.grammar, rules=found, indentation=None, widths=widths)
 
     def _uses(self, name: str) -> list[str]:
         """What a rule uses, which is written now."""
@@ -244,6 +264,8 @@ class _Copies:
             # A block up to its end.
             ends = (_BROKEN, _CLOSED) if way == self.closed else (_SETTLED, _ENDED)
             return either([ways[_SETTLED, end] for end in ends if (_SETTLED, end) in ways])
+        if self.of_any_width:
+            return Sequence((self._use("wider"), self._copy((name, 1, way[1]))), self.place)
         if width == self.given.indentation.widest:
             return _never(self.place)
         wider, end = width + 1, way[1]
@@ -292,7 +314,8 @@ class _Copies:
 
     def _from_each_state(self, width: int | None, expr: Expr, end: str) -> dict[Any, Expr]:
         """Something that stands in a line: the blanks before it are read first."""
-        before = (self._use(f"{width} wide"),) if width else ()
+        blanks = "as wide" if self.of_any_width else f"{width} wide"
+        before = (self._use(blanks),) if width else ()
         settled = Sequence((*before, expr), expr.span) if before else expr
         return {(_SETTLED, end): expr, (_BROKEN, end): settled, (_CLOSED, end): settled}
 

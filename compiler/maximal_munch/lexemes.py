@@ -11,7 +11,7 @@ terminal matches ε its use is optional, so that no lexeme is ever empty. How a 
 split into lexemes is defined by ``tests/support/oracles/maximal_munch.py``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -114,11 +114,23 @@ class Lexeme:
 
 
 @dataclass(frozen=True, eq=False)
+class LexemeWidths:
+    """The numbers of the lexemes of ``Widths``, ``each`` by its width."""
+
+    same: int
+    wider: int
+    each: Mapping[int, int]
+    lines: frozenset[int]
+
+
+@dataclass(frozen=True, eq=False)
 class LexemeGrammar:
-    """``lnf``: symbol ``~t`` is a ``TokenTerminal`` node that names a lexeme by its index."""
+    """``lnf``: symbol ``~t`` is a ``TokenTerminal`` node that names a lexeme by its index.
+    ``widths``: where some lexemes stand for others."""
 
     lexemes: Sequence[Lexeme]
     grammar: Grammar
+    widths: LexemeWidths | None = None
 
     def lnf(self, limits: Limits | None = None) -> Lnf:
         """The normal form over lexemes, nullable symbols included."""
@@ -145,7 +157,7 @@ class LexemeGrammar:
             return replace(rule, body=Pattern(regex.NOTHING, body.text, body.span))
 
         rules = tuple(map(emptied, self.grammar.rules))
-        return LexemeGrammar(lexemes, replace(self.grammar, rules=rules))
+        return replace(self, lexemes=lexemes, grammar=replace(self.grammar, rules=rules))
 
 
 # A start without a way on.
@@ -186,12 +198,13 @@ def lexeme_grammar(
     return numbered
 
 
-def as_lexed(grammar: Grammar, limits: Limits) -> Grammar:
+def as_lexed(grammar: Grammar, limits: Limits, *, of_any_width: bool = False) -> Grammar:
     """The grammar with rules for what a lexer would do by itself: where lines begin; and ignored
     text where something is embedded, as what is ignored elsewhere is not ignored inside. It is
-    llguidance's, which follows all lexemes. Raises as ``indented``."""
+    llguidance's, which follows all lexemes. ``of_any_width``, and errors: as of ``indented``."""
+    numbering = _Numbering(grammar, limits, None)
     grammar = indented(
-        grammar, lambda expr: _Numbering(grammar, limits, None).built(expr, limits), limits
+        grammar, lambda expr: numbering.built(expr, limits), limits, of_any_width=of_any_width
     )
     if not grammar.embedded:
         return grammar
@@ -234,6 +247,7 @@ class _Numbering:
             first = self.bodies[start][0]
             body = self._use(Reference(start, first.name_span))
             rules.append(Rule(start, first.name_span, body, first.span))
+        widths = self._widths()
         used = range(len(self.lexemes))
         for expr in self.grammar.ignored:
             number, _ = self._number(expr, ignored=True)
@@ -248,7 +262,25 @@ class _Numbering:
         # A rule of its own for each, so that counts and neighbours stay outside the lexeme.
         named = [Rule(self._name(i), t.span, t, t.span) for i, t in enumerate(tokens)]
         whole = Grammar(self.grammar.source, (*rules, *named), start, tuple(tokens))
-        return LexemeGrammar(self.lexemes, whole)
+        return LexemeGrammar(self.lexemes, whole, widths)
+
+    def _widths(self) -> LexemeWidths | None:
+        given = self.grammar.widths
+        if given is None:
+            return None
+
+        def numbers(*names: str) -> list[int | None]:
+            # Some have no text.
+            known = (self.bodies.get(name) for name in names)
+            uses = (rules and Reference(rules[0].name, rules[0].span) for rules in known)
+            return [self._number(use)[0] if use else None for use in uses]
+
+        same, wider = numbers(given.same, given.wider)
+        if same is None or wider is None:
+            return None
+        each = {w: i for w, i in enumerate(numbers(*given.each), 1) if i is not None}
+        lines = frozenset(i for i in numbers(*given.lines) if i is not None)
+        return LexemeWidths(same, wider, each, lines)
 
     @staticmethod
     def _inside(expr: Expr) -> tuple[Expr, ...]:

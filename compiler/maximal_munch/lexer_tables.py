@@ -9,7 +9,7 @@ several at once.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +20,18 @@ from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
 from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata.dfa import DEAD, Dfa
+from ..automata.reached import reached
+from ..diagnostics import CheckError, Diagnostic, Source
 from ..earley.tables import stacked_dfas
 from ..grammar.expand_permutations import expand_permutations
 from ..grammar.tree import Grammar
 from ..lazy_dfa.conjunctions import joined
 from ..limits import Effort, Limits, in_force_or
 from ..network.counter_tables import first_symbols
-from ..network.from_tree import MOST_OVERLAPPING, network_of_rules, numbered
+from ..network.from_tree import MOST_OVERLAPPING, network_from_tree, network_of_rules, numbered
 from ..network.tree_rules import Rules
-from .lexemes import Lexeme, as_written, lexeme_grammar
-from .open_ends import check_open_ends
+from .any_width import blocks_and_lines, of_all_widths
+from .lexemes import Lexeme, LexemeGrammar, as_written, lexeme_grammar
 
 
 def lexer_tables(
@@ -70,6 +72,12 @@ def lexer_tables(
     return LazyLexerTables(*given, watch=tables.watch)
 
 
+def lexer_of(found: LexemeGrammar, limits: Limits) -> LexerTables:
+    """The same of a grammar's lexemes. Raises ``CheckError`` where it is open which one ends."""
+    _check_open_ends(found.lexemes, found.grammar.source, limits)
+    return lexer_tables(found.lexemes, limits, as_written([found.grammar.start], found.grammar))
+
+
 def maximal_munch_tables(grammar: Grammar, limits: Limits | None = None) -> MaximalMunchTables:
     """The network over a checked grammar's lexemes, and its lexer.
 
@@ -77,23 +85,27 @@ def maximal_munch_tables(grammar: Grammar, limits: Limits | None = None) -> Maxi
     """
     limits = (limits or Limits()).started()
     found = lexeme_grammar(grammar, limits)
-    return tables_over(found.lexemes, numbered(found.grammar, limits), limits)
+    return tables_over(found, numbered(found.grammar, limits), limits)
 
 
 def tables_over(
-    lexemes: Sequence[Lexeme], rules: Rules, limits: Limits, counted_from: int | None = None
+    found: LexemeGrammar, rules: Rules, limits: Limits, counted_from: int | None = None
 ) -> MaximalMunchTables:
     """The same of numbered lexemes, ``rules`` being those over their numbers. ``counted_from``:
     repetitions of rules whose copies have more states are counted, as far as frames hold them."""
-    check_open_ends(lexemes, rules.grammar.source, limits)
+    lexer = lexer_of(found, limits)
+    if found.widths is not None:
+        blocks, _ = blocks_and_lines(rules, found.widths)
+        network = network_from_tree(rules, limits, called=blocks)
+        return MaximalMunchTables(of_all_widths(network, found.widths, limits), lexer)
     network = network_of_rules(rules, limits, counted_from=counted_from)
-    if _may_begin_alike(network, lexemes):
+    if _may_begin_alike(network, found.lexemes):
         rules = numbered(expand_permutations(rules.grammar, limits), limits)
         network = network_of_rules(rules, limits, counted_from=counted_from)
     if network.counters is not None and network.counters.last_frame >= MOST_FRAMES:
         network = network_of_rules(rules, limits, counted_from=MOST_FRAMES)
     network = replace(network, names=as_written(network.names, rules.grammar))
-    return MaximalMunchTables(network, lexer_tables(lexemes, limits, network.names[:1]))
+    return MaximalMunchTables(network, lexer)
 
 
 def _may_begin_alike(network: NetworkTables, lexemes: Sequence[Lexeme]) -> bool:
@@ -114,3 +126,45 @@ def _is_one_text(dfa: Dfa) -> bool:
     # A minimal one has no more states than it reads bytes.
     edges = int((dfa.table[:, dfa.classes] != DEAD).sum())
     return edges == dfa.states - 2 and int(dfa.accepting.sum()) == 1
+
+
+def _check_open_ends(lexemes: Sequence[Lexeme], source: Source, limits: Limits) -> None:
+    """Raise ``CheckError`` for two lexemes that end together, of which one asks for the byte after
+    it and the other does not, where that byte may follow; and ``LimitError``.
+
+    A: /a(?!b)/   B: /[ac]/      "a" before "b" could be B alone
+    """
+    begins = np.zeros(256, dtype=np.bool_)
+    for each in lexemes:
+        begins |= each.dfa.table[each.dfa.start, each.dfa.classes] != DEAD
+    for one, other in product((each for each in lexemes if each.followed), lexemes):
+        if other is not one and other.precedence <= one.precedence:
+            found = _before(one.refusing, other.refusing, begins, limits)
+            if found is not None:
+                message = f"whether this or {other.text} ends before {found!r} is open"
+                hint = "give the other one the same look-ahead, or this one none"
+                raise CheckError(source, [Diagnostic(message, one.span, hint)])
+
+
+def _before(one: Dfa, other: Dfa, begins: NDArray[np.bool_], limits: Limits) -> str | None:
+    """A byte before which the first may not end where the other does, and reads no further."""
+    left, right = _rows(one), _rows(other)
+    refused = one.states - 1
+
+    def following(pair: tuple[int, int]) -> set[tuple[int, int]]:
+        limits.check_resources("the ends of lexemes")
+        targets = zip(left[pair[0]].tolist(), right[pair[1]].tolist(), strict=True)
+        return {(a, b) for a, b in targets if a != DEAD and b != DEAD}
+
+    for a, b in reached([(one.start, other.start)], following):
+        if one.accepting[a] and other.accepting[b]:
+            differ = (left[a] == refused) & (right[b] == DEAD) & begins
+            if differ.any():
+                return chr(int(np.flatnonzero(differ)[0]))
+    return None
+
+
+def _rows(dfa: Dfa) -> NDArray[np.int32]:
+    """Where each byte leads from each state: int32 (S, 256)."""
+    rows: NDArray[np.int32] = dfa.table[:, dfa.classes]
+    return rows

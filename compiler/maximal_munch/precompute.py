@@ -69,7 +69,7 @@ def precompute(
     ``most_results``: of ``first`` and ``feed``; the task that finds so many is finished.
     """
     limits = (limits or Limits()).started()
-    effort = effort or Effort(limits, masks.configurations.heads.tables.names[:1])
+    effort = effort or Effort(limits, masks.configurations.heads.network.names[:1])
     effort.begin(_STAGE, most_work, within)
     walks, is_complete, before = masks.walks, False, 0
 

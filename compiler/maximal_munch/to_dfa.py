@@ -12,7 +12,7 @@ from constrain.artifacts.maximal_munch.lexer import BETWEEN
 from constrain.artifacts.maximal_munch.nullable_frame_runs import NullableFrameRuns
 from constrain.artifacts.maximal_munch.parser_heads import REFUSED, Heads
 from constrain.artifacts.maximal_munch.parser_transitions import ParserTransitions
-from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
+from constrain.artifacts.maximal_munch.tables import MaximalMunchTables, ReadTables
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 
 from ..automata.dfa import DEAD, Dfa
@@ -20,7 +20,7 @@ from ..automata.minimize import minimize
 from ..limits import Limits
 
 
-def text_machine(tables: MaximalMunchTables) -> Configurations:
+def text_machine(tables: ReadTables) -> Configurations:
     """The configurations of a grammar, which read texts; there is no vocabulary."""
     heads, lexer = Heads(tables.network), tables.lexer.lexer()
     runs = NullableFrameRuns(heads, tables.lexer, Vocabulary.from_tokens({}, (), 1))

@@ -8,7 +8,7 @@ tree_layout         those -> automata that call one another
 components          those -> network
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from constrain.artifacts.network.tables import NetworkTables
 
@@ -80,9 +80,13 @@ def network_of_rules(
 
 
 def network_from_tree(
-    rules: Rules, limits: Limits | None = None, most_states: int | None = None
+    rules: Rules,
+    limits: Limits | None = None,
+    most_states: int | None = None,
+    called: Set[int] = frozenset(),
 ) -> NetworkTables:
     """The network of rules of which none begins with itself but as a loop, and that have a member.
+    ``called``: rules that are, whatever else is.
 
     ``most_states``: of any one rule, if that is bounded by less than ``limits``; of a long text as
     many more as its rules have. Where copies
@@ -90,7 +94,6 @@ def network_from_tree(
     is called. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
-    called: frozenset[int] = frozenset()
     bounded = False
     while True:
         layout = Layout(

@@ -72,8 +72,7 @@ class Layout:
         self.copied: set[int] = set()
         self.owners = [rules.start]
         self._first_call = FIRST_TERMINAL + rules.terminals
-        # (rule, the state after it) -> the state in front of it, in the order of the
-        # automata.
+        # (rule, the state after it) -> the state in front of it, in the automata's order.
         self._starts: dict[tuple[int, int], int] = {}
         # In front of what is not written yet: the rule, and the state after it.
         self._unlaid: dict[int, tuple[int, int]] = {}
@@ -101,9 +100,13 @@ class Layout:
         """The start, and what is called by what was written so far."""
         return [self._procedure(called) for called in self._numbers]
 
+    def called(self, number: int) -> "int | _Counted | PartOf":
+        """What is called by a number: a rule, or a part of one."""
+        return next(islice(self._numbers, number, None))
+
     def procedure(self, number: int) -> Procedure:
-        """What is called by a number."""
-        return self._procedure(next(islice(self._numbers, number, None)))
+        """The same with where it starts."""
+        return self._procedure(self.called(number))
 
     def start_of(self, number: int) -> int:
         """The state that a procedure starts in."""
@@ -155,8 +158,7 @@ class Layout:
         """Write what begins in a state: a rule, or a call of one, or what is left of a sequence."""
         if state in self._rests:
             left, end, owner = self._rests.pop(state)
-            row = map(self._again, self._in_a_row(left, state, end, owner))
-            self._lay([*row][::-1], owner)
+            self._lay([*map(self._again, self._in_a_row(left, state, end, owner))][::-1], owner)
             self._lay_items(owner)
             return
         rule, end = self._unlaid[state]

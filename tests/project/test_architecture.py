@@ -62,19 +62,19 @@ ARTIFACTS: dict[str, set[str]] = {
     "walk": {"container", "errors", "network", "summaries", "tokens"},
     "earley": {"container", "dfa", "errors", "tokens"},
     "wordpiece": {"container", "dfa", "errors", "tokens"},
-    "maximal_munch": {"container", "dfa", "errors", "network", "summaries", "tokens", "walk"},
-    "canonical_network": {"bpe", "container", "errors", "machine", "network"}
-    | {"normalizer", "pretokenizer", "summaries", "tokens", "walk"},
+    "maximal_munch": {"container", "dfa", "errors", "machine", "network"}
+    | {"summaries", "tokens", "walk"},
+    "canonical_network": {"bpe", "container", "errors", "machine", "network", "normalizer"}
+    | {"pretokenizer", "summaries", "tokens", "walk"},
     "token_terminals": {"container", "errors", "network", "tokens"},
     "matcher": {"errors", "tokens"},
     "lazy_dfa": {"container", "errors", "tokens"},
     "lazy_lexer": {"container", "dfa", "lazy_dfa", "maximal_munch", "summaries", "tokens"},
-    "kinds": {"bpe", "canonical_network", "container", "dfa"}
-    | {"earley", "errors", "lazy_dfa", "lazy_lexer"}
-    | {"machine", "matcher", "maximal_munch", "network", "normalizer", "pretokenizer"}
-    | {"token_terminals", "tokens", "walk", "wordpiece"},
+    "kinds": {"bpe", "canonical_network", "container", "dfa", "earley", "errors", "lazy_dfa"}
+    | {"lazy_lexer", "machine", "matcher", "maximal_munch", "network", "normalizer"}
+    | {"pretokenizer", "token_terminals", "tokens", "walk", "wordpiece"},
     "artifact": {"container", "dfa", "kinds", "matcher", "tokens"},
-    "growing": {"artifact", "container", "kinds", "lazy_dfa", "machine", "tokens"},
+    "growing": {"artifact", "container", "kinds", "tokens"},
     "prefix": {"artifact", "container", "kinds", "tokens", "wordpiece"},
     "read": {"artifact", "container", "errors", "tokens"},
     "serving": {"artifact", "container", "errors", "kinds", "matcher", "read", "tokens"},
