@@ -465,7 +465,7 @@ def lexed(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> "L
 
     limits, most = options.limits, built_lexemes(choice, options, nests=recurses(grammar))
     whole = held_over_lexemes(choice, as_lexed(grammar, limits, of_any_width=True), limits)
-    return as_lexer_reads(lexeme_grammar(whole, limits, most), grammar, options)
+    return as_lexer_reads(lexeme_grammar(whole, limits, most, grammar), grammar, options)
 
 
 def over_lexemes_of(

@@ -10,8 +10,8 @@ must match the same there as by itself; or, where a lexer reads it, as the byte 
 decides.
 """
 
-from collections.abc import Iterable, Iterator
-from functools import reduce
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache, reduce
 from operator import or_
 
 from ..automata import regex_ir as regex
@@ -21,9 +21,10 @@ from ..automata.compare import compare
 from ..automata.folding import fold
 from ..automata.look_around import MARKS, SEEN, TEXT_BYTE, Followed, is_ascii, marked
 from ..automata.minimize import minimal
+from ..automata.reached import reached
 from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Diagnostic
-from ..limits import Limits
+from ..limits import Limits, in_force_or
 from .tree import (
     Choice,
     Expr,
@@ -63,26 +64,41 @@ def open_looks(
 ) -> Iterator[tuple[Pattern, Diagnostic]]:
     """Each regex that matches a text or not by what stands around it, with a message; ``is_lexed``:
     by more than the byte after it. Raises ``LimitError``."""
+    limits = (limits or Limits()).started()
+    for pattern, left, right, message in _found(grammar) if looking(grammar) else ():
+        found: str | None = message
+        if is_lexed:
+            found = _Around(left, right, limits).message(pattern, is_lexed=True)
+        if found is not None:
+            yield pattern, Diagnostic(found, pattern.span, _HINT)
+
+
+def looking(grammar: Grammar) -> list[Pattern]:
+    """The regexes that ask for what is around them."""
     # Assertions of Python's regexes see what is around them; elsewhere a regex sees itself.
     is_pythons = grammar.source.dialect == "lark"
     looks = regex.outside_looks if is_pythons else regex.looks_around
-    looking = [pattern for pattern in _patterns(grammar) if looks(pattern.node)]
-    if not looking:
-        return
-    limits = (limits or Limits()).started()
-    before = _Neighbours(grammar, limits, is_ahead=False).of
-    behind = _Neighbours(grammar, limits, is_ahead=True).of
-    for pattern in looking:
+    return [pattern for pattern in _patterns(grammar) if looks(pattern.node)]
+
+
+# A grammar is checked, and then its lexemes are made.
+@lru_cache(1)
+def _found(grammar: Grammar) -> Sequence[tuple[Pattern, int, int, str]]:
+    """Each regex that matches a text or not by what stands around it, the bytes that may stand
+    before it and behind it, and a message."""
+    found, limits = [], in_force_or(Limits()).started()
+    edges = _Edges(limits)
+    before = _Neighbours(grammar, edges, is_ahead=False).of
+    behind = _Neighbours(grammar, edges, is_ahead=True).of
+    for pattern in looking(grammar):
         # What stands beside what matches nothing has neighbours on one side at most; a regex that
         # is the whole grammar has none.
         left, right = before.get(id(pattern)), behind.get(id(pattern))
         if left is not None and right is not None and left | right != _EDGE:
-            around = _Around(left, right, limits)
-            found = around.message(pattern, is_lexed=False)
-            if found is not None and is_lexed:
-                found = around.message(pattern, is_lexed=True)
-            if found is not None:
-                yield pattern, Diagnostic(found, pattern.span, _HINT)
+            message = _Around(left, right, limits).message(pattern, is_lexed=False)
+            if message is not None:
+                found.append((pattern, left, right, message))
+    return found
 
 
 def _patterns(grammar: Grammar) -> Iterator[Pattern]:
@@ -161,6 +177,34 @@ def _bytes(bits: int) -> regex.Node:
     return regex.byte_class([(b, b) for b in range(256) if bits >> b & 1])
 
 
+class _Edges:
+    """The bytes that regexes begin and end with, and the edge for those that match the empty text.
+    Raises ``LimitError``."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._of: dict[int, tuple[int, int]] = {}
+
+    def of(self, pattern: Pattern) -> tuple[int, int]:
+        """Both of a regex."""
+        if id(pattern) not in self._of:
+            nfa = thompson(resolved(pattern.node, self._limits), self._limits)
+            leading: dict[int, list[int]] = {}
+            for state, targets in enumerate(nfa.epsilon):
+                for target in targets:
+                    leading.setdefault(target, []).append(state)
+            begin = nfa.epsilon_closure([nfa.start])
+            end = set(reached(nfa.finals, lambda state: leading.get(state, ())))
+            first = last = _EDGE if nfa.start in end else 0
+            for state, arcs in enumerate(nfa.arcs):
+                for low, high, target, _ in arcs:
+                    read = (1 << high + 1) - (1 << low)
+                    first |= read if state in begin else 0
+                    last |= read if target in end else 0
+            self._of[id(pattern)] = first, last
+        return self._of[id(pattern)]
+
+
 class _Neighbours:
     """``of``: by the ``id`` of each pattern that the start uses, the bytes that may stand right
     after it (``is_ahead``) or before it, and the edge.
@@ -169,13 +213,17 @@ class _Neighbours:
     is read backwards.
     """
 
-    def __init__(self, grammar: Grammar, limits: Limits, *, is_ahead: bool) -> None:
-        self._limits, self._step = limits, 1 if is_ahead else -1
-        # Of each pattern, and rule, the bytes that it may begin with; the edge, if it may be empty.
-        self._first_of: dict[int, int] = {}
+    def __init__(self, grammar: Grammar, edges: "_Edges", *, is_ahead: bool) -> None:
+        self._edges, self._step = edges, 1 if is_ahead else -1
+        # Of each rule the bytes that it may begin with; the edge, if it may be empty.
         self._first: dict[str, int] = {}
         # The same of each expression, by ``id``.
         self._known: dict[int, int] = {}
+        if grammar.indentation is not None:
+            # They read no text.
+            self._first = dict.fromkeys(
+                (grammar.indentation.indent, grammar.indentation.dedent), _EDGE
+            )
         bodies: dict[str, list[Expr]] = {}
         users: dict[str, list[str]] = {}
         for rule in grammar.rules:
@@ -220,22 +268,9 @@ class _Neighbours:
             case Repetition():
                 return inside[0] if expr.min_times else inside[0] | _EDGE
             case Pattern():
-                if id(expr) not in self._first_of:
-                    self._first_of[id(expr)] = self._outermost(expr.node)
-                return self._first_of[id(expr)]
+                return self._edges.of(expr)[self._step < 0]
             case _:
                 return _ALL
-
-    def _outermost(self, node: regex.Node) -> int:
-        """The bytes that the matches of a regex begin with, or end with."""
-        nfa = thompson(resolved(node, self._limits), self._limits)
-        start = nfa.epsilon_closure([nfa.start])
-        found = 0 if nfa.finals.isdisjoint(start) else _EDGE
-        for state in start if self._step > 0 else range(nfa.states):
-            for low, high, target, _ in nfa.arcs[state]:
-                if self._step > 0 or not nfa.finals.isdisjoint(nfa.epsilon_closure([target])):
-                    found |= (1 << high + 1) - (1 << low)
-        return found
 
     def _push(self, expr: Expr, behind: int) -> list[str]:
         """Tell all inside what may stand after them; the rules for which that is more."""

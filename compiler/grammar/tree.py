@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from ..automata import regex_ir as regex
+from ..automata.dfa import Dfa
 from ..automata.folding import fold, node_class
 from ..diagnostics import Diagnostic, Source, Span
 
@@ -269,12 +270,15 @@ class Widths:
     """Terminals that are blanks before lines, in rules that are the same for blocks of any width.
 
     ``same``: those of the block around; ``wider``: those with which a block begins. They stand for
-    some of ``each``, by width from 1 on. ``lines``: what may stand right before any of them.
+    some of ``each``, by width from 1 on, which no rule names; all have a ``priority`` and a
+    ``place``. ``lines``: what may stand right before any of them.
     """
 
     same: str
     wider: str
-    each: tuple[str, ...]
+    each: tuple[Dfa, ...]
+    priority: int
+    place: Span
     lines: tuple[str, ...]
 
 

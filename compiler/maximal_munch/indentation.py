@@ -36,6 +36,7 @@ from typing import Any, TypeAlias
 
 from ..automata import regex_ir as regex
 from ..automata.boolean import common, embedded
+from ..automata.compare import are_equal
 from ..automata.dfa import Dfa
 from ..automata.folding import fold
 from ..automata.minimize import minimal
@@ -101,6 +102,7 @@ class _Copies:
         self, given: IndentedRules, lines: LineBreaks, limits: Limits, *, of_any_width: bool
     ) -> None:
         self.given, self.limits, self.of_any_width = given, limits, of_any_width
+        self.widths: Widths | None = None
         self.rules: dict[str, Rule] = {}
         self.copies: dict[str, _Copy] = {}
         self.known: dict[tuple[str, int | None], _Ways] = {}
@@ -108,12 +110,15 @@ class _Copies:
         # How rules of lines begin and end; those that may begin with a block.
         self.relation: dict[str, set[tuple[str, str]]] = {}
         self.leading: set[str] = set()
+        # How expressions begin, by ``id``, once that is known of all rules.
+        self.begun: dict[int, tuple[bool, bool]] | None = None
         # Where no block may follow another one's end, that is as any line break.
         self.closed, self.follows = _CLOSED, False
         self._find()
         if not self.follows:
             self.closed = _BROKEN
             self._find()
+        self.begun = {}
         self.place = given.newline.span
         self._write_terminals(lines)
 
@@ -165,7 +170,11 @@ class _Copies:
                 parts = parts[: next(ends, len(parts)) + 1]
             return any(begins for begins, _ in parts), is_empty
 
-        return fold(root, children, under)
+        if self.begun is None:
+            return fold(root, children, under)
+        if id(root) not in self.begun:
+            self.begun[id(root)] = fold(root, children, under)
+        return self.begun[id(root)]
 
     def _alike(self, expr: Expr) -> set[tuple[str, str]]:
         """What the empty text does, if the expression has it."""
@@ -193,13 +202,18 @@ class _Copies:
             wrong.append(self._use("blank line"))
         rest = Repetition(either(wrong), 0, None, self.place)
         self._write("line", Sequence((self._use("line break"), rest), self.place))
-        for width in range(1, settings.widest + 1):
-            wide = blanks_of(width, settings.tab_length)
-            self._terminal(f"{width} wide", common(lines.rest, wide, self.limits), top)
-        # What stands for all of these is no lexeme of its own.
         some = common(lines.rest, blanks, self.limits)
-        self._terminal("as wide", some, low - 2)
-        self._terminal("wider", some, low - 3)
+        each = [blanks_of(w, settings.tab_length) for w in range(1, settings.widest + 1)]
+        if not are_equal(some, blanks, self.limits):
+            each = [common(some, wide, self.limits) for wide in each]
+        if self.of_any_width:
+            lines_end = "line break", "blank line"
+            self.widths = Widths("as wide", "wider", (*each,), top, self.place, lines_end)
+            self._terminal("as wide", some, low - 2)
+            self._terminal("wider", some, low - 3)
+        else:
+            for width, wide in enumerate(each, 1):
+                self._terminal(f"{width} wide", wide, top)
         # Between brackets line breaks are ignored.
         self.gap = Repetition(given.newline, 0, None, self.place)
 
@@ -229,13 +243,8 @@ class _Copies:
         kept = used_rules(given.terminals.values(), [*names, *ignored])
         terminals = [given.terminals[name] for name in kept if name in given.terminals]
         made = [self.rules[name] for name in names if name in self.rules]
-        widths = None
-        if self.of_any_width:
-            wide = [f"{width} wide" for width in range(1, given.indentation.widest + 1)]
-            made += (self.rules[name] for name in wide)
-            widths = Widths("as wide", "wider", tuple(wide), ("line break", "blank line"))
-        found = _productive([replace(first, body=either([*copies])), *made, *terminals])
-        return replace(given.grammar, rules=found, indentation=None, widths=widths)
+        rules = _productive([replace(first, body=either([*copies])), *made, *terminals])
+        return replace(given.grammar, rules=rules, indentation=None, widths=self.widths)
 
     def _uses(self, name: str) -> list[str]:
         """What a rule uses, which is written now."""

@@ -29,7 +29,7 @@ from ..automata.minimize import minimal, minimize
 from ..automata.thompson import thompson, without_epsilon
 from ..diagnostics import CheckError, Diagnostic, LimitError, Span
 from ..grammar.lazy_quantifiers import lazy_dfa
-from ..grammar.open_looks import followed, open_looks
+from ..grammar.open_looks import followed, looking, open_looks
 from ..grammar.tree import (
     Choice,
     Expr,
@@ -171,13 +171,17 @@ _NEVER = Dfa(
 
 
 def lexeme_grammar(
-    grammar: Grammar, limits: Limits | None = None, most_states: int | None = None
+    grammar: Grammar,
+    limits: Limits | None = None,
+    most_states: int | None = None,
+    written: Grammar | None = None,
 ) -> LexemeGrammar:
     """Number the lexemes of a checked grammar and put their numbers into its rules.
 
     ``most_states``: terminals whose automata have more are walked lazily, where they can be; None
-    where all are built. Raises ``CheckError`` for token terminals, ``NotRegularError`` for a
-    terminal that nests itself, ``LimitError``.
+    where all are built. ``written``: the grammar before it was ``as_lexed``, if it was. Raises
+    ``CheckError`` for token terminals, ``NotRegularError`` for a terminal that nests itself,
+    ``LimitError``.
     """
     limits = (limits or Limits()).started()
     grammar = as_lexed(grammar, limits)
@@ -190,11 +194,11 @@ def lexeme_grammar(
         raise CheckError(grammar.source, [found])
     large = None if most_states is None else LargeLexemes(grammar, limits, most_states)
     left = grammar if large is None else large.without_exceptions()
-    numbered = _Numbering(resolve_exclusions(left, limits), limits, large).run()
+    numbered = _Numbering(resolve_exclusions(left, limits), limits, large, written).run()
     is_open = any(lexeme.followed is not None for lexeme in numbered.lexemes)
     if is_open and any(lexeme.lazily is not None for lexeme in numbered.lexemes):
         # Lexemes that are walked lazily end whatever follows.
-        return _Numbering(resolve_exclusions(grammar, limits), limits, None).run()
+        return _Numbering(resolve_exclusions(grammar, limits), limits, None, written).run()
     return numbered
 
 
@@ -218,8 +222,15 @@ def as_written(names: Sequence[str], grammar: Grammar) -> tuple[str, ...]:
 
 
 class _Numbering:
-    def __init__(self, grammar: Grammar, limits: Limits, large: LargeLexemes | None) -> None:
+    def __init__(
+        self,
+        grammar: Grammar,
+        limits: Limits,
+        large: LargeLexemes | None,
+        written: Grammar | None = None,
+    ) -> None:
         self.grammar, self.limits, self.large = grammar, limits, large
+        self.written = written
         self.terminals = grammar.terminals
         self.bodies: dict[str, list[Rule]] = {}
         for rule in grammar.rules:
@@ -232,7 +243,11 @@ class _Numbering:
     @cached_property
     def open_patterns(self) -> set[int]:
         """The regexes, by ``id``, for which it matters what stands after them."""
-        return {id(each) for each, _ in open_looks(self.grammar, self.limits, is_lexed=False)}
+        # What rules for lines are made of has the same regexes.
+        written, whole = self.written, self.grammar
+        known = written is not None and {*map(id, looking(whole))} <= {*map(id, looking(written))}
+        grammar = written if written is not None and known else whole
+        return {id(each) for each, _ in open_looks(grammar, self.limits, is_lexed=False)}
 
     def run(self) -> LexemeGrammar:
         """The rules that are no terminals, over lexemes, and the lexemes that they use."""
@@ -268,19 +283,19 @@ class _Numbering:
         given = self.grammar.widths
         if given is None:
             return None
-
-        def numbers(*names: str) -> list[int | None]:
-            # Some have no text.
-            known = (self.bodies.get(name) for name in names)
-            uses = (rules and Reference(rules[0].name, rules[0].span) for rules in known)
-            return [self._number(use)[0] if use else None for use in uses]
-
-        same, wider = numbers(given.same, given.wider)
+        # Those without a text have no rules.
+        uses = (Reference(name, given.place) for name in (given.same, given.wider, *given.lines))
+        numbers = [self._number(use)[0] if use.name in self.bodies else None for use in uses]
+        same, wider, *lines = numbers
         if same is None or wider is None:
             return None
-        each = {w: i for w, i in enumerate(numbers(*given.each), 1) if i is not None}
-        lines = frozenset(i for i in numbers(*given.lines) if i is not None)
-        return LexemeWidths(same, wider, each, lines)
+        each, text = {}, self.grammar.source.text[given.place.start : given.place.end]
+        for width, dfa in enumerate(given.each, 1):
+            if not dfa.is_empty:
+                each[width] = len(self.lexemes)
+                made = Lexeme(dfa, given.priority, False, text, given.place, is_string=False)
+                self.lexemes.append(made)
+        return LexemeWidths(same, wider, each, frozenset(i for i in lines if i is not None))
 
     @staticmethod
     def _inside(expr: Expr) -> tuple[Expr, ...]:

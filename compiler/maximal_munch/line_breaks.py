@@ -11,7 +11,7 @@ from ..automata import regex_ir as regex
 from ..automata.boolean import common, embedded
 from ..automata.compare import are_equal
 from ..automata.dfa import DEAD, Dfa, trimmed
-from ..automata.minimize import minimal, minimize
+from ..automata.minimize import minimal
 from ..automata.reached import reached
 from ..automata.thompson import thompson
 from ..limits import Limits
@@ -48,11 +48,11 @@ def divided(whole: Dfa, limits: Limits) -> LineBreaks | None:
 
 
 def blanks_of(width: int, tab_length: int) -> Dfa:
-    """Blanks and tabs that are so wide together."""
+    """Blanks and tabs that are so wide together: the minimal automaton, its states in order."""
     table = np.full((width + 2, 3), DEAD, dtype=np.int32)
     classes = np.zeros(256, dtype=np.uint8)
     for column, (mark, wide) in enumerate(((b" ", 1), (b"\t", tab_length)), 1):
         classes[ord(mark)] = column
         table[1 : max(1, width + 2 - wide), column] = np.arange(1 + wide, width + 2)
     accepting = np.arange(width + 2) == width + 1
-    return minimize(Dfa(table, classes, accepting, 1, (frozenset(),) * len(table)))
+    return Dfa(table, classes, accepting, 1, (frozenset(),) * len(table))
