@@ -73,13 +73,19 @@ class PositionStates:
         self._moved: dict[tuple[int, int, int, int], int] = {}
         self.start = self.callee(first_call)
 
+    def seen(self, number: int) -> tuple[bool, bool, int]:
+        """Whether a call, or the text, may end in a set; whether it calls something; and of how
+        many characters texts lead where they lead from its ``twin``."""
+        calls, copies = self._looked_up(number & _LIST)
+        room, more = self._rooms[number & _LIST], number >> _LIST_BITS
+        if more:
+            ((only, read),) = copies
+            room = self._repetitions.room(only, read + more)
+        return self._lists.ended[number & _LIST], calls, room
+
     def ends(self, number: int) -> bool:
         """Whether a call, or the text, may end in a set."""
         return self._lists.ended[number & _LIST]
-
-    def calls(self, number: int) -> bool:
-        """Whether a set calls something."""
-        return self._looked_up(number & _LIST)[0]
 
     def runs(self, number: int) -> Sequence[int]:
         """What a set reads: low, high, target, low, high, target, … in ascending order."""
@@ -150,14 +156,6 @@ class PositionStates:
             new = {*map(self._repetitions.endless, reached)} - seen
             seen |= new
             pending += new
-
-    def room(self, number: int) -> int:
-        """Texts of so many characters lead from a set where they lead from its ``twin``."""
-        copies, more = self._copies_of(number & _LIST), number >> _LIST_BITS
-        if not more:
-            return self._rooms[number]
-        ((only, read),) = copies
-        return self._repetitions.room(only, read + more)
 
     def twin(self, number: int) -> int:
         """The set that goes on without the bounds of repetitions: it reads, calls and ends as this
@@ -238,10 +236,11 @@ class PositionStates:
             head, rest = self._lists.head_and_rest(number)
             pending.append((number, head, rest))
             number = rest
+        arcs, first, is_plain = self._arcs, self.first_call, self._repetitions.is_empty
         for each, head, rest in reversed(pending):
-            calls[each] = calls[rest] or self._calls_from(head)
-            copy = self._repetitions.copy_at(head)
+            calls[each] = calls[rest] or max(arcs[head][::3], default=0) >= first
             copies[each], rooms[each] = copies[rest], rooms[rest]
+            copy = None if is_plain else self._repetitions.copy_at(head)
             if copy is not None:
                 rooms[each] = min(rooms[rest], self._repetitions.room(*copy))
                 # Two are many.
@@ -249,6 +248,3 @@ class PositionStates:
                     copies[each] = copies[rest] | {copy}
             number = each
         return calls[number], copies[number]
-
-    def _calls_from(self, state: int) -> bool:
-        return state != END and any(low >= self.first_call for low in self._arcs[state][::3])

@@ -21,7 +21,7 @@ _MANY = 1 << 31
 
 # Where each position copies so many of the others, and more than a few are left, these are not
 # merged one by one.
-_MANY_COPIES, _FEW = 8, 8
+_MANY_COPIES, _FEW = 4, 8
 
 # Lists of positions: nothing, and the end alone. All others are numbered after them.
 EMPTY, ENDED = 0, 1
@@ -58,6 +58,8 @@ class StateLists:
         self._numbers: dict[int, int] = {}
         self._runs: list[Runs | None] = [[], []]
         self._closures = {END: ENDED}
+        # What a state alone reads, by the state.
+        self._alone = dict[int, Runs]()
         self._unions = dict[int, int]()
         # Of all unions together the positions that were not shared.
         self._copied = 0
@@ -228,7 +230,7 @@ class StateLists:
         if found is not None:
             return found
         if self._rests[number] <= ENDED:
-            found = self._runs[number] = self._runs_of(self._order[self._heads[number]])
+            found = self._runs[number] = self._read_alone(self._order[self._heads[number]])
             return found
         pending = []
         while self._runs[number] is None:
@@ -237,7 +239,10 @@ class StateLists:
         found = self._runs[number]
         assert found is not None
         # What stands first is written first.
-        own = [self._runs_of(self._order[self._heads[current]]) for current in pending]
+        alone, own = self._alone, list[Runs]()
+        for current in pending:
+            state = self._order[self._heads[current]]
+            own.append(alone.get(state) or self._runs_of(state))
         before = self._copied
         for i in range(len(own) - 1, -1, -1):
             self._check()
@@ -272,20 +277,24 @@ class StateLists:
             for low, high, target in zip(runs[::3], runs[1::3], runs[2::3], strict=True):
                 for i in range(begin[low], begin[high + 1]):
                     united[i] |= sets[target]
-        made, found = dict[int, int](), Runs()
+        made, found = {bits: target for target, bits in sets.items()}, Runs()
         for i, whole in enumerate(united[:-1]):
             if whole and whole not in made:
-                number, left = ENDED if whole & 1 else EMPTY, whole >> 1
-                while left:
-                    highest = left.bit_length() - 1
-                    number = self._list(places[highest], number)
-                    left ^= 1 << highest
+                number = ENDED if whole & 1 else EMPTY
+                digits = f"{whole >> 1:b}"
+                for place, digit in zip(places[len(digits) - 1 :: -1], digits, strict=True):
+                    if digit == "1":
+                        number = self._list(place, number)
                 made[whole] = number
             if whole:
                 found += (cuts[i], cuts[i + 1] - 1, made[whole])
         return found
 
     def _runs_of(self, state: int) -> Runs:
+        found = self._alone[state] = self._read_alone(state)
+        return found
+
+    def _read_alone(self, state: int) -> Runs:
         arcs = self._arcs[state]
         if len(arcs) == 3:
             return [arcs[0], arcs[1], self.closure(arcs[2])]

@@ -128,12 +128,11 @@ class States(dict[int, Sequence[int]]):
     def _number(self, made_of: int) -> int:
         number = self._numbers.get(made_of)
         if number is None:
-            ends = self._maker.ends(made_of)
-            stops = ends or self._maker.calls(made_of)
-            number = self._numbers[made_of] = self._added(made_of, ends, stops)
-            room = self._maker.room(made_of)
-            self.rooms[number] = room if room <= ENDLESS else ENDLESS - 1
-            self.is_bounded |= self.rooms[number] < ENDLESS
+            ends, calls, room = self._maker.seen(made_of)
+            number = self._numbers[made_of] = self._added(made_of, ends, ends or calls)
+            if room != ENDLESS:
+                self.rooms[number] = min(room, ENDLESS - 1)
+                self.is_bounded = True
         return number
 
     def _added(self, made_of: int, ends: bool, stops: bool) -> int:

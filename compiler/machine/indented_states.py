@@ -27,15 +27,12 @@ class IndentedStates(GrammarStates):
         blocks, self._lines = blocks_and_lines(rules, widths)
         super().__init__(rules, procedures_of(rules, blocks), limits)
 
-    def ends(self, number: int) -> bool:
+    def seen(self, number: int) -> tuple[bool, bool, int]:
         """As of the set at any width; so are the next ones."""
+        return super().seen(number & _SET)
+
+    def ends(self, number: int) -> bool:
         return super().ends(number & _SET)
-
-    def calls(self, number: int) -> bool:
-        return super().calls(number & _SET)
-
-    def room(self, number: int) -> int:
-        return super().room(number & _SET)
 
     def base(self, number: int) -> int:
         return super().base(number & _SET) | number & ~_SET

@@ -50,7 +50,7 @@ def grammars(count: int, seed: int) -> Iterator[tuple[str, LalrOracle, MaximalMu
             continue
         found = build_engine(text, dialect="lark", engine="greedy", lexer="contextual")
         assert isinstance(found, MaximalMunchGrammar)
-        if any(lexeme.refused for lexeme in found.lexemes):
+        if any(lexeme.refused for lexeme in found.lexed.lexemes):
             count -= 1
             yield text, oracle, found
 
