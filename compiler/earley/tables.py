@@ -14,8 +14,10 @@ import json
 from collections import deque
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from constrain.artifacts.dfa.stacked_dfas import StackedDfas
 from constrain.artifacts.earley.tables import END, EarleyTables
@@ -183,36 +185,37 @@ def stacked_dfas(dfas: Sequence[Dfa], limits: Limits, terminals: int = 0) -> Sta
     """The same of minimal DFAs. Raises ``LimitError`` for too many states, or too much memory."""
     states = 1 + sum(dfa.states - 1 for dfa in dfas)
     limits.check_states(states, _STAGE)
+    # Of bytes that no automaton distinguishes the first.
+    octets = np.stack([np.zeros(FIRST_TERMINAL, dtype=np.uint8), *(dfa.classes for dfa in dfas)])
+    first, alike = _distinct(octets)
     # The table, the same by its columns, and its distinct columns.
-    limits.check_allocation(states * (FIRST_TERMINAL + terminals) * 4 * 3, _STAGE)
-    table = np.zeros((states, FIRST_TERMINAL + terminals), dtype=np.int32)
+    limits.check_allocation(states * (len(first) + terminals) * 4 * 3, _STAGE)
+    table = np.zeros((states, len(first) + terminals), dtype=np.int32)
     accepting = np.zeros(states, dtype=np.uint8)
     starts = np.zeros(len(dfas), dtype=np.int32)
     base = 0
     for number, dfa in enumerate(dfas):
-        rows = _by_symbol(dfa)[1:]
+        by_octet, by_terminal = dfa.table[1:, dfa.classes[first]], dfa.table[1:, dfa.byte_columns :]
+        rows = np.concatenate((by_octet, by_terminal), axis=1)
         table[base + 1 : base + dfa.states, : rows.shape[1]] = np.where(rows, rows + base, DEAD)
         accepting[base + 1 : base + dfa.states] = dfa.accepting[1:]
         starts[number] = dfa.start + base
         base += dfa.states - 1
-    # Most columns are equal: hashing their bytes is faster than sorting them all.
-    numbers: dict[bytes, int] = {}
-    by_symbol = np.ascontiguousarray(table.T)
-    which = [numbers.setdefault(column.tobytes(), len(numbers)) for column in by_symbol]
-    first = np.unique(which, return_index=True)[1]
-    distinct, columns = np.unique(by_symbol[first], axis=0, return_inverse=True)
-    return StackedDfas(
-        np.ascontiguousarray(distinct.T),
-        columns.reshape(-1)[which].astype(np.uint16),
-        accepting,
-        starts,
+    distinct, columns = _distinct(table.astype(">u4"))
+    by_symbol = np.concatenate((columns[alike], columns[len(first) :])).astype(np.uint16)
+    return StackedDfas(np.ascontiguousarray(table[:, distinct]), by_symbol, accepting, starts)
+
+
+def _distinct(table: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The distinct columns of unsigned numbers whose highest byte comes first, in their order: the
+    first place of each, and of each column which it is."""
+    columns = [column.tobytes() for column in np.ascontiguousarray(table.T)]
+    first = {column: place for place, column in reversed([*enumerate(columns)])}
+    number = {column: i for i, column in enumerate(sorted(first))}
+    return (
+        np.array([first[column] for column in number], dtype=np.intp),
+        np.array([number[column] for column in columns], dtype=np.intp),
     )
-
-
-def _by_symbol(dfa: Dfa) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
-    """The table with a column for each byte and token terminal."""
-    octets = dfa.table[:, dfa.classes]
-    return np.concatenate((octets, dfa.table[:, dfa.byte_columns :]), axis=1)
 
 
 def _node(terminal: Terminal) -> regex.Node:

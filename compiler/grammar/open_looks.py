@@ -87,6 +87,7 @@ def _found(grammar: Grammar) -> Sequence[tuple[Pattern, int, int, str]]:
     """Each regex that matches a text or not by what stands around it, the bytes that may stand
     before it and behind it, and a message."""
     found, limits = [], in_force_or(Limits()).started()
+    around: dict[tuple[int, int], _Around] = {}
     edges = _Edges(limits)
     before = _Neighbours(grammar, edges, is_ahead=False).of
     behind = _Neighbours(grammar, edges, is_ahead=True).of
@@ -95,7 +96,9 @@ def _found(grammar: Grammar) -> Sequence[tuple[Pattern, int, int, str]]:
         # is the whole grammar has none.
         left, right = before.get(id(pattern)), behind.get(id(pattern))
         if left is not None and right is not None and left | right != _EDGE:
-            message = _Around(left, right, limits).message(pattern, is_lexed=False)
+            if (left, right) not in around:
+                around[left, right] = _Around(left, right, limits)
+            message = around[left, right].message(pattern, is_lexed=False)
             if message is not None:
                 found.append((pattern, left, right, message))
     return found
@@ -178,12 +181,20 @@ def _bytes(bits: int) -> regex.Node:
 
 
 class _Edges:
-    """The bytes that regexes begin and end with, and the edge for those that match the empty text.
-    Raises ``LimitError``."""
+    """The bytes that regexes begin and end with, and the edge for those that match the empty text;
+    and what expressions hold. Raises ``LimitError``."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._of: dict[int, tuple[int, int]] = {}
+        self._inside: dict[int, list[Expr]] = {}
+
+    def inside(self, expr: Expr) -> list[Expr]:
+        """An expression and all inside of it, the innermost first."""
+        if id(expr) not in self._inside:
+            found = self._inside[id(expr)] = list[Expr]()
+            fold(expr, children, lambda each, _: found.append(each))
+        return self._inside[id(expr)]
 
     def of(self, pattern: Pattern) -> tuple[int, int]:
         """Both of a regex."""
@@ -249,24 +260,24 @@ class _Neighbours:
                 pending += self._push(body, self._behind[name] | ignored)
 
     def _begins(self, expr: Expr) -> int:
-        return fold(expr, children, self._noted)
+        known = self._known
+        for each in self._edges.inside(expr):
+            known[id(each)] = self._begin(each)
+        return known[id(expr)]
 
-    def _noted(self, expr: Expr, inside: list[int]) -> int:
-        found = self._known[id(expr)] = self._begin(expr, inside)
-        return found
-
-    def _begin(self, expr: Expr, inside: list[int]) -> int:
+    def _begin(self, expr: Expr) -> int:
+        known = self._known
         match expr:
             case Literal(data):
                 return 1 << data[:: self._step][0] if data else _EDGE
             case Reference(name):
                 return self._first.get(name, 0)
             case Concatenation():
-                return _in_a_row(inside[:: self._step])
+                return _in_a_row(known[id(item)] for item in expr.items[:: self._step])
             case Choice():
-                return _any(inside)
+                return _any(known[id(option)] for option in expr.options)
             case Repetition():
-                return inside[0] if expr.min_times else inside[0] | _EDGE
+                return known[id(expr.item)] | (0 if expr.min_times else _EDGE)
             case Pattern():
                 return self._edges.of(expr)[self._step < 0]
             case _:

@@ -3,14 +3,12 @@
 a set of positions, and above its bits the width     ``compiler/maximal_munch/any_width.py``
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from constrain.artifacts.maximal_munch.tables import FIRST_LEXEME
 
 from ..limits import Limits
-from ..maximal_munch.any_width import blocks_and_lines
 from ..maximal_munch.lexemes import LexemeWidths
-from ..network.tree_plan import procedures_of
 from ..network.tree_rules import Rules
 from .grammar_states import GrammarStates
 
@@ -20,12 +18,18 @@ _SET, _SYMBOL = (1 << _SET_BITS) - 1, (1 << _SYMBOL_BITS) - 1
 
 
 class IndentedStates(GrammarStates):
-    """What states of all widths are made of."""
+    """What states of all widths are made of. ``lines``: the rules for which the width matters."""
 
-    def __init__(self, rules: Rules, limits: Limits, widths: LexemeWidths) -> None:
-        self._widths = widths
-        blocks, self._lines = blocks_and_lines(rules, widths)
-        super().__init__(rules, procedures_of(rules, blocks), limits)
+    def __init__(
+        self,
+        rules: Rules,
+        called: Container[int],
+        limits: Limits,
+        widths: LexemeWidths,
+        lines: Container[int],
+    ) -> None:
+        self._widths, self._lines = widths, lines
+        super().__init__(rules, called, limits)
 
     def seen(self, number: int) -> tuple[bool, bool, int]:
         """As of the set at any width; so are the next ones."""

@@ -38,6 +38,7 @@ from ..lazy_dfa.growth import may_count
 from ..limits import Limits, blaming, in_force
 from ..lnf.empty_patterns import without_exceptions
 from ..lnf.growing_terminals import LazyTerminals, alone
+from ..maximal_munch.any_width import blocks_and_lines
 from ..maximal_munch.emptiness import has_member_soon
 from ..maximal_munch.lexemes import LexemeWidths
 from ..maximal_munch.lexer_tables import lexer_of
@@ -157,7 +158,8 @@ def _maker(
     rules: Rules, limits: Limits, growing: int = 0, widths: LexemeWidths | None = None
 ) -> Callable[[], GrammarStates]:
     if widths is not None:
-        return partial(IndentedStates, rules, limits, widths)
+        blocks, lines = blocks_and_lines(rules, widths)
+        return partial(IndentedStates, rules, procedures_of(rules, blocks), limits, widths, lines)
     return partial(GrammarStates, rules, procedures_of(rules), limits, growing)
 
 
