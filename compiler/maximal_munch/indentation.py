@@ -43,7 +43,7 @@ from ..automata.minimize import minimal
 from ..automata.reached import reached
 from ..automata.thompson import thompson
 from ..diagnostics import Span
-from ..grammar.productive import is_nullable, productive_rules, used_rules
+from ..grammar.productive import is_nullable, productive_rules, used_rules, without_dead
 from ..grammar.tree import (
     Choice,
     Expr,
@@ -68,6 +68,9 @@ _STAGE = "indentation"
 
 _SETTLED, _BROKEN, _CLOSED, _ENDED = _STATES = "settled", "broken", "closed", "ended"
 _INSIDE = "in brackets"
+
+# The ways of what has nothing to do with lines.
+_APART = _INSIDE, (_SETTLED, _SETTLED)
 
 # What an expression is between two states of a line, and inside brackets.
 _Ways: TypeAlias = Mapping[tuple[str, str] | str, Expr]
@@ -110,15 +113,14 @@ class _Copies:
         # How rules of lines begin and end; those that may begin with a block.
         self.relation: dict[str, set[tuple[str, str]]] = {}
         self.leading: set[str] = set()
-        # How expressions begin, by ``id``, once that is known of all rules.
-        self.begun: dict[int, tuple[bool, bool]] | None = None
+        # Which expressions may be empty, by ``id``.
+        self.empty: dict[int, bool] = {}
         # Where no block may follow another one's end, that is as any line break.
         self.closed, self.follows = _CLOSED, False
         self._find()
         if not self.follows:
             self.closed = _BROKEN
             self._find()
-        self.begun = {}
         self.place = given.newline.span
         self._write_terminals(lines)
 
@@ -137,7 +139,7 @@ class _Copies:
                         known.add((_BROKEN, self.closed))
                     if {(_SETTLED, _SETTLED), (_SETTLED, _ENDED)} & ways:
                         known.add((_BROKEN, _ENDED))
-                if self._begins(body)[0] or name in self.given.blocks:
+                if self._begins(body) or name in self.given.blocks:
                     self.leading.add(name)
             before, found = found, sum(map(len, self.relation.values())) + len(self.leading)
 
@@ -152,33 +154,36 @@ class _Copies:
                 found = parts[0]
                 for part, item in zip(parts[1:], expr.items[1:], strict=True):
                     is_behind = any(end == _CLOSED for _, end in found)
-                    self.follows |= is_behind and self._begins(item)[0]
+                    self.follows |= is_behind and self._begins(item)
                     found = {(a, c) for (a, b), (b2, c) in product(found, part) if b == b2}
                 return found
         ends = _BROKEN if name_of(expr) == self.given.newline.name else _SETTLED
         return self._alike(expr) | {(state, ends) for state in _STATES if state != _ENDED}
 
-    def _begins(self, root: Expr) -> tuple[bool, bool]:
-        """Whether an expression may begin with a block, and whether it may be empty."""
+    def _begins(self, root: Expr) -> bool:
+        """Whether an expression may begin with a block."""
 
-        def under(expr: Expr, parts: list[tuple[bool, bool]]) -> tuple[bool, bool]:
-            is_empty = is_nullable(self.given.nullable, expr, [empty for _, empty in parts])
+        def under(expr: Expr, parts: list[bool]) -> bool:
             if isinstance(expr, Reference):
-                return expr.name in self.leading, is_empty
+                return expr.name in self.leading
             if isinstance(expr, Sequence):
-                ends = (i for i, (_, empty) in enumerate(parts) if not empty)
+                ends = (i for i, item in enumerate(expr.items) if not self._may_be_empty(item))
                 parts = parts[: next(ends, len(parts)) + 1]
-            return any(begins for begins, _ in parts), is_empty
+            return any(parts)
 
-        if self.begun is None:
-            return fold(root, children, under)
-        if id(root) not in self.begun:
-            self.begun[id(root)] = fold(root, children, under)
-        return self.begun[id(root)]
+        return fold(root, children, under)
+
+    def _may_be_empty(self, root: Expr) -> bool:
+        def under(expr: Expr, parts: list[bool]) -> bool:
+            found = self.empty[id(expr)] = is_nullable(self.given.nullable, expr, parts)
+            return found
+
+        found = self.empty.get(id(root))
+        return fold(root, children, under) if found is None else found
 
     def _alike(self, expr: Expr) -> set[tuple[str, str]]:
         """What the empty text does, if the expression has it."""
-        return {(state, state) for state in _STATES} if self._begins(expr)[1] else set()
+        return {(state, state) for state in _STATES} if self._may_be_empty(expr) else set()
 
     def _write_terminals(self, lines: LineBreaks) -> None:
         """Line breaks, blank lines, and blanks of each width."""
@@ -243,8 +248,9 @@ class _Copies:
         kept = used_rules(given.terminals.values(), [*names, *ignored])
         terminals = [given.terminals[name] for name in kept if name in given.terminals]
         made = [self.rules[name] for name in names if name in self.rules]
-        rules = _productive([replace(first, body=either([*copies])), *made, *terminals])
-        return replace(given.grammar, rules=rules, indentation=None, widths=self.widths)
+        rules = [replace(first, body=either([*copies])), *made, *terminals]
+        alive = tuple(without_dead(rules, productive_rules(rules)))
+        return replace(given.grammar, rules=alive, indentation=None, widths=self.widths)
 
     def _uses(self, name: str) -> list[str]:
         """What a rule uses, which is written now."""
@@ -284,8 +290,12 @@ class _Copies:
     def _ways(self, name: str, width: int | None) -> _Ways:
         """What a rule is between blocks so wide."""
         if (name, width) not in self.known:
-            inside = partial(self._combined, width)
-            self.known[name, width] = fold(self.given.bodies[name], children, inside)
+            body = self.given.bodies[name]
+            if name in self.relation:
+                found = fold(body, children, partial(self._combined, width))
+            else:
+                found = dict(zip(_APART, fold(body, children, self._apart), strict=True))
+            self.known[name, width] = found
         return self.known[name, width]
 
     def _combined(self, width: int | None, expr: Expr, parts: list[_Ways]) -> _Ways:
@@ -297,26 +307,31 @@ class _Copies:
                 return {key: either([p[key] for p in parts if key in p]) for key in keys}
             case Sequence() if not self.given.bracket(expr.items[0]):
                 return self._joined(width, expr, parts)
-            case Sequence():
-                inside = [self._inside(part) for part in parts]
-                within: Expr = Sequence(tuple(inside), expr.span)
-                outside: Expr = Sequence((expr.items[0], *inside[1:]), expr.span)
-            case Reference(name) if name not in self.given.terminals:
-                within = self._copy((name, None, _INSIDE))
-                outside = self._copy((name, None, (_SETTLED, _SETTLED)))
-            case Repetition() | Permutation():
-                within = with_children(expr, tuple(map(self._inside, parts)))
-                settled = (part.get((_SETTLED, _SETTLED), _never(expr.span)) for part in parts)
-                outside = with_children(expr, tuple(settled))
             case _ if name_of(expr) == self.given.newline.name:
                 return self._from_each_state(width, self._use("line"), _BROKEN)
             case Literal(data) if not data:
                 return {_INSIDE: expr, **dict.fromkeys(self._alike(expr), expr)}
-            case _:
-                within, outside = Sequence((self.gap, expr), expr.span), expr
+        never = _never(expr.span)
+        apart = [(part.get(_INSIDE, never), part.get(_APART[1], never)) for part in parts]
+        within, outside = self._apart(expr, apart)
         alike = {way: nothing(expr) for way in self._alike(expr) if way[0] != _SETTLED}
         ways = self._from_each_state(width, outside, _SETTLED)
         return {_INSIDE: within, **alike, **ways}
+
+    def _apart(self, expr: Expr, parts: list[tuple[Expr, Expr]]) -> tuple[Expr, Expr]:
+        """What an expression without lines is inside brackets, and what in a line."""
+        match expr:
+            case Reference(name) if name not in self.given.terminals:
+                within, outside = (self._copy((name, None, way)) for way in _APART)
+                return within, outside
+            case Sequence() | Choice() | Repetition() | Permutation():
+                inside, settled = map(tuple, zip(*parts, strict=True))
+                if isinstance(expr, Sequence) and self.given.bracket(expr.items[0]):
+                    settled = expr.items[0], *inside[1:]
+                return with_children(expr, inside), with_children(expr, settled)
+            case Literal(data) if not data:
+                return expr, expr
+        return Sequence((self.gap, expr), expr.span), expr
 
     def _inside(self, ways: _Ways) -> Expr:
         return ways.get(_INSIDE, _never(self.place))
@@ -342,7 +357,7 @@ class _Copies:
         """One after the other. What follows in several ways is a rule, to be written once."""
         *before, found = parts
         # Where it is no block that may come first, what comes before it is the blanks.
-        is_plain = not any(self._begins(expr))
+        is_plain = not (self._may_be_empty(expr) or self._begins(expr))
         for number, part in reversed([*enumerate(before)]):
             ends = {_SETTLED} if is_plain else {*_STATES}
             if number:
@@ -384,25 +399,3 @@ def _unfolded(items: list[Expr], place: Span) -> Expr:
 
 def _never(place: Span) -> Expr:
     return Pattern(regex.NOTHING, "", place)
-
-
-def _productive(rules: list[Rule]) -> tuple[Rule, ...]:
-    """The rules that match something, without alternatives that do not."""
-    found = productive_rules(rules)
-
-    def under(expr: Expr, parts: list[Expr]) -> Expr:
-        never = [isinstance(part, Pattern) and part.node is regex.NOTHING for part in parts]
-        match expr:
-            case Reference(name) if name not in found:
-                return _never(expr.span)
-            case Choice() if not all(never):
-                return either([part for part, no in zip(parts, never, strict=True) if not no])
-            case Repetition() if any(never) and expr.min_times == 0:
-                return nothing(expr)
-            case Sequence() | Choice() | Repetition() if any(never):
-                return _never(expr.span)
-        return with_children(expr, tuple(parts))
-
-    return tuple(
-        replace(rule, body=fold(rule.body, children, under)) for rule in rules if rule.name in found
-    )
