@@ -294,7 +294,8 @@ class _Copies:
             if name in self.relation:
                 found = fold(body, children, partial(self._combined, width))
             else:
-                found = dict(zip(_APART, fold(body, children, self._apart), strict=True))
+                both: tuple[Expr, Expr] = fold(body, children, self._apart)
+                found = dict(zip(_APART, both, strict=True))
             self.known[name, width] = found
         return self.known[name, width]
 
