@@ -30,7 +30,7 @@ def with_room_for_header(recogniser: Recogniser, options: CompileOptions) -> Com
     if isinstance(recogniser, Automaton):
         is_later = recogniser.operation is not None
     if is_later:
-        # There are no rows that would have to be bounded.
+        # There are no rows that would have to be bounded, or as much room as there usually is.
         return options
     texts = [] if options.strip else [recogniser.grammar.source.text]
     if isinstance(recogniser, Automaton):
@@ -61,9 +61,8 @@ def has_productions(parser: Parser) -> bool:
 
 def explains_later(parser: Parser, options: CompileOptions) -> bool:
     """Whether Earley's tables are made when a text is explained or the file is written: where masks
-    are a network's, none are precomputed, and files may be as large as they usually may."""
-    most = options.max_artifact_bytes
-    return parser.found is not None and options.prewarm == 0 and most >= MAX_ARTIFACT_BYTES
+    are a network's, and files may be as large as they usually may."""
+    return parser.found is not None and options.max_artifact_bytes >= MAX_ARTIFACT_BYTES
 
 
 def check_size(artifact: Artifact, most: int) -> None:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.canonical_network.closure.character_ends import SplitCharacterEnds
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.normalizer.normal_form_dfa import NormalFormDfa
@@ -45,10 +47,15 @@ class CanonicalTables:
         if self.inert is None or self.normal_form is None:
             return None
         tables = self.normal_form
-        return SplitCharacterEnds(self.network, _dfa_of(tables), tables.split, tables.between)
+        dfa, allowed = _beside(tables, self.network.forbidden)
+        return SplitCharacterEnds(self.network, dfa, tables.split, tables.between, allowed)
 
 
 @lru_cache(maxsize=4)
-def _dfa_of(tables: NormalFormTables) -> NormalFormDfa:
-    """The DFA of some tables, of which all tokens are undecided."""
-    return NormalFormDfa(tables.table, tables.classes, tables.start, tables.tokens, tables.tokens)
+def _beside(
+    tables: NormalFormTables, forbidden: ForbiddenPairs
+) -> tuple[NormalFormDfa, dict[int, NDArray[np.bool_]]]:
+    """The DFA of some tables, of which all tokens are undecided, and room for the tails that may
+    follow each token by ``forbidden``."""
+    dfa = NormalFormDfa(tables.table, tables.classes, tables.start, tables.tokens, tables.tokens)
+    return dfa, {}

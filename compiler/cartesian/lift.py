@@ -166,14 +166,22 @@ class _Sets:
 
     def short(self) -> list[NDArray[np.int32]]:
         """The ids of each set, int32, none of those that are packed."""
-        short = self.is_short[self.by_class]
-        read, sizes = self.read[short], self.sizes[self.read[short]]
-        found = self.tokens[ranges(self.bounds[read], sizes)].astype(np.int64)
-        found |= np.repeat(self.by_class[short] << 32, sizes)
-        few = self.is_short[self.by_token]
-        both = np.sort(np.append(found, self.by_token[few] << 32 | self.more[few]))
+        short, few = self.is_short[self.by_class], self.is_short[self.by_token]
+        # Each token that one has, ascending, beside all that have its class: then the order of the
+        # sets alone is sought.
+        order = stable_order(self.read[short])
+        owners = self.by_class[short][order]
+        counts = np.bincount(self.read[short], minlength=len(self.sizes))
+        tokens = np.flatnonzero(counts[self.class_of]).astype(np.int32)
+        read = self.class_of[tokens]
+        sets = owners[ranges((np.cumsum(counts) - counts)[read], counts[read])]
+        tokens = np.append(np.repeat(tokens, counts[read]), self.more[few])
+        sets = np.append(sets, self.by_token[few])
         ends = np.cumsum(np.where(self.is_short, self.counts, 0))
-        return np.split(both.astype(np.int32), ends[:-1])
+        found = np.split(tokens[stable_order(sets)], ends[:-1])
+        for number in set(self.by_token[few].tolist()):
+            found[number].sort()
+        return found
 
     def packed(self) -> dict[int, Words]:
         """The long sets by number, uint32 (W,)."""

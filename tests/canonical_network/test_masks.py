@@ -83,7 +83,9 @@ def test_what_is_precomputed_is_bounded(default_tokenizer: Tokenizer) -> None:
 @pytest.mark.quick
 def test_damaged_sections_are_refused(default_tokenizer: Tokenizer) -> None:
     """Each section of the tokenizer, and of the precomputed rows, is checked."""
-    artifact = compile_grammar(DYCK, dialect="kbnf", tokenizer=default_tokenizer, prewarm=100)
+    artifact = compile_grammar(
+        DYCK, dialect="kbnf", tokenizer=default_tokenizer, prewarm=100
+    ).completed
     sections = artifact.arrays
     damaged = {
         "cuts.final": sections["cuts.final"][:-1],

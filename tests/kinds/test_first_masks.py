@@ -114,7 +114,7 @@ def test_sections_of_another_type_are_refused(
     engine: str, name: str, default_tokenizer: Tokenizer
 ) -> None:
     """By their names."""
-    artifact = artifact_of(engine, default_tokenizer)
+    artifact = artifact_of(engine, default_tokenizer).completed
     for changed in (artifact.arrays[name].astype("<u2"), artifact.arrays[name][np.newaxis]):
         with pytest.raises(ArtifactError, match=name):
             Artifact(artifact.manifest, {**artifact.arrays, name: changed})

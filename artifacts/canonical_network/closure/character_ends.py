@@ -5,6 +5,7 @@ After the byte D9 nearly all rows leave an end of the character that no text bef
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import TypeAlias
 
 import numpy as np
@@ -29,7 +30,8 @@ class SplitCharacterEnds:
     (``compiler/normalizer/inert_tokens.py``). Where all rows after t hold one of each set that may
     follow t, some end is always left. Where they do not, ends of several tails are searched from
     each state of the normal-form DFA, of which those below ``between`` lie between two characters.
-    ``is_split``: bool (V,), the tokens in question.
+    ``is_split``: bool (V,), the tokens in question. ``allowed``: of a token the tails that may
+    follow it, bool (U,), as far as they were asked for; networks of a tokenizer may share it.
     """
 
     def __init__(
@@ -38,8 +40,10 @@ class SplitCharacterEnds:
         dfa: NormalFormDfa,
         split: SplitCharacters,
         between: int,
+        allowed: dict[int, NDArray[np.bool_]] | None = None,
     ) -> None:
         self._network, self._split, self._dfa, self._between = network, split, dfa, between
+        self._allowed = {} if allowed is None else allowed
         self._is_free = dfa.free
         self.is_split = np.zeros(network.vocabulary.size, dtype=np.bool_)
         self.is_split[self._split.tokens] = True
@@ -61,19 +65,18 @@ class SplitCharacterEnds:
         ``joint``: of all pairs; it is asked for if a tail may lead on inside the character.
         ``others``: the tokens that may themselves be dead ends."""
         split = self._split
-        rows = _TailRows(self._network, summaries, split.tails, others)
+        rows = _TailRows(self._network, summaries, split.tails, others, self._allowed)
         found = set(split.tails.tolist())
-        # Tokens with the rows after which some end is left, or nothing follows.
-        settled: set[tuple[int, tuple[int, ...]]] = set()
+        # By rows the tokens after which they leave some end, or nothing follows.
+        settled: dict[tuple[int, ...], set[int]] = {}
         for (pair, context), tokens in self._met.items():
             behind = rows.numbers(pair, context)
-            for token in sorted(tokens - found):
-                if (token, behind) in settled:
-                    continue
+            done = settled.setdefault(behind, set())
+            for token in sorted(tokens - found - done):
                 left = rows.behind(behind, token)
                 place = int(np.searchsorted(split.tokens, token))
                 if left is None or (split.sets_of(place) & left).any(axis=1).all():
-                    settled.add((token, behind))
+                    done.add(token)
                     continue
                 states = self._after(np.arange(1, self._between), token)
                 states = np.unique(states[~self._is_free[states] & (states != DEAD)])
@@ -125,11 +128,12 @@ class _TailRows:
         summaries: Summaries,
         tails: NDArray[np.int32],
         undecided: set[int],
+        allowed: dict[int, NDArray[np.bool_]],
     ) -> None:
         self._network, self._summaries, self._tails = network, summaries, tails
         self._held = summaries.rows.held(tails)
-        self._decided = ~np.isin(tails, sorted(undecided))
-        self._allowed: dict[int, NDArray[np.bool_]] = {}
+        self._decided, self._allowed = ~np.isin(tails, sorted(undecided)), allowed
+        self._of_rows = cache(self._any_of)
 
     def numbers(self, pair: int, context: int) -> tuple[int, ...]:
         """The rows of what continues the pre-token at a pair, ``DEEPER`` where one is not known."""
@@ -146,12 +150,15 @@ class _TailRows:
     def behind(self, numbers: tuple[int, ...], token: int) -> NDArray[np.bool_] | None:
         """Which tails of some rows continue the pre-token after ``token``; None if none does and
         the rows are known, as no row holds the token where nothing follows it."""
+        if token not in self._allowed:
+            forbidden = self._network.forbidden.forbidden([token], self._tails.tolist())[0]
+            self._allowed[token] = ~forbidden
+        found = self._of_rows(numbers) & self._allowed[token]
+        return found & self._decided if found.any() or DEEPER in numbers else None
+
+    def _any_of(self, numbers: tuple[int, ...]) -> NDArray[np.bool_]:
         found = np.zeros(len(self._tails), dtype=np.bool_)
         for row in numbers:
             if row != DEEPER:
                 found |= self._held(row)
-        if token not in self._allowed:
-            forbidden = self._network.forbidden.forbidden([token], self._tails.tolist())[0]
-            self._allowed[token] = ~forbidden
-        found &= self._allowed[token]
-        return found & self._decided if found.any() or DEEPER in numbers else None
+        return found
