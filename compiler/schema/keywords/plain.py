@@ -256,8 +256,11 @@ class _Scan:
                 self._numbers_of(tuple(mapping_of(schema[keyword]).values()))
         for keyword in _ALONE:
             if keyword in asked:
-                if len(asked) > 1 and not (keyword == "$ref" and self._has_references_alone):
-                    raise NotPlainError
+                if len(asked) > 1:
+                    # Not read beside a reference, but mistakes there are told.
+                    if not self._has_references_alone or asked != {"$ref", "type"}:
+                        raise NotPlainError
+                    self._types(schema)
                 return self._numbers_of(self._inside(keyword, schema[keyword])), ()
         types = self._types(schema)
         if not asked.isdisjoint(_VALUES):
