@@ -16,6 +16,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from errno import EPERM
 from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO
@@ -38,6 +39,8 @@ class Folder:
     def __init__(self, root: Path | None, limit: int) -> None:
         base = Path(tempfile.gettempdir(), f"constrain-{_user()}") if root is None else root / "own"
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if root is None and hasattr(os, "getuid") and base.lstat().st_uid != os.getuid():
+            raise PermissionError(EPERM, "it is another user's, who may change what is in it", base)
         _remove_left_ones(base)
         self.own, self._lock_file = _locked_folder(base)
         self.root = self.own / "artifacts" if root is None else root
@@ -75,16 +78,18 @@ class Folder:
         if is_due:
             self.make_room()
 
-    def make_room(self) -> None:
-        """Remove the files that were not used for the longest time, if all are near the limit."""
+    def make_room(self, *, is_full: bool = False) -> None:
+        """Remove the files that were not used for the longest time, if all are near the limit, or
+        the disk ``is_full``."""
         with self._lock:
             self._written = 0
         found = sorted(self._files())
         total = sum(size for _, size, _ in found)
-        if total <= self._limit * (1 - _BETWEEN):
+        limit = min(total, self._limit) if is_full else self._limit
+        if total <= limit * (1 - _BETWEEN):
             return
         for _, size, path in found:
-            if total <= self._limit * _LEFT:
+            if total <= limit * _LEFT:
                 return
             with suppress(OSError):
                 path.unlink()
@@ -113,9 +118,12 @@ def path_in(root: Path, key: str) -> Path:
 def put(artifact: Artifact, key: str, root: Path, own: Path) -> int:
     """Write an artifact into a folder by way of a service's own one; the size of its file. Raises
     ``OSError``."""
-    written = own / f"{key}.{os.getpid()}"
+    written, target = own / f"{key}.{os.getpid()}", path_in(root, key)
+    # Anew: what cleans up folders of temporary files may have removed them.
+    own.mkdir(mode=0o700, exist_ok=True)
     name = artifact.save_thin(written, own)
-    tables, target = root / "tok" / name, path_in(root, key)
+    tables = root / "tok" / name
+    tables.parent.mkdir(exist_ok=True)
     if not tables.is_file():
         with suppress(FileExistsError):
             _link(own / name, tables)

@@ -12,6 +12,9 @@ from ..schema.options import SchemaOptions
 # The fields of limits that bound; the clock and the memory at its start are no part of a job.
 _BOUNDS = tuple(field.name for field in fields(Limits) if field.name != "meter")
 
+# The exit code of what could not be written, for there was no room.
+FULL = 73
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -55,9 +58,9 @@ class Job:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of a job. ``message``: why there is no artifact, empty if there is one.
-    ``exit_code``: that of the error: 2 for what was asked for, 3 for a limit, 70 for a defect, 75
-    for a machine that had no time. ``key``: of the artifact, none where a request asks for no
-    format; ``size``: of its file, if that was written now."""
+    ``exit_code``: that of the error: 2 for what was asked for, 3 for a limit, 70 for a defect, 73
+    for a disk that is full, 75 for a machine that had no time. ``key``: of the artifact, none where
+    a request asks for no format; ``size``: of its file, if that was written now."""
 
     message: str = ""
     exit_code: int = 0

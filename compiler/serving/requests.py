@@ -8,6 +8,7 @@ Fields are those of OpenAI's APIs, of vLLM's ``structured_outputs``, of SGLang's
 and of Ollama's ``format``. What would not be enforced is refused by its name.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -38,6 +39,9 @@ __all__ = ["GRAMMARS", "Request", "RequestError", "request_of"]
 
 # Dialects in which a grammar may be written that does not say its dialect.
 GRAMMARS = ("kbnf", "gbnf", "w3c", "lark", "iso14977")
+
+# Bytes of a body at most.
+_MOST = 1 << 25
 
 # Fields of other servers, and what is read instead.
 _FOREIGN = {
@@ -159,8 +163,8 @@ class _Reader:
                 raise RequestError(f"/{name}", "this field is not read", f"say {known}")
         found: dict[str, Request] = {}
         for name, value in fields.items():
-            read = self._field(name)
-            request = None if read is None or value is None else read(value, f"/{name}")
+            read = _READ.get(name)
+            request = None if read is None or value is None else read(self, value, f"/{name}")
             if request is not None:
                 found[f"/{name}"] = request
         tools = self._tools(fields)
@@ -188,27 +192,6 @@ class _Reader:
         return replace(
             tools, text=json_text(asked, pointer), options=replace(self.options, dialect=TOOLS)
         )
-
-    def _field(self, name: str) -> "Callable[[Json, str], Request | None] | None":
-        match name:
-            case "response_format":
-                return self._response_format
-            case "text":
-                return self._text
-            case "structured_outputs":
-                return self._structured
-            case "format":
-                return self._format
-            case "json_schema":
-                return self._schema
-            case "regex":
-                return self._regex
-            case "ebnf" | "grammar":
-                return self._grammar
-            case "structural_tag":
-                return self._tag
-            case _:
-                return None
 
     # --- where formats stand
 
@@ -456,6 +439,43 @@ class _Reader:
                     raise RequestError(f"{pointer}/format/type", message, "text or grammar")
                 return self._response_format(given, f"{pointer}/format")
         raise RequestError("/tool_choice", f"there is no custom tool {shown(name)}")
+
+
+_READ: Mapping[str, Callable[[_Reader, Json, str], Request | None]] = {
+    "response_format": _Reader._response_format,
+    "text": _Reader._text,
+    "structured_outputs": _Reader._structured,
+    "format": _Reader._format,
+    "json_schema": _Reader._schema,
+    "regex": _Reader._regex,
+    "ebnf": _Reader._grammar,
+    "grammar": _Reader._grammar,
+    "structural_tag": _Reader._tag,
+}
+
+# All fields that are looked at.
+FIELDS = (*_READ, "tools", "tool_choice", "parallel_tool_calls", *_FOREIGN)
+
+
+def body_of(fields: bytes | str | Mapping[str, Json]) -> bytes:
+    """A body as JSON; of fields, those that are looked at, piece by piece, so that other threads go
+    on. Raises ``ValueError`` and ``TypeError`` if it is too long, or no JSON."""
+    if isinstance(fields, str):
+        fields = fields.encode("utf-8")
+    if not isinstance(fields, bytes):
+        if isinstance(fields, Mapping):
+            # Not the conversation, which is long, and another one each time.
+            fields = {name: fields[name] for name in FIELDS if name in fields}
+        pieces, size = [], 0
+        for piece in json.JSONEncoder(allow_nan=False, separators=(",", ":")).iterencode(fields):
+            pieces.append(piece)
+            size += len(piece)
+            if size > _MOST:
+                break
+        fields = "".join(pieces).encode("ascii")
+    if len(fields) > _MOST:
+        raise ValueError(f"it has more than {_MOST:,} bytes")
+    return fields
 
 
 def _quoted(text: str) -> str:

@@ -39,11 +39,11 @@ from ..tokenizers import load_tokenizer
 from ..tokenizers.host import host_file, host_tokenizer
 from .artifact_key import artifact_key, tokenizer_key
 from .folder import Folder
-from .jobs import Job, Outcome, options_to_json
+from .jobs import FULL, Job, Outcome, options_to_json
 from .metrics import Metrics, prometheus
 from .open_artifacts import OpenArtifacts
-from .requests import Request, RequestError
-from .workers import STARVED, Ticket, Workers
+from .requests import Request, RequestError, body_of
+from .workers import STARVED, Workers
 
 Found: TypeAlias = "Future[Artifact | None]"
 
@@ -55,9 +55,14 @@ SERVER_OPTIONS = CompileOptions(tokenization=ANY, prewarm=0, limits=SERVER_LIMIT
 
 _REFUSED, _LIMIT, _DEFECT = 2, 3, 70
 
-# Characters of a text, or bytes of a body, that the thread that asks may read; bodies may be so
-# long at most.
-_AT_ONCE, _MOST = 1 << 15, 1 << 25
+# Characters of a text, or bytes of a body, that the thread that asks may read.
+_AT_ONCE = 1 << 15
+
+# Bytes of all bodies and texts that wait or are at work, at most: an attacker has long ones.
+_MOST_TOGETHER = 1 << 27
+
+# Threads that ask a store, which may be slow to answer; seconds without it where it could not.
+_AT_STORE, _WITHOUT_STORE = 8, 30.0
 
 # Bodies whose keys are known.
 _KNOWN = 1 << 14
@@ -83,13 +88,14 @@ class ServiceError(ConstrainError):
 
 @dataclass(eq=False)
 class _Asked:
-    """What is being looked for, by whom, and since when."""
+    """What is being looked for, by whom, and since when; ``is_again``: after room was made."""
 
     key: str
     job: Job
     futures: list[Found]
-    ticket: Ticket = field(default_factory=Ticket)
+    unwanted: threading.Event = field(default_factory=threading.Event)
     since: float = field(default_factory=time.monotonic)
+    is_again: bool = False
 
 
 class CompileService:
@@ -110,7 +116,8 @@ class CompileService:
     - ``open_bytes``: what open artifacts hold together, files, rows and objects; the least recently
       used are closed when there is more. Matchers keep theirs open.
     - ``cache_bytes``: of each open artifact's caches, as for ``load``.
-    - ``waiting``: how many compilations may be waiting or at work; beyond, requests are refused.
+    - ``waiting``: how many compilations may be waiting or at work; beyond, requests are refused,
+      and so they are beyond 128 MB of bodies together.
 
     All methods may be called from any thread. Raises ``TokenizerError`` and ``OSError``.
     """
@@ -130,6 +137,7 @@ class CompileService:
         read_only: bool = False,
     ) -> None:
         self._store, self._writes = None if store is None else Store(store), not read_only
+        self._store_again = 0.0
         self._folder = Folder(None if folder is None else Path(folder), folder_bytes)
         name = _named(tokenizer, self._folder.own)
         self._tokenizer = tokenizer_key(load_tokenizer(name))
@@ -138,11 +146,15 @@ class CompileService:
         self._lock = threading.Lock()
         self._is_closed, self._process = False, os.getpid()
         self._asked: dict[str, _Asked] = {}
+        self._held = 0
         # The keys of bodies' artifacts by hashes, as bytes for there are many; empty for those that
         # ask for no format.
         self._known: OrderedDict[bytes, bytes] = OrderedDict()
         self._workers = Workers(name, workers)
-        self._readers = ThreadPoolExecutor(1, thread_name_prefix="constrain-load")
+        # Long bodies hold up one another alone, not what is read of files.
+        self._bodies = ThreadPoolExecutor(1, thread_name_prefix="constrain-read")
+        readers = 1 if store is None else _AT_STORE
+        self._readers = ThreadPoolExecutor(readers, thread_name_prefix="constrain-load")
 
     def get(
         self, spec: "Request | str", options: CompileOptions | None = None
@@ -165,7 +177,7 @@ class CompileService:
             raise ValueError(f"options need a dialect: one of {', '.join(DIALECTS)}")
         job = self._job(text, replace(wanted, thin=True), name=name)
         future: Future[Any] = Future()
-        self._in_time(len(text), partial(self._get, job, future))
+        self._in_time(len(text), future, partial(self._get, job, future))
         return future
 
     def ask(self, body: "bytes | str | Mapping[str, Any]", **how: Any) -> Found:
@@ -179,7 +191,7 @@ class CompileService:
         job = self._job("", replace(options, thin=True), how=how)
         future: Found = Future()
         size = len(body) if isinstance(body, bytes | str) else _AT_ONCE + 1
-        self._in_time(size, partial(self._ask, body, job, future))
+        self._in_time(size, future, partial(self._ask, body, job, future))
         return future
 
     def metrics(self) -> dict[str, float]:
@@ -202,6 +214,7 @@ class CompileService:
         with self._lock:
             self._is_closed = True
         self._workers.close()
+        self._bodies.shutdown(wait=True)
         self._readers.shutdown(wait=True)
         self._folder.close()
 
@@ -222,18 +235,41 @@ class CompileService:
         root, own = fspath(self._folder.root.absolute()), fspath(self._folder.own.absolute())
         return Job(text, options, root, own, **said)
 
-    def _in_time(self, size: int, read: "partial[None]") -> None:
-        """Read something here if it is short, else in the thread that reads files."""
+    def _in_time(self, size: int, future: Found, read: "partial[None]") -> None:
+        """Read something here if it is short, else in the thread that reads bodies."""
         if os.getpid() != self._process:
             # Threads and locks are not what they were, and a future would never be done.
             raise RuntimeError("a service is of the process that made it: make one in each fork")
         with self._lock:
             if self._is_closed:
                 raise RuntimeError("the service is closed")
+        if not self._holds(size, future):
+            return
         if size <= _AT_ONCE:
             read()
         else:
-            self._readers.submit(read)
+            self._bodies.submit(read)
+
+    def _holds(self, size: int, future: Found) -> bool:
+        """Count bytes until a future is done; with too many of them it is, as refused."""
+        with self._lock:
+            together = self._held + size
+            if together <= _MOST_TOGETHER:
+                self._held = together
+        if together > _MOST_TOGETHER:
+            self._refuse(future, f"{together:,} bytes of requests are waiting")
+            return False
+        future.add_done_callback(partial(self._let_go, size))
+        return True
+
+    def _let_go(self, size: int, _: Found) -> None:
+        with self._lock:
+            self._held -= size
+
+    def _refuse(self, future: Found, why: str) -> None:
+        self._metrics.count("busy")
+        error = ServiceError(f"{why}; try again later", 503, 1, self._retry_after)
+        self._end([future], error)
 
     def _get(self, job: Job, future: Found) -> None:
         try:
@@ -245,7 +281,9 @@ class CompileService:
 
     def _ask(self, body: "bytes | str | Mapping[str, Any]", job: Job, future: Found) -> None:
         try:
-            octets = _octets(body)
+            octets = body_of(body)
+            if not isinstance(body, bytes | str) and not self._holds(len(octets), future):
+                return
             said = json.dumps([options_to_json(job.options), job.how], sort_keys=True)
         except (RequestError, ValueError, TypeError, RecursionError) as error:
             message = f"this is no JSON of a request: {error}"
@@ -282,9 +320,7 @@ class CompileService:
             self._end([future], found)
             return
         if asked is None and begun is None:
-            self._metrics.count("busy")
-            message = f"{count} compilations are waiting; try again later"
-            self._end([future], ServiceError(message, 503, 1, self._retry_after))
+            self._refuse(future, f"{count} compilations are waiting")
             return
         future.add_done_callback(partial(self._left, name))
         if begun is not None:
@@ -306,7 +342,7 @@ class CompileService:
                 return
             del self._asked[name]
         self._metrics.count("cancelled")
-        asked.ticket.stop()
+        asked.unwanted.set()
 
     # --- where it is
 
@@ -321,7 +357,7 @@ class CompileService:
             if found is None:
                 # With a store the key comes first, for the artifact may be there.
                 asked.job = replace(job, only_key=not job.key and self._store is not None)
-                outcome = self._workers.submit(asked.job, asked.ticket)
+                outcome = self._workers.submit(asked.job, asked.unwanted)
                 outcome.add_done_callback(partial(self._compiled, asked))
                 return
         except Exception as error:  # Whatever it is, the future has to be done.
@@ -338,6 +374,14 @@ class CompileService:
         try:
             outcome = done.result()
             key = outcome.key
+            if asked.unwanted.is_set():
+                self._folder.wrote(outcome.size)
+                return
+            if outcome.exit_code == FULL and not asked.is_again:
+                asked.is_again = True
+                self._folder.make_room(is_full=True)
+                self._readers.submit(self._look, asked)
+                return
             if outcome.exit_code:
                 error, ended = self._error(outcome)
                 self._settle(asked, error, ended)
@@ -402,13 +446,14 @@ class CompileService:
 
     def _stored(self, key: str) -> Artifact | None:
         """The artifact in the store; None if there is none, or no store to be read."""
-        if self._store is None:
+        if self._store is None or time.monotonic() < self._store_again:
             return None
         try:
             found = self._store.get(key, cache_bytes=self._cache_bytes)
             size = self._store.size(key) or 0
         except Exception as error:  # Of whatever the place is: the request is compiled.
             _LOG.warning("%s cannot be read: %s: %s", self._store.url, type(error).__name__, error)
+            self._store_again = time.monotonic() + _WITHOUT_STORE
             return None
         return None if found is None else self._opened(key, found, size)
 
@@ -438,24 +483,6 @@ class CompileService:
 
 def _failure(error: Exception) -> ServiceError:
     return ServiceError(f"{type(error).__name__}: {error}", 500, _DEFECT)
-
-
-def _octets(body: "bytes | str | Mapping[str, Any]") -> bytes:
-    """A body as JSON; of fields piece by piece, so that other threads go on. Raises ``ValueError``
-    if it is too long, or no JSON."""
-    if isinstance(body, str):
-        body = body.encode("utf-8")
-    if not isinstance(body, bytes):
-        pieces, size = [], 0
-        for piece in json.JSONEncoder(allow_nan=False, separators=(",", ":")).iterencode(body):
-            pieces.append(piece)
-            size += len(piece)
-            if size > _MOST:
-                break
-        body = "".join(pieces).encode("ascii")
-    if len(body) > _MOST:
-        raise ValueError(f"it has more than {_MOST:,} bytes")
-    return body
 
 
 def _named(tokenizer: object, folder: Path) -> str:

@@ -14,6 +14,7 @@ import threading
 import traceback
 import warnings
 from dataclasses import fields
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, BinaryIO
@@ -25,7 +26,7 @@ from ..diagnostics import LimitError, WeakerMasksWarning
 from ..tokenizers import load_tokenizer
 from .artifact_key import TokenizerKey, artifact_key, tokenizer_key
 from .folder import path_in, put
-from .jobs import Job, Outcome
+from .jobs import FULL, Job, Outcome
 from .requests import RequestError, request_of
 
 # The exit code of what is no fault of the grammar.
@@ -83,7 +84,11 @@ def _compiled(compiler: Compiler, tokenizer: TokenizerKey, job: Job) -> Outcome:
         is_ours = isinstance(error, LimitError) and error.is_of_tables
         return Outcome(str(error), _DEFECT if is_ours else error.exit_code)
     except (OSError, MemoryError) as error:
-        return Outcome(f"{type(error).__name__}: {error}", _DEFECT)
+        # Paths are for the server's log.
+        traceback.print_exc()
+        why = error.strerror if isinstance(error, OSError) else error
+        is_full = isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT)
+        return Outcome(f"{type(error).__name__}: {why}", FULL if is_full else _DEFECT)
     except Exception as error:
         # Whatever it is, the server's other requests go on; the traceback is in its log.
         traceback.print_exc()

@@ -9,9 +9,10 @@ its job; the next job has a new one.
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from threading import Event
 
 from ..children import ChildClock
 from .jobs import Job, Outcome
@@ -25,6 +26,10 @@ _START = 120.0
 
 # Seconds between two looks at what a process has taken.
 _BETWEEN = 1.0
+
+# Seconds of the processor that a job may take which nobody waits for any more: to start another
+# process takes about as long, and clients that leave must not cost others that.
+_SPARED = 1.0
 
 # Exit codes of a job whose process ended, and of one that had no time of the processor.
 UNAVAILABLE, STARVED = 70, 75
@@ -44,10 +49,10 @@ class Workers:
         self._lock = threading.Lock()
         self._closed = False
 
-    def submit(self, job: Job, ticket: "Ticket | None" = None) -> "Future[Outcome]":
-        """The job's outcome; ``ticket`` stops it. Raises ``RuntimeError`` when the pool is
-        closed."""
-        return self._threads.submit(self._done, job, ticket or Ticket())
+    def submit(self, job: Job, unwanted: Event) -> "Future[Outcome]":
+        """The job's outcome; once it is ``unwanted`` it is not begun, and ends before it takes
+        long. Raises ``RuntimeError`` when the pool is closed."""
+        return self._threads.submit(self._done, job, unwanted)
 
     def close(self) -> None:
         """End all processes at once; jobs that are not done have a failure as their outcome."""
@@ -59,60 +64,34 @@ class Workers:
             process.end()
         self._threads.shutdown(wait=True)
 
-    def _done(self, job: Job, ticket: "Ticket") -> Outcome:
-        if ticket.is_stopped:
+    def _done(self, job: Job, unwanted: Event) -> Outcome:
+        if unwanted.is_set():
             return Outcome("nobody waits for this any more", UNAVAILABLE)
         process = getattr(self._own, "process", None)
-        if process is not None and process.has_ended:
+        if process is None or process.has_ended:
             # Between two jobs: that is no fault of this one.
-            self._drop(process)
-            process = None
-        if process is None:
-            process = _Process(self._command)
-            with self._lock:
-                closed = self._closed
-                self._all.add(process)
-            if closed:
-                process.end()
-        with ticket.held_by(process):
-            outcome = process.outcome(job)
-        if process.is_over or ticket.is_stopped:
-            self._drop(process)
-            process = None
-        self._own.process = process
+            process = self._in_place_of(process)
+        outcome = process.outcome(job, unwanted)
+        if process.is_over and not self._closed:
+            # At once, so that it is there for the next job; if it cannot be, that one says so.
+            with suppress(OSError):
+                self._in_place_of(process)
         return outcome
 
-    def _drop(self, process: "_Process") -> None:
+    def _in_place_of(self, ended: "_Process | None") -> "_Process":
+        """A new process of this thread."""
+        if ended is not None:
+            self._own.process = None
+            with self._lock:
+                self._all.discard(ended)
+            ended.end()
+        process = self._own.process = _Process(self._command)
         with self._lock:
-            self._all.discard(process)
-        process.end()
-
-
-class Ticket:
-    """By which a job is stopped, whether a process is at it or not; threads share it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process: _Process | None = None
-        self.is_stopped = False
-
-    def stop(self) -> None:
-        """End the job: the process that is at it, or what waits for one."""
-        with self._lock:
-            self.is_stopped = True
-            if self._process is not None:
-                self._process.kill()
-
-    @contextmanager
-    def held_by(self, process: "_Process") -> Iterator[None]:
-        """A process is at the job."""
-        with self._lock:
-            self._process = process
-            if self.is_stopped:
-                process.kill()
-        yield
-        with self._lock:
-            self._process = None
+            closed = self._closed
+            self._all.add(process)
+        if closed:
+            process.end()
+        return process
 
 
 class _Process:
@@ -127,49 +106,49 @@ class _Process:
         self.is_over = False
         self._is_ready = False
 
-    def outcome(self, job: Job) -> Outcome:
+    def outcome(self, job: Job, unwanted: Event) -> Outcome:
         """What becomes of a job; afterwards ``is_over`` says whether the process is of no use."""
         if not self._is_ready:
-            started = self._answer_to((), _START)
+            started = self._answer_to((), _START, Event())
             if started.exit_code:
                 self.is_over = True
                 return started
             self._is_ready = True
         limits = job.options.limits
-        return self._answer_to(job.written(), limits.seconds + limits.table_seconds + _GRACE)
+        seconds = limits.seconds + limits.table_seconds + _GRACE
+        return self._answer_to(job.written(), seconds, unwanted)
 
     @property
     def has_ended(self) -> bool:
         """Whether the process is there no more."""
         return self._running.poll() is not None
 
-    def kill(self) -> None:
-        """End the process; whoever waits for its answer has none."""
-        self._running.kill()
-
     def end(self) -> None:
-        """End the process, whatever it is doing, and what is left of it."""
-        self.kill()
+        """End the process, whatever it is doing, and what is left of it; whoever waits for its
+        answer has none."""
+        self._running.kill()
         self._running.wait()
         for pipe in (self._running.stdin, self._running.stdout):
             with suppress(OSError):
                 if pipe is not None:
                     pipe.close()
 
-    def _answer_to(self, pieces: Iterable[bytes], seconds: float) -> Outcome:
+    def _answer_to(self, pieces: Iterable[bytes], seconds: float, unwanted: Event) -> Outcome:
         """The next outcome, which says so if the process ends, or has to be ended, before."""
         stdin, stdout = self._running.stdin, self._running.stdout
         assert stdin is not None
         assert stdout is not None
-        late, done, starved = threading.Event(), threading.Event(), threading.Event()
+        late, done, starved = Event(), Event(), Event()
 
         def watch() -> None:
             clock = ChildClock(self._running.pid, seconds)
             while not done.wait(min(max(clock.left(), 0.0), _BETWEEN)):
-                if clock.is_over():
+                left = clock.left()
+                if left <= 0:
                     late.set()
                     if clock.is_idle():
                         starved.set()
+                if left <= 0 or (unwanted.is_set() and seconds - left > _SPARED):
                     self._running.kill()
                     return
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.serving.endless import ENDLESS, ENDLESS_TEXT, KBNF
 
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Limits, children, compile_grammar, load_tokenizer
@@ -21,18 +22,8 @@ from constrain.compiler.serving.artifact_key import artifact_key
 from constrain.compiler.serving.folder import Folder
 from constrain.compiler.serving.jobs import Job, Outcome
 from constrain.compiler.serving.metrics import Metrics, prometheus
-from constrain.compiler.serving.service import SERVER_OPTIONS, CompileService, ServiceError
+from constrain.compiler.serving.service import CompileService, ServiceError
 from constrain.compiler.tokenizers import default_path
-
-KBNF = replace(SERVER_OPTIONS, dialect="kbnf")
-
-# A grammar that no limit but that of time ends soon: each character more doubles its states.
-ENDLESS = replace(
-    KBNF,
-    engine="dfa",
-    limits=Limits(seconds=60, states=1 << 30, memory=1 << 40, transitions=1 << 40),
-)
-ENDLESS_TEXT = 's ::= #"(a|b)*a(a|b){40}";'
 
 
 @pytest.fixture(scope="module")
@@ -269,6 +260,9 @@ def test_a_body_is_read_by_a_process(service: CompileService) -> None:
     assert found.manifest.source == '{"const":7}'
     assert service.ask(octets).result(0) is found
     assert service.ask(BODY).result(60) is found
+    # Whatever the conversation is.
+    fields = {**BODY, "messages": [{"content": "?"}], "user": object()}
+    assert service.ask(fields).result(60) is found
     assert service.ask(octets, flags={"any_whitespace": False}).result(60) is not found
     for body in ({"temperature": 1}, b'{"response_format": {"type": "text"}}'):
         assert service.ask(body).result(60) is None

@@ -124,7 +124,7 @@ def test_all_requests_are_answered_and_masks_are_right(
             if rng.random() < 0.1:
                 running = list(rng.choice(services)._workers._all)
                 if running:
-                    rng.choice(running).kill()
+                    rng.choice(running)._running.kill()
             for kind, body, future in asked:
                 ended = _ended(future)
                 ends[f"{kind} {ended}"] += 1
