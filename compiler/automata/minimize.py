@@ -29,8 +29,8 @@ from .reached import reached
 
 _STAGE = "minimisation"
 
-# Rows that are read at once.
-_ROWS = 4096
+# Rows that are read at once, and rounds that split all blocks at once: few automata need more.
+_ROWS, _ROUNDS = 4096, 40
 
 # What an edge into a state that reaches a cycle takes, in arrays and in lists.
 _EDGE_BYTES = 90
@@ -58,11 +58,48 @@ def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
         return quotient(dfa, settled, limits)
     cyclic = int(np.count_nonzero(dfa.table[settled < 0] != DEAD))
     limits.check_allocation(cyclic * _EDGE_BYTES, _STAGE)
-    blocks, block_of = _first_blocks(dfa, settled)
-    limits.check_resources(_STAGE)
-    before = _predecessors(dfa, settled < 0)
-    refine(blocks, block_of, before, limits)
-    return quotient(dfa, np.array(block_of), limits)
+    first = np.array(_first_blocks(dfa, settled)[1])
+    found = _split_in_rounds(dfa.table, first, limits)
+    if not _is_stable(dfa.table, first, found):
+        blocks, block_of = blocks_by(found.tolist())
+        limits.check_resources(_STAGE)
+        before = _predecessors(dfa, settled < 0)
+        refine(blocks, block_of, before, limits)
+        found = np.array(block_of)
+    return quotient(dfa, found, limits)
+
+
+def _split_in_rounds(
+    table: NDArray[np.int32], block_of: NDArray[np.int64], limits: Limits
+) -> NDArray[np.int64]:
+    """Blocks split by the blocks of all targets at once, in rounds, until none is split or so many
+    rounds are over (Moore, Gedanken-experiments on sequential machines, 1956). Rows are compared
+    by sums of random weights: what is found is to be checked."""
+    weights = np.random.default_rng(0).integers(1 << 63, size=table.shape[1] + 1, dtype=np.uint64)
+    keys, count = np.zeros(len(table), dtype=np.uint64), 0
+    for _ in range(_ROUNDS):
+        limits.check_resources(_STAGE)
+        numbers = block_of.astype(np.uint64)
+        for begin in range(0, len(table), _ROWS):
+            rows = slice(begin, begin + _ROWS)
+            keys[rows] = numbers[table[rows]] @ weights[1:] + numbers[rows] * weights[0]
+        unique, block_of = np.unique(keys, return_inverse=True)
+        if len(unique) == count:
+            break
+        count = len(unique)
+    return block_of
+
+
+def _is_stable(
+    table: NDArray[np.int32], first: NDArray[np.int64], block_of: NDArray[np.int64]
+) -> bool:
+    """Whether blocks are parts of the first ones, and their targets' blocks depend on the block."""
+    _, members = np.unique(block_of, return_index=True)
+    alike = members[block_of]
+    return bool((first == first[alike]).all()) and all(
+        (block_of[table[rows]] == block_of[table[alike[rows]]]).all()
+        for rows in (slice(begin, begin + _ROWS) for begin in range(0, len(table), _ROWS))
+    )
 
 
 def acyclic_classes(dfa: Dfa, limits: Limits | None = None) -> NDArray[np.int64]:

@@ -58,13 +58,23 @@ def test_both_ways_are_one(full: bool) -> None:
     assert 0 < empty < 1500 or full
 
 
-@pytest.mark.parametrize("most", [0, 12, module.SMALL])
-def test_the_size_chooses_the_way(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    """Whatever counts as small, the automaton is the same."""
-    monkeypatch.setattr(module, "SMALL", most)
-    for nfa, tokens in random_nfas(200, seed=6):
-        expected = minimal_via_arrays(nfa, terminals=tokens)
-        assert content(expected) == content(minimal(nfa, terminals=tokens))
+@pytest.mark.parametrize("rounds", [0, 1, 3])
+def test_what_is_split_in_rounds_is_what_splitters_find(
+    rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rounds may end before all blocks are found, and find too few, as if sums of weights were the
+    same by chance."""
+    some = list(random_nfas(300, seed=11))
+
+    def all_minimal() -> list[tuple[object, ...]]:
+        return [content(minimal_via_arrays(nfa, terminals=tokens)) for nfa, tokens in some]
+
+    expected = all_minimal()
+    monkeypatch.setattr(module, "_ROUNDS", rounds)
+    assert expected == all_minimal()
+    split = module._split_in_rounds
+    monkeypatch.setattr(module, "_split_in_rounds", lambda *given: split(*given) // 2)
+    assert expected == all_minimal()
 
 
 def test_limits_hold_for_small_automata() -> None:
