@@ -47,12 +47,7 @@ def explain_parser(
 
 
 def with_items(
-    earley: Earley,
-    text: bytes,
-    names: Sequence[str],
-    machine: TextMachine | None,
-    *,
-    follows: bool,
+    earley: Earley, text: bytes, names: Sequence[str], machine: TextMachine | None, *, follows: bool
 ) -> tuple[Verdict, list[Item]]:
     """The same, and the items that wait where the text stops, if they were followed so far."""
     reading = None if machine is None else Reading(machine)
