@@ -1,6 +1,6 @@
 """The options that bound what a command takes: a part of ``options.Given``."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated
 
 from constrain.artifacts.errors import visible
@@ -46,14 +46,9 @@ class OfLimits:
             if not (seconds := getattr(self, name)) >= 0:
                 option = f"--{name.replace('_', '-')}"
                 raise UsageError(f"{option} takes a number of seconds, not {seconds}")
-        return Limits(
-            states=min(self.max_states, ALL_THERE_IS),
-            transitions=min(self.max_transitions, ALL_THERE_IS),
-            memory=min(self.max_memory, ALL_THERE_IS),
-            seconds=min(self.max_seconds, ALL_THERE_IS),
-            table_seconds=min(self.max_table_seconds, ALL_THERE_IS),
-            nesting=min(self.max_nesting, ALL_THERE_IS),
-        )
+        names = (field.name for field in fields(OfLimits))
+        said = {n.removeprefix("max_"): min(getattr(self, n), ALL_THERE_IS) for n in names}
+        return Limits(**said)
 
 
 @dataclass(frozen=True, kw_only=True)
