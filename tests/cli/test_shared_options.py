@@ -3,7 +3,8 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 from typer.main import get_command
 
 from constrain.cli.app import application
-from constrain.cli.everywhere.global_options import OPTIONS
+from constrain.cli.everywhere.described import items_of
+from constrain.cli.everywhere.global_options import OPTIONS, GlobalOptions
 from constrain.cli.everywhere.panels import PANELS, panel_of
 from constrain.cli.options import ALL, LIMITS, SOURCE, TOKENIZER, Given, compile_options
 from constrain.compiler.options import CompileOptions
@@ -32,6 +34,13 @@ COMPILING = {
     *("bench", "check", "compile", "compile-many", "convert", "diff", "explain", "inspect", "mask"),
     *("sample", "show", "test", "viz"),
 }
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """Each command with its name, and each of a group after that."""
+    for name, command in get_command(application()).commands.items():
+        yield name, command
+        yield from getattr(command, "commands", {}).items()
 
 
 def parameters() -> Iterator[tuple[str, Any]]:
@@ -85,6 +94,29 @@ def test_options_of_the_same_name_are_the_same_in_all_commands() -> None:
 
     assert len(found) > 40
     assert {} == {flag: said for flag, said in found.items() if len(said) > 1}
+
+
+def test_every_option_and_argument_says_what_it_is_for() -> None:
+    """Each has an item in a docstring, or words of its own."""
+    listed = [(name, p) for name, command in commands() for p in command.params]
+
+    assert len(listed) > 250
+    assert [] == [(name, p.name) for name, p in listed if not p.help]
+
+
+def test_items_of_docstrings_are_of_parameters() -> None:
+    """None is left of an option that there is no more; what a command says after its items is
+    seen by nobody."""
+    declared: list[tuple[Any, Sequence[str]]] = [(Given, ALL), (GlobalOptions, OPTIONS)]
+    declared += [(base, ALL) for base in Given.__mro__[1:-1]]
+    for _, command in commands():
+        function = inspect.unwrap(command.callback)
+        declared.append((function, [*inspect.signature(function).parameters]))
+    for documented, names in declared:
+        items = items_of(documented)
+        assert items.keys() <= set(names), documented
+        behind = (inspect.getdoc(documented) or "").rpartition("\n- ``")[2]
+        assert not items or "\n\n" not in behind, documented
 
 
 def test_every_short_form_has_one_meaning() -> None:
