@@ -2,7 +2,7 @@
 
 progress(stage, done, total)              a parameter of what takes over a second
 @Step("merge")  or  with Step("merge"):   a step, as ``pipeline.py`` names them
-with listening(listener): ...             who hears of the steps of this thread
+with listening(*listeners): ...           who hears of the steps of this thread
 say(message)                              what was chosen that nobody had said
 with hearing(hear): ...                   who hears of that
 """
@@ -34,7 +34,7 @@ class Listener(Protocol):
         """The innermost step that is at work ends."""
 
 
-_listener: ContextVar[Listener | None] = ContextVar("_listener", default=None)
+_listeners: ContextVar[tuple[Listener, ...]] = ContextVar("_listeners", default=())
 
 
 class Step(ContextDecorator):
@@ -44,24 +44,22 @@ class Step(ContextDecorator):
         self.name = name
 
     def __enter__(self) -> None:
-        listener = _listener.get()
-        if listener is not None:
+        for listener in _listeners.get():
             listener.begin(self.name)
 
     def __exit__(self, *_: object) -> None:
-        listener = _listener.get()
-        if listener is not None:
+        for listener in _listeners.get():
             listener.end(self.name)
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Tell ``listener`` of the steps of this block, in this thread."""
-    token = _listener.set(listener)
+def listening(*listeners: Listener) -> Iterator[None]:
+    """Tell ``listeners`` of the steps of this block, in this thread."""
+    token = _listeners.set(listeners)
     try:
         yield
     finally:
-        _listener.reset(token)
+        _listeners.reset(token)
 
 
 _hear: ContextVar[Callable[[str], None] | None] = ContextVar("_hear", default=None)

@@ -101,11 +101,11 @@ def _listen(stack: ExitStack, is_verbose: bool) -> None:
     from constrain.compiler.progress import listening
 
     from .bar import Bar
-    from .stages import Stages, both
+    from .stages import Stages
 
     stages, bar = Stages(), Bar()
     if is_verbose:
         stack.callback(lambda: tell(stages.table()))
     if has_bar:
         stack.enter_context(bar)
-    stack.enter_context(listening(both(bar, stages) if is_verbose else bar))
+    stack.enter_context(listening(bar, *([stages] if is_verbose else [])))

@@ -7,10 +7,6 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from constrain.compiler.progress import Listener
 
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
@@ -86,23 +82,3 @@ class Stages:
         ]
         lines[-1] += f"   (CPU time {cpu:.3f} s)"
         return "\n".join(lines)
-
-
-class _Both:
-    """Two listeners as one."""
-
-    def __init__(self, one: "Listener", other: "Listener") -> None:
-        self._one, self._other = one, other
-
-    def begin(self, step: str) -> None:
-        self._one.begin(step)
-        self._other.begin(step)
-
-    def end(self, step: str) -> None:
-        self._one.end(step)
-        self._other.end(step)
-
-
-def both(one: "Listener", other: "Listener") -> "Listener":
-    """A listener that tells both."""
-    return _Both(one, other)
