@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 
+# How names of tokenizers begin that are no files.
+REMOTE = ("hf:", "tiktoken:")
+
 # Grammars of many dialects have this suffix.
 GENERIC = ".ebnf"
 

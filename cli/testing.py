@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from constrain.artifacts.container.regular import regular
 from constrain.artifacts.errors import ConstrainError, visible
 
 from .compiling import subject_of
 from .configuration.current import WITHOUT_PROJECT
+from .configuration.keys import said_by
 from .console import UsageError, note
-from .inputs import STDIN, read_bytes, tokenizer_at
+from .inputs import REMOTE, STDIN, read_bytes, tokenizer_at
 from .options import Given, project
 
 if TYPE_CHECKING:
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 # The longest member that is drawn, in bytes.
 _DRAWN_BYTES = 64
-
-# Tokenizers that are no files.
-_BY_NAME = ("hf:", "tiktoken:")
 
 # Longer ones are no count of anything.
 _NUMBER = re.compile("[0-9]{1,100}")
@@ -234,9 +231,7 @@ def with_settings(given: Given, file: "CaseFile", grammar: str | None = None) ->
 
 def _value(file: "CaseFile", setting: "Setting", annotation: Any) -> Any:
     """What a line says, as the option of the command line has it."""
-    kind, options = get_args(annotation)[0], get_args(annotation)[1]
-    if get_origin(kind) in (Union, UnionType):
-        kind = next(each for each in get_args(kind) if each is not NoneType)
+    kind, options = said_by(annotation)
     text = setting.value
     if not text:
         raise _wrong(file, setting, f"'{setting.key}' has no value")
@@ -276,7 +271,7 @@ def _value(file: "CaseFile", setting: "Setting", annotation: Any) -> Any:
 
 def _placed(file: "CaseFile", path: str) -> str:
     """A path of a case file, which goes from its folder."""
-    if path.startswith(_BY_NAME):
+    if path.startswith(REMOTE):
         return path
     uri, equals, folder = path.rpartition("=")
     return f"{uri}{equals}{_folder(file) / folder}"

@@ -25,7 +25,7 @@ from constrain.artifacts.errors import ConstrainError
 from .. import options
 from ..configuration.apply import INSTEAD
 from ..console import PlacedError
-from ..inputs import STDIN, decoded, grammar_text, read_bytes, shown_name
+from ..inputs import REMOTE, STDIN, decoded, grammar_text, read_bytes, shown_name
 
 if TYPE_CHECKING:
     from ..configuration.keys import Key
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 # What a grammar comes as; a line has one of them.
 _FORMS = ("grammar", "path", "request")
 _OWN = (*_FORMS, "name", "tokenizer")
-
-_REMOTE = ("hf:", "tiktoken:")
 
 
 class JobsError(PlacedError):
@@ -164,7 +162,7 @@ class _Reader:
                 raise _LineError("'tokenizer' takes a text, or a list of texts", key="tokenizer")
             project = options.project()
             known = name if project is None else project.tokenizer(name) or name
-            is_path = known == name and not name.startswith(_REMOTE)
+            is_path = known == name and not name.startswith(REMOTE)
             path = os.path.normpath(self.folder / name) if is_path else known
             if is_path and is_stream(path):
                 message = f"{path}: it is no regular file, which a job's tokenizer has to be"

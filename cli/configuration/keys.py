@@ -7,7 +7,7 @@ fields that describe those.
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import Field, dataclass
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 TESTS, ALLOW, MIN_COVERAGE = "tests", "allow", "min_coverage"
@@ -39,10 +39,16 @@ def of_a_grammar(options: Iterable[Field[Any]]) -> dict[str, Key]:
     return {**found, TESTS: Key(TESTS, _texts), ALLOW: Key(ALLOW, _lints)}
 
 
-def _reader(name: str, annotation: Any) -> Callable[[Any], Any]:
-    kind, option = get_args(annotation)[:2]
+def said_by(annotation: Any) -> tuple[Any, Any]:
+    """The type of what an option says, where it says anything, and its bounds."""
+    kind, option = get_args(annotation)
     if get_origin(kind) in (Union, UnionType):
-        (kind,) = (inner for inner in get_args(kind) if inner is not type(None))
+        (kind,) = (inner for inner in get_args(kind) if inner is not NoneType)
+    return kind, option
+
+
+def _reader(name: str, annotation: Any) -> Callable[[Any], Any]:
+    kind, option = said_by(annotation)
     if name == "dialect":
         return _dialect
     if get_origin(kind) is list:

@@ -22,7 +22,7 @@ from constrain.artifacts.container.regular import is_stream, regular
 from constrain.artifacts.errors import ConstrainError, visible
 
 from ..console import PlacedError, UsageError
-from ..inputs import grammar_files
+from ..inputs import REMOTE, grammar_files
 from .bounded_toml import MOST_BYTES, read_most, toml_of
 from .find import SHARED
 from .keys import (
@@ -39,9 +39,6 @@ from .toml_places import Place, places
 
 if TYPE_CHECKING:
     from constrain.compiler.diagnostics import Diagnostic
-
-# What is no path, in the values of tokenizers.
-_REMOTE = ("hf:", "tiktoken:")
 
 
 class ProjectError(PlacedError):
@@ -336,7 +333,7 @@ class _Reader:
             settings[name] = Setting(value, said.file, said.line)
 
     def _path_of(self, value: str) -> str:
-        return value if value.startswith(_REMOTE) else shown(self.path.parent / value)
+        return value if value.startswith(REMOTE) else shown(self.path.parent / value)
 
     def _tokenizer_at(self, value: str, path: tuple[str, ...]) -> str:
         found = self._path_of(value)
