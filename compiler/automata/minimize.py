@@ -61,7 +61,7 @@ def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
     first = np.array(_first_blocks(dfa, settled)[1])
     found = _split_in_rounds(dfa.table, first, limits)
     if not _is_stable(dfa.table, first, found):
-        blocks, block_of = blocks_by(found.tolist())
+        blocks, block_of = blocks_by(list(zip(first.tolist(), found.tolist(), strict=True)))
         limits.check_resources(_STAGE)
         before = _predecessors(dfa, settled < 0)
         refine(blocks, block_of, before, limits)
