@@ -28,6 +28,7 @@ STYLES = (
     "cohere_xml",
     "kimi_k3_xml",
     "deepseek_v4_1_xml",
+    "mimo_xml",
 )
 
 

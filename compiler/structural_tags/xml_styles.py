@@ -6,7 +6,8 @@
 Members are those that a schema's objects have in JSON, by the same rules: a writer of tags stands
 in the place of one of braces, commas and quotes. A string is any that its schema allows and that
 does not contain the tag's end; all other values are JSON, with white space around, but where the
-style has tags for those inside of objects and arrays.
+style has tags for those inside of objects and arrays. Around strings stands nothing that hosts read
+as a part of them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,7 +47,8 @@ class Style:
     value, ``{kind}`` filled in; ``closing`` after it. ``kinds``: what values are called by their
     type, or as ``value``; none where nothing tells them apart. ``item``: what stands before the
     last piece where a value has no key, in an array of tags; None where arrays and objects inside
-    are JSON. ``escapes``: how characters of keys are written that would end them."""
+    are JSON. ``escapes``: how characters of keys are written that would end them. ``around``: what
+    may stand on either side of a string and is no part of it."""
 
     before: str
     behind: tuple[str, ...]
@@ -54,10 +56,12 @@ class Style:
     kinds: Mapping[str, str] | None = None
     item: str | None = None
     escapes: Mapping[str, str] = field(default_factory=dict)
+    around: str = ""
 
 
 STYLES: Mapping[str, Style] = {
-    "qwen_xml": Style("<parameter=", (">",), "</parameter>"),
+    "qwen_xml": Style("<parameter=", (">",), "</parameter>", around="\n"),
+    "mimo_xml": Style("<parameter=", (">",), "</parameter>"),
     "minimax_xml": Style('<parameter name="', ('">',), "</parameter>"),
     "glm_xml": Style("<arg_key>", ("</arg_key>", "<arg_value>"), "</arg_value>"),
     "deepseek_xml": Style(
@@ -103,13 +107,17 @@ class Tags(Writer):
         # The schema of the object at work.
         self._place: Place | None = None
 
-    def write(self, goal: Goal, name: str, pointer: str, span: Span) -> None:
-        """The rule ``name``: the arguments of a schema. Raises ``Refused`` and ``LimitError``."""
+    def write(
+        self, goal: Goal, name: str, pointer: str, span: Span, *, is_close: bool = False
+    ) -> None:
+        """The rule ``name``: the arguments of a schema; if it ``is_close``, without white space
+        before them. Raises ``Refused`` and ``LimitError``."""
         self.begin(name, span)
         if self.normal.lacks(goal, Type.OBJECT):
             hint = 'say "type": "object" and its properties'
             raise Refused(f"#{pointer}", f"{self.called} writes the keys of an object", hint)
-        self.rule(name, [self.sequence(self.choice(self._objects(goal)), self.space())])
+        first = self.literal("") if is_close else self.space()
+        self.rule(name, [self.sequence(first, self.choice(self._objects(goal)))])
         while self._waiting:
             self.limits.check_resources("arguments in tags", [name])
             goal, is_item = self._waiting.pop()
@@ -163,7 +171,7 @@ class Tags(Writer):
                 raise self._place.refused(message, "it would end the tag", "properties", text)
             raise Refused(self._name, message, "it would end the tag")
         written = "".join(escapes.get(char, char) for char in text)
-        return self.sequence(self.space(), self.literal(self.style.before + written))
+        return self.literal(self.style.before + written)
 
     def texts(self, texts: Texts) -> tree.Expr:
         """The same of a set of keys, without those that would end a tag."""
@@ -175,8 +183,7 @@ class Tags(Writer):
         keys = tree.Pattern(embedded_dfa(plain), "", self.span)
         name = self.helper()
         self.by_name[name] = tree.Rule(name, self.span, keys, self.span, terminal=True)
-        before = self.literal(self.style.before)
-        return self.sequence(self.space(), before, self.reference(name))
+        return self.sequence(self.literal(self.style.before), self.reference(name))
 
     def value(self, goal: Goal) -> tree.Reference:
         """What stands after a key, or an item: the rule of that goal."""
@@ -205,7 +212,7 @@ class Tags(Writer):
                     values.setdefault(self._kind(type_), []).append(value)
         if goal == ANYTHING and self.style.kinds and "integer" not in values and self._names_types:
             values["integer"] = [self._spaced(self._integer())]
-        end = self.literal(self.style.closing)
+        end = self.sequence(self.literal(self.style.closing), self.space())
         options = [
             self.sequence(*self._opening(kind, is_item), self.choice(each), end)
             for kind, each in values.items()
@@ -236,7 +243,6 @@ class Tags(Writer):
         """What stands before a value, after its key."""
         first, *others = (piece.replace("{kind}", kind) for piece in self.style.behind)
         if is_item:
-            yield self.space()
             first = f"{self.style.item}{first.removeprefix(chr(34))}"
         yield self.literal(first)
         for piece in others:
@@ -274,8 +280,9 @@ class Tags(Writer):
         yield self.reference(f"{name} text")
 
     def _told(self, text: tree.Expr) -> tree.Expr:
-        """White space around a string, but where it is said to be one with all of it."""
-        return text if self.style.kinds is not None else self._spaced(text)
+        """A string with what may stand around it."""
+        edge = self.repetition(self.literal(self.style.around), 0, 1)
+        return self.sequence(edge, text, edge) if self.style.around else text
 
     def _spaced(self, value: tree.Expr) -> tree.Expr:
         return self.sequence(self.space(), value, self.space())

@@ -33,7 +33,8 @@ class Style:
     them is a number.
 
     ``arguments``: the key of the arguments in a call that is an object; None where the name ends
-    with ``behind_name`` and the arguments follow, by ``tags`` in that style of structural tags.
+    with ``behind_name`` and the arguments follow, by ``tags`` in that style of structural tags; at
+    once where that is empty, for hosts read white space as a part of the name.
     ``others``: what may stand instead of ``opening`` and ``behind_name``. ``is_array``: calls are
     an array where there may be several. ``is_last``: a call ends a text, and a token that stops the
     model may stand for its ``closing``.
@@ -143,7 +144,7 @@ STYLES: Mapping[str, Style] = {
             opening=f"{_CALL}<function=",
             behind_name=">",
             closing="</function></tool_call>",
-            tags="qwen_xml",
+            tags="mimo_xml",
             trigger=_CALL,
             excludes=("</tool_call>", "<function="),
             thought=Thought(),

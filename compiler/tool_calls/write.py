@@ -236,7 +236,8 @@ class _Calls:
             return write.value(goal)
         name = f"#{tool.parameters} in tags"
         if name not in write.by_name:
-            self.tags.write(goal, name, tool.parameters, self._place(tool.parameters))
+            place, is_close = self._place(tool.parameters), not self.style.behind_name
+            self.tags.write(goal, name, tool.parameters, place, is_close=is_close)
         return write.reference(name)
 
     def _written(self, text: str) -> tree.Expr:

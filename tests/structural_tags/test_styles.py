@@ -48,7 +48,7 @@ def argument(style: str, key: str | None, value: Any) -> str:
     written = value if is_text else json.dumps(value)
     said = str(is_text).lower()
     match style:
-        case "qwen_xml":
+        case "qwen_xml" | "mimo_xml":
             return f"<parameter={key}>{written}</parameter>"
         case "minimax_xml":
             return f'<parameter name="{key}">{written}</parameter>'

@@ -83,11 +83,15 @@ def read_named(
 TEXTS = ("city",)
 
 
-def parameters(pattern: str, text: str) -> dict[str, Any]:
-    """Arguments in tags of which nothing says the type; white space may stand around."""
+def parameters(pattern: str, edge: str, text: str) -> dict[str, Any]:
+    """Arguments in tags of which nothing says the type. One ``edge`` on either side of a text is no
+    part of it, as hosts read it; white space around other values is none."""
     found = re.findall(pattern, text, re.DOTALL)
     assert not re.sub(pattern, "", text, flags=re.DOTALL).strip(), text
-    return {key: value.strip() if key in TEXTS else json.loads(value) for key, value in found}
+    return {
+        key: value.removeprefix(edge).removesuffix(edge) if key in TEXTS else json.loads(value)
+        for key, value in found
+    }
 
 
 def dsml(space: str, text: str) -> dict[str, Any]:
@@ -191,9 +195,10 @@ THINK = ("<think>", "</think>", "")
 LINES = ("<think>", "</think>", "\n\n")
 START = ("<|START_THINKING|>", "<|END_THINKING|>", "")
 
-QWEN = partial(parameters, r"<parameter=([^>]*)>(.*?)</parameter>")
-GLM = partial(parameters, r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>")
-MINIMAX = partial(parameters, r'<parameter name="([^"]*)">(.*?)</parameter>')
+QWEN = partial(parameters, r"<parameter=([^>]*)>(.*?)</parameter>", "\n")
+MIMO = partial(parameters, r"<parameter=([^>]*)>(.*?)</parameter>", "")
+GLM = partial(parameters, r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", "")
+MINIMAX = partial(parameters, r'<parameter name="([^"]*)">(.*?)</parameter>', "")
 
 
 def _deepseek(call: str, between: str) -> Callable[[str], Reading]:
@@ -224,9 +229,9 @@ def _models() -> Iterator[tuple[str, Model]]:
     mimo = r"<tool_call><function=([^>]*)>(.*?)</function></tool_call>"
     yield (
         "mimo",
-        Model(partial(read_named, "", mimo, "", QWEN), (*marks, "</function></tool_call>"), THINK),
+        Model(partial(read_named, "", mimo, "", MIMO), (*marks, "</function></tool_call>"), THINK),
     )
-    glm = r"<tool_call>(\w+)(.*?)</tool_call>"
+    glm = r"<tool_call>(\w+)((?:<arg_key>.*?)?)</tool_call>"
     marks = ("<tool_call>", "</arg_value>", "</tool_call>")
     yield "glm_4_7", Model(partial(read_named, "", glm, "", GLM), marks, THINK)
     section = r"<\|tool_calls_section_begin\|>(.*?)<\|tool_calls_section_end\|>"
