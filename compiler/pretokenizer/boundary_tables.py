@@ -25,10 +25,12 @@ from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer, byte_alphabet
 from ..tokenizers.definition import AddedToken, Behaviour, Split
 from ..tokenizers.encoding.added_tokens import searched_tokens
+from ..tokenizers.encoding.scripts import script_numbers
 from .boundary_automaton import boundary_automaton
 from .character_classes import (
     CODE_POINTS,
     NO_CHARACTER,
+    Alphabet,
     alphabet_of,
     over_bytes,
     over_bytes_ignoring_marks,
@@ -93,17 +95,19 @@ def build_pretokenizer_tables(
     fallback = np.array(tokenizer.byte_fallback or [-1] * 256, dtype=np.int32)
     splits, in_alphabet = splits_of(tokenizer)
     splits = [*_around_added(tokenizer), *splits]
-    programs = [compile_program(split.pattern) for split in splits]
+    programs = [() if split.of_scripts else compile_program(split.pattern) for split in splits]
     spelled_by = _spelled_by(tokenizer, space, changed)
+    scripts = _scripts(space or " ") if () in programs else np.zeros(CODE_POINTS, dtype=np.uint8)
+    bits = range(int(scripts.max()).bit_length())
     alphabet = alphabet_of(
         (chars for program in programs for chars in sets_of(program)),
-        [spelled_by == value for value in (0, 2)],
+        [spelled_by == 0, spelled_by == 2, *(scripts >> bit & 1 != 0 for bit in bits)],
         space or " ",
     )
     by_atom = np.full(alphabet.count, -1, dtype=np.int8)
     by_atom[alphabet.atoms] = spelled_by
     steps = [
-        boundary_automaton(split, program, alphabet)
+        boundary_automaton(split, program, alphabet) if program else _by_script(scripts, alphabet)
         for split, program in zip(splits, programs, strict=True)
     ]
     whole = reduce(composed, steps) if steps else unsplit(alphabet.count)
@@ -133,6 +137,27 @@ def build_pretokenizer_tables(
         rewriting.unless_begun,
         changes,
     )
+
+
+def _scripts(space: str) -> NDArray[np.uint8]:
+    """The scripts of all code points, a space being that of what stands for it."""
+    scripts = script_numbers().copy()
+    scripts[ord(" ")] = scripts[ord(space)]
+    return scripts
+
+
+def _by_script(scripts: NDArray[np.uint8], alphabet: Alphabet) -> MarkedDfa:
+    """The automaton of ``UnicodeScripts``: state 1 + n follows the n-th script."""
+    of_atom = np.zeros(alphabet.count, dtype=np.int32)
+    of_atom[alphabet.atoms] = scripts
+    own = np.arange(2, int(scripts.max()) + 2)
+    table = np.zeros((len(own) + 2, 2, alphabet.count), dtype=np.int32)
+    after = np.where(of_atom > 0, of_atom + 1, DEAD)
+    table[1:, 1] = np.where(after == np.arange(1, len(table))[:, None], DEAD, after)
+    stays = (after == own[:, None]) | (after == DEAD)
+    stays[:, NO_CHARACTER] = False
+    table[2:, 0] = np.where(stays, own[:, None], DEAD)
+    return MarkedDfa(table, np.arange(len(table)) > DEAD, 1)
 
 
 def _of_the_alphabet(split: Split) -> MarkedDfa:

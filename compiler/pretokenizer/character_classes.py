@@ -36,7 +36,10 @@ _EMPTY = ((0x40000, 0xE0000), (0xE1000, CODE_POINTS))
 _FAR_UP = re.compile("[\U00040000-\U0010ffff]|[0-9A-Fa-f]{5}")
 
 # A code point's code is a uint64: a leading 1, then a bit for each set.
-_MAX_SETS = 60
+_MAX_SETS, _MAX_BITS = 60, 62
+
+# Scripts and what patterns ask for divide characters into some 400.
+_MAX_ATOMS = 1024
 
 # Sets whose code points stay known; those of real tokenizers' patterns are a dozen each.
 _REMEMBERED = 256
@@ -69,12 +72,12 @@ class CharSet:
 class Alphabet:
     """Atoms of characters.
 
-    ``atoms``: uint8 (0x110000,), the atom of each code point, ``NO_CHARACTER`` for surrogates.
-    ``count``: number of atoms, that one included. ``members``: for each set the atoms that it
-    holds, bool (count,).
+    ``atoms``: uint8 or uint16 (0x110000,), the atom of each code point, ``NO_CHARACTER`` for
+    surrogates. ``count``: number of atoms, that one included. ``members``: for each set the atoms
+    that it holds, bool (count,).
     """
 
-    atoms: NDArray[np.uint8]
+    atoms: NDArray[np.uint8] | NDArray[np.uint16]
     count: int
     members: dict[CharSet, NDArray[np.bool_]]
 
@@ -90,15 +93,15 @@ def alphabet_of(
     """The coarsest alphabet that the sets (and ``extra``, bool (0x110000,)) are unions of.
 
     ``space``: the character that the sets see where a text has a space. Raises ``TokenizerError``
-    for more than 60 sets or 255 atoms.
+    for more than 60 sets or 1,023 atoms.
     """
     distinct = list(dict.fromkeys(sets))
-    if len(distinct) > _MAX_SETS:
+    others = list(extra)
+    if len(distinct) > _MAX_SETS or len(distinct) + len(others) > _MAX_BITS:
         raise TokenizerError(
             f"the tokenizer's patterns use more than {_MAX_SETS} sets of characters; use "
             f"--tokenization any"
         )
-    others = list(extra)
     bounds = [_bounds_of(chars) for chars in distinct]
     changes = [np.flatnonzero(flag[1:] != flag[:-1]) + 1 for flag in others]
     # Runs of code points that lie in the same sets: there are some thousands of them.
@@ -117,9 +120,9 @@ def alphabet_of(
         codes = codes << np.uint64(1) | flag
     codes[(starts >= _SURROGATES_BEGIN) & (starts < _SURROGATES_END)] = NO_CHARACTER
     values, atoms = np.unique(codes, return_inverse=True)
-    if len(values) > 256:
+    if len(values) > _MAX_ATOMS:
         raise TokenizerError(
-            "the tokenizer's patterns divide characters into more than 256 classes; use "
+            f"the tokenizer's patterns divide characters into more than {_MAX_ATOMS} classes; use "
             "--tokenization any"
         )
     atoms = atoms.reshape(-1)
@@ -131,7 +134,8 @@ def alphabet_of(
         held[NO_CHARACTER] = False
         members[chars] = held
     lengths = np.diff(starts, append=CODE_POINTS)
-    return Alphabet(np.repeat(atoms.astype(np.uint8), lengths), count, members)
+    kind = np.uint8 if count <= 256 else np.uint16
+    return Alphabet(np.repeat(atoms.astype(kind), lengths), count, members)
 
 
 def plain_alphabet(numbers: NDArray[np.integer]) -> Alphabet:

@@ -194,7 +194,8 @@ def _word_characters(space: str) -> NDArray[np.bool_]:
     """The characters of words, bool (0x110000,)."""
     chars = CharSet(f"[{WORD}]")
     alphabet = alphabet_of([chars], space=space)
-    return alphabet.members[chars][alphabet.atoms]
+    found: NDArray[np.bool_] = alphabet.members[chars][alphabet.atoms]
+    return found
 
 
 def unchanged(change: RewritingStep) -> tuple[MarkedDfa, Alphabet]:

@@ -28,7 +28,7 @@ from .tokenizer import Tokenizer, TokenTable
 from .vocabulary import LARGEST_ID
 
 # Goes up with every change of a reader or of this layout: older entries are then not found.
-VERSION = 6
+VERSION = 7
 
 _STEPS: dict[str, Callable[..., Any]] = {
     kind.__name__: kind
@@ -39,6 +39,7 @@ _STEPS: dict[str, Callable[..., Any]] = {
         steps.Punctuation,
         steps.Whitespace,
         steps.WhitespaceSplit,
+        steps.UnicodeScripts,
         steps.Metaspace,
         steps.Normalize,
         steps.Replace,

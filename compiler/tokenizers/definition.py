@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..wordpiece.normalizer import BertNormalizer as BertNormalizer
+from .encoding.scripts import runs_pattern
 
 # GPT-2's pattern: contractions, words, numbers and symbols with a space before them, and white
 # space, whose last character belongs to the word that follows.
@@ -67,12 +68,14 @@ class Behaviour(StrEnum):
 class Split:
     """Split at the matches of ``pattern``, in Oniguruma's syntax.
 
-    ``invert`` exchanges the matches and the text between them.
+    ``invert`` exchanges the matches and the text between them. ``of_scripts``: the pattern sees a
+    mark of its script in the place of each character (``encoding/scripts.py``).
     """
 
     pattern: str
     behaviour: Behaviour = Behaviour.ISOLATED
     invert: bool = False
+    of_scripts: bool = False
 
     @property
     def split(self) -> "Split":
@@ -141,6 +144,17 @@ class WhitespaceSplit:
         return Split(r"\s", Behaviour.REMOVED)
 
 
+@dataclass(frozen=True, slots=True)
+class UnicodeScripts:
+    """Split where the script changes; spaces belong to what is before them, and are dropped where
+    nothing is."""
+
+    @property
+    def split(self) -> Split:
+        """How it splits."""
+        return Split(runs_pattern(), Behaviour.REMOVED, invert=True, of_scripts=True)
+
+
 class PrependScheme(StrEnum):
     """Before which pre-tokens that do not begin with it ``Metaspace`` puts its replacement."""
 
@@ -170,7 +184,16 @@ class Metaspace:
         return Split(escaped, Behaviour.MERGED_WITH_NEXT)
 
 
-PreTokenizer = Split | ByteLevel | Digits | Punctuation | Whitespace | WhitespaceSplit | Metaspace
+PreTokenizer = (
+    Split
+    | ByteLevel
+    | Digits
+    | Punctuation
+    | Whitespace
+    | WhitespaceSplit
+    | UnicodeScripts
+    | Metaspace
+)
 
 
 class Form(StrEnum):

@@ -43,6 +43,7 @@ from .definition import (
     Split,
     Strip,
     StripAccents,
+    UnicodeScripts,
     Unigram,
     Whitespace,
     WhitespaceSplit,
@@ -189,6 +190,7 @@ _PRE_TOKENIZERS: dict[str, Callable[[_Json], PreTokenizer]] = {
     "Metaspace": _metaspace,
     "Whitespace": lambda step: Whitespace(),
     "WhitespaceSplit": lambda step: WhitespaceSplit(),
+    "UnicodeScripts": lambda step: UnicodeScripts(),
     "CharDelimiterSplit": lambda step: Split(_literal(str(step["delimiter"])), Behaviour.REMOVED),
 }
 

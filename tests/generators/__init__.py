@@ -1,6 +1,7 @@
 """Programs that write the data files beside the code; run by hand, not in the wheel.
 
     make_classes, make_properties    Unicode's classes and properties, for regular expressions
+    make_scripts                     by which scripts a pre-tokenizer divides a text
     make_characters                  what BERT's normalizer does to each character
     make_default_tokenizer           trains the default vocabulary on text of ``corpus`` and others
     make_formats                     the patterns of JSON Schema's formats

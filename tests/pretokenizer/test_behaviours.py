@@ -17,8 +17,27 @@ from constrain.compiler.tokenizers import byte_alphabet
 
 Count = Callable[[str, object], None]
 
-LETTERS = "aab12.  é▁"
-WORDS = ["", "a", "b", "1", "12", ".", "é", " ", "  ", "ab", "a1", " a", "aa", "b.", "a b", "▁"]
+LETTERS = "aab12.  é▁я"
+WORDS = [
+    "",
+    "a",
+    "b",
+    "1",
+    "12",
+    ".",
+    "é",
+    " ",
+    "  ",
+    "ab",
+    "a1",
+    " a",
+    "aa",
+    "b.",
+    "a b",
+    "▁",
+    "я",
+    "я a",
+]
 # Characters that a normalizer changes, of which a vocabulary may have some.
 CHANGED = ["A", "e\u0301", "\u200b", "日"]
 PATTERNS = [
@@ -29,7 +48,8 @@ PATTERNS = [
 
 def cut(rng: random.Random, behaviour: str, invert: bool) -> Any:
     """A step that cuts, most often one that may do so in that way."""
-    kind = rng.choice(["regex"] * 4 + ["text", "delimiter", "digits", "marks", "spaces", "words"])
+    others = ["text", "delimiter", "digits", "marks", "spaces", "words", "scripts"]
+    kind = rng.choice(["regex"] * 4 + others)
     match kind:
         case "regex":
             return pre_tokenizers.Split(Regex(rng.choice(PATTERNS)), behaviour, invert)
@@ -41,6 +61,8 @@ def cut(rng: random.Random, behaviour: str, invert: bool) -> Any:
             return pre_tokenizers.CharDelimiterSplit(rng.choice("a1"))
         case "digits":
             return pre_tokenizers.Digits(individual_digits=invert)
+        case "scripts":
+            return pre_tokenizers.UnicodeScripts()
         case "spaces":
             return pre_tokenizers.WhitespaceSplit()
     return pre_tokenizers.Whitespace()

@@ -142,6 +142,10 @@ CUTS = {
     "punctuation": behind(pre_tokenizers.Punctuation("contiguous")),
     "white space": behind(pre_tokenizers.WhitespaceSplit()),
     "symbols": behind(pre_tokenizers.Whitespace()),
+    "scripts": behind(pre_tokenizers.UnicodeScripts()),
+    "scripts of words": behind(
+        pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.UnicodeScripts()])
+    ),
     "bert": behind(pre_tokenizers.BertPreTokenizer()),
     "delimiter": behind(pre_tokenizers.CharDelimiterSplit("a")),
     "in the alphabet": pre_tokenizers.Sequence(

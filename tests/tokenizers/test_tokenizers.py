@@ -150,7 +150,7 @@ def test_folder_and_configured_eos(tmp_path: Path) -> None:
     [
         ({"normalizer": {"type": "ByteLevel"}}, "'ByteLevel'"),
         ({"normalizer": "NFC"}, "normalizer"),
-        ({"pre_tokenizer": {"type": "UnicodeScripts"}}, "'UnicodeScripts'"),
+        ({"pre_tokenizer": {"type": "FixedLength"}}, "'FixedLength'"),
         ({"pre_tokenizer": split("a(?#b)")}, "'(?#b)'"),
         ({"pre_tokenizer": split(r"\p{Cn}")}, r"\p{Cn}"),
         ({"pre_tokenizer": split("[a-z&&]")}, "']'"),

@@ -2,6 +2,7 @@
 
 added_tokens    find added tokens in the text
 steps           normalize, then split into pre-tokens (pieces)
+scripts         by which one of these steps divides a text (scripts.json)
 symbols         the bytes or characters of a pre-token that merging begins with
 bpe             merge the symbols of one pre-token, or of many at once
 seams           where a text without pre-tokens can be split all the same

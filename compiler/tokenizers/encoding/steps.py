@@ -32,6 +32,7 @@ from ..patterns import WHITE_SPACE, as_cut, compile_pattern, matches, normalized
 from .allowance import Allowance, is_linear
 from .character_maps import images
 from .charsmap import replaced
+from .scripts import as_scripts
 
 # A segment of a text: (start, end, whether the pattern matched it).
 _Segment = tuple[int, int, bool]
@@ -142,7 +143,7 @@ def split_text(text: str, split: Split, allowance: Allowance | None = None) -> l
     """The pre-tokens of a text by one step, in order; none is empty. ``allowance``: as of
     ``normalize``."""
     allowance = allowance or Allowance(len(text))
-    matched = as_cut(text)
+    matched = as_scripts(text) if split.of_scripts else as_cut(text)
     pattern = compile_pattern(split.pattern)
     if matched is text and split.behaviour is Behaviour.ISOLATED:
         # Without a group, findall gives the matches; if they are all of the text, these are the
