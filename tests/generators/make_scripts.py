@@ -4,8 +4,9 @@
 
 The step ``UnicodeScripts`` of the library ``tokenizers`` has the scripts of Unicode 9.0, Hiragana
 and Katakana as Han, and takes a space for a character without one. So it is asked: two characters
-have one script if it does not divide them. The table is run-length encoded in base 36: how many code points, and the number of
-their script, and so on; 0 for those without one, and for surrogates.
+have one script if it does not divide them. The table is run-length encoded in base
+36: how many code points, and the number of their script, and so on; 0 for those without one, and
+for surrogates.
 """
 
 import json
