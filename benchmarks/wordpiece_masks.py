@@ -71,7 +71,7 @@ def main() -> None:
         begin = time.thread_time()
         encoded = [reference.encode(text, add_special_tokens=False).ids for text in texts]
         encoding = time.thread_time() - begin
-        encoded = [ids for ids in encoded if tokenizer.unknown not in ids]
+        encoded = [ids for ids in encoded if tokenizer.unk not in ids]
         rounds: list[list[float]] = []
         for _ in range(2):
             times = []

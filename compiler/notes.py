@@ -80,8 +80,6 @@ def of_tokenizer(
 ) -> Iterator[str]:
     """The token that ends a text, where no file of the tokenizer's names it; and calls in the style
     that nobody asked for, of a model that has a token to begin them."""
-    if not isinstance(tokenizer, Tokenizer):
-        return
     if tokenizer.eos_is_guessed and not options.eos:
         for token_id in tokenizer.eos:
             name = tokenizer.added.get(token_id) or tokenizer.tokens[token_id].decode("utf-8")

@@ -108,7 +108,7 @@ def _word_tokens(tokenizer: "WordPieceTokenizer", chunks: Iterable[str]) -> Iter
     for ids in tokenizer.encode_stream(chunks):
         for token_id in ids:
             octets = tokenizer.tokens[token_id]
-            is_added = token_id in tokenizer.added and token_id != tokenizer.unknown
+            is_added = token_id in tokenizer.added and token_id != tokenizer.unk
             begins = is_added or not octets.startswith(tokenizer.indicator.encode())
             number += begins and not is_added
             yield _Token(token_id, octets, None if is_added else number, begins)

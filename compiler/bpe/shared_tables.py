@@ -27,9 +27,9 @@ class SharedTables:
     @cached_property
     def tokens(self) -> "VocabularyTables":
         """The vocabulary, its trie, and subtrees of that."""
-        from ..tokenizers.vocabulary_tables import token_tables
+        from ..tokenizers.vocabulary_tables import VocabularyTables
 
-        return self._given.tokens if self._given else token_tables(self.tokenizer, self._cache)
+        return self._given.tokens if self._given else VocabularyTables(self.tokenizer, self._cache)
 
     @cached_property
     def canonical(self) -> "TokenizerTables | None":

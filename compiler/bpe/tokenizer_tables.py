@@ -33,7 +33,7 @@ from ..pretokenizer.boundary_tables import PretokenizerTables, build_pretokenize
 from ..pretokenizer.marked_dfa import MarkedDfa
 from ..tokenizers import Tokenizer
 from ..tokenizers.cached_arrays import fingerprint
-from ..tokenizers.vocabulary_tables import VocabularyTables, token_tables
+from ..tokenizers.vocabulary_tables import VocabularyTables
 from .check_tables import (
     check_normal_form_tables,
     check_pair_tables,
@@ -64,7 +64,7 @@ class TokenizerTables:
         tokens: VocabularyTables | None = None,
     ) -> None:
         self.tokenizer = tokenizer
-        self.tokens = tokens or token_tables(tokenizer, cache)
+        self.tokens = tokens or VocabularyTables(tokenizer, cache)
         self._cache = cache or Cache(None)
         # The tables with sentinels that were asked for last, and what they were made for.
         self.with_sentinels: tuple[tuple[object, ...], TokenizerTables] | None = None

@@ -183,10 +183,6 @@ class Refusals:
 
     @cached_property
     def _unknown(self) -> int | None:
-        from ..wordpiece.tokenizer import WordPieceTokenizer
-
-        if isinstance(self._tokenizer, WordPieceTokenizer):
-            return self._tokenizer.unknown
         return None if self._tokenizer is None else self._tokenizer.unk
 
     # By the grammar.

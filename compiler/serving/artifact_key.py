@@ -18,7 +18,6 @@ from constrain.artifacts.container.sections import FORMAT_MAJOR, FORMAT_MINOR
 from ..options import AnyTokenizer, CompileOptions
 from ..tokenizers import load_tokenizer
 from ..tokenizers.cached_arrays import fingerprint
-from ..tokenizers.tokenizer import Tokenizer
 from .jobs import options_to_json
 
 
@@ -63,9 +62,7 @@ def artifact_key(
 
 def tokenizer_key(tokenizer: AnyTokenizer) -> TokenizerKey:
     """What keys hold of a tokenizer, for ``artifact_key``."""
-    if isinstance(tokenizer, Tokenizer):
-        return TokenizerKey(f"{fingerprint(tokenizer)} {tokenizer.sha256} {list(tokenizer.eos)}")
-    return TokenizerKey(f"wordpiece {tokenizer.sha256} {list(tokenizer.eos)}")
+    return TokenizerKey(f"{fingerprint(tokenizer)} {tokenizer.sha256} {list(tokenizer.eos)}")
 
 
 @cache

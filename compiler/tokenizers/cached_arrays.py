@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, replace
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from .encoding.charsmap import charsmap_of
 from .patterns import check_pattern
 from .tokenizer import Tokenizer, TokenTable
 from .vocabulary import LARGEST_ID
+
+if TYPE_CHECKING:
+    from ..wordpiece import WordPieceTokenizer
 
 # Goes up with every change of a reader or of this layout: older entries are then not found.
 VERSION = 7
@@ -86,12 +89,14 @@ def to_arrays(tokenizer: Tokenizer) -> dict[str, NDArray[Any]]:
     }
 
 
-def fingerprint(tokenizer: Tokenizer) -> str:
+def fingerprint(tokenizer: "Tokenizer | WordPieceTokenizer") -> str:
     """A hash of all that tables of the tokenizer can depend on: of its definition, not its file.
 
     A tokenizer that was changed in memory has the hash of the file that it was read from, and
     another fingerprint.
     """
+    if not isinstance(tokenizer, Tokenizer):
+        return tokenizer.fingerprint
     plain = replace(tokenizer, sha256="", eos=())
     digest = sha256()
     for name, array in sorted(to_arrays(plain).items()):

@@ -5,9 +5,8 @@
 Of a vocabulary of 150,000 tokens these take 0.1 s to make and some milliseconds to read.
 """
 
-from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,33 +30,16 @@ if TYPE_CHECKING:
 _VERSION = 5
 
 
-class HasVocabulary(Protocol):
-    """A tokenizer of any kind."""
-
-    @property
-    def vocab_size(self) -> int:
-        """Highest id + 1."""
-
-    def vocabulary(self, size: int | None = None) -> Vocabulary:
-        """The bytes of every token."""
-
-
 class VocabularyTables:
     """The tables of one tokenizer's tokens; pass the same object to several compilations.
 
-    ``cache``: where they are looked up and stored, None for nowhere. ``key``: gives what they
-    depend on; called where there is a cache.
+    ``cache``: where they are looked up and stored, None for nowhere.
     """
 
     def __init__(
-        self,
-        tokenizer: HasVocabulary,
-        cache: Cache | None = None,
-        key: Callable[[], str] | None = None,
+        self, tokenizer: "Tokenizer | WordPieceTokenizer", cache: Cache | None = None
     ) -> None:
-        self._tokenizer = tokenizer
-        self._cache = cache if key is not None else None
-        self._key = key
+        self._tokenizer, self._cache = tokenizer, cache
         self._padded: dict[int, Vocabulary] = {}
 
     def vocabulary(self, size: int) -> Vocabulary:
@@ -87,10 +69,10 @@ class VocabularyTables:
     @cached_property
     @making_tables()
     def _tables(self) -> tuple[Vocabulary, Trie]:
-        if self._cache is None or self._key is None:
+        if self._cache is None:
             vocabulary = self._tokenizer.vocabulary()
             return vocabulary, Trie.from_vocabulary(vocabulary)
-        key = f"vocabulary {_VERSION}, {self._key()}"
+        key = f"vocabulary {_VERSION}, {fingerprint(self._tokenizer)}"
         return self._cache.made("vocabulary", key, self._arrays, _read, self._check)
 
     def _check(self, found: Tables) -> None:
@@ -116,12 +98,3 @@ def _read(arrays: Tables) -> tuple[Vocabulary, Trie]:
     begin_lengths(trie, arrays)
     begin_order(trie, arrays["layout.order"])
     return vocabulary, trie
-
-
-def token_tables(
-    tokenizer: "Tokenizer | WordPieceTokenizer", cache: Cache | None
-) -> VocabularyTables:
-    """The tables of any tokenizer's tokens; those of WordPiece are not cached."""
-    if cache is None or not isinstance(tokenizer, Tokenizer):
-        return VocabularyTables(tokenizer)
-    return VocabularyTables(tokenizer, cache, lambda: fingerprint(tokenizer))

@@ -150,7 +150,7 @@ def _assembled(
         sha256=sha256(raw).hexdigest(),
         ids=vocabulary,
         indicator=str(model.get("continuing_subword_prefix", _INDICATOR)),
-        unknown=unknown,
+        unk=unknown,
         max_chars=int(model.get("max_input_chars_per_word", _MAX_CHARS)),
         normalizer=normalizer,
         added=added,

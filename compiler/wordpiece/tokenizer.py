@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from itertools import chain
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 
@@ -37,18 +38,20 @@ class WordPieceTokenizer:
     """A WordPiece tokenizer with BERT's pre-tokenizer.
 
     ``ids``: token, as it is written, to id. ``indicator``: ♯, before tokens that
-    continue a word. ``unknown``: the id for words without tokens. ``max_chars``: longer words
+    continue a word. ``unk``: the id for words without tokens. ``max_chars``: longer words
     are unknown. ``normalizer``: None for none. ``added``: id to name, of tokens that are
     matched in the text before anything else; ``special`` are those of them that stand for no
     text. ``eos``: the ids that end a text. ``sha256``: of the file. ``name``: the path.
     ``vocab_size``: highest id + 1.
     """
 
+    eos_is_guessed: ClassVar[bool] = False
+
     name: str
     sha256: str
     ids: Mapping[str, int]
     indicator: str
-    unknown: int
+    unk: int
     max_chars: int
     normalizer: BertNormalizer | None
     added: Mapping[int, str]
@@ -60,6 +63,13 @@ class WordPieceTokenizer:
     def kind(self) -> str:
         """The name of its model."""
         return "wordpiece"
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of its definition, whatever file that came from."""
+        of_text = self.ids, self.indicator, self.unk, self.max_chars, self.normalizer
+        defined = *of_text, self.added, sorted(self.special), self.vocab_size
+        return sha256(repr(defined).encode("utf-8", "surrogatepass")).hexdigest()
 
     def encode(self, text: str) -> list[int]:
         """Token ids, as the tokenizer itself gives them without adding special tokens.
@@ -135,7 +145,7 @@ class WordPieceTokenizer:
     @cached_property
     def end_to_end(self) -> EndToEnd:
         """What tokenizes normalised text."""
-        return EndToEnd(self.ids, self.indicator, self.unknown, self.max_chars)
+        return EndToEnd(self.ids, self.indicator, self.unk, self.max_chars)
 
     @cached_property
     def _names(self) -> dict[int, str]:
@@ -185,7 +195,7 @@ class WordPieceTokenizer:
         for word in self.end_to_end.words(normal):
             place = word.start
             for token_id in word.tokens:
-                if token_id == self.unknown:
+                if token_id == self.unk:
                     stop = word.end
                 elif place == word.start:
                     stop = place + len(self._names[token_id])

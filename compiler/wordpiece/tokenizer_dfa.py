@@ -110,7 +110,7 @@ def canonical_words(
     initial, suffixes = _spelled(words, tables.initial), _spelled(words, tables.suffixes)
     _refuse_special(words, tokenizer, {**initial, **suffixes})
     if keep_unknown:
-        initial[bytes([OTHER_BYTE])] = tokenizer.unknown
+        initial[bytes([OTHER_BYTE])] = tokenizer.unk
     tokens = lay_out(initial, suffixes, vocab_size)
     if keep_unknown:
         used = frozenset().union(*tables.initial, *tables.suffixes)
@@ -196,7 +196,7 @@ def _left_out(
 
 
 def _name(tokenizer: WordPieceTokenizer) -> str:
-    return tokenizer.tokens[tokenizer.unknown].decode("utf-8")
+    return tokenizer.tokens[tokenizer.unk].decode("utf-8")
 
 
 def _spelled(dfa: Dfa, tokens: Mapping[str, int]) -> dict[bytes, int]:

@@ -72,7 +72,7 @@ def test_wordpiece(full: bool) -> None:
     def encoded(texts: list[bytes]) -> set[tuple[int, ...]]:
         known = [text.decode() for text in texts if text == text.decode(errors="replace").encode()]
         found = {tuple(tokenizer.encode(text)) for text in known}
-        return {ids for ids in found if tokenizer.unknown not in ids}
+        return {ids for ids in found if tokenizer.unk not in ids}
 
     wrong, tried = [], 0
     for language in recorded()[:: 1 if full else 6]:

@@ -20,7 +20,7 @@ def tokenizer_of(
     ids = {token: i for i, token in enumerate(["[UNK]", "[SEP]", *tokens])}
     added = {0: "[UNK]", 1: "[SEP]"}
     return WordPieceTokenizer(
-        name="test", sha256="", ids=ids, indicator=mark, unknown=0, max_chars=max_chars,
+        name="test", sha256="", ids=ids, indicator=mark, unk=0, max_chars=max_chars,
         normalizer=BertNormalizer(), added=added, special=frozenset(added), eos=(1,),
         vocab_size=len(ids),
     )  # fmt: skip
@@ -44,7 +44,7 @@ def tokenizations(
     dfa = build_automaton(pattern, dialect="regex").dfa
     members = (bytes(member).decode("utf-8") for member in dfa.members(64))
     found = {tuple((encode or tokenizer.encode)(member)) for member in members}
-    return {ids for ids in found if tokenizer.unknown not in ids}
+    return {ids for ids in found if tokenizer.unk not in ids}
 
 
 def accepted(artifact: Artifact) -> set[tuple[int, ...]]:

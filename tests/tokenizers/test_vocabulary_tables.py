@@ -16,7 +16,7 @@ from constrain.artifacts.walk.layout import order_of
 from constrain.compiler import Cache, Tokenizer, compile_grammar
 from constrain.compiler.tokenizers import vocabulary_tables
 from constrain.compiler.tokenizers.check_tables import check_vocabulary_tables
-from constrain.compiler.tokenizers.vocabulary_tables import VocabularyTables, token_tables
+from constrain.compiler.tokenizers.vocabulary_tables import VocabularyTables
 
 pytestmark = pytest.mark.quick
 
@@ -25,7 +25,7 @@ def test_tables_from_the_cache_are_the_same(default_tokenizer: Tokenizer, tmp_pa
     """Vocabulary, trie and subtrees; the second time nothing is made."""
     plain = VocabularyTables(default_tokenizer)
     for _ in range(2):
-        stored = VocabularyTables(default_tokenizer, Cache(tmp_path), lambda: "x")
+        stored = VocabularyTables(default_tokenizer, Cache(tmp_path))
         for name, array in to_arrays(plain.trie).items():
             assert np.array_equal(array, to_arrays(stored.trie)[name])
         one, other = (t.vocabulary(default_tokenizer.vocab_size) for t in (plain, stored))
@@ -37,7 +37,7 @@ def test_what_walks_need_of_the_trie_comes_from_the_cache(
     default_tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Lengths, and the order of nodes: the second time none is made."""
-    trie = token_tables(default_tokenizer, Cache(tmp_path)).trie
+    trie = VocabularyTables(default_tokenizer, Cache(tmp_path)).trie
     made = lengths_arrays(trie) | {"order": order_of(trie)}
 
     def refused(*_: object) -> None:
@@ -45,7 +45,7 @@ def test_what_walks_need_of_the_trie_comes_from_the_cache(
 
     monkeypatch.setattr(lengths, "_read_and_below", refused)
     monkeypatch.setattr(layout, "subtrees_of", refused)
-    trie = token_tables(default_tokenizer, Cache(tmp_path)).trie
+    trie = VocabularyTables(default_tokenizer, Cache(tmp_path)).trie
     read = lengths_arrays(trie) | {"order": order_of(trie)}
     for name, array in made.items():
         assert np.array_equal(array, read[name]), name
@@ -93,7 +93,7 @@ def test_what_is_known_of_the_trie_is_what_it_says(
         vocabulary_tables, "check_vocabulary_tables", lambda *arguments: found.append(arguments)
     )
     for _ in range(2):
-        _ = VocabularyTables(tokenizer, Cache(tmp_path / "c"), lambda: "x").trie
+        _ = VocabularyTables(tokenizer, Cache(tmp_path / "c")).trie
     ((arrays, size),) = found
     check_vocabulary_tables(arrays, size)
     for place in range(len(arrays["layout.order"])):
