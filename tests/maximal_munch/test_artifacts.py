@@ -23,6 +23,7 @@ from support.maximal_munch import (
 from support.oracles.maximal_munch import MaximalMunchOracle
 
 from constrain.artifacts import Artifact, TokenRefusedError, load
+from constrain.artifacts.growing import GrowingArtifact
 from constrain.artifacts.maximal_munch.machine import MaximalMunchMasks
 from constrain.artifacts.prefix import boundaries
 from constrain.artifacts.read import load_bytes
@@ -55,6 +56,33 @@ def test_reading_undoes_writing(json_artifact: Artifact, tmp_path: Path) -> None
     assert json_artifact.manifest == found.manifest
     assert json_artifact.to_bytes() == found.to_bytes() == path.read_bytes()
     assert sorted(json_artifact.arrays) == sorted(safetensors_numpy.load_file(path))
+
+
+def test_masks_when_met_are_those_of_the_file(full: bool) -> None:
+    """Of random grammars whose network is made when texts come to it, up to dead ends."""
+    rng, met = random.Random(12), 0
+    words = [b"ab", b"bca", b"a ", b"c a", b"aa", b" b"]
+    tokenizer = tokenizer_over([*(bytes([octet]) for octet in range(256)), *words])
+    for text, _ in random_larks(300 if full else 60, seed=12):
+        options = {"dialect": "lark", "tokenization": "any", "prewarm": 0}
+        try:
+            found = compile_grammar(text, tokenizer=tokenizer, **options)
+        except CheckError:  # Maximal munch leaves no member.
+            continue
+        met += isinstance(found, GrowingArtifact)
+        whole = found.completed if isinstance(found, GrowingArtifact) else found
+        for _ in range(4):
+            matchers = found.matcher(), whole.matcher()
+            for _ in range(12):
+                masks = [matcher.mask() for matcher in matchers]
+                assert np.array_equal(*masks), text
+                ids = tokenset.to_ids(masks[0])
+                if not len(ids) or matchers[0].is_finished:
+                    break
+                token = int(rng.choice(ids))
+                for matcher in matchers:
+                    matcher.advance(token)
+    assert met > (60 if full else 10)
 
 
 def test_the_bytes_do_not_depend_on_the_hash_seed(json_artifact: Artifact) -> None:

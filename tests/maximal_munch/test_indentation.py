@@ -5,16 +5,24 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 import pytest
 from lark import Lark
 from lark.exceptions import UnexpectedInput
 from lark.indenter import DedentError, Indenter, PythonIndenter
 
 from constrain.artifacts.artifact import Artifact
+from constrain.artifacts.growing import GrowingArtifact
+from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.tokenset import contains
 from constrain.compiler import compile_grammar, load_tokenizer
 from constrain.compiler.diagnostics import CheckError, DialectError
 from constrain.compiler.dialects import read_grammar
+from constrain.compiler.limits import Limits
+from constrain.compiler.maximal_munch.lexemes import as_lexed, lexeme_grammar
+from constrain.compiler.maximal_munch.lexer_tables import tables_over
+from constrain.compiler.maximal_munch.to_dfa import text_machine
+from constrain.compiler.network.from_tree import numbered
 
 PYTHON = r"""
 start: (_NEWLINE | stmt)*
@@ -269,6 +277,54 @@ def test_masks_follow_the_widths_of_blocks(python: tuple[Ours, Lark]) -> None:
             assert contains(matcher.mask(), token)
             matcher.advance(token)
         assert matcher.is_accepting
+
+
+def test_masks_when_met_are_those_of_the_file(python: tuple[Ours, Lark], full: bool) -> None:
+    """Which has the states of all widths."""
+    ours, _ = python
+    rng = random.Random(4)
+    assert isinstance(ours.made, GrowingArtifact)
+    for _ in range(60 if full else 6):
+        met, stored = ours.made.matcher(), ours.made.completed.matcher()
+        for token in ours.tokenizer.encode(program(rng)):
+            mask = met.mask()
+            assert np.array_equal(mask, stored.mask())
+            others = tokenset.to_ids(mask)
+            token = int(rng.choice(others)) if rng.random() < 0.02 else token
+            if not contains(mask, token):
+                break
+            met.advance(token)
+            stored.advance(token)
+
+
+@pytest.mark.parametrize("grammar", [PYTHON, OUTLINE, BLOCKS, OPEN])
+def test_one_copy_for_all_widths_has_the_texts_of_a_copy_for_each(grammar: str, full: bool) -> None:
+    """But that a block may be begun, and never be, within the widest one."""
+    tree = read_grammar(grammar, "lark", define=(("widest_indent", "4"),))
+    limits = Limits().started()
+    machines = []
+    for is_once in (False, True):
+        found = lexeme_grammar(as_lexed(tree, limits, of_any_width=is_once), limits)
+        assert is_once == (found.widths is not None)
+        tables = tables_over(found, numbered(found.grammar, limits), limits)
+        machines.append(text_machine(tables))
+    rng, members = random.Random(6), 0
+    words = {PYTHON: ["a\n", "if a:", "else:", "f(\n a)\n"], OPEN: ["do", "a", "{a\n b}"]}
+    for _ in range(5_000 if full else 300):
+        lines = rng.choices(words.get(grammar, ["a", "b a"]), k=rng.randint(1, 6))
+        width, text = 0, ""
+        for line in lines:
+            text += " " * width + line + "\n" * (not line.endswith("\n"))
+            width = max(0, width + rng.choice([-2, -1, 0, 0, 1, 1, 2]))
+        text = text[: len(text) - (grammar == OPEN)]
+        read = [each.follow(each.start, text.encode()) for each in machines]
+        ends = [m.is_accepting(after) for m, (_, after) in zip(machines, read, strict=True)]
+        is_whole = [length == len(text) for length, _ in read]
+        assert read[0][0] <= read[1][0], text
+        assert read[0][0] == read[1][0] or " " * 4 in text, text
+        assert (is_whole[0] and ends[0]) == (is_whole[1] and ends[1]), text
+        members += is_whole[0] and ends[0]
+    assert members > 5
 
 
 def test_how_wide_and_what_a_tab_is_are_options() -> None:
