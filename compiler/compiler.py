@@ -147,7 +147,7 @@ class Compiler:
         tokens = request.vocabulary, (lambda: trie), *ids, CacheBudget(), RLock()
         if found.lexer is not None:
             lexer, maker = found.lexer, found.maker
-            growing = LexemesRuntime(lambda: ReadTables(States(maker()), lexer), *tokens)
+            growing = LexemesRuntime(*tokens, lambda: ReadTables(States(maker()), lexer))
             return GrowingArtifact(growing, complete)
         marks = found.marks_equal
         met = MetStates(

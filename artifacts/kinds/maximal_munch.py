@@ -59,13 +59,13 @@ class LexemesRuntime(SharedMachine["MaximalMunchMasks"]):
 
     def __init__(
         self,
-        made: "Callable[[], ReadTables]",
         vocabulary: Vocabulary,
         trie: Callable[[], Trie],
         eos: Sequence[int],
         vocab_size: int,
         caches: CacheBudget,
         lock: Lock,
+        made: "Callable[[], ReadTables] | None" = None,
     ) -> None:
         self._made = made
         self.vocabulary, self.trie = vocabulary, trie
@@ -89,6 +89,7 @@ class LexemesRuntime(SharedMachine["MaximalMunchMasks"]):
     def _begun(self) -> "MaximalMunchMasks":
         from ..maximal_munch.machine import MaximalMunchMasks
 
+        assert self._made is not None
         given = self._made(), self.trie, self.vocabulary, self.eos, self.vocab_size
         return MaximalMunchMasks(*given, caches=self._caches, lock=self._lock)
 
@@ -100,7 +101,7 @@ class MaximalMunchRuntime(LexemesRuntime):
         c, m = contents, contents.manifest
         self.contents = contents
         tokens = c.vocabulary, (lambda: c.trie), m.eos, m.vocab_size
-        super().__init__(lambda: self.tables, *tokens, c.caches, c.lock)
+        super().__init__(*tokens, c.caches, c.lock)
 
     def open_rules(self, text: bytes) -> tuple[str, ...]:
         """The rules that ``text`` has begun and not ended, the outermost first."""

@@ -76,12 +76,14 @@ class PositionStates:
     def seen(self, number: int) -> tuple[bool, bool, int]:
         """Whether a call, or the text, may end in a set; whether it calls something; and of how
         many characters texts lead where they lead from its ``twin``."""
-        calls, copies = self._looked_up(number & _LIST)
-        room, more = self._rooms[number & _LIST], number >> _LIST_BITS
+        inner, more = number & _LIST, number >> _LIST_BITS
+        if inner not in self._calls:
+            self._look_at(inner)
+        room = self._rooms[inner]
         if more:
-            ((only, read),) = copies
+            ((only, read),) = self._copies[inner]
             room = self._repetitions.room(only, read + more)
-        return self._lists.ended[number & _LIST], calls, room
+        return self._lists.ended[inner], self._calls[inner], room
 
     def ends(self, number: int) -> bool:
         """Whether a call, or the text, may end in a set."""
@@ -227,10 +229,13 @@ class PositionStates:
         return found
 
     def _copies_of(self, number: int) -> _Copies:
-        return self._looked_up(number)[1]
+        """Up to two of the copies that a list is in."""
+        if number not in self._copies:
+            self._look_at(number)
+        return self._copies[number]
 
-    def _looked_up(self, number: int) -> tuple[bool, _Copies]:
-        """Of a list, whether it calls something, and up to two of the copies that it is in."""
+    def _look_at(self, number: int) -> None:
+        """Note of a list what it calls, the copies that it is in, and its room."""
         calls, copies, rooms, pending = self._calls, self._copies, self._rooms, []
         while number not in calls:
             head, rest = self._lists.head_and_rest(number)
@@ -246,5 +251,3 @@ class PositionStates:
                 # Two are many.
                 if len(copies[rest]) < 2:
                     copies[each] = copies[rest] | {copy}
-            number = each
-        return calls[number], copies[number]

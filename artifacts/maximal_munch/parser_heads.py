@@ -19,14 +19,16 @@ head is a control state and one stack symbol; here it is all threads and as many
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..machine.states import States
 from ..network.configurations import BOTTOM, Stacks
 from ..network.counts import Counters, InternedSets
 from ..network.tables import DEAD, NetworkTables
 from ..tokens.memo import ENTRY_BYTES, bottom_up
 from .tables import FIRST_LEXEME
+
+if TYPE_CHECKING:
+    from ..machine.states import States
 
 # The frame below all others, to which the text's own call returns.
 BELOW_ALL = 0
@@ -70,11 +72,11 @@ class Heads:
 
     def __init__(
         self,
-        tables: NetworkTables | States,
+        tables: "NetworkTables | States",
         stacks: Stacks | None = None,
         threads: Sequence[Threads] = ((),),
     ) -> None:
-        counters = None if isinstance(tables, States) else tables.counters
+        counters = tables.counters if isinstance(tables, NetworkTables) else None
         if isinstance(tables, NetworkTables) and tables.has_sets:
             # Frames are parts of keys of 64 bits.
             counters = InternedSets(*(getattr(counters, f.name) for f in fields(Counters)))
@@ -108,7 +110,7 @@ class Heads:
         """About the size of all heads, and of what is known of them."""
         known = len(self.threads) + len(self._views) + len(self._read) + len(self._plugged)
         known += len(self._split) + len(self._reductions)
-        made = self.tables.nbytes if isinstance(self.tables, States) else 0
+        made = 0 if isinstance(self.tables, NetworkTables) else self.tables.nbytes
         return self.stacks.nbytes + 2 * ENTRY_BYTES * known + made
 
     def view(self, head: int) -> View:

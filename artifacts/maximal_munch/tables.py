@@ -1,10 +1,13 @@
 """The tables of a grammar read by maximal munch: a network over lexemes, and the lexemes' DFAs."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..machine.states import States
 from ..network.tables import NetworkTables
 from .lexer import LexerTables
+
+if TYPE_CHECKING:
+    from ..machine.states import States
 
 # The network's symbol for lexeme 0; those below are bytes, which it does not read.
 FIRST_LEXEME = 256
@@ -15,7 +18,7 @@ class ReadTables:
     """``network``: reads symbol ``FIRST_LEXEME + i`` for lexeme i; of all states, or of those that
     are met. ``lexer``: splits bytes into lexemes."""
 
-    network: NetworkTables | States
+    network: "NetworkTables | States"
     lexer: LexerTables
 
 

@@ -12,13 +12,12 @@ from ..maximal_munch.lexemes import LexemeWidths
 from ..network.tree_rules import Rules
 from .grammar_states import GrammarStates
 
-# Sets of positions are below so many bits, and symbols.
-_SET_BITS, _SYMBOL_BITS = 64, 32
-_SET, _SYMBOL = (1 << _SET_BITS) - 1, (1 << _SYMBOL_BITS) - 1
-
 
 class IndentedStates(GrammarStates):
     """What states of all widths are made of. ``lines``: the rules for which the width matters."""
+
+    # Sets of positions are below so many bits, and symbols.
+    set_bits, symbol_bits = 64, 32
 
     def __init__(
         self,
@@ -31,29 +30,39 @@ class IndentedStates(GrammarStates):
         self._widths, self._lines = widths, lines
         super().__init__(rules, called, limits)
 
+    def _parted(self, number: int) -> tuple[int, int]:
+        """A set, and its width in its own bits."""
+        inner = number & (1 << self.set_bits) - 1
+        return inner, number - inner
+
     def seen(self, number: int) -> tuple[bool, bool, int]:
         """As of the set at any width; so are the next ones."""
-        return super().seen(number & _SET)
+        return super().seen(self._parted(number)[0])
 
     def ends(self, number: int) -> bool:
-        return super().ends(number & _SET)
+        return super().ends(self._parted(number)[0])
 
     def base(self, number: int) -> int:
-        return super().base(number & _SET) | number & ~_SET
+        inner, width = self._parted(number)
+        return super().base(inner) | width
 
     def further(self, number: int, target: int) -> int:
-        return super().further(number & _SET, target & _SET) | target & ~_SET
+        inner, width = self._parted(target)
+        return super().further(self._parted(number)[0], inner) | width
 
     def twin(self, number: int) -> int:
-        return super().twin(number & _SET) | number & ~_SET
+        inner, width = self._parted(number)
+        return super().twin(inner) | width
 
     def callee(self, symbol: int) -> int:
         """The set that a procedure begins with, at the width of ``symbol``."""
-        return super().callee(symbol & _SYMBOL) | symbol >> _SYMBOL_BITS << _SET_BITS
+        width = symbol >> self.symbol_bits
+        return super().callee(symbol - (width << self.symbol_bits)) | width << self.set_bits
 
     def runs(self, number: int) -> Sequence[int]:
         """What a set reads at its width."""
-        width, given, found = number >> _SET_BITS, super().runs(number & _SET), list[int]()
+        inner, bits = self._parted(number)
+        width, given, found = bits >> self.set_bits, super().runs(inner), list[int]()
         same, wider = FIRST_LEXEME + self._widths.same, FIRST_LEXEME + self._widths.wider
         for low, high, target in zip(given[::3], given[1::3], given[2::3], strict=True):
             for symbol in range(low, high + 1):
@@ -61,9 +70,9 @@ class IndentedStates(GrammarStates):
                     for other, lexeme in self._widths.each.items():
                         if other == width if symbol == same else other > width:
                             read = FIRST_LEXEME + lexeme
-                            found += (read, read, target | other << _SET_BITS)
+                            found += (read, read, target | other << self.set_bits)
                     continue
                 if symbol >= self.first_call and self.called(symbol) in self._lines:
-                    symbol |= width << _SYMBOL_BITS
-                found += (symbol, symbol, target | width << _SET_BITS)
+                    symbol |= width << self.symbol_bits
+                found += (symbol, symbol, target | bits)
         return found
