@@ -65,10 +65,10 @@ def open_looks(
     """Each regex that matches a text or not by what stands around it, with a message; ``is_lexed``:
     by more than the byte after it. Raises ``LimitError``."""
     limits = (limits or Limits()).started()
-    for pattern, left, right, message in _found(grammar) if looking(grammar) else ():
+    for pattern, around, message in _found(grammar) if looking(grammar) else ():
         found: str | None = message
         if is_lexed:
-            found = _Around(left, right, limits).message(pattern, is_lexed=True)
+            found = around.message(pattern, limits, is_lexed=True)
         if found is not None:
             yield pattern, Diagnostic(found, pattern.span, _HINT)
 
@@ -83,9 +83,8 @@ def looking(grammar: Grammar) -> list[Pattern]:
 
 # A grammar is checked, and then its lexemes are made.
 @lru_cache(1)
-def _found(grammar: Grammar) -> Sequence[tuple[Pattern, int, int, str]]:
-    """Each regex that matches a text or not by what stands around it, the bytes that may stand
-    before it and behind it, and a message."""
+def _found(grammar: Grammar) -> "Sequence[tuple[Pattern, _Around, str]]":
+    """Each regex that matches a text or not by what stands around it, that, and a message."""
     found, limits = [], in_force_or(Limits()).started()
     around: dict[tuple[int, int], _Around] = {}
     edges = _Edges(limits)
@@ -98,9 +97,9 @@ def _found(grammar: Grammar) -> Sequence[tuple[Pattern, int, int, str]]:
         if left is not None and right is not None and left | right != _EDGE:
             if (left, right) not in around:
                 around[left, right] = _Around(left, right, limits)
-            message = around[left, right].message(pattern, is_lexed=False)
+            message = around[left, right].message(pattern, limits, is_lexed=False)
             if message is not None:
-                found.append((pattern, left, right, message))
+                found.append((pattern, around[left, right], message))
     return found
 
 
@@ -113,16 +112,17 @@ class _Around:
     """The texts that may stand around a regex, by the bytes next to it."""
 
     def __init__(self, before: int, behind: int, limits: Limits) -> None:
-        self.limits, self.may_end = limits, bool(behind & _EDGE)
+        self.may_end = bool(behind & _EDGE)
         self.is_ascii = not (before | behind) & _BEYOND_ASCII
         self.begin, self.end = map(regex.lit, MARKS)
         self.preceding = _texts(before, regex.seq(_ANY_BYTES, _bytes(before)), limits)
         self.following = _texts(behind, regex.seq(_bytes(behind), _ANY_BYTES), limits)
 
-    def message(self, pattern: Pattern, *, is_lexed: bool) -> str | None:
+    def message(self, pattern: Pattern, limits: Limits, *, is_lexed: bool) -> str | None:
         """A text that a regex matches in some of these, and not in others, if there is one."""
-        limits = self.limits
-        alone = self.lexed(pattern) if is_lexed else self.placed(resolved(pattern.node, limits))
+        alone = (
+            self.lexed(pattern, limits) if is_lexed else self.placed(resolved(pattern.node, limits))
+        )
         words = self.is_ascii and is_ascii(pattern.node)
         nodes = (resolved(n, limits, is_ascii=words) for n in (alone, self.placed(pattern.node)))
         one, other = (minimal(thompson(node, limits), limits) for node in nodes)
@@ -146,10 +146,10 @@ class _Around:
         """A regex with these texts around it, and marks between."""
         return regex.seq(self.preceding, self.begin, SEEN, node, self.end, self.following)
 
-    def lexed(self, pattern: Pattern) -> regex.Node:
+    def lexed(self, pattern: Pattern, limits: Limits) -> regex.Node:
         """The same as a lexer reads it, which sees the byte after it; at the end of the text it
         takes what it would take before something."""
-        by_next, text = followed(pattern.node, self.limits), regex.repeat(TEXT_BYTE, 0, None)
+        by_next, text = followed(pattern.node, limits), regex.repeat(TEXT_BYTE, 0, None)
         before_byte = regex.seq(text, self.end, TEXT_BYTE)
         matched = regex.intersection(embedded(by_next.whole), before_byte)
         ways = [regex.seq(self.preceding, self.begin, matched, text)]
