@@ -58,9 +58,11 @@ from ..grammar.tree import (
     Widths,
     children,
     references,
+    walk,
     with_children,
 )
 from ..limits import Limits
+from ..thresholds import MANY
 from .indented_rules import IndentedRules, either, joined, name_of, nothing
 from .line_breaks import LineBreaks, blanks_of, divided
 
@@ -85,8 +87,9 @@ def indented(
     """The grammar without INDENT and DEDENT; the same one if it has none.
 
     ``dfa_of``: the automaton of a terminal. ``of_any_width``: with one copy for all widths but 0,
-    and ``Grammar.widths``. Raises ``CheckError`` where it cannot be told what
-    line breaks are, and for a rule that does not end the blocks and brackets that it begins.
+    and ``Grammar.widths``, unless frames may count or hold sets. Raises ``CheckError`` where it
+    cannot be told what line breaks are, and for a rule that does not end the blocks and brackets
+    that it begins.
     """
     if grammar.indentation is None:
         return grammar
@@ -95,7 +98,17 @@ def indented(
     if lines is None:
         hint = "it is a line feed and blanks, any number of times, as in /(\\r?\\n[\\t ]*)+/"
         raise rules.refusal(f"{rules.newline.name} is not made of lines", rules.newline, hint)
-    return _Copies(rules, lines, limits, of_any_width=of_any_width).run()
+    once = of_any_width and not any(map(_may_be_held, rules.bodies.values()))
+    return _Copies(rules, lines, limits, of_any_width=once).run()
+
+
+def _may_be_held(body: Expr) -> bool:
+    """Whether something in a rule may be counted in frames, or held there as a set."""
+    return any(
+        isinstance(part, Permutation)
+        or (isinstance(part, Repetition) and max(part.min_times, part.max_times or 0) >= MANY)
+        for part in walk(body)
+    )
 
 
 class _Copies:

@@ -327,6 +327,17 @@ def test_one_copy_for_all_widths_has_the_texts_of_a_copy_for_each(grammar: str, 
     assert members > 5
 
 
+@pytest.mark.parametrize("many", ["NAME~0..3000", "(NAME NAME)~2..9000"])
+def test_long_repetitions_are_counted_beside_blocks(many: str) -> None:
+    """In copies for each width, as frames that count have the numbers of states."""
+    rules = OUTLINE.replace("item: NAME _NL", f'item: NAME ":" {many} _NL')
+    ours = Ours(rules, define=(("widest_indent", "5"),))
+
+    assert ours.made.manifest.counts["counters"]
+    assert ours.accepts("a: b b b b\n  c: d d d d\n    a: b b b b\n  a: a a a a\na: a a a a\n")
+    assert not ours.accepts("a: b b b b\n  c: d d d d\n    a: b b b b\n   a: a a a a\na: a a a a\n")
+
+
 def test_how_wide_and_what_a_tab_is_are_options() -> None:
     """With numbers that are none refused; a note says which hold."""
     texts = ["do\n   a", "do\n    a", "do\n    do\n      a"]
