@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ..dialects import JSON_SCHEMA
+from ..schema.keywords.known import schemas_in
 from ..schema.options import ANY_ORDER, COMPACT, FLEXIBLE, PYTHON, SchemaOptions
 
 Json: TypeAlias = Any
@@ -129,8 +130,8 @@ _FLAGS: Mapping[str, type] = {
 }
 _CALLED = {bool: "true or false", str: "a string", int: "an integer", tuple: "two strings"}
 
-# llguidance's options that change nothing here: a ``oneOf`` is exact, whatever may be made of it.
-_WITHOUT_EFFECT = ("coerce_one_of",)
+# llguidance's option by which a ``oneOf`` is read as ``anyOf``.
+_COERCE = "coerce_one_of"
 
 
 def with_guidance(options: SchemaOptions, said: Json) -> SchemaOptions:
@@ -138,7 +139,7 @@ def with_guidance(options: SchemaOptions, said: Json) -> SchemaOptions:
     if not isinstance(said, Mapping):
         raise FlagError(X_GUIDANCE, "this must be an object")
     known = {"whitespace_flexible": bool, "whitespace_pattern": str, "item_separator": str}
-    known |= {"key_separator": str, **dict.fromkeys(_WITHOUT_EFFECT, bool), "lenient": bool}
+    known |= {"key_separator": str, _COERCE: bool, "lenient": bool}
     for name, value in said.items():
         if name not in known:
             raise FlagError(name, f"this is not known; known are {', '.join(known)}")
@@ -155,6 +156,16 @@ def with_guidance(options: SchemaOptions, said: Json) -> SchemaOptions:
     elif said.get("whitespace_flexible"):
         flags["any_whitespace"] = True
     return with_flags(options, flags)
+
+
+def without_guidance(schema: dict[str, Json]) -> Json:
+    """The schema without its ``x-guidance``, each ``oneOf`` an ``anyOf`` where that says so; it is
+    changed in place."""
+    if schema.pop(X_GUIDANCE).get(_COERCE):
+        for _, inside in list(schemas_in(schema)):
+            if isinstance(inside, dict) and "oneOf" in inside:
+                inside["allOf"] = [*inside.get("allOf", ()), {"anyOf": inside.pop("oneOf")}]
+    return schema
 
 
 def closed(schema: Json) -> Json:

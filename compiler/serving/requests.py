@@ -33,7 +33,15 @@ from .fields import (
     typed,
     value_of,
 )
-from .flags import X_GUIDANCE, FlagError, closed_inside, closes, with_flags, with_guidance
+from .flags import (
+    X_GUIDANCE,
+    FlagError,
+    closed_inside,
+    closes,
+    with_flags,
+    with_guidance,
+    without_guidance,
+)
 
 __all__ = ["GRAMMARS", "Request", "RequestError", "request_of"]
 
@@ -302,8 +310,9 @@ class _Reader:
         if f'"{X_GUIDANCE}"' in value if isinstance(value, str) else _has_guidance(value):
             read = value_of(value, pointer)
             if _has_guidance(read):
-                said, value = read[X_GUIDANCE], {k: v for k, v in read.items() if k != X_GUIDANCE}
+                said = read[X_GUIDANCE]
                 self._change(lambda schema: with_guidance(schema, said), f"{pointer}/{X_GUIDANCE}")
+                value = without_guidance(value_of(json_text(read, pointer), pointer))
         return self._request(
             "json", JSON_SCHEMA, self._document(value, JSON_SCHEMA, pointer), pointer
         )

@@ -32,8 +32,9 @@ REFUSED = {
     r"this class is not closed": "a regex that ECMAScript reads otherwise",
     r"column \d+: (\\\S+ |there is nothing that)": "a regex that is none",
     r"tokens are not counted": "nobody counts the tokens of a text",
+    r"#/oneOf: no value": "of two equal branches never one alone holds; coerce_one_of is anyOf",
     r"no value satisfies this schema": "there is no such value",
-    r"name of a type": "there is no such type",
+    r"name of a type": "no value is of none of an empty list of types, which no metaschema allows",
     r"is an empty language": "no text matches",
     r"^lark: no structural tag": "grammars in Lark stand in no structural tag",
 }

@@ -158,6 +158,19 @@ ACCEPTED: dict[str, tuple[dict[str, Any], str, str, list[str], list[str]]] = {
         ['{"name":"x"}'],
         ['{"name": "x"}'],
     ),
+    "x-guidance's coerce_one_of, at any depth": (
+        {
+            "json_schema": {
+                "properties": {"a": {"oneOf": [{"type": "integer"}, {"type": "number"}]}},
+                "oneOf": [{"required": ["a"]}, {"type": "object"}],
+                "x-guidance": {"coerce_one_of": True},
+            }
+        },
+        "json",
+        "json-schema",
+        ['{"a": 1}', '{"a": 1.5}', "{}"],
+        ['{"a": "x"}'],
+    ),
     "structured_outputs json_object": (
         {"structured_outputs": {"json_object": True}},
         "json_object",

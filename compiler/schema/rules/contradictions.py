@@ -51,7 +51,9 @@ def contradiction(goal: Goal, normal: Normal, at: str) -> Refused | None:
     first, *others = sorted(places, key=normal.goals.places.order_of)
     message = "no value satisfies this schema"
     if not others:
-        return Refused(first, message, "mend what contradicts itself here")
+        of_one = "exactly one may hold, and never does alone: say anyOf if several may"
+        hint = of_one if first.endswith("/oneOf") else "mend what contradicts itself here"
+        return Refused(first, message, hint)
     others = [", ".join(others[:-1]), others[-1]] if others[1:] else others
     message = f"{message}: this and {' and '.join(others)} contradict each other"
     return Refused(first, message, "mend one of them")
