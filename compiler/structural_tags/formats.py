@@ -52,13 +52,18 @@ class Formats(Dispatching):
         return self.text(value["value"])
 
     def any_text(self, pointer: str, value: Json, around: Around) -> tree.Expr:
+        without, most = {*value.get("excludes", ()), *around.texts}, value.get("max_chars")
         if value.get("max_tokens") is not None:
+            if not without and most is None:
+                message = "tokens are counted, and may be any: special ones, too"
+                self.note(f"{pointer}/max_tokens", message)
+                return self.any_tokens(pointer, value, around)
             return self.refuse(
                 f"{pointer}/max_tokens",
-                "a text's tokens are not counted, so this would not be enforced",
-                "max_chars counts its characters, any_tokens has a max_tokens that is counted",
+                "tokens are counted where the text may be any, up to a token",
+                'say the end of its tag as {"type": "token", "token": …}, and neither excludes nor '
+                "max_chars; else max_chars counts its characters",
             )
-        without, most = {*value.get("excludes", ()), *around.texts}, value.get("max_chars")
         if most is None:
             return self.free_text(pointer, without)
         characters = tree.Pattern(regex.ANY_CHARACTER, ".", self._span)

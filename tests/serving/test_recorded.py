@@ -31,7 +31,7 @@ REFUSED = {
     r"the attribute max_tokens=\d+ is not": "nobody counts the tokens of a text",
     r"this class is not closed": "a regex that ECMAScript reads otherwise",
     r"column \d+: (\\\S+ |there is nothing that)": "a regex that is none",
-    r"tokens are not counted": "nobody counts the tokens of a text",
+    r"tokens are counted where": "nobody counts the tokens of a text that a text ends",
     r"#/oneOf: no value": "of two equal branches never one alone holds; coerce_one_of is anyOf",
     r"no value satisfies this schema": "there is no such value",
     r"name of a type": "no value is of none of an empty list of types, which no metaschema allows",

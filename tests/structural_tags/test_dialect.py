@@ -55,7 +55,16 @@ REFUSED: list[tuple[Any, str, str]] = [
     ({"type": "repeat", "min": 0, "max": -2, "content": A}, "-2", "or -1 for any number"),
     ({"type": "repeat", "min": True, "max": 2, "content": A}, "true", "an integer from 0"),
     ({"type": "any_text", "excludes": [""]}, '[""]', "none of them empty"),
-    ({"type": "any_text", "max_tokens": 5}, "5", "#/format/max_tokens: a text's tokens are not"),
+    (
+        {"type": "any_text", "max_tokens": 5, "max_chars": 9},
+        "5",
+        "#/format/max_tokens: tokens are counted where the text may be any",
+    ),
+    (
+        {"type": "tag", "begin": "a", "content": {"type": "any_text", "max_tokens": 5}, "end": "b"},
+        "5",
+        "#/format/content/max_tokens: tokens are counted where",
+    ),
     ({"type": "any_text", "max_chars": -1}, "-1", "#/format/max_chars: this must be null or an"),
     ({"type": "json_schema", "json_schema": 1}, "1", "this must be a JSON Schema"),
     ({"type": "json_schema", "json_schema": {"type": "int"}}, '"int"', "json_schema/type: "),
