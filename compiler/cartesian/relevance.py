@@ -181,6 +181,8 @@ class Relevance:
         # No token continues a pre-token after one that stands for whole pre-tokens only.
         among = ~np.isin(self.claims.token_of, pretokenizer.whole)
         self.live = np.zeros(len(among), dtype=np.bool_)
+        # By state the tokens u that were tried: what they show does not depend on which are usable.
+        self.tried_with: dict[int, NDArray[np.int32]] = {}
         if usable is not None:
             self.live = self._least(among, usable)
         by_usable = self.live
@@ -284,9 +286,8 @@ class _Search:
                 is_waiting[state] = True
                 heappush(heap, -state)
 
-        states = np.flatnonzero(left)
+        states, tried_with = np.flatnonzero(left), self.whole.tried_with
         wait(states[self.claims.followed(states, self.live, self.lift)])
-        tried_with: dict[int, NDArray[np.int32]] = {}
         visited, again = 0, _BETWEEN
         while heap:
             state = -heappop(heap)
@@ -295,9 +296,11 @@ class _Search:
                 continue
             visited += 1
             tried, following = self.undecided_at(state), self.following(state)
-            fresh = following[~self.marked(tried_with.get(state, following[:0]), following)]
-            tried_with[state] = following
-            found = tried[~self.stuck(self.claims.token_of[tried], fresh)]
+            before = tried_with.get(state, following[:0])
+            fresh, tried_with[state] = following[~self.marked(before, following)], following
+            found = tried[:0]
+            if len(fresh):
+                found = tried[~self.stuck(self.claims.token_of[tried], fresh)]
             self.decide(found)
             if visited == again:
                 again *= 2
