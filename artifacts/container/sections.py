@@ -6,14 +6,15 @@ by name), so that every one is aligned without padding. ``README.md`` of ``artif
 is the byte-level description.
 
 ``encode`` and ``decode`` are inverse; ``decode`` trusts nothing but the length of the
-buffer it is given. The functions ``require…`` and ``check_types`` are what all rooms check their
-sections with; each raises ``ArtifactError`` that names the section.
+buffer it is given. Each room declares its sections for ``check_sections``; ``require`` is for what
+a declaration does not say. Both raise ``ArtifactError`` that names the section.
 """
 
 import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from math import prod
 from typing import Any, TypeAlias
@@ -28,13 +29,13 @@ from .sparse import filled_cells, sparse_names, whole_tables
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 
-def check_types(arrays: Arrays, wanted: Mapping[str, tuple[str, int]]) -> None:
-    """All sections are there, with the dtype and the number of axes wanted."""
-    for name, (dtype, axes) in wanted.items():
+def check_types(arrays: Arrays, declared: Mapping[str, str]) -> None:
+    """All sections are there, with the dtype and the number of axes that they are declared with."""
+    for name, text in declared.items():
         if name not in arrays:
             raise ArtifactError(f"section {name!r} is missing")
-        array = arrays[name]
-        require(array.dtype == np.dtype("<" + dtype) and array.ndim == axes, name)
+        dtype, shape, _ = _declaration(text)
+        require(arrays[name].dtype == dtype and arrays[name].ndim == len(shape), name)
 
 
 def require(condition: bool, name: str) -> None:
@@ -43,28 +44,65 @@ def require(condition: bool, name: str) -> None:
         raise ArtifactError(f"section {name!r} is damaged: it does not fit the others")
 
 
-def require_range(arrays: Arrays, name: str, low: int, high: int) -> None:
-    """All values lie from ``low`` to below ``high``."""
-    values = arrays[name]
-    if not values.size:
-        return
-    if low == 0:
+def check_sections(arrays: Arrays, declared: Mapping[str, str], **sizes: int) -> dict[str, int]:
+    """Check sections by their declarations; returns the sizes that these name.
+
+        "int32 (states, columns) 0..states dead"    dtype, shape, values from 0 to below ``states``
+        "int32 (pairs, 2) 0..states,-1..2"          values by column; ``0..`` has no upper bound
+        "int64 (states+1) to:calls"                 offsets: ascending from 0 to ``calls``
+
+    ``sizes``: those that are known; the first section with another size has all that it may be.
+    ``ascending``: each number is above the one before; of offsets, none is of an empty list.
+    ``dead``: a table of transitions, neither empty nor leading anywhere from state 0. ``optional``,
+    at the end: the section may be missing. Raises ``ArtifactError`` naming the first section that
+    is missing or does not fit.
+    """
+    there = {n: t for n, t in declared.items() if n in arrays or not t.endswith(" optional")}
+    check_types(arrays, there)
+    for name, text in there.items():
+        for (size, more), extent in zip(_declaration(text)[1], arrays[name].shape, strict=True):
+            wanted = int(size) if size.isdecimal() else sizes.setdefault(size, extent - more)
+            require(0 <= wanted == extent - more, name)
+    for name, text in there.items():
+        for rule in _declaration(text)[2]:
+            require(_holds(rule, arrays[name], sizes), name)
+    return sizes
+
+
+@cache
+def _declaration(text: str) -> tuple[np.dtype[Any], list[tuple[str, int]], list[str]]:
+    """Dtype, of each axis its size and how much longer it is, and rules."""
+    dtype, _, rest = text.removesuffix(" optional").partition(" (")
+    shape, _, rules = rest.partition(")")
+    axes = [axis.partition("+") for axis in shape.split(", ")]
+    sizes = [(size, int(more or 0)) for size, _, more in axes]
+    return np.dtype(dtype).newbyteorder("<"), sizes, rules.split()
+
+
+def _holds(rule: str, values: NDArray[Any], sizes: Mapping[str, int]) -> bool:
+    """Whether the values of a section keep to one rule of its declaration."""
+
+    def number(text: str) -> int:
+        if "+" in text:
+            return sum(map(number, text.split("+")))
+        return sizes[text] if text in sizes else int(text)
+
+    if rule == "dead":
+        return bool(values.size) and not values[0].any()
+    if rule == "ascending":
+        return bool((values[1:] > values[:-1]).all())
+    if rule.startswith("to:"):
+        ends = int(values[0]) == 0 and int(values[-1]) == number(rule[3:])
+        return ends and bool((values[1:] >= values[:-1]).all())
+    bounds = [each.split("..") for each in rule.split(",")]
+    columns = [values] if len(bounds) == 1 else values.T
+    for column, (low, high) in zip(columns, bounds, strict=True):
+        least, most = number(low), number(high) if high else np.iinfo(values.dtype).max + 1
         # As an unsigned number one below zero is larger than all others: one pass is enough.
-        require(int(values.view(f"u{values.itemsize}").max()) < high, name)
-    else:
-        require(int(values.min()) >= low and int(values.max()) < high, name)
-
-
-def require_offsets(arrays: Arrays, name: str, rows: int, end: int) -> None:
-    """Ascending from 0 to ``end``, one more than ``rows``."""
-    offsets = arrays[name]
-    require(
-        len(offsets) == rows + 1
-        and int(offsets[0]) == 0
-        and int(offsets[-1]) == end
-        and bool((offsets[1:] >= offsets[:-1]).all()),
-        name,
-    )
+        seen = column.view(f"u{column.itemsize}") if least == 0 else column
+        if column.size and (int(seen.max()) >= most or (least and int(seen.min()) < least)):
+            return False
+    return True
 
 
 def is_acyclic(size: int, sources: NDArray[np.integer], targets: NDArray[np.integer]) -> bool:
@@ -103,19 +141,19 @@ def _is_acyclic_node_by_node(sources: NDArray[np.integer], targets: NDArray[np.i
     return not into
 
 
-# Sections of a trie (``artifacts/tokens/trie.py``), after a prefix: dtype and number of axes.
+# Sections of a trie (``artifacts/tokens/trie.py``), after a prefix.
 _TRIE = {
-    "first": ("i4", 1),
-    "held": ("i4", 1),
-    "ids": ("i4", 1),
-    "octets": ("u1", 1),
+    "octets": "uint8 (nodes)",
+    "first": "int32 (nodes+1)",
+    "held": "int32 (nodes+1) to:ids",
+    "ids": "int32 (ids) 0..vocab",
 }
 
 
 def check_trie_types(arrays: Arrays, prefix: str) -> None:
     """Raise ``ArtifactError`` naming the first section of a trie that is missing, or of another
     type."""
-    check_types(arrays, {prefix + name: wanted for name, wanted in _TRIE.items()})
+    check_types(arrays, {prefix + name: text for name, text in _TRIE.items()})
 
 
 # Tokens of text are at most so many bytes long: walks take a step for each level of a trie. Real
@@ -135,15 +173,14 @@ def _levels(first: NDArray[np.integer]) -> int:
 def check_trie(arrays: Arrays, prefix: str, vocab_size: int) -> None:
     """Every walk of a trie stays in it, and ends: children have higher numbers; leaves have tokens.
     Raises ``ArtifactError`` naming the first section that does not fit."""
-    nodes, first = len(arrays[prefix + "octets"]), arrays[prefix + "first"]
+    declared = {prefix + name: text for name, text in _TRIE.items()}
+    nodes = check_sections(arrays, declared, vocab=vocab_size)["nodes"]
+    first = arrays[prefix + "first"]
     require(nodes > 0, prefix + "octets")
-    require(len(first) == nodes + 1 and int(first[-1]) == nodes, prefix + "first")
-    require(int(first[0]) == 1, prefix + "first")
+    require(int(first[0]) == 1 and int(first[-1]) == nodes, prefix + "first")
     require(bool((first[:-1] > np.arange(nodes)).all()), prefix + "first")
     require(bool((first[1:] >= first[:-1]).all()), prefix + "first")
     require(_levels(first) <= MOST_TOKEN_BYTES + 1, prefix + "first")
-    require_offsets(arrays, prefix + "held", nodes, len(arrays[prefix + "ids"]))
-    require_range(arrays, prefix + "ids", 0, vocab_size)
     # What no token ends at leads to one.
     held = arrays[prefix + "held"]
     leads = (held[1:] > held[:-1]) | (first[1:] > first[:-1])
@@ -368,14 +405,3 @@ def _header_digest(manifest_text: str, described: Mapping[str, Any]) -> str:
 
 def _canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-
-
-def check_marked_dfa(arrays: Arrays, name: str) -> None:
-    """``name.table`` and ``name.classes``: a DFA over bytes with 2 or 4 planes of start marks."""
-    table = arrays[f"{name}.table"]
-    states = len(table)
-    require(states > 0 and table.shape[1] in (2, 4) and table.shape[2] > 0, f"{name}.table")
-    require_range(arrays, f"{name}.table", 0, states)
-    require(not table[0].any(), f"{name}.table")
-    require(len(arrays[f"{name}.classes"]) == 256, f"{name}.classes")
-    require_range(arrays, f"{name}.classes", 0, table.shape[2])

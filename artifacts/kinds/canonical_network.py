@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..canonical_network.check import check_inert, check_precomputed, check_stored
 from ..container.manifest import Manifest
-from ..container.sections import Arrays, check_types, require
+from ..container.sections import Arrays, check_sections, require
 from ..network.check import check_network
 from ..tokens.interning import InterningMachine
 from ..tokens.vocabulary import TEXT
@@ -51,11 +51,11 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
 def check_canonical(manifest: Manifest, arrays: Arrays) -> None:
     """The same of what canonical masks are made of beside the grammar; ``arrays``: over sentinels,
     where the grammar names tokens."""
-    check_types(arrays, {"cuts.final": ("u1", 1)})
     check_pretokenizer(manifest, arrays)
+    states = len(arrays["cuts.table"])
+    check_sections(arrays, {"cuts.final": "uint8 (states)"}, states=states)
     merged = check_pairs(manifest, arrays)
     check_normal_form(manifest, arrays)
-    require(len(arrays["cuts.final"]) == len(arrays["cuts.table"]), "cuts.final")
     # What merging gives is text; so is what fills in for it.
     offsets = arrays["vocab.offsets"]
     text = (arrays["vocab.kinds"] == TEXT) & (offsets[1:] > offsets[:-1])

@@ -17,12 +17,9 @@ from ..container.manifest import Manifest
 from ..container.sections import (
     MOST_TOKEN_BYTES,
     Arrays,
-    check_marked_dfa,
+    check_sections,
     check_trie_types,
-    check_types,
     require,
-    require_offsets,
-    require_range,
 )
 from ..errors import ArtifactError
 from ..tokens import tokenset
@@ -31,19 +28,16 @@ from ..tokens.vocabulary import TEXT
 FIRST_ROW = "first.row"
 
 _VOCABULARY = {
-    "vocab.data": ("u1", 1),
-    "vocab.kinds": ("u1", 1),
-    "vocab.offsets": ("i8", 1),
+    "vocab.data": "uint8 (bytes)",
+    "vocab.kinds": "uint8 (vocab) 0..3",
+    "vocab.offsets": "int64 (vocab+1) to:bytes",
 }
 
 
 def check_vocabulary(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
-    check_types(arrays, _VOCABULARY)
     size = manifest.vocab_size
-    require(len(arrays["vocab.kinds"]) == size, "vocab.kinds")
-    require_range(arrays, "vocab.kinds", 0, 3)
-    require_offsets(arrays, "vocab.offsets", size, len(arrays["vocab.data"]))
+    check_sections(arrays, _VOCABULARY, vocab=size)
     lengths = np.diff(arrays["vocab.offsets"])
     longest = int(lengths.max(initial=0))
     if longest > MOST_TOKEN_BYTES:  # Only then is the slower look worth it.
@@ -57,49 +51,39 @@ def check_vocabulary(manifest: Manifest, arrays: Arrays) -> None:
         raise ArtifactError("the manifest is damaged: bad 'eos'")
 
 
-# Sections: dtype and number of axes.
+# A DFA over bytes with 2 or 4 planes of start marks.
 BOUNDARIES = {
-    "cuts.classes": ("u1", 1),
-    "cuts.fallback": ("i4", 1),
-    "cuts.prefix": ("u1", 1),
-    "cuts.start": ("i4", 1),
-    "cuts.table": ("i4", 3),
+    "cuts.table": "int32 (states, planes, columns) 0..states dead",
+    "cuts.classes": "uint8 (256) 0..columns",
+    "cuts.fallback": "int32 (256) -1..vocab",
+    "cuts.prefix": "uint8 (bytes)",
+    "cuts.start": "int32 (1) 0..states",
+}
+_OPTIONAL = {
+    "cuts.prompt": "int32 (1) 0..states optional",
+    "cuts.unless_begun": "uint8 (1) optional",
+    "cuts.whole": "int32 (tokens) 0..vocab optional",
 }
 
 
 def check_pretokenizer(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
-    check_types(arrays, BOUNDARIES)
-    check_marked_dfa(arrays, "cuts")
-    require(len(arrays["cuts.start"]) == 1, "cuts.start")
-    require_range(arrays, "cuts.start", 0, len(arrays["cuts.table"]))
-    require(len(arrays["cuts.fallback"]) == 256, "cuts.fallback")
+    sizes = check_sections(arrays, BOUNDARIES | _OPTIONAL, vocab=manifest.vocab_size)
+    require(sizes["planes"] in (2, 4), "cuts.table")
     # Byte tokens are read in planes of their own.
-    planes = arrays["cuts.table"].shape[1]
-    require_range(arrays, "cuts.fallback", -1, manifest.vocab_size if planes == 4 else 0)
-    if "cuts.prompt" in arrays:
-        check_types(arrays, {"cuts.prompt": ("i4", 1)})
-        require(len(arrays["cuts.prompt"]) == 1, "cuts.prompt")
-        require_range(arrays, "cuts.prompt", 0, len(arrays["cuts.table"]))
-    if "cuts.whole" in arrays:
-        check_types(arrays, {"cuts.whole": ("i4", 1)})
-        require_range(arrays, "cuts.whole", 0, manifest.vocab_size)
-    if "cuts.unless_begun" in arrays:
-        check_types(arrays, {"cuts.unless_begun": ("u1", 1)})
-        require(len(arrays["cuts.unless_begun"]) == 1, "cuts.unless_begun")
-        require(len(arrays["cuts.prefix"]) == 1, "cuts.unless_begun")
+    require(sizes["planes"] == 4 or not (arrays["cuts.fallback"] >= 0).any(), "cuts.fallback")
+    require("cuts.unless_begun" not in arrays or sizes["bytes"] == 1, "cuts.unless_begun")
 
 
-# Sections: dtype and number of axes.
 PAIRS = {
-    "pairs.begin": ("i4", 1),
-    "pairs.bound": ("i4", 1),
-    "pairs.class": ("i4", 1),
-    "pairs.end": ("i4", 1),
-    "pairs.index": ("i4", 1),
-    "pairs.offsets": ("i8", 1),
-    "pairs.order": ("i4", 1),
-    "pairs.part": ("i4", 1),
+    "pairs.index": "int32 (merges)",
+    "pairs.begin": "int32 (merges) 0..order+1",
+    "pairs.bound": "int32 (vocab)",
+    "pairs.class": "int32 (vocab) 0..vocab+vocab+1",
+    "pairs.end": "int32 (merges) 0..order+1",
+    "pairs.offsets": "int64 (vocab+1) to:merges",
+    "pairs.order": "int32 (order) 0..vocab",
+    "pairs.part": "int32 (vocab) -1..vocab",
 }
 
 
@@ -112,26 +96,16 @@ def check_pairs(manifest: Manifest, arrays: Arrays) -> NDArray[np.bool_]:
 
 def check_pairs_of(arrays: Arrays, size: int) -> NDArray[np.bool_]:
     """The same for a vocabulary of ``size`` ids."""
-    check_types(arrays, PAIRS)
-    merges = len(arrays["pairs.index"])
-    for name in ("part", "bound", "class"):
-        require(len(arrays[f"pairs.{name}"]) == size, f"pairs.{name}")
+    check_sections(arrays, PAIRS, vocab=size)
     part, bound = arrays["pairs.part"], arrays["pairs.bound"]
-    require_range(arrays, "pairs.part", -1, size)
     # Bounds nearly always fall along a spine: twice as fast as a selection of those with parts.
     below = (bound.take(part, mode="wrap") < bound) | (part < 0)
     require(bool(below.all()) or _ends(part), "pairs.part")
-    require_range(arrays, "pairs.class", 0, 2 * size + 1)
-    require_offsets(arrays, "pairs.offsets", size, merges)
     order = arrays["pairs.order"]
-    require_range(arrays, "pairs.order", 0, size)
     # Several times faster than sorting them.
     held: NDArray[np.bool_] = np.zeros(size, dtype=np.bool_)
     held[order] = True
     require(np.count_nonzero(held) == len(order), "pairs.order")
-    for name in ("begin", "end"):
-        require(len(arrays[f"pairs.{name}"]) == merges, f"pairs.{name}")
-        require_range(arrays, f"pairs.{name}", 0, len(order) + 1)
     require(bool((arrays["pairs.begin"] < arrays["pairs.end"]).all()), "pairs.end")
     return held
 
@@ -144,40 +118,29 @@ def _ends(part: NDArray[np.int32]) -> bool:
     return bool((far < 0).all())
 
 
-# Sections: dtype and number of axes. All or none.
+# All or none.
 NORMAL_FORM = {
-    "stable.classes": ("u1", 1),
-    "stable.start": ("i4", 1),
-    "stable.table": ("u2", 2),
-    "stable.tokens": ("i4", 1),
-    "stable.unsure": ("i4", 1),
+    "stable.table": "uint16 (states, columns) 0..states dead",
+    "stable.classes": "uint8 (256) 0..columns",
+    "stable.start": "int32 (1) 1..states",
+    "stable.tokens": "int32 (tokens) 0..vocab",
+    "stable.unsure": "int32 (unsure) 0..vocab",
 }
 
 
 def check_normal_form(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit, if there is any."""
-    if not any(name in arrays for name in NORMAL_FORM):
-        return
-    check_types(arrays, NORMAL_FORM)
-    states, columns = arrays["stable.table"].shape
-    require(states > 1 and columns > 0, "stable.table")
-    require_range(arrays, "stable.table", 0, states)
-    require(not arrays["stable.table"][0].any(), "stable.table")
-    require(len(arrays["stable.classes"]) == 256, "stable.classes")
-    require_range(arrays, "stable.classes", 0, columns)
-    require(len(arrays["stable.start"]) == 1, "stable.start")
-    require_range(arrays, "stable.start", 1, states)
-    require_range(arrays, "stable.tokens", 0, manifest.vocab_size)
-    require_range(arrays, "stable.unsure", 0, manifest.vocab_size)
+    if any(name in arrays for name in NORMAL_FORM):
+        check_sections(arrays, NORMAL_FORM, vocab=manifest.vocab_size)
 
 
 def check_first_row(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` for a row that does not fit, if there is one."""
     if FIRST_ROW not in arrays:
         return
-    check_types(arrays, {FIRST_ROW: ("u4", 1)})
+    words = tokenset.word_count(manifest.vocab_size)
     row = arrays[FIRST_ROW]
-    require(len(row) == tokenset.word_count(manifest.vocab_size), FIRST_ROW)
+    check_sections(arrays, {FIRST_ROW: "uint32 (words)"}, words=words)
     require(tokenset.is_within(row, manifest.vocab_size), FIRST_ROW)
 
 

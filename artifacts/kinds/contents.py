@@ -11,7 +11,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
 
 from ..container.manifest import Manifest
-from ..container.sections import Arrays, check_trie, check_types, require
+from ..container.sections import Arrays, check_sections, check_trie, require
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
 from ..tokens.sharing import shared
@@ -100,9 +100,7 @@ def over_sentinels(manifest: Manifest, arrays: Arrays) -> tuple[Manifest, Arrays
         return manifest, arrays
     from ..token_terminals.sentinels import PREFIX, SENTINELS, prefix_of, sections_with_sentinels
 
-    if PREFIX in arrays:
-        check_types(arrays, {PREFIX: ("u1", 1)})
-        require(len(arrays[PREFIX]) == 1, PREFIX)
+    check_sections(arrays, {PREFIX: "uint8 (1) optional"})
     require(count + len(prefix_of(arrays)) <= len(SENTINELS), "terminals.offsets")
     return sections_with_sentinels(manifest, arrays, count)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..container.manifest import Manifest
-from ..container.sections import Arrays, check_types, require, require_offsets
+from ..container.sections import Arrays, check_sections, require
 from ..machine.distinct_masks import DistinctMasks
 from ..machine.distinct_texts import DistinctTexts
 from ..machine.equal_items import MARK
@@ -58,8 +58,7 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
         positions = len(arrays["positions.arc_offsets"]) - 1
         check_named_rows(arrays, manifest.vocab_size, positions)
     if MARKS in arrays:
-        check_types(arrays, {MARKS: ("u1", 1)})
-        require(arrays[MARKS].tolist() == [MARK], MARKS)
+        check_sections(arrays, {MARKS: f"uint8 (1) {MARK}..{MARK + 1}"})
     check_first_row(manifest, arrays)
     check_trie_sections(arrays)
 
@@ -69,12 +68,10 @@ def _check_growing(arrays: Arrays) -> int:
     from ..lazy_dfa.check import check_conjunctions
 
     check_conjunctions(arrays)
-    check_types(arrays, {GROWING: ("i8", 1)})
-    offsets = arrays[GROWING]
-    require(len(offsets) > 1 and "terminals.ids" not in arrays, GROWING)
-    require_offsets(arrays, GROWING, len(offsets) - 1, len(arrays["lazy.starts"]))
-    require(bool((np.diff(offsets) > 0).all()), GROWING)
-    return len(offsets) - 1
+    declared = {GROWING: "int64 (terminals+1) to:conjunctions ascending"}
+    sizes = check_sections(arrays, declared, conjunctions=len(arrays["lazy.starts"]))
+    require(sizes["terminals"] > 0 and "terminals.ids" not in arrays, GROWING)
+    return sizes["terminals"]
 
 
 def _growing_in(arrays: Arrays) -> "list[tuple[Conjunction, ...]]":

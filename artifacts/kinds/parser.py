@@ -12,14 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..container.manifest import EXACT, Manifest, ParserNames
-from ..container.sections import (
-    Arrays,
-    check_types,
-    is_acyclic,
-    require,
-    require_offsets,
-    require_range,
-)
+from ..container.sections import Arrays, check_sections, is_acyclic, require
 from ..dfa.check import check_stacked_dfas
 from ..errors import ArtifactError
 from .contents import Contents, terminals_of
@@ -115,16 +108,18 @@ class NestingGrammar:
         )
 
 
-# Sections: dtype and number of axes.
 _PRODUCTIONS = {
-    "earley.bodies": ("i4", 1),
-    "earley.first": ("i4", 1),
-    "earley.path_offsets": ("i8", 1),
-    "earley.paths": ("i4", 1),
-    "earley.rests": ("u1", 1),
-    "earley.symbols": ("i4", 1),
+    "earley.bodies": "int32 (bodies)",
+    "earley.first": "int32 (rules+1) to:bodies",
+    "earley.path_offsets": "int64 (bodies+1) to:paths",
+    "earley.paths": "int32 (paths) 0..names",
+    "earley.rests": "uint8 (rules)",
+    "earley.symbols": "int32 (symbols)",
 }
-_TERMINALS = {"terminals.ids": ("i4", 1), "terminals.offsets": ("i8", 1)}
+_TERMINALS = {
+    "terminals.ids": "int32 (ids) 0..vocab",
+    "terminals.offsets": "int64 (terminals+1) to:ids",
+}
 
 
 def has_productions(manifest: Manifest, arrays: Arrays) -> bool:
@@ -135,28 +130,23 @@ def has_productions(manifest: Manifest, arrays: Arrays) -> bool:
 
 def check_earley(manifest: Manifest, names: ParserNames, arrays: Arrays) -> int:
     """The number of token terminals. Raises ``ArtifactError`` naming the first bad section."""
-    check_types(arrays, _PRODUCTIONS)
+    rules = check_sections(arrays, _PRODUCTIONS, names=len(names.rules))["rules"]
     named = check_terminals(manifest, arrays)
     check_stacked_dfas(arrays, len(names.texts), 256 + named)
-    _check_productions(names, arrays)
+    _check_productions(names, arrays, rules)
     return named
 
 
 def check_terminals(manifest: Manifest, arrays: Arrays) -> int:
     """The number of token terminals. Raises ``ArtifactError`` naming the first bad section."""
-    check_types(arrays, _TERMINALS)
-    count = len(arrays["terminals.offsets"]) - 1
-    require(count >= 0, "terminals.offsets")
-    require_offsets(arrays, "terminals.offsets", count, len(arrays["terminals.ids"]))
-    require_range(arrays, "terminals.ids", 0, manifest.vocab_size)
-    return count
+    return check_sections(arrays, _TERMINALS, vocab=manifest.vocab_size)["terminals"]
 
 
-def _check_productions(names: ParserNames, arrays: Arrays) -> None:
+def _check_productions(names: ParserNames, arrays: Arrays, rules: int) -> None:
     from ..earley.tables import END
 
     symbols, bodies = arrays["earley.symbols"], arrays["earley.bodies"]
-    rules, terminals = len(arrays["earley.first"]) - 1, len(names.texts)
+    terminals = len(names.texts)
     if not 0 <= names.start < rules:
         raise ArtifactError("the manifest is damaged: bad 'parser'")
     is_end = symbols == END
@@ -168,10 +158,6 @@ def _check_productions(names: ParserNames, arrays: Arrays) -> None:
     require(np.array_equal(begins[:-1], bodies), "earley.bodies")
     lengths = np.diff(begins) - 1
     require(bool((lengths > 0).all()), "earley.bodies")
-    require_offsets(arrays, "earley.first", rules, len(bodies))
-    require(len(arrays["earley.rests"]) == rules, "earley.rests")
-    require_offsets(arrays, "earley.path_offsets", len(bodies), len(arrays["earley.paths"]))
-    require_range(arrays, "earley.paths", 0, len(names.rules))
     heads = np.repeat(np.arange(rules), np.diff(arrays["earley.first"]))
     alone = symbols[bodies]
     single = (lengths == 1) & (alone >= 0)

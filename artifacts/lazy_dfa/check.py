@@ -1,26 +1,28 @@
 """Whether the sections of conjunctions fit together, so that walks never leave their tables."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from ..container.sections import Arrays, check_types, require, require_offsets, require_range
+from ..container.sections import Arrays, check_sections, require
 from ..errors import ArtifactError
 from .lengths import Lengths
 from .tables import CONTINUES, PHASES, UNBOUNDED, from_sections
 
-_TYPES = {
-    "lazy.accepting": ("u1", 1),
-    "lazy.bounds": ("i8", 2),
-    "lazy.classes": ("u1", 1),
-    "lazy.set_accepting": ("u1", 1),
-    "lazy.set_cells": ("i8", 1),
-    "lazy.set_of": ("i4", 2),
-    "lazy.set_start_offsets": ("i8", 1),
-    "lazy.set_starts": ("i4", 1),
-    "lazy.set_states": ("i8", 1),
-    "lazy.set_targets": ("i4", 1),
-    "lazy.starts": ("i4", 1),
-    "lazy.states": ("i8", 1),
-    "lazy.table": ("i4", 2),
+_SECTIONS = {
+    "lazy.accepting": f"uint8 (states) 0..{PHASES + 1}",
+    "lazy.bounds": "int64 (conjunctions, 2)",
+    "lazy.classes": "uint8 (256) 0..columns",
+    "lazy.set_accepting": "uint8 (set_states)",
+    "lazy.set_cells": "int64 (cells+1) to:targets",
+    "lazy.set_of": "int32 (operands, 2) 0..conjunctions,0..3",
+    "lazy.set_start_offsets": "int64 (operands+1) to:starts",
+    "lazy.set_starts": "int32 (starts) 0..",
+    "lazy.set_states": "int64 (operands+1) to:set_states",
+    "lazy.set_targets": "int32 (targets) 0..",
+    "lazy.starts": "int32 (conjunctions) 0..",
+    "lazy.states": "int64 (conjunctions+1) to:states ascending",
+    "lazy.table": "int32 (states, columns) 0..",
 }
 
 # More characters than any text has.
@@ -29,56 +31,31 @@ _MOST_CHARACTERS = 1 << 39
 
 def check_conjunctions(arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
-    check_types(arrays, _TYPES)
-    states, width = arrays["lazy.table"].shape
-    count = len(arrays["lazy.starts"])
-    require(count > 0, "lazy.starts")
-    require_offsets(arrays, "lazy.states", count, states)
-    sizes = np.diff(arrays["lazy.states"])
-    require(bool((sizes > 0).all()), "lazy.states")
-    firsts = arrays["lazy.states"][:-1]
-    require(bool((arrays["lazy.table"] >= 0).all()), "lazy.table")
-    require(bool((arrays["lazy.table"] < sizes.repeat(sizes)[:, None]).all()), "lazy.table")
-    require(not arrays["lazy.table"][firsts].any(), "lazy.table")
-    require(len(arrays["lazy.accepting"]) == states, "lazy.accepting")
-    require(bool((arrays["lazy.accepting"] <= PHASES).all()), "lazy.accepting")
-    starts = arrays["lazy.starts"]
-    require(bool(((starts >= 0) & (starts < sizes)).all()), "lazy.starts")
-    _check_classes(arrays, width)
+    found = check_sections(arrays, _SECTIONS)
+    require(found["conjunctions"] > 0, "lazy.starts")
+    sizes, table = np.diff(arrays["lazy.states"]), arrays["lazy.table"]
+    require(bool((table < sizes.repeat(sizes)[:, None]).all()), "lazy.table")
+    require(not table[arrays["lazy.states"][:-1]].any(), "lazy.table")
+    require(bool((arrays["lazy.starts"] < sizes).all()), "lazy.starts")
+    classes = arrays["lazy.classes"]
+    others = np.delete(classes, np.arange(256)[CONTINUES])
+    require(not set(classes[CONTINUES].tolist()) & set(others.tolist()), "lazy.classes")
     bounds = arrays["lazy.bounds"]
-    require(bounds.shape == (count, 2), "lazy.bounds")
     least, most = bounds[:, 0], bounds[:, 1]
     fits = (least >= 0) & (least <= _MOST_CHARACTERS) & (most <= _MOST_CHARACTERS)
     fits &= (most == UNBOUNDED) | (most >= least)
     require(bool(fits.all()), "lazy.bounds")
-    _check_operands(arrays, count, width)
+    _check_operands(arrays, found)
     for conjunction in from_sections(arrays):
         if not Lengths(conjunction).is_bounded:
             raise ArtifactError("damaged artifact: section 'lazy.bounds' does not fit")
 
 
-def _check_classes(arrays: Arrays, width: int) -> None:
-    classes = arrays["lazy.classes"]
-    require(len(classes) == 256, "lazy.classes")
-    require_range(arrays, "lazy.classes", 0, width)
-    others = np.delete(classes, np.arange(256)[CONTINUES])
-    require(not set(classes[CONTINUES].tolist()) & set(others.tolist()), "lazy.classes")
-
-
-def _check_operands(arrays: Arrays, count: int, width: int) -> None:
-    of = arrays["lazy.set_of"]
-    require(of.shape[1] == 2, "lazy.set_of")
-    operands = len(of)
-    require(bool(((of >= 0) & (of < [count, 3])).all()), "lazy.set_of")
+def _check_operands(arrays: Arrays, found: Mapping[str, int]) -> None:
+    require(found["cells"] == found["set_states"] * found["columns"], "lazy.set_cells")
     states, targets = arrays["lazy.set_states"], arrays["lazy.set_targets"]
-    total = len(arrays["lazy.set_accepting"])
-    require_offsets(arrays, "lazy.set_states", operands, total)
-    require_offsets(arrays, "lazy.set_cells", total * width, len(targets))
     sizes = np.diff(states)
-    lengths = np.diff(arrays["lazy.set_cells"][states * width])
-    limits = sizes.repeat(lengths)
-    require(bool(((targets >= 0) & (targets < limits)).all()), "lazy.set_targets")
-    begun = arrays["lazy.set_starts"]
-    require_offsets(arrays, "lazy.set_start_offsets", operands, len(begun))
+    lengths = np.diff(arrays["lazy.set_cells"][states * found["columns"]])
+    require(bool((targets < sizes.repeat(lengths)).all()), "lazy.set_targets")
     limits = sizes.repeat(np.diff(arrays["lazy.set_start_offsets"]))
-    require(bool(((begun >= 0) & (begun < limits)).all()), "lazy.set_starts")
+    require(bool((arrays["lazy.set_starts"] < limits).all()), "lazy.set_starts")

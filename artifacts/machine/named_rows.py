@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..container.sections import Arrays, check_types, require, require_offsets
+from ..container.sections import Arrays, check_sections, require
 from ..network.configurations import Entries
 from ..network.tables import DEAD
 from ..summaries.node_sets import NOTHING
@@ -82,11 +82,8 @@ def named_sections(names: Sequence[Name]) -> dict[str, NDArray[np.int32]]:
 def check_named_rows(arrays: Arrays, vocab_size: int, positions: int) -> None:
     """Check the rows of a file of so many ``positions``. Raises ``ArtifactError`` naming the first
     section that does not fit."""
-    check_types(arrays, {MEMBERS: ("i4", 2), OFFSETS: ("i4", 1)})
-    members, states = arrays[MEMBERS], len(arrays[OFFSETS]) - 1
+    members = f"int32 (members, 3) 0..positions,{ENOUGH}..,0.."
+    declared = {MEMBERS: members, OFFSETS: "int32 (states+1) to:members"}
+    states = check_sections(arrays, declared, positions=positions)["states"]
     require(states > 0, OFFSETS)
-    require_offsets(arrays, OFFSETS, states, len(members))
-    require(members.shape[1] == 3, MEMBERS)
-    is_bad = (members[:, 0] < 0) | (members[:, 0] >= positions) | (members[:, 1] < ENOUGH)
-    require(not bool((is_bad | (members[:, 2] < 0)).any()), MEMBERS)
     check_summaries(arrays, vocab_size, states)

@@ -16,7 +16,7 @@ from weakref import proxy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..container.sections import Arrays, check_types, require
+from ..container.sections import Arrays, check_sections, require
 from ..network.check import check_sets
 from ..network.counts import MOST_ITEMS, UNBOUNDED
 from ..network.sets import SetRule, Sets
@@ -25,8 +25,11 @@ from .permutations import Permutations
 from .positions import END, NOWHERE, Positions, Runs
 from .repetitions import MOST_PLACES, Item, Repetitions, Times
 
-# The sections, with the number of axes.
-_REPEATS = {"bounds": ("i8", 2), "fronts": ("i4", 2), "items": ("i4", 2)}
+_REPEATS = {
+    "bounds": f"int64 (fronts, 2) 0..{MOST_ITEMS},{UNBOUNDED}..{MOST_ITEMS}",
+    "fronts": f"int32 (fronts, 3) {END + 1}..states,0..items,{END}..states",
+    "items": f"int32 (items, 2) {END + 1}..,1..{MOST_PLACES + 1}",
+}
 _FRONTS, _BOUNDS, _ITEMS = (f"repeats.{name}" for name in ("fronts", "bounds", "items"))
 _SET_FRONTS = "set.fronts"
 
@@ -190,33 +193,23 @@ def check_fronts(arrays: Arrays, calls: tuple[int, int], arcs: Edges, skips: Edg
     """
     states = len(arcs.offsets) - 1
     if any(name.startswith("repeats.") for name in arrays):
-        check_types(arrays, {f"repeats.{name}": wanted for name, wanted in _REPEATS.items()})
+        declared = {f"repeats.{name}": text for name, text in _REPEATS.items()}
+        check_sections(arrays, declared, states=states)
     if any(name.startswith("set.") for name in arrays):
-        check_types(arrays, {_SET_FRONTS: ("i4", 1)})
         check_sets(arrays, calls, (END, states))
+        declared = {_SET_FRONTS: f"int32 (sets) {END + 1}..states"}
+        check_sections(arrays, declared, states=states, sets=len(arrays["set.separators"]))
     found = StoredFronts.from_arrays(arrays)
-    require(found.items.shape[1] == 2, _ITEMS)
     inside = _check_items(found.items, arcs, skips)
-    least, most = _columns(found.bounds, 2, _BOUNDS)
-    require(bool(((least >= 0) & (np.maximum(least, most) < MOST_ITEMS)).all()), _BOUNDS)
+    least, most = found.bounds.T
     require(bool(((most >= np.maximum(least, 2)) | (most == UNBOUNDED)).all()), _BOUNDS)
-    fronts, item, behind = _columns(found.fronts, 3, _FRONTS)
-    require(len(fronts) == len(least), _FRONTS)
-    require(bool(((item >= 0) & (item < len(found.items))).all()), _FRONTS)
-    require(bool(((behind >= END) & (behind < states)).all()), _FRONTS)
     # Nothing else is read in front of one, nor is there one inside an item.
     is_free = ~inside & (np.diff(arcs.offsets) == 0) & (np.diff(skips.offsets) == 0)
-    for name, each in ((_FRONTS, fronts), (_SET_FRONTS, found.set_fronts)):
-        require(bool(((each > END) & (each < states)).all() and (np.diff(each) > 0).all()), name)
+    for name, each in ((_FRONTS, found.fronts[:, 0]), (_SET_FRONTS, found.set_fronts)):
+        require(bool((np.diff(each) > 0).all()), name)
         require(bool(is_free[each].all()), name)
         is_free[each] = False
-    require(len(found.set_fronts) == (len(found.sets) if found.sets else 0), _SET_FRONTS)
     return found
-
-
-def _columns(rows: NDArray[np.integer], count: int, name: str) -> NDArray[np.integer]:
-    require(rows.shape[1] == count, name)
-    return rows.T
 
 
 def _check_items(items: NDArray[np.integer], arcs: Edges, skips: Edges) -> NDArray[np.bool_]:
@@ -224,7 +217,6 @@ def _check_items(items: NDArray[np.integer], arcs: Edges, skips: Edges) -> NDArr
     Which positions are in one, bool (N,)."""
     states = len(arcs.offsets) - 1
     first, count = items.T.astype(np.int64)
-    require(bool(((first > END) & (count > 0) & (count <= MOST_PLACES)).all()), _ITEMS)
     require(bool((first + count <= np.append(first[1:], states)).all()), _ITEMS)
     owners = np.full(states, -1)
     owners[ranges(first, count)] = np.repeat(np.arange(len(items)), count)

@@ -16,21 +16,20 @@ from weakref import proxy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..container.sections import (
-    Arrays,
-    check_types,
-    require,
-    require_offsets,
-    require_range,
-)
+from ..container.sections import Arrays, check_sections, require
 from ..network.check import check_first_calls
 from .position_states import PositionStates
 from .positions import END, NOWHERE, Positions, Runs
 from .stored_fronts import Edges, FrontReader, StoredFronts, check_fronts
 
-# The sections, of one of two types, with the number of axes.
-_SECTIONS = {"arc_offsets": 1, "arcs": 2, "skip_offsets": 1, "skips": 1, "starts": 1}
-_NARROW, _WIDE = "u2", "i4"
+# The sections, of one of two types.
+_SECTIONS = {
+    "arc_offsets": "(states+1) to:arcs",
+    "arcs": "(arcs, 3) 0..symbols,0..symbols,0..states",
+    "skip_offsets": "(states+1) to:skips",
+    "skips": "(skips) 0..states",
+    "starts": "(called) 0..states",
+}
 
 _ARCS = "positions.arcs"
 
@@ -96,7 +95,7 @@ class StoredPositions:
         """The sections: of the narrow type if no number is too large for it."""
         found = {f"positions.{name}": getattr(self, name) for name in _SECTIONS}
         most = max(int(array.max(initial=0)) for array in found.values())
-        dtype = np.dtype("<" + (_NARROW if most < 1 << 16 else _WIDE))
+        dtype = np.dtype("<u2" if most < 1 << 16 else "<i4")
         return {n: a.astype(dtype) for n, a in found.items()} | self.fronts.arrays()
 
     @property
@@ -186,27 +185,20 @@ def check_positions(arrays: Arrays, called: int, terminals: int = 0) -> None:
     Raises ``ArtifactError`` naming the first section that does not fit.
     """
     arcs = arrays.get(_ARCS)
-    dtype = _NARROW if arcs is not None and arcs.itemsize == np.dtype(_NARROW).itemsize else _WIDE
-    check_types(arrays, {f"positions.{name}": (dtype, axes) for name, axes in _SECTIONS.items()})
+    dtype = "uint16" if arcs is not None and arcs.itemsize == 2 else "int32"
+    declared = {f"positions.{name}": f"{dtype} {text}" for name, text in _SECTIONS.items()}
+    first_call = _OCTETS + terminals
+    sizes = check_sections(arrays, declared, symbols=first_call + called, called=called)
+    require(sizes["states"] > END, "positions.arc_offsets")
+    require(called > 0, "positions.starts")
     # Fronts are checked when positions are.
     own = {name: array for name, array in arrays.items() if name.startswith("positions.")}
-    found = StoredPositions.from_arrays(own, _OCTETS + terminals, nullable_start=False)
-    states, first_call = found.states, found.first_call
-    require(found.arcs.shape[1] == 3, _ARCS)
-    require(states > END, "positions.arc_offsets")
-    require_offsets(arrays, "positions.arc_offsets", states, len(found.arcs))
-    require_offsets(arrays, "positions.skip_offsets", states, len(found.skips))
+    found = StoredPositions.from_arrays(own, first_call, nullable_start=False)
     require(int(found.arc_offsets[END + 1]) == 0, "positions.arc_offsets")
     require(int(found.skip_offsets[END + 1]) == 0, "positions.skip_offsets")
-    low, high = found.arcs[:, 0], found.arcs[:, 1]
-    require_range(arrays, _ARCS, 0, max(states, first_call + called))
-    require(bool((found.arcs[:, 2] < states).all()), _ARCS)
-    require(bool((low <= high).all() and (high < first_call + called).all()), _ARCS)
+    low, high, _ = found.arcs.T
     # A run is of bytes, or one terminal or call.
-    require(bool(((high < _OCTETS) | (low == high)).all()), _ARCS)
-    require_range(arrays, "positions.skips", 0, states)
-    require(len(found.starts) == called > 0, "positions.starts")
-    require_range(arrays, "positions.starts", 0, states)
+    require(bool(((low == high) | (low <= high) & (high < _OCTETS)).all()), _ARCS)
     arcs_lead = Edges(found.arcs[:, 2], found.arc_offsets)
     skips_lead = Edges(found.skips, found.skip_offsets)
     fronts = check_fronts(arrays, (first_call, first_call + called), arcs_lead, skips_lead)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..container.sections import Arrays, check_types, require
+from ..container.sections import Arrays, check_sections, require
 from ..network.configurations import Entries
 from ..network.tables import DEAD
 from ..summaries.node_sets import NOTHING
@@ -17,8 +17,11 @@ from ..tokens import tokenset
 from ..tokens.tokenset import Words
 from .summaries import down_the_stacks
 
-# The sections, with the number of axes.
-_SECTIONS = {"memo.answers": ("i4", 2), "memo.keys": ("i4", 2), "memo.rows": ("u4", 2)}
+_SECTIONS = {
+    "memo.rows": "uint32 (rows, words) dead",
+    "memo.keys": "int32 (keys, 2) 0..,0..states",
+    "memo.answers": "int32 (keys, 2) 0..rows,0..",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +65,9 @@ class SummaryTables:
 def check_summaries(arrays: Arrays, vocab_size: int, states: int) -> None:
     """Check the sections of a network of so many ``states``. Raises ``ArtifactError`` naming the
     first that does not fit."""
-    check_types(arrays, _SECTIONS)
-    rows, keys, answers = (arrays[f"memo.{name}"] for name in ("rows", "keys", "answers"))
-    require(rows.shape[1] == tokenset.word_count(vocab_size), "memo.rows")
-    require(len(rows) > 0 and not rows[0].any(), "memo.rows")
-    for name, pairs in (("memo.keys", keys), ("memo.answers", answers)):
-        require(pairs.shape[1] == 2 and bool((pairs >= 0).all()), name)
-    require(len(keys) == len(answers) and bool((keys[:, 1] < states).all()), "memo.keys")
-    require(bool((answers[:, 0] < len(rows)).all()), "memo.answers")
+    words = tokenset.word_count(vocab_size)
+    check_sections(arrays, _SECTIONS, words=words, states=states)
+    keys = arrays["memo.keys"]
     joined = keys[:, 0].astype(np.int64) * states + keys[:, 1]
     require(bool((joined[1:] > joined[:-1]).all()), "memo.keys")
 

@@ -4,85 +4,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..container.manifest import Manifest
-from ..container.sections import (
-    MOST_TOKEN_BYTES,
-    Arrays,
-    check_types,
-    require,
-    require_offsets,
-    require_range,
-)
+from ..container.sections import MOST_TOKEN_BYTES, Arrays, check_sections, require
 from .trie import SUFFIX_ROOT
 
 # More than any word has: sums of two lengths are numbers of 32 bits.
 _MOST_CHARACTERS = 1 << 30
 
-_TYPES = {
-    "words.table": ("i4", 2),
-    "words.classes": ("u1", 1),
-    "words.accepting": ("u1", 1),
-    "words.ends": ("u1", 1),
-    "words.fewest": ("i4", 1),
-    "words.plain": ("i4", 1),
-    "words.ways": ("i4", 2),
-    "words.longest": ("i4", 1),
-    "words.indicator": ("u1", 1),
-    "words.normalizer": ("u1", 1),
-    "pieces.octets": ("u1", 1),
-    "pieces.first": ("i4", 1),
-    "pieces.tokens": ("i4", 1),
-    "pieces.links": ("i4", 1),
-    "pieces.pops": ("i4", 1),
-    "pieces.pop_offsets": ("i8", 1),
-    "pieces.order": ("i4", 1),
-    "pieces.spans": ("i4", 2),
-    "pieces.letters": ("u1", 1),
-    "pieces.nodes": ("i4", 1),
+_SECTIONS = {
+    "words.table": "int32 (states, columns) 0..states dead",
+    "words.classes": "uint8 (256) 0..columns",
+    "words.accepting": "uint8 (states)",
+    "words.ends": "uint8 (states)",
+    "words.fewest": "int32 (states)",
+    "words.plain": "int32 (states)",
+    "words.ways": "int32 (states, 2)",
+    "words.longest": f"int32 (1) 0..{_MOST_CHARACTERS}",
+    "words.indicator": "uint8 (bytes)",
+    "words.normalizer": "uint8 (4)",
+    "pieces.octets": "uint8 (nodes)",
+    "pieces.first": "int32 (nodes+1)",
+    "pieces.tokens": "int32 (nodes) -1..vocab",
+    "pieces.links": "int32 (nodes) -1..nodes",
+    "pieces.pops": "int32 (pops) 0..vocab",
+    "pieces.pop_offsets": "int64 (nodes+1) to:pops",
+    "pieces.order": "int32 (order) 0..vocab",
+    "pieces.spans": "int32 (nodes, 2) 0..order+1",
+    "pieces.letters": "uint8 (nodes)",
+    "pieces.nodes": "int32 (vocab) -1..nodes",
 }
 
 
 def check_words(manifest: Manifest, arrays: Arrays) -> None:
     """Raise ``ArtifactError`` naming the first section that does not fit."""
-    check_types(arrays, _TYPES)
-    states, columns = arrays["words.table"].shape
-    require(states > 0 and columns > 0, "words.table")
-    require_range(arrays, "words.table", 0, states)
-    require(not arrays["words.table"][0].any(), "words.table")
-    require(0 <= manifest.token_start < states, "token_start")
-    require(len(arrays["words.classes"]) == 256, "words.classes")
-    require_range(arrays, "words.classes", 0, columns)
-    for name in ("accepting", "ends", "fewest", "plain", "ways"):
-        require(len(arrays[f"words.{name}"]) == states, f"words.{name}")
-    require(arrays["words.ways"].shape == (states, 2), "words.ways")
-    require(arrays["words.longest"].shape == (1,), "words.longest")
-    require_range(arrays, "words.longest", 0, _MOST_CHARACTERS)
-    require(arrays["words.normalizer"].shape == (4,), "words.normalizer")
-    _check_trie(manifest, arrays)
-
-
-def _check_trie(manifest: Manifest, arrays: Arrays) -> None:
-    nodes = len(arrays["pieces.octets"])
-    size = manifest.vocab_size
-    first = arrays["pieces.first"]
-    require(nodes > SUFFIX_ROOT and len(first) == nodes + 1, "pieces.first")
+    sizes = check_sections(arrays, _SECTIONS, vocab=manifest.vocab_size)
+    require(0 <= manifest.token_start < sizes["states"], "token_start")
+    nodes, first = sizes["nodes"], arrays["pieces.first"]
+    require(nodes > SUFFIX_ROOT, "pieces.first")
     require(int(first[0]) == SUFFIX_ROOT + 1 and int(first[-1]) == nodes, "pieces.first")
     # Children lie behind their parents, so that every walk down ends.
     ascending = bool((first[1:] >= first[:-1]).all())
     require(ascending and bool((first[:-1] > np.arange(nodes)).all()), "pieces.first")
-    for name in ("tokens", "links", "letters"):
-        require(len(arrays[f"pieces.{name}"]) == nodes, f"pieces.{name}")
-    require_range(arrays, "pieces.tokens", -1, size)
-    require_range(arrays, "pieces.links", -1, nodes)
-    require_range(arrays, "pieces.pops", 0, size)
-    require_offsets(arrays, "pieces.pop_offsets", nodes, len(arrays["pieces.pops"]))
-    require_range(arrays, "pieces.order", 0, size)
-    require(arrays["pieces.spans"].shape == (nodes, 2), "pieces.spans")
-    require_range(arrays, "pieces.spans", 0, len(arrays["pieces.order"]) + 1)
     spans = arrays["pieces.spans"]
     require(bool((spans[:, 0] <= spans[:, 1]).all()), "pieces.spans")
     _check_levels(arrays, first)
-    require(len(arrays["pieces.nodes"]) == size, "pieces.nodes")
-    require_range(arrays, "pieces.nodes", -1, nodes)
     ends = arrays["pieces.tokens"]
     held = np.flatnonzero(ends >= 0)
     require(bool((arrays["pieces.nodes"][ends[held]] == held).all()), "pieces.nodes")

@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.container.sections import (
-    check_types,
-    require,
-    require_offsets,
-    require_range,
-)
+from constrain.artifacts.container.sections import check_sections, check_types, require
 
 from ..wordpiece.normalizer import BertNormalizer
 from . import definition as steps
@@ -166,39 +161,31 @@ def _unigram(about: list[Any] | None, arrays: Mapping[str, NDArray[Any]]) -> Uni
     return Unigram(dict(zip(pieces, ids, strict=True)), scores, *about)
 
 
-# Arrays: dtype and number of axes.
-_TYPES = {
-    "about": ("u1", 1),
-    "base": ("i4", 1),
-    "character_ids": ("i4", 1),
-    "characters": ("i4", 1),
-    "merges": ("i4", 2),
-    "tokens.data": ("u1", 1),
-    "tokens.offsets": ("i8", 1),
-    "tokens.present": ("u1", 1),
-    "unigram.ids": ("i4", 1),
-    "unigram.lengths": ("i4", 1),
-    "unigram.scores": ("i8", 1),
-    "unigram.text": ("u1", 1),
+_TABLES = {
+    "about": "uint8 (bytes)",
+    "base": "int32 (256) -1..vocab",
+    "character_ids": "int32 (ids) 0..vocab",
+    "characters": f"int32 (characters) 0..{0x110000}",
+    "merges": "int32 (merges, 3) 0..vocab",
+    "tokens.present": "uint8 (tokens) 0..2",
+    "tokens.data": "uint8 (text)",
+    "tokens.offsets": "int64 (tokens+1) to:text",
+    "unigram.ids": "int32 (pieces) 0..vocab",
+    "unigram.lengths": "int32 (pieces) 1..",
+    "unigram.scores": "int64 (pieces)",
+    "unigram.text": "uint8 (pieces_text)",
 }
 
 
 def check_arrays(arrays: Mapping[str, NDArray[Any]]) -> None:
     """Raise some exception unless all numbers are ids and places of this tokenizer."""
-    check_types(arrays, _TYPES)
+    check_types(arrays, {"about": _TABLES["about"]})
     about = json.loads(arrays["about"].tobytes())
     size, added = about["vocab_size"], about["added_tokens"]
-    tokens = arrays["tokens.present"]
-    require(type(size) is int and len(tokens) <= size <= LARGEST_ID + 1, "about")
-    require_range(arrays, "tokens.present", 0, 2)
-    require_offsets(arrays, "tokens.offsets", len(tokens), len(arrays["tokens.data"]))
-    require(arrays["merges"].shape[1] == 3, "merges")
-    require(len(arrays["base"]) == 256, "base")
-    require_range(arrays, "merges", 0, size)
-    require_range(arrays, "base", -1, size)
-    require_range(arrays, "characters", 0, 0x110000)
-    require_range(arrays, "character_ids", 0, size)
-    _check_unigram(about["unigram"], arrays, size)
+    require(type(size) is int and size <= LARGEST_ID + 1, "about")
+    tokens = check_sections(arrays, _TABLES, vocab=size)["tokens"]
+    require(tokens <= size, "about")
+    _check_unigram(about["unigram"], arrays)
     ids = [*about["eos"], *(fields[0] for fields in added), *about["affixed"].values()]
     ids += [] if about["unk"] is None else [about["unk"]]
     fallback = about["byte_fallback"]
@@ -220,14 +207,12 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]]) -> None:
 _FLAGS = len(fields(AddedToken)) - 2
 
 
-def _check_unigram(about: Any, arrays: Mapping[str, NDArray[Any]], size: int) -> None:
+def _check_unigram(about: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Raise some exception unless these are the pieces of a model, or none."""
     lengths, text = arrays["unigram.lengths"], arrays["unigram.text"].tobytes().decode("utf-8")
     scores = arrays["unigram.scores"].view(np.float64)
-    require_range(arrays, "unigram.ids", 0, size)
-    require(bool((lengths > 0).all()) and lengths.sum() == len(text), "unigram.lengths")
-    counts = {len(arrays[f"unigram.{name}"]) for name in ("ids", "lengths", "scores")}
-    require(len(counts) == 1 and bool(np.isfinite(scores).all()), "unigram.scores")
+    require(int(lengths.sum()) == len(text), "unigram.lengths")
+    require(bool(np.isfinite(scores).all()), "unigram.scores")
     if about is not None:
         unknown, is_single = about
         require(type(unknown) is float and type(is_single) is bool, "about")

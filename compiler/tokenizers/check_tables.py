@@ -4,58 +4,44 @@ import numpy as np
 
 from constrain.artifacts.container.sections import (
     Arrays,
+    check_sections,
     check_trie,
-    check_trie_types,
-    check_types,
     require,
-    require_offsets,
-    require_range,
 )
 from constrain.artifacts.tokens.vocabulary import TEXT
 
-# Arrays: dtype and number of axes.
-_TYPES = {
-    "tokens.data": ("u1", 1),
-    "tokens.kinds": ("u1", 1),
-    "tokens.offsets": ("i8", 1),
-    "subtrees.ids": ("i4", 1),
-    "subtrees.begin": ("i4", 1),
-    "subtrees.end": ("i4", 1),
-    "subtrees.own": ("i4", 1),
-    "subtrees.below": ("i8", 1),
-    "subtrees.within": ("i8", 1),
-    "lengths.read": ("i4", 1),
-    "lengths.below": ("i4", 1),
-    "layout.order": ("i4", 1),
+_TABLES = {
+    "tokens.data": "uint8 (bytes)",
+    "tokens.kinds": "uint8 (vocab) 0..3",
+    "tokens.offsets": "int64 (vocab+1) to:bytes",
+    "subtrees.ids": "int32 (ids)",
+    "subtrees.begin": "int32 (nodes) 0..ids+1",
+    "subtrees.end": "int32 (nodes) 0..ids+1",
+    "subtrees.own": "int32 (nodes)",
+    "subtrees.below": "int64 (nodes)",
+    "subtrees.within": "int64 (nodes)",
+    "lengths.read": "int32 (nodes) 0..nodes",
+    "lengths.below": "int32 (nodes) 0..nodes",
+    "layout.order": "int32 (nodes) 0..nodes",
 }
 
 
 def check_vocabulary_tables(arrays: Arrays, vocab_size: int) -> None:
     """Raise ``ArtifactError`` naming the first array of ``VocabularyTables`` that does not fit."""
-    check_types(arrays, _TYPES)
-    check_trie_types(arrays, "trie.")
-    require(len(arrays["tokens.kinds"]) == vocab_size, "tokens.kinds")
-    require_range(arrays, "tokens.kinds", 0, 3)
-    offsets = arrays["tokens.offsets"]
-    require_offsets(arrays, "tokens.offsets", vocab_size, len(arrays["tokens.data"]))
+    nodes = check_sections(arrays, _TABLES, vocab=vocab_size)["nodes"]
     check_trie(arrays, "trie.", vocab_size)
-    nodes, ids = len(arrays["trie.octets"]), arrays["trie.ids"]
+    require(len(arrays["trie.octets"]) == nodes, "subtrees.begin")
     # Each token of text stands at one node of the trie.
-    texts = np.flatnonzero((arrays["tokens.kinds"] == TEXT) & (np.diff(offsets) > 0))
+    texts = np.flatnonzero(
+        (arrays["tokens.kinds"] == TEXT) & (np.diff(arrays["tokens.offsets"]) > 0)
+    )
     for name in ("trie.ids", "subtrees.ids"):
         require(len(arrays[name]) == len(texts), name)
         require(np.array_equal(np.sort(arrays[name]), texts), name)
     held, first = arrays["trie.held"], arrays["trie.first"]
     require(np.array_equal(arrays["subtrees.own"], np.diff(held)), "subtrees.own")
-    for name in ("begin", "end", "below", "within"):
-        require(len(arrays[f"subtrees.{name}"]) == nodes, f"subtrees.{name}")
-    require_range(arrays, "subtrees.begin", 0, len(ids) + 1)
-    require_range(arrays, "subtrees.end", 0, len(ids) + 1)
     begin, end = arrays["subtrees.begin"], arrays["subtrees.end"]
     require(bool((begin + arrays["subtrees.own"] <= end).all()), "subtrees.end")
-    for name in ("lengths.read", "lengths.below", "layout.order"):
-        require(len(arrays[name]) == nodes, name)
-        require_range(arrays, name, 0, nodes)
     # Children of a node are neighbours, after it.
     order = arrays["layout.order"]
     place = np.full(nodes, -1)
