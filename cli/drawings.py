@@ -3,7 +3,7 @@
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from constrain.artifacts.errors import visible
 
@@ -20,7 +20,7 @@ from .options import Given, Meaning
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
-    from constrain.compiler.drawing import Drawing, MissingDotError, Size
+    from constrain.compiler.drawing import Drawing, MissingDotError, Size, View
     from constrain.compiler.frontend import Automaton, MaximalMunchGrammar, Parser
     from constrain.compiler.limits import Limits
     from constrain.compiler.options import CompileOptions
@@ -36,21 +36,6 @@ TOKEN_TRANSITIONS = 200_000
 # What is drawn.
 Stage = Literal["nfa", "dfa", "tokens", "tokenizer", "rules", "parser", "lexer"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
-
-
-class Shown(NamedTuple):
-    """What is drawn of a stage: ``title``, the name of the file; ``by_bytes``: every state;
-    ``prefix``: the way of a text."""
-
-    title: str
-    size: "Size"
-    by_bytes: bool = False
-    prefix: str | None = None
-
-    @property
-    def octets(self) -> bytes | None:
-        """The text, in bytes."""
-        return None if self.prefix is None else os.fsencode(self.prefix)
 
 
 # Drawn for every grammar; the others are automata of regular ones.
@@ -81,7 +66,7 @@ def draw_grammar(
     stage: Stage,
     given: Given,
     limits: "Limits",
-    shown: "Shown",
+    shown: "View",
 ) -> "Drawing":
     """The drawing of a grammar's stage."""
     from constrain.compiler.choose import semantics_of
@@ -91,13 +76,13 @@ def draw_grammar(
 
     wanted = given.compile_options(path, limits)
     if stage == "rules":
-        marked = None if shown.octets is None else _open_rules(text, path, wanted, shown.octets)
+        marked = None if shown.prefix is None else _open_rules(text, path, wanted, shown.prefix)
         grammar = grammar_of(text, path, wanted)
         return draw_rules(grammar, title=shown.title, size=shown.size, marked=marked)
     if stage == "parser" and wanted.max_depth is None:
         counted = counted_network(text, path, wanted, 0)
         if counted is not None:
-            return draw_network(counted, **_of_bytes(shown))
+            return draw_network(counted, shown)
     if stage in _OF_ANY:
         grammar = grammar_of(text, path, wanted)
         engine = "network" if stage == "parser" else "earley"
@@ -124,7 +109,7 @@ def draw_artifact(
     path: str,
     stage: Stage,
     limits: "Limits",
-    shown: Shown,
+    shown: "View",
 ) -> "Drawing":
     """The drawing of an artifact's stage; what it does not hold comes from its grammar's text."""
     m = artifact.manifest
@@ -188,13 +173,13 @@ def write_all_drawings(
 ) -> None:
     """All stages as SVG; where Graphviz is missing, as DOT text with a note. ``path``: of the
     grammar. ``limits``: of Graphviz, for each drawing."""
-    from constrain.compiler.drawing import USUAL_SIZE
+    from constrain.compiler.drawing import View
     from constrain.compiler.frontend import Automaton, Parser
 
     folder.mkdir(parents=True, exist_ok=True)
     missing = list["MissingDotError"]()
     recogniser, artifact = compilation.automaton, compilation.artifact
-    shown = Shown(title_of(path), USUAL_SIZE)
+    shown = View(title_of(path))
     for stage in STAGES:
         if not isinstance(recogniser, Automaton):
             earley = isinstance(recogniser, Parser) and recogniser.network is None
@@ -216,22 +201,6 @@ def title_of(path: str) -> str:
     return "standard input" if path == STDIN else visible(Path(path).name)
 
 
-class _OfBytes(TypedDict):
-    title: str
-    size: "Size"
-    by_bytes: bool
-    prefix: bytes | None
-
-
-def _of_bytes(shown: Shown) -> _OfBytes:
-    return {
-        "title": shown.title,
-        "size": shown.size,
-        "by_bytes": shown.by_bytes,
-        "prefix": shown.octets,
-    }
-
-
 def _open_rules(text: str, path: str, options: "CompileOptions", prefix: bytes) -> list[str]:
     """The rules that lie inside each other where ``prefix`` ends, or stops."""
     from constrain.compiler.explain.explainer import explainer_of_grammar
@@ -240,7 +209,7 @@ def _open_rules(text: str, path: str, options: "CompileOptions", prefix: bytes) 
     return [*verdict.path, *verdict.rules]
 
 
-def _draw_parser(stage: Stage, parser: "Parser | MaximalMunchGrammar", shown: Shown) -> "Drawing":
+def _draw_parser(stage: Stage, parser: "Parser | MaximalMunchGrammar", shown: "View") -> "Drawing":
     from constrain.compiler.drawing import draw_lexer, draw_network, draw_rules
     from constrain.compiler.earley.union_lexer import joint_lexer
     from constrain.compiler.frontend import MaximalMunchGrammar, Parser
@@ -251,14 +220,9 @@ def _draw_parser(stage: Stage, parser: "Parser | MaximalMunchGrammar", shown: Sh
     if stage == "parser":
         if isinstance(parser, MaximalMunchGrammar):
             network, symbols = parser.tables.network, parser.tables.lexer.texts
-            return draw_network(
-                network,
-                terminal_names=symbols,
-                lexemes=parser.tables.lexer,
-                **_of_bytes(shown),
-            )
+            return draw_network(network, shown, symbols, parser.tables.lexer)
         assert parser.network is not None
-        return draw_network(parser.network, terminal_names=names, **_of_bytes(shown))
+        return draw_network(parser.network, shown, names)
     if isinstance(parser, Parser):
         dfas, texts = parser.lexer, parser.layout.tables.texts
     else:
@@ -266,7 +230,7 @@ def _draw_parser(stage: Stage, parser: "Parser | MaximalMunchGrammar", shown: Sh
             message = f"the states of {lazily} are made while decoding: the lexer is not drawn"
             raise UsageError(message)
         dfas, texts = parser.tables.lexer.dfas, parser.tables.lexer.texts
-    return draw_lexer(joint_lexer(dfas), texts=texts, terminal_names=names, **_of_bytes(shown))
+    return draw_lexer(joint_lexer(dfas), shown, texts, names)
 
 
 def _lazy_lexeme(parser: "Parser | MaximalMunchGrammar") -> str:
@@ -281,7 +245,7 @@ def _draw_automaton(
     stage: Stage,
     automaton: "Automaton | None",
     artifact: "Artifact | None",
-    shown: Shown,
+    shown: "View",
 ) -> "Drawing":
     """``automaton`` serves nfa and dfa, ``artifact`` all but nfa."""
     from constrain.artifacts.container.manifest import WORD_DFA
@@ -297,16 +261,17 @@ def _draw_automaton(
 
     if stage == "nfa" and automaton is not None:
         names = automaton.token_names
-        return draw_nfa(automaton.nfa, terminal_names=names, **_of_bytes(shown))
+        return draw_nfa(automaton.nfa, shown, names)
     if stage == "dfa":
         if artifact is not None:
             dfa, names = artifact.byte_dfa, terminal_names(artifact.byte_dfa)
         else:
             assert automaton is not None
             dfa, names = automaton.dfa.tables(), automaton.token_names
-        return draw_dfa(dfa, terminal_names=names, **_of_bytes(shown))
+        return draw_dfa(dfa, shown, names)
     assert artifact is not None
-    prefix, title, size = shown.prefix, shown.title, shown.size
+    prefix = None if shown.prefix is None else os.fsdecode(shown.prefix)
+    title, size = shown.title, shown.size
     if artifact.manifest.kind == WORD_DFA and stage == "tokenizer":
         text = None if prefix is None else canonical_text(artifact, prefix)
         return draw_transducer(artifact, title=title, size=size, prefix=text)

@@ -11,7 +11,6 @@ from ..compiling import subject_of, with_automaton
 from ..console import note, write_data
 from ..drawings import (
     DRAW_STATES,
-    Shown,
     Stage,
     draw_artifact,
     draw_grammar,
@@ -74,15 +73,15 @@ def viz(
     - ``draw_edges``: Draw no more states than have so many edges.  [default: what can be followed
       by eye, half as many as --draw-states and four for each state drawn]
     """
-    from constrain.compiler.drawing import Size
+    from constrain.compiler.drawing import Size, View
 
     limits = given.limits()
     is_free = draw_states is None and draw_edges is None
-    shown = Shown(
+    shown = View(
         title_of(subject),
         Size(draw_states or DRAW_STATES, draw_edges, fits=is_free),
         by_bytes,
-        prefix,
+        None if prefix is None else os.fsencode(prefix),
     )
     if output.endswith(("/", os.sep)):
         Path(output).mkdir(parents=True, exist_ok=True)

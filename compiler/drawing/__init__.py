@@ -14,7 +14,7 @@ from .dfa import draw_dfa, draw_lexer
 from .drawing import Drawing, DrawingError, MissingDotError
 from .network import draw_network
 from .nfa import draw_nfa
-from .picture import USUAL_SIZE, Size
+from .picture import USUAL_SIZE, Size, View
 from .render import DOT_SUFFIXES, render
 from .rules import draw_rules
 from .tokenizer import draw_tokenizer
@@ -28,6 +28,7 @@ __all__ = [
     "DrawingError",
     "MissingDotError",
     "Size",
+    "View",
     "draw_dfa",
     "draw_lexer",
     "draw_network",

@@ -10,43 +10,27 @@ from ..earley.union_lexer import Lexer
 from .collapse import collapsed
 from .drawing import Drawing, DrawingError
 from .graph import Graph, Reads, Step, gathered, join
-from .picture import USUAL_SIZE, Notation, Size, counted, on_a_line
+from .picture import Notation, View, counted, on_a_line
 from .plan import Plan
 
 # Characters of a terminal, and terminals of a state, that its name shows.
 _SHOWN_CHARACTERS, _SHOWN_TERMINALS = 16, 3
 
 
-def draw_dfa(
-    dfa: ByteDfa,
-    *,
-    title: str,
-    terminal_names: Sequence[str] = (),
-    size: Size = USUAL_SIZE,
-    by_bytes: bool = False,
-    prefix: bytes | None = None,
-) -> Drawing:
+def draw_dfa(dfa: ByteDfa, view: View, terminal_names: Sequence[str] = ()) -> Drawing:
     """Draw a DFA without its dead state.
 
-    ``title``: the grammar's name. ``terminal_names``: one for each token terminal.
-    ``by_bytes``: every state, with an edge for each byte; otherwise states inside characters
-    and texts are left out. ``prefix``: a text whose way is shown. Draws at most ``size.states``
-    states, in reading order. Raises ``DrawingError`` for a DFA of the empty language.
+    ``terminal_names``: one for each token terminal. Draws at most ``view.size.states`` states, in
+    reading order. Raises ``DrawingError`` for a DFA of the empty language.
     """
     graph = dfa_graph(dfa, terminal_names)
-    whole = graph if by_bytes else collapsed(graph)
-    return Plan(whole, f"DFA of {title}", _counts(graph, whole)).drawing(size, prefix)
+    whole = graph if view.by_bytes else collapsed(graph)
+    plan = Plan(whole, f"DFA of {view.title}", _counts(graph, whole))
+    return plan.drawing(view.size, view.prefix)
 
 
 def draw_lexer(
-    lexer: Lexer,
-    *,
-    title: str,
-    texts: Sequence[str],
-    terminal_names: Sequence[str] = (),
-    size: Size = USUAL_SIZE,
-    by_bytes: bool = False,
-    prefix: bytes | None = None,
+    lexer: Lexer, view: View, texts: Sequence[str], terminal_names: Sequence[str] = ()
 ) -> Drawing:
     """Draw a lexer; states where terminals end are named after them.
 
@@ -55,16 +39,16 @@ def draw_lexer(
     """
     names = {state: _named(found, texts) for state, found in enumerate(lexer.ends) if found}
     graph = dfa_graph(lexer.dfa, terminal_names, names)
-    whole = graph if by_bytes else collapsed(graph)
+    whole = graph if view.by_bytes else collapsed(graph)
     plan = Plan(
         whole,
-        f"Lexer of {title}",
+        f"Lexer of {view.title}",
         _counts(graph, whole),
         accepts="a terminal ends here",
         naming=Notation.ENDS,
         is_lexer=True,
     )
-    return plan.drawing(size, prefix)
+    return plan.drawing(view.size, view.prefix)
 
 
 def dfa_graph(

@@ -10,7 +10,7 @@ from .collapse import collapsed
 from .dfa import drawn_as
 from .drawing import Drawing
 from .graph import Graph, Reads, Step, gathered
-from .picture import PALETTE, USUAL_SIZE, Size, counted
+from .picture import PALETTE, View, counted
 from .plan import Plan
 
 _CALL = PALETTE[0]
@@ -18,26 +18,22 @@ _CALL = PALETTE[0]
 
 def draw_network(
     tables: NetworkTables,
-    *,
-    title: str,
+    view: View,
     terminal_names: Sequence[str] = (),
-    size: Size = USUAL_SIZE,
-    by_bytes: bool = False,
-    prefix: bytes | None = None,
     lexemes: LexerTables | None = None,
 ) -> Drawing:
     """Draw a network: a call leads to the state where the network goes on after it.
 
-    ``title``: the grammar's name. ``terminal_names``: of the token terminals. ``lexemes``: what
-    splits a text into these, of maximal munch. The rest as for ``draw_dfa``; the states of a rule
-    stand together, and its pages are its own.
+    ``terminal_names``: of the token terminals. ``lexemes``: what splits a text into these, of
+    maximal munch. The rest as for ``draw_dfa``; the states of a rule stand together, and its pages
+    are its own.
     """
     graph = network_graph(tables, terminal_names)
-    whole = graph if by_bytes else collapsed(graph)
+    whole = graph if view.by_bytes else collapsed(graph)
     edges = sum(len(edges_of(tables, state)) for state in graph.steps)
     plan = Plan(
         whole,
-        f"Network of {title}",
+        f"Network of {view.title}",
         f"{counted(len(graph.order), 'state')}, {counted(edges, 'edge')} that read, "
         f"{counted(len(tables.call_starts), 'call')}{drawn_as(graph, whole)}",
         accepts="the rule may end here, the start's with the text",
@@ -45,7 +41,7 @@ def draw_network(
         color_of=lambda step: _CALL if step.call else "",
         lexemes=lexemes,
     )
-    return plan.drawing(size, prefix)
+    return plan.drawing(view.size, view.prefix)
 
 
 def network_graph(tables: NetworkTables, terminal_names: Sequence[str] = ()) -> Graph:

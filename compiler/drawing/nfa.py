@@ -7,38 +7,29 @@ from .collapse import collapsed
 from .dfa import drawn_as
 from .drawing import Drawing
 from .graph import Graph, Reads, Step, gathered
-from .picture import PALETTE, USUAL_SIZE, Size, counted
+from .picture import PALETTE, View, counted
 from .plan import Plan
 
 
-def draw_nfa(
-    nfa: Nfa,
-    *,
-    title: str,
-    terminal_names: Sequence[str] = (),
-    size: Size = USUAL_SIZE,
-    by_bytes: bool = False,
-    prefix: bytes | None = None,
-) -> Drawing:
+def draw_nfa(nfa: Nfa, view: View, terminal_names: Sequence[str] = ()) -> Drawing:
     """Draw an NFA; edges are coloured by the rule they come from if the rules are few.
 
-    ``title``: the grammar's name. ``terminal_names``: of the token terminals. The rest as for
-    ``draw_dfa``.
+    ``terminal_names``: of the token terminals. The rest as for ``draw_dfa``.
     """
     graph = nfa_graph(nfa, terminal_names)
-    whole = graph if by_bytes else collapsed(graph)
+    whole = graph if view.by_bytes else collapsed(graph)
     colors = _colors(whole)
     arcs = sum(len(nfa.arcs[state]) for state in graph.steps)
     epsilons = sum(len(nfa.epsilon[state]) for state in graph.steps)
     plan = Plan(
         whole,
-        f"NFA of {title}",
+        f"NFA of {view.title}",
         f"{counted(len(graph.steps), 'state')}, {counted(arcs, 'edge')} that read, "
         f"{counted(epsilons, 'ε edge')}{drawn_as(graph, whole)}",
         colors={color: f"rule {rule}" for rule, color in colors.items()},
         color_of=lambda step: _color(step, colors),
     )
-    return plan.drawing(size, prefix)
+    return plan.drawing(view.size, view.prefix)
 
 
 def nfa_graph(nfa: Nfa, terminal_names: Sequence[str] = ()) -> Graph:

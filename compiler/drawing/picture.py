@@ -36,6 +36,18 @@ class Size(NamedTuple):
 
 USUAL_SIZE = Size()
 
+
+class View(NamedTuple):
+    """How an automaton is drawn. ``title``: the grammar's name. ``prefix``: a text whose way is
+    shown. ``by_bytes``: of bytes every state, with an edge for each byte; otherwise states inside
+    characters and texts are left out."""
+
+    title: str
+    size: Size = USUAL_SIZE
+    by_bytes: bool = False
+    prefix: bytes | None = None
+
+
 # Edges a state from which on they are colored_by_source by colour, and what still can be followed
 # (besides some edges that are always granted).
 _CROWDED, _EDGES_A_STATE = 3, 4

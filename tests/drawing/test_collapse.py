@@ -10,7 +10,7 @@ from support.drawing import DATE, language_of, shown_edges
 from constrain.artifacts.network.tables import NetworkTables
 from constrain.compiler.automata.compare import are_equal
 from constrain.compiler.automata.nfa import Arc, Nfa
-from constrain.compiler.drawing import draw_dfa, draw_nfa
+from constrain.compiler.drawing import View, draw_dfa, draw_nfa
 from constrain.compiler.drawing.collapse import collapsed
 from constrain.compiler.drawing.dfa import dfa_graph
 from constrain.compiler.drawing.graph import Graph, Reads
@@ -119,12 +119,12 @@ def test_drawn_edges_of_any_bytes_read_what_the_automaton_reads(full: bool) -> N
 def test_a_literal_is_one_edge() -> None:
     """In the DFA and in the NFA; --bytes has every state."""
     automaton = build_automaton('s ::= "<tool_call>" #"[0-9]+";', dialect="kbnf")
-    drawn = draw_dfa(automaton.dfa.tables(), title="t")
+    drawn = draw_dfa(automaton.dfa.tables(), View("t"))
     assert shown_edges(drawn)["s1", "s2"] == "&quot;&lt;tool_call&gt;&quot;"
     assert (
-        "&quot;&lt;tool_call&gt;&quot;" in shown_edges(draw_nfa(automaton.nfa, title="t")).values()
+        "&quot;&lt;tool_call&gt;&quot;" in shown_edges(draw_nfa(automaton.nfa, View("t"))).values()
     )
-    whole = draw_dfa(automaton.dfa.tables(), title="t", by_bytes=True)
+    whole = draw_dfa(automaton.dfa.tables(), View("t", by_bytes=True))
     assert shown_edges(whole)["s1", "s2"] == "&lt;"
     assert len(shown_edges(whole)) == 14
 
@@ -132,7 +132,7 @@ def test_a_literal_is_one_edge() -> None:
 def test_any_other_character_is_one_edge() -> None:
     """And says what it leaves out, where no other edge reads that."""
     drawn = shown_edges(
-        draw_dfa(build_automaton('"[^"]*"', dialect="regex").dfa.tables(), title="t")
+        draw_dfa(build_automaton('"[^"]*"', dialect="regex").dfa.tables(), View("t"))
     )
     assert drawn["s2", "s2"].split("<br/>") == ["any", "other", "character"]
     quotes, rest = Reads(((34, 34),)), Reads(((32, 33), (35, 127)), ((128, 0x10FFFF),))

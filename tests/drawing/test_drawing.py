@@ -12,7 +12,14 @@ from support.drawing import DATE, shown_edges
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
 from constrain.compiler import Tokenizer
 from constrain.compiler.automata.dfa import Dfa
-from constrain.compiler.drawing import DrawingError, draw_dfa, draw_nfa, draw_tokenizer, draw_tokens
+from constrain.compiler.drawing import (
+    DrawingError,
+    View,
+    draw_dfa,
+    draw_nfa,
+    draw_tokenizer,
+    draw_tokens,
+)
 from constrain.compiler.drawing.picture import Size, followable, left_out_sentence
 from constrain.compiler.frontend import Automaton
 
@@ -24,7 +31,7 @@ def dfa_of(pattern: str) -> Dfa:
 
 def test_start_and_accepting_states_are_marked() -> None:
     """An arrow from nowhere enters the start; exactly the accepting states are double."""
-    dot = draw_dfa(dfa_of("(a|b)*abb").tables(), title="abb").dot
+    dot = draw_dfa(dfa_of("(a|b)*abb").tables(), View("abb")).dot
     assert "\tstart -> s1 " in dot
     doubled = re.findall(r"^\t(s\d+) \[.*peripheries=2", dot, re.M)
     assert doubled == ["s4"]
@@ -33,13 +40,13 @@ def test_start_and_accepting_states_are_marked() -> None:
 
 def test_edges_between_two_states_are_one() -> None:
     """All bytes that lead from one state to another share an edge."""
-    edges = shown_edges(draw_dfa(dfa_of("[a-z0-9_]x").tables(), title="t"))
+    edges = shown_edges(draw_dfa(dfa_of("[a-z0-9_]x").tables(), View("t")))
     assert edges == {("start", "s1"): "", ("s1", "s2"): "0–9 _ a–z", ("s2", "s3"): "x"}
 
 
 def test_epsilon_edges_are_dashed(date_automaton: Automaton) -> None:
     """ε edges of an NFA are labelled and dashed, edges that read are neither."""
-    drawing = draw_nfa(date_automaton.nfa, title="date")
+    drawing = draw_nfa(date_automaton.nfa, View("date"))
     count = 0
     for line in drawing.dot.splitlines():
         if " -> s" in line and "start ->" not in line:
@@ -51,8 +58,8 @@ def test_epsilon_edges_are_dashed(date_automaton: Automaton) -> None:
 
 def test_title_and_legend_name_what_occurs(date_automaton: Automaton) -> None:
     """The title has stage, name and counts; the legend leaves out what does not occur."""
-    nfa = draw_nfa(date_automaton.nfa, title="a<b>.ebnf").dot.replace("&#160;", " ")
-    dfa = draw_dfa(date_automaton.dfa.tables(), title="date").dot.replace("&#160;", " ")
+    nfa = draw_nfa(date_automaton.nfa, View("a<b>.ebnf")).dot.replace("&#160;", " ")
+    dfa = draw_dfa(date_automaton.dfa.tables(), View("date")).dot.replace("&#160;", " ")
     assert "NFA of a&lt;b&gt;.ebnf" in nfa
     assert "38 states, 16 edges that read, 24 ε edges" in nfa
     assert "14 states, 16 edges" in dfa
@@ -66,20 +73,20 @@ def test_the_legend_says_what_accepting_states_are() -> None:
     every = build_automaton('s ::= "a"*;', dialect="kbnf").dfa.tables()
     none = replace(every, accepting=np.zeros_like(every.accepting))
 
-    assert "the text may end here" in draw_dfa(every, title="").dot.replace("&#160;", " ")
-    assert "the text may end here" not in draw_dfa(none, title="").dot.replace("&#160;", " ")
+    assert "the text may end here" in draw_dfa(every, View("")).dot.replace("&#160;", " ")
+    assert "the text may end here" not in draw_dfa(none, View("")).dot.replace("&#160;", " ")
 
 
 def test_names_that_no_file_can_hold_are_replaced(date_automaton: Automaton) -> None:
     """A grammar's name with undecodable bytes or control characters still gives UTF-8."""
-    dot = draw_dfa(date_automaton.dfa.tables(), title="a\udcff\x00b").dot
+    dot = draw_dfa(date_automaton.dfa.tables(), View("a\udcff\x00b")).dot
     assert "a\ufffd\ufffdb" in dot
     assert dot.encode("utf-8")
 
 
 def test_states_beyond_the_cap_are_left_out(date_automaton: Automaton) -> None:
     """The states nearest to the start stay, and the drawing says what is missing."""
-    drawing = draw_dfa(date_automaton.dfa.tables(), title="date", size=Size(6))
+    drawing = draw_dfa(date_automaton.dfa.tables(), View("date", size=Size(6)))
     assert drawing.left_out == "8 of 14 states are left out (--draw-states 6)"
     assert drawing.left_out in drawing.dot.replace("&#160;", " ")
     assert re.findall(r"^\t(s\d+) \[", drawing.dot, re.M) == [f"s{i}" for i in range(1, 7)]
@@ -89,7 +96,7 @@ def test_states_beyond_the_cap_are_left_out(date_automaton: Automaton) -> None:
 
 def test_nothing_is_left_out_at_the_exact_cap(date_automaton: Automaton) -> None:
     """A cap that all states fit under is not mentioned."""
-    drawing = draw_dfa(date_automaton.dfa.tables(), title="date", size=Size(14))
+    drawing = draw_dfa(date_automaton.dfa.tables(), View("date", size=Size(14)))
     assert drawing.left_out is None
     assert "more" not in " ".join(target for _, target in shown_edges(drawing))
 
@@ -117,8 +124,8 @@ def test_the_empty_string_can_be_drawn(default_tokenizer: Tokenizer) -> None:
     automaton = build_automaton('a ::= "";', dialect="kbnf")
     artifact = compiled('a ::= "";', default_tokenizer)
     for drawing in (
-        draw_nfa(automaton.nfa, title="a"),
-        draw_dfa(automaton.dfa.tables(), title="a"),
+        draw_nfa(automaton.nfa, View("a")),
+        draw_dfa(automaton.dfa.tables(), View("a")),
         draw_tokens(artifact, title="a"),
         draw_tokenizer(artifact, title="a"),
     ):
@@ -135,8 +142,8 @@ def test_the_same_input_gives_the_same_dot() -> None:
         "from constrain.compiler import load_tokenizer\n"
         "automaton = build_engine(sys.argv[1], dialect='kbnf', engine='dfa')\n"
         "artifact = build_artifact(automaton, load_tokenizer()).artifact\n"
-        "drawings = [draw_nfa(automaton.nfa, title='t'),\n"
-        "            draw_dfa(automaton.dfa.tables(), title='t', size=Size(7)),\n"
+        "drawings = [draw_nfa(automaton.nfa, View('t')),\n"
+        "            draw_dfa(automaton.dfa.tables(), View('t', size=Size(7))),\n"
         "            draw_tokens(artifact, title='t'), draw_tokenizer(artifact, title='t')]\n"
         "sys.stdout.buffer.write('\\n'.join(d.dot for d in drawings).encode())\n"
     )
@@ -153,4 +160,4 @@ def test_a_dfa_without_members_is_refused() -> None:
     octets = np.zeros(256, np.uint8)
     dead = ByteDfa(np.zeros((1, 1), np.int32), octets, np.zeros(0, np.int32), octets[:1], 0)
     with pytest.raises(DrawingError, match="nothing to draw"):
-        draw_dfa(dead, title="none")
+        draw_dfa(dead, View("none"))

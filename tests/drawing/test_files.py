@@ -9,7 +9,7 @@ import pytest
 from support.drawing import needs_dot, svg_texts
 
 from constrain.compiler.diagnostics import LimitError
-from constrain.compiler.drawing import DrawingError, MissingDotError, draw_dfa, render
+from constrain.compiler.drawing import DrawingError, MissingDotError, View, draw_dfa, render
 from constrain.compiler.frontend import Automaton
 from constrain.compiler.limits import Limits
 
@@ -22,7 +22,7 @@ def test_rendering_depends_on_nothing_else(
     suffix: str, date_automaton: Automaton, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two renders to two places in two time zones are the same bytes, without a date."""
-    drawing = draw_dfa(date_automaton.dfa.tables(), title="date")
+    drawing = draw_dfa(date_automaton.dfa.tables(), View("date"))
     first = render(drawing, tmp_path / f"one{suffix}").read_bytes()
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     (tmp_path / "folder").mkdir()
@@ -36,7 +36,7 @@ def test_rendering_depends_on_nothing_else(
 def test_svg_shows_title_states_and_labels(date_automaton: Automaton, tmp_path: Path) -> None:
     """The picture has what the DOT text says."""
     texts = svg_texts(
-        render(draw_dfa(date_automaton.dfa.tables(), title="date"), tmp_path / "t.svg")
+        render(draw_dfa(date_automaton.dfa.tables(), View("date")), tmp_path / "t.svg")
     )
     assert {"DFA of date", "start", "1", "14", "0–9", "1–9"} <= set(texts)
 
@@ -47,7 +47,7 @@ def test_dot_text_needs_no_graphviz(
 ) -> None:
     """DOT files are written as they are, even where ``dot`` is missing."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    drawing = draw_dfa(date_automaton.dfa.tables(), title="date")
+    drawing = draw_dfa(date_automaton.dfa.tables(), View("date"))
     path = render(drawing, tmp_path / f"t{suffix}")
     assert path.read_text(encoding="utf-8") == drawing.dot
 
@@ -59,7 +59,7 @@ def test_without_dot_the_text_is_written_instead(
     empty = tmp_path / "empty"
     empty.mkdir()
     monkeypatch.setenv("PATH", str(empty))
-    drawing = draw_dfa(date_automaton.dfa.tables(), title="date")
+    drawing = draw_dfa(date_automaton.dfa.tables(), View("date"))
     with pytest.raises(MissingDotError) as caught:
         render(drawing, tmp_path / "t.svg")
     written = tmp_path / "t.dot"
@@ -73,7 +73,7 @@ def test_unknown_suffixes_are_refused(date_automaton: Automaton, tmp_path: Path)
     """The message lists the known ones, and nothing is written."""
     for name in ("t.jpeg", "t"):
         with pytest.raises(DrawingError, match=re.escape(".dot, .gv, .pdf, .png, .svg")):
-            render(draw_dfa(date_automaton.dfa.tables(), title="date"), tmp_path / name)
+            render(draw_dfa(date_automaton.dfa.tables(), View("date")), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -101,7 +101,7 @@ def test_dot_has_limits(
     program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    drawing = draw_dfa(date_automaton.dfa.tables(), title="date")
+    drawing = draw_dfa(date_automaton.dfa.tables(), View("date"))
     with pytest.raises(LimitError, match="Graphviz's dot needs more than") as caught:
         render(drawing, tmp_path / "t.svg", limits)
     assert limit == caught.value.limit
@@ -129,6 +129,6 @@ def test_a_failing_dot_is_reported(
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     with pytest.raises(DrawingError, match=reason) as caught:
-        render(draw_dfa(date_automaton.dfa.tables(), title="date"), tmp_path / "t.svg")
+        render(draw_dfa(date_automaton.dfa.tables(), View("date")), tmp_path / "t.svg")
     assert "more" not in str(caught.value)
     assert not (tmp_path / "t.svg").exists()

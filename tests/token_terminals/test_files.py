@@ -20,7 +20,7 @@ from constrain.cli.app import run
 from constrain.compiler.automata.dump import ids_text
 from constrain.compiler.automata.token_classes import over_classes
 from constrain.compiler.diagnostics import CheckError, LimitError, Span
-from constrain.compiler.drawing import draw_dfa, draw_nfa, draw_tokens
+from constrain.compiler.drawing import View, draw_dfa, draw_nfa, draw_tokens
 from constrain.compiler.explain.machines import DfaMachine
 from constrain.compiler.explain.report import Status, explain
 from constrain.compiler.frontend import Automata
@@ -175,8 +175,8 @@ def test_drawings_name_tokens() -> None:
     automaton = build_automaton('root ::= "a" <t> "b"', dialect="gbnf")
     names = automaton.token_names
     for drawing in (
-        draw_nfa(automaton.nfa, title="g", terminal_names=names),
-        draw_dfa(automaton.dfa.tables(), title="g", terminal_names=names),
+        draw_nfa(automaton.nfa, View("g"), terminal_names=names),
+        draw_dfa(automaton.dfa.tables(), View("g"), terminal_names=names),
         *(draw_tokens(built('root ::= "a" <t> "b"', kind), title="g") for kind in KINDS),
     ):
         assert "‹&lt;t&gt;›" in drawing.dot
