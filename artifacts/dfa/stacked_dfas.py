@@ -6,7 +6,7 @@ Lexers and Earley recognisers run one terminal at a time; ``start`` gives its fi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -34,8 +34,11 @@ class StackedDfas:
     @classmethod
     def from_sections(cls, arrays: Mapping[str, NDArray[Any]]) -> "StackedDfas":
         """The automata in the sections ``lexer.*`` of an artifact."""
-        names = ("table", "columns", "accepting", "starts")
-        return cls(*(arrays[f"lexer.{name}"] for name in names))
+        return cls(**{field.name: arrays[f"lexer.{field.name}"] for field in fields(cls)})
+
+    def sections(self) -> dict[str, NDArray[Any]]:
+        """``from_sections`` is the inverse."""
+        return {f"lexer.{field.name}": getattr(self, field.name) for field in fields(self)}
 
     # By state, as texts come to them: of all states together these take many times the table.
     @cached_property

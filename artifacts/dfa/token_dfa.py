@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 
 from ..errors import ArtifactError
 
+# The sections ``tokens.*`` of the fields.
+_NAMES = ("family", "accepting", "edge_offsets", "edge_tokens", "edge_targets")
+
 
 @dataclass(frozen=True, eq=False)
 class TokenDfa:
@@ -38,14 +41,11 @@ class TokenDfa:
     @classmethod
     def from_sections(cls, arrays: Mapping[str, NDArray[Any]], start: int) -> "TokenDfa":
         """The automaton in the sections ``tokens.*`` of an artifact."""
-        return cls(
-            arrays["tokens.family"],
-            arrays["tokens.accepting"],
-            arrays["tokens.edge_offsets"],
-            arrays["tokens.edge_tokens"],
-            arrays["tokens.edge_targets"],
-            start,
-        )
+        return cls(start=start, **{name: arrays[f"tokens.{name}"] for name in _NAMES})
+
+    def sections(self) -> dict[str, NDArray[Any]]:
+        """``from_sections`` is the inverse."""
+        return {f"tokens.{name}": getattr(self, name) for name in _NAMES}
 
     @property
     def states(self) -> int:

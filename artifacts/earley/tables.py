@@ -8,12 +8,14 @@ shrinks at its end only, as columns do while a text is read and tokens are taken
 """
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..container.manifest import ParserNames
 
 # Type codes of unsigned values of 4 and 8 bytes; the first is used as long as all values fit.
 _NARROW, _WIDE = "I", "Q"
@@ -81,6 +83,10 @@ def _halves(values: Sequence[int]) -> list[int]:
 END = np.iinfo(np.int32).max
 
 
+# The sections ``earley.*`` of the fields.
+_NAMES = ("symbols", "bodies", "first", "paths", "path_offsets", "rests")
+
+
 @dataclass(frozen=True, eq=False)
 class EarleyTables:
     """Productions without ε (Loup's normal form), concatenated.
@@ -108,6 +114,23 @@ class EarleyTables:
     paths: NDArray[np.int32]
     path_offsets: NDArray[np.int64]
     rests: NDArray[np.uint8]
+
+    @classmethod
+    def from_sections(
+        cls, arrays: Mapping[str, NDArray[Any]], names: ParserNames
+    ) -> "EarleyTables":
+        """The productions in the sections of an artifact."""
+        return cls(
+            start=names.start,
+            nullable_start=names.nullable_start,
+            names=names.rules,
+            texts=names.texts,
+            **{name: arrays[f"earley.{name}"] for name in _NAMES},
+        )
+
+    def sections(self) -> dict[str, NDArray[Any]]:
+        """``from_sections`` is the inverse."""
+        return {f"earley.{name}": getattr(self, name) for name in _NAMES}
 
     @property
     def nonterminals(self) -> int:

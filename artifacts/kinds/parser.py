@@ -33,28 +33,14 @@ def names_of(manifest: Manifest) -> ParserNames:
 def network_of(contents: Contents) -> "NetworkTables":
     """The recursive transition network of an artifact, over bytes or over lexemes; that of a
     regular grammar is its byte DFA."""
-    from ..network.counts import Counters
     from ..network.tables import NetworkTables
 
-    a = contents.arrays
     if contents.manifest.is_regular:
         from ..dfa.without_calls import network_without_calls
 
         return network_without_calls(contents.byte_dfa)
-    names = names_of(contents.manifest)
-    return NetworkTables(
-        a["network.table"],
-        a["network.classes"],
-        a["network.accepting"],
-        a["network.call_offsets"],
-        a["network.call_starts"],
-        a["network.call_returns"],
-        contents.manifest.byte_start,
-        names.nullable_start,
-        names.called,
-        a["network.entries"],
-        Counters.from_arrays(len(a["network.table"]), a) if "count.items" in a else None,
-    )
+    m = contents.manifest
+    return NetworkTables.from_sections(contents.arrays, m.byte_start, names_of(m))
 
 
 def named_in(manifest: Manifest, arrays: Arrays) -> list[NDArray[np.int32]]:
@@ -93,19 +79,7 @@ class NestingGrammar:
         from ..earley.tables import EarleyTables
 
         contents = self.contents.completed
-        a, names = contents.arrays, names_of(contents.manifest)
-        return EarleyTables(
-            a["earley.symbols"],
-            a["earley.bodies"],
-            a["earley.first"],
-            names.start,
-            names.nullable_start,
-            names.rules,
-            names.texts,
-            a["earley.paths"],
-            a["earley.path_offsets"],
-            a["earley.rests"],
-        )
+        return EarleyTables.from_sections(contents.arrays, names_of(contents.manifest))
 
 
 _PRODUCTIONS = {

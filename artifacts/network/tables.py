@@ -15,11 +15,12 @@ natural language analysis, 1970).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..container.manifest import ParserNames
 from ..tokens.distinct import distinct
 from .counts import Counters
 from .sets import NO_SEPARATOR
@@ -58,6 +59,10 @@ class Reading(Protocol):
     def nullable_start(self) -> bool: ...
 
 
+# The sections ``network.*`` of the fields.
+_NAMES = ("table", "classes", "accepting", "call_offsets", "call_starts", "call_returns", "entries")
+
+
 @dataclass(frozen=True, eq=False)
 class NetworkTables:
     """S states, C byte columns, T token terminals; state 0 is dead.
@@ -84,6 +89,26 @@ class NetworkTables:
     names: Sequence[str]
     entries: NDArray[np.int32]
     counters: Counters | None = None
+
+    @classmethod
+    def from_sections(
+        cls, arrays: Mapping[str, NDArray[Any]], start: int, names: ParserNames
+    ) -> "NetworkTables":
+        """The network in the sections of an artifact."""
+        found = {name: arrays[f"network.{name}"] for name in _NAMES}
+        states = len(found["table"])
+        return cls(
+            start=start,
+            nullable_start=names.nullable_start,
+            names=names.called,
+            counters=Counters.from_arrays(states, arrays) if "count.items" in arrays else None,
+            **found,
+        )
+
+    def sections(self) -> dict[str, NDArray[Any]]:
+        """``from_sections`` is the inverse."""
+        counters = {} if self.counters is None else self.counters.arrays()
+        return counters | {f"network.{name}": getattr(self, name) for name in _NAMES}
 
     @property
     def states(self) -> int:

@@ -192,14 +192,7 @@ def byte_dfa_sections(dfa: Dfa, terminals: Sequence[TokenIds]) -> Sections:
 def _token_dfa(canonical: "CanonicalDfa", vocab_size: int) -> Sections:
     dfa, pairs = canonical.dfa, canonical.pairs
     assert pairs is not None
-    sections: Sections = {
-        **pairs.padded(vocab_size).arrays("pairs."),
-        "tokens.family": dfa.family,
-        "tokens.accepting": dfa.accepting,
-        "tokens.edge_offsets": dfa.edge_offsets,
-        "tokens.edge_tokens": dfa.edge_tokens,
-        "tokens.edge_targets": dfa.edge_targets,
-    }
+    sections: Sections = pairs.padded(vocab_size).arrays("pairs.") | dfa.sections()
     if canonical.family_states is not None:
         sections["tokens.family_states"] = canonical.family_states
     return sections

@@ -24,7 +24,6 @@ from ..options import ANY, ArtifactRequest
 from ..progress import Step
 from ..tokenizers import Tokenizer
 from .dfa import Sections, manifest_of, vocabulary_sections
-from .parser import network_sections
 
 
 @Step("encode")
@@ -32,7 +31,7 @@ def encode(parser: MaximalMunchGrammar, request: ArtifactRequest[Tokenizer]) -> 
     """The sections of the vocabulary, the network over lexemes and the lexer."""
     return {
         **vocabulary_sections(request),
-        **network_sections(parser.tables.network),
+        **parser.tables.network.sections(),
         **_lexer(parser.tables.lexer),
     }
 
@@ -91,12 +90,9 @@ def _lexer(tables: LexerTables) -> Sections:
         }
     return {
         **lazily,
-        "lexer.accepting": tables.dfas.accepting,
-        "lexer.columns": tables.dfas.columns,
+        **tables.dfas.sections(),
         "lexer.ignored": tables.ignored,
         "lexer.priorities": tables.priorities,
         **({REFUSED: np.array(sorted(tables.refused), np.int32)} if tables.refused else {}),
         **({"lexer.shortest": tables.shortest} if tables.shortest.any() else {}),
-        "lexer.starts": tables.dfas.starts,
-        "lexer.table": tables.dfas.table,
     }

@@ -19,7 +19,6 @@ from constrain.artifacts.lazy_dfa.emptiness import UndecidedError
 from constrain.artifacts.lazy_dfa.tables import to_sections
 from constrain.artifacts.machine.equal_items import MARK
 from constrain.artifacts.network.sets import AmbiguousPartsError
-from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.tokens.tokenset import word_count
 from constrain.artifacts.tokens.vocabulary import TokenClasses
 
@@ -47,7 +46,7 @@ def encode(
     sections = vocabulary_sections(request)
     if parser.met is None and not has_productions(parser):
         assert parser.network is not None
-        return {**sections, **network_sections(parser.network)}
+        return sections | parser.network.sections()
     if parser.met is None or terminals:
         classes = TokenClasses.of(terminals)
         sections |= {"terminals.ids": classes.ids, "terminals.offsets": classes.offsets}
@@ -58,7 +57,7 @@ def encode(
         return sections if parser.lazily is None else sections | _growing(parser.lazily.terminals)
     if not explains_later(parser, request.options):
         sections |= _earley(parser)
-    return sections if parser.network is None else sections | network_sections(parser.network)
+    return sections if parser.network is None else sections | parser.network.sections()
 
 
 @Step("assemble")
@@ -186,32 +185,5 @@ def _growing(terminals: Sequence[Operation]) -> Sections:
     return {**to_sections(joined([*chain(*found)])), GROWING: offsets}
 
 
-def network_sections(tables: NetworkTables) -> Sections:
-    """The sections of a network."""
-    counters = {} if tables.counters is None else tables.counters.arrays()
-    return {
-        **counters,
-        "network.accepting": tables.accepting,
-        "network.call_offsets": tables.call_offsets,
-        "network.call_returns": tables.call_returns,
-        "network.call_starts": tables.call_starts,
-        "network.classes": tables.classes,
-        "network.entries": tables.entries,
-        "network.table": tables.table,
-    }
-
-
 def _earley(parser: Parser) -> Sections:
-    tables, lexer = parser.layout.tables, parser.lexer
-    return {
-        "earley.bodies": tables.bodies,
-        "earley.first": tables.first,
-        "earley.path_offsets": tables.path_offsets,
-        "earley.paths": tables.paths,
-        "earley.rests": tables.rests,
-        "earley.symbols": tables.symbols,
-        "lexer.accepting": lexer.accepting,
-        "lexer.columns": lexer.columns,
-        "lexer.starts": lexer.starts,
-        "lexer.table": lexer.table,
-    }
+    return parser.layout.tables.sections() | parser.lexer.sections()
