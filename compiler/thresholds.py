@@ -1,4 +1,4 @@
-"""The sizes that decide what a grammar becomes: six, and what follows from them.
+"""The sizes that decide what a grammar becomes: seven, and what follows from them.
 
 On both sides of each the members are the same, and so are the masks, but that canonical ones are
 not those of any tokens; what differs is what is made before decoding, and what when texts meet it.

@@ -258,7 +258,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
 @pytest.fixture(scope="session")
 def json_artifacts(default_tokenizer: Tokenizer) -> dict[str, Artifact]:
     """JSON by engine, with the built-in tokenizer."""
-    return {engine: made(JSON, default_tokenizer, engine) for engine in ENGINES}
+    return {engine: made(JSON, default_tokenizer, engine).completed for engine in ENGINES}
 
 
 @pytest.fixture(scope="session")

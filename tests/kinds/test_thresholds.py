@@ -49,6 +49,7 @@ CASES = {
     "sets": Case("COPIED_STATES", 0, "start ::= permute!('ab', 'ba', 'c'+, ('x' start)?);", "kbnf"),
     "lexemes": Case("LARGE_STATES", 0, "start: A~2..19\nA: /a+b/\n%ignore /c/\n", "lark"),
     "called": Case("COPIED_STATES", 0, 'root ::= s "," s | "(" s ")"\ns ::= "x" [ab]* ","'),
+    "shared": Case("SHARED_STATES", 0, 'root ::= s "," s "," | "(" root ")"\ns ::= "x" [ab]* ","'),
     "named again": Case(
         "LARGE_STATES",
         3,
@@ -175,7 +176,7 @@ def numbers(path: Path) -> dict[str, int]:
 def test_numbers_that_decide_are_few_and_in_one_file() -> None:
     """Each is asked for somewhere, and has a case here."""
     folder = ROOT / "compiler"
-    assert sum(numbers(folder / "thresholds.py").values()) <= 6
+    assert sum(numbers(folder / "thresholds.py").values()) <= 7
     assert {*numbers(folder / "thresholds.py")} == {case.name for case in CASES.values()}
     files = [
         f

@@ -43,7 +43,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Artifact]:
             tokenization="any",
             engine=engine,
             eos=["<eos>"],
-        )
+        ).completed
         for engine in ENGINES
     }
 

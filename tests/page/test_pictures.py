@@ -94,7 +94,7 @@ def test_an_edge_reads_what_its_states_read(tables: NetworkTables) -> None:
         assert reached <= {edge.target for edge in drawn} | {s for e in drawn for s in e.via}
     assert "null" in labels
     assert any("any other character" in label for label in labels)
-    assert {"value"} == {edge.label for edge in graph.edges if edge.kind != READS}
+    assert {"string", "value"} == {edge.label for edge in graph.edges if edge.kind != READS}
 
 
 def run(tables: NetworkTables, state: int, text: bytes) -> Iterator[int]:
