@@ -9,15 +9,17 @@ the folder and what this process holds in RAM (Linux).
 
 ``--late``: how late an event loop wakes that wants to every 10 ms, beside busy processes, by
 nothing else to do and while a service answers the requests; and the most time of the processor that
-one of its callbacks takes.
+one of its callbacks takes, without Python's collector of cycles (``compiler/serving/README.md``).
 """
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from asyncio import events
 from collections.abc import Awaitable, Callable, Iterator
@@ -139,18 +141,27 @@ async def late(service: CompileService, asked: list[bytes]) -> None:
 
 @contextmanager
 def clocked() -> Iterator[list[float]]:
-    """The seconds of the processor that each callback of event loops takes."""
+    """The seconds of the processor that each callback of event loops takes, without those of the
+    collector of cycles, which looks at all that the process holds."""
     spent, run = list[float](), events.Handle._run  # type: ignore[attr-defined]
+    collecting = 0.0
+
+    def collects(phase: str, _: object) -> None:
+        nonlocal collecting
+        if threading.current_thread() is threading.main_thread():
+            collecting += time.thread_time() * (1 if phase == "stop" else -1)
 
     def timed(handle: events.Handle) -> None:
-        begin = time.thread_time()
+        begin = time.thread_time() - collecting
         run(handle)
-        spent.append(time.thread_time() - begin)
+        spent.append(time.thread_time() - collecting - begin)
 
     events.Handle._run = timed  # type: ignore[attr-defined]
+    gc.callbacks.append(collects)
     try:
         yield spent
     finally:
+        gc.callbacks.remove(collects)
         events.Handle._run = run  # type: ignore[attr-defined]
 
 
