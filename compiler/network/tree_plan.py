@@ -137,9 +137,9 @@ class _Planner:
             most = once if uses[rule] < 2 else more
             if rule in self._open:
                 most = thresholds.NETWORK_STATES
-            elif shared_from is not None and uses[rule] > 1 and rule in self._shared:
-                most = shared_from
-            if size * uses[rule] > most:
+            copied = size * uses[rule]
+            is_worth = uses[rule] > 1 and shared_from is not None and copied > shared_from
+            if copied > most or (is_worth and rule not in self._open and rule in self._shared):
                 procedures.add(rule)
 
     def _uses(self, procedures: Set[int], ordered: Sequence[int]) -> dict[int, int]:
@@ -313,7 +313,7 @@ class Openness:
         self._first: dict[int, int] = {}
         self._after: dict[int, int] = {}
         self._values: dict[int, tuple[int, int]] = {}
-        for rule in rules.reached if plain is None else plain:
+        for rule in reversed(rules.reached) if plain is None else plain:
             self._has_changed(rule)
         if plain is None:
             self._until_stable()
@@ -332,7 +332,8 @@ class Openness:
         return self._values[e][0]
 
     def _until_stable(self) -> None:
-        while sum(map(self._has_changed, self.rules.reached)):
+        # What rules name mostly stands after them.
+        while sum(map(self._has_changed, reversed(self.rules.reached))):
             pass
 
     def _has_changed(self, rule: int) -> bool:
