@@ -5,7 +5,9 @@ one state for each class of equivalent states. The classes are the coarsest part
 in which acceptance and, column by column, the block of the target depend on a state's block alone.
 
     states that reach no cycle   their classes are found bottom up, once and for all (Revuz 1992)
-    the others                   begin in few blocks, which are split until nothing disagrees
+    the others                   begin in few blocks. Of a table all are split at once, in rounds
+                                 (Moore, Gedanken-experiments on sequential machines, 1956); what so
+                                 many rounds leave is split until nothing disagrees
                                  (Hopcroft, An n log n algorithm for minimizing states in a finite
                                  automaton, 1971)
 
@@ -58,7 +60,7 @@ def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
         return quotient(dfa, settled, limits)
     cyclic = int(np.count_nonzero(dfa.table[settled < 0] != DEAD))
     limits.check_allocation(cyclic * _EDGE_BYTES, _STAGE)
-    first = np.array(_first_blocks(dfa, settled)[1])
+    first = _first_blocks(dfa, settled)
     found = _split_in_rounds(dfa.table, first, limits)
     if not _is_stable(dfa.table, first, found):
         blocks, block_of = blocks_by(list(zip(first.tolist(), found.tolist(), strict=True)))
@@ -72,9 +74,9 @@ def minimize(dfa: Dfa, limits: Limits | None = None) -> Dfa:
 def _split_in_rounds(
     table: NDArray[np.int32], block_of: NDArray[np.int64], limits: Limits
 ) -> NDArray[np.int64]:
-    """Blocks split by the blocks of all targets at once, in rounds, until none is split or so many
-    rounds are over (Moore, Gedanken-experiments on sequential machines, 1956). Rows are compared
-    by sums of random weights: what is found is to be checked."""
+    """The block of each state, int64 (S,), after ``_ROUNDS`` rounds, or fewer if one splits none: a
+    round splits each block by the blocks of all targets (Moore 1956). Rows are compared by sums of
+    random weights, so that what is found must be checked."""
     weights = np.random.default_rng(0).integers(1 << 63, size=table.shape[1] + 1, dtype=np.uint64)
     keys, count = np.zeros(len(table), dtype=np.uint64), 0
     for _ in range(_ROUNDS):
@@ -143,8 +145,8 @@ def acyclic_classes(dfa: Dfa, limits: Limits | None = None) -> NDArray[np.int64]
     return classes
 
 
-def _first_blocks(dfa: Dfa, settled: NDArray[np.int64]) -> tuple[list[set[int]], list[int]]:
-    """Blocks to begin with, and the block of each state.
+def _first_blocks(dfa: Dfa, settled: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The block of each state to begin with, int64 (S,).
 
     States that reach no cycle are in the blocks of their classes (``settled``), and stay there; the
     others are distinguished by acceptance and by the columns that lead anywhere. So edges to the
@@ -155,7 +157,7 @@ def _first_blocks(dfa: Dfa, settled: NDArray[np.int64]) -> tuple[list[set[int]],
     rows = np.column_stack([dfa.accepting[cyclic], dfa.table[cyclic] != DEAD])
     for state, row in zip(cyclic.tolist(), rows, strict=True):
         keys[state] = row.tobytes()
-    return blocks_by(keys)
+    return np.array(blocks_by(keys)[1])
 
 
 def blocks_by(keys: Sequence[Hashable]) -> tuple[list[set[int]], list[int]]:

@@ -138,8 +138,8 @@ class _Planner:
             if rule in self._open:
                 most = thresholds.NETWORK_STATES
             copied = size * uses[rule]
-            is_worth = uses[rule] > 1 and shared_from is not None and copied > shared_from
-            if copied > most or (is_worth and rule not in self._open and rule in self._shared):
+            may_share = uses[rule] > 1 and shared_from is not None and copied > shared_from
+            if copied > most or (may_share and rule not in self._open and rule in self._shared):
                 procedures.add(rule)
 
     def _uses(self, procedures: Set[int], ordered: Sequence[int]) -> dict[int, int]:

@@ -119,7 +119,7 @@ def put(artifact: Artifact, key: str, root: Path, own: Path) -> int:
     """Write an artifact into a folder by way of a service's own one; the size of its file. Raises
     ``OSError``."""
     written, target = own / f"{key}.{os.getpid()}", path_in(root, key)
-    # Anew: what cleans up folders of temporary files may have removed them.
+    # Whoever cleans up temporary files may have removed these folders.
     own.mkdir(mode=0o700, exist_ok=True)
     name = artifact.save_thin(written, own)
     tables = root / "tok" / name
