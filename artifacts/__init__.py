@@ -9,9 +9,9 @@ standard library.
     prefix.boundaries: masks of a text
     serving: processors for servers of models
 
-One room a machine: ``dfa``, ``lazy_dfa``, ``network``, ``machine``,
-``canonical_network``, ``maximal_munch``, ``lazy_lexer``, ``earley``, ``wordpiece``; ``tokens``,
-``summaries``, ``bpe``, ``pretokenizer`` and ``normalizer`` are what they share.
+One room a machine: ``dfa``, ``network``, ``machine``, ``canonical_network``, ``maximal_munch``,
+``lazy_lexer``, ``earley``, ``wordpiece``; ``tokens``, ``walk`` and ``tokenizer_steps`` are what
+they share.
 The names below load on first use, so that ``--help`` does not pay for numpy.
 """
 

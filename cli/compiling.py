@@ -184,8 +184,8 @@ def compilation_of(
 ) -> "Compilation":
     """The steps that need a tokenizer, for the one that the command line names; notes go to
     stderr."""
-    from constrain.compiler.cache import cache_of
     from constrain.compiler.diagnostics import DEFINE, READ_AS
+    from constrain.compiler.files.cache import cache_of
     from constrain.compiler.pipeline import build_artifact
 
     tokenizer = tokenizer_at(given.tokenizer, no_cache=given.no_cache)

@@ -164,7 +164,7 @@ class Subjects:
 def _shared(name: str | None, no_cache: bool) -> "SharedTables":
     """A tokenizer and the tables that are made of it."""
     from constrain.compiler.bpe.shared_tables import SharedTables
-    from constrain.compiler.cache import cache_of
+    from constrain.compiler.files.cache import cache_of
 
     tokenizer = tokenizer_at(name, no_cache=no_cache)
     return SharedTables(tokenizer, cache_of(None if no_cache else "default"), None)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .batch.batch import compile_many
     from .batch.job import CompileJob, JobResult, compile_job
-    from .cache import Cache
     from .compiler import Compiler, compile_grammar
     from .coverage.captures import captures_of
     from .diagnostics import WeakerMasksWarning
+    from .files.cache import Cache
     from .limits import Limits
     from .options import CompileOptions
     from .schema import SchemaOptions
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "Cache": ".cache",
+    "Cache": ".files.cache",
     "CompileOptions": ".options",
     "Limits": ".limits",
     "SchemaOptions": ".schema",

@@ -439,7 +439,7 @@ def _check_canonical(grammar: Grammar, engine: EngineChoice, tokenizer: "Tokeniz
         raise CheckError(grammar.source, [Diagnostic(message, help=hint)])
     if not grammar.tokens:
         return
-    from .token_terminals.not_followed import not_followed
+    from .bpe.not_followed import not_followed
 
     hint = "say --tokenization any"
     reasons = not_followed(grammar, tokenizer, is_dfa=engine.engine == DFA)

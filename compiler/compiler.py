@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from constrain.artifacts.artifact import Artifact
 
 from .bpe.shared_tables import SharedTables
-from .cache import CacheChoice, cache_of
 from .diagnostics import WeakerMasksWarning
+from .files.cache import CacheChoice, cache_of
 from .limits import Limits, of_later
 from .machine.when_met import StatesWhenMet, engine_when_met
 from .options import AnyTokenizer, CompileOptions, request_of, with_changes

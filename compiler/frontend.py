@@ -56,9 +56,9 @@ from .progress import Step
 
 # What regular grammars do not need is imported where it is met: that takes as long as they do.
 if TYPE_CHECKING:
+    from constrain.artifacts.dfa.conjunctions import Conjunction
     from constrain.artifacts.dfa.stacked_dfas import StackedDfas
     from constrain.artifacts.earley.recogniser import Earley
-    from constrain.artifacts.lazy_dfa.tables import Conjunction
     from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
     from constrain.artifacts.network.tables import NetworkTables
 

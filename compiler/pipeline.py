@@ -14,7 +14,6 @@ from constrain.artifacts.container.manifest import NETWORK
 from constrain.artifacts.errors import visible
 
 from .bpe.shared_tables import SharedTables
-from .cache import Cache
 from .choose import (
     TokenizationChoice,
     copying,
@@ -23,6 +22,7 @@ from .choose import (
     without_canonical,
 )
 from .diagnostics import CheckError, Diagnostic, GrammarError, LimitError, TokenizerError
+from .files.cache import Cache
 from .frontend import (
     WITHOUT_MEMBER,
     Automaton,
@@ -230,7 +230,7 @@ def _of_any_tokens(
 ) -> Compilation:
     """A regular grammar and all token sequences that spell a member: a byte DFA and its rows."""
     from .assemble.dfa import assemble, encode, size_of
-    from .dfa.precompute import precompute
+    from .assemble.mask_rows import precompute
     from .token_ids import columns_of
 
     columns = columns_of(automaton, request)
@@ -252,7 +252,7 @@ def _of_canonical_tokens(
     """A regular grammar and its canonical token sequences: a DFA over tokens and its rows, or the
     rows of the byte DFA beside the tokenizer's automata."""
     from .assemble.dfa import assemble_merged, encode_merged, size_of
-    from .dfa.precompute import precompute_tokens
+    from .assemble.mask_rows import precompute_tokens
     from .merge.merged import merge
     from .token_ids import columns_of
 
@@ -279,7 +279,7 @@ def _of_byte_dfa(
     progress: Progress,
 ) -> tuple[Artifact, tuple[str, ...]]:
     """The artifact whose masks are those of a network without calls, and notes."""
-    from constrain.artifacts.dfa.without_calls import network_without_calls, with_rejecting_start
+    from constrain.artifacts.kinds.without_calls import network_without_calls, with_rejecting_start
 
     from .assemble.dfa import assemble, encode, size_of
     from .canonical_network.sections import counts_of, merge, precompute
@@ -404,8 +404,8 @@ def _of_network(
 ) -> Compilation:
     """All token sequences that spell a member: positions, a network's summaries, or productions."""
     from .assemble.dfa import size_of
+    from .assemble.mask_rows import for_lazy_masks
     from .assemble.parser import assemble, encode, with_first_row
-    from .dfa.precompute import for_lazy_masks
     from .token_ids import token_ids
 
     # Symbols of terminals whose states are made while decoding name no tokens.

@@ -32,7 +32,7 @@ from constrain.artifacts import Artifact
 from constrain.artifacts.store.folders import default_folder
 from constrain.cli.app import run
 from constrain.compiler import Tokenizer, load_tokenizer
-from constrain.compiler.cache import Cache
+from constrain.compiler.files.cache import Cache
 from constrain.compiler.frontend import Automaton
 from constrain.compiler.tokenizers import default_path
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ..network.sets import NO_SEPARATOR
 from ..network.tables import DEAD, NetworkTables
-from ..pretokenizer.byte_sets import ByteSets
-from ..pretokenizer.dfa import PretokenizerDfa
+from ..tokenizer_steps.byte_sets import ByteSets
+from ..tokenizer_steps.pretokenizer import PretokenizerDfa
 from ..tokens.distinct import distinct
 from ..tokens.watch import Watch, unwatched
 

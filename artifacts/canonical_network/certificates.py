@@ -10,11 +10,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..network.configurations import BOTTOM, Network
 from ..network.tables import DEAD, NetworkTables
-from ..pretokenizer.dfa import PretokenizerDfa
+from ..tokenizer_steps.pretokenizer import PretokenizerDfa
 from ..tokens.distinct import distinct, first_places
+from ..tokens.forbidden_pairs import ForbiddenPairs
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget, bottom_up
 from ..tokens.search import search_alive
 from ..tokens.trie import Trie

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ..network.configurations import BOTTOM, Stacks
 from ..network.counts import Levels
 from ..network.tables import DEAD, NetworkTables
-from ..pretokenizer.byte_sets import ByteSets, of_flags
+from ..tokenizer_steps.byte_sets import ByteSets, of_flags
 from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES, bottom_up
 from ..tokens.sharing import weakly

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..network.configurations import BOTTOM
-from ..summaries.rows import RowTable
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES
 from ..tokens.tokenset import Words
+from ..walk.summary_rows import RowTable
 from .pretokenized import PretokenizedNetwork
 from .splits import Left, Split
 from .stack_walks import StackWalks

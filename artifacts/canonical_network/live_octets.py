@@ -16,10 +16,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..network.tables import NetworkTables
-from ..pretokenizer.dfa import PretokenizerDfa
+from ..tokenizer_steps.pretokenizer import PretokenizerDfa
 from ..tokens.distinct import distinct
+from ..tokens.forbidden_pairs import ForbiddenPairs
 from ..tokens.memo import ENTRY_BYTES
 from ..tokens.vocabulary import Vocabulary
 from ..tokens.watch import Watch, unwatched

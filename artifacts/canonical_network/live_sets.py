@@ -22,7 +22,7 @@ from heapq import heappop, heappush
 
 from ..network.counts import Levels
 from ..network.tables import NetworkTables
-from ..pretokenizer.byte_sets import ByteSets
+from ..tokenizer_steps.byte_sets import ByteSets
 from ..tokens.memo import ENTRY_BYTES, solve_recursive
 from ..tokens.watch import Watch, unwatched
 from .byte_edges import Reading

@@ -17,11 +17,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..errors import ArtifactError
 from ..network.configurations import BOTTOM, Network
 from ..network.tables import DEAD
 from ..tokens import tokenset
+from ..tokens.forbidden_pairs import ForbiddenPairs
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.search import Trail, search_alive
 from ..tokens.tokenset import Words

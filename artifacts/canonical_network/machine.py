@@ -20,15 +20,15 @@ from ..errors import ArtifactError
 from ..machine.table_states import TableStates
 from ..network.configurations import REFUSED
 from ..network.tables import NetworkTables
-from ..normalizer.machine import WithNormalForm
-from ..normalizer.normal_form_dfa import NormalFormDfa, Runs
-from ..summaries.rows import RowTable
+from ..tokenizer_steps.normal_form_dfa import NormalFormDfa, Runs
+from ..tokenizer_steps.normalizer import WithNormalForm
 from ..tokens import tokenset
 from ..tokens.interning import FEWEST_BYTES, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
 from ..walk.forms import kernel
+from ..walk.summary_rows import RowTable
 from .lazy_rows import LazyRows, Thread
 from .liveness import STEPS_ABOVE
 from .masks import CanonicalMasks

@@ -26,11 +26,11 @@ import numpy as np
 from ..errors import ArtifactError
 from ..network.configurations import BOTTOM
 from ..network.tables import DEAD
-from ..summaries.rows import EMPTY, RowTable
 from ..tokens import tokenset
 from ..tokens.interning import FEWEST_BYTES, InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
+from ..walk.summary_rows import EMPTY, RowTable
 from .certificates import Place
 from .lazy_rows import LazyRows, Thread
 from .precomputed_rows import PrecomputedRows

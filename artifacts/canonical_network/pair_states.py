@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..network.tables import NetworkTables
-from ..pretokenizer.dfa import PretokenizerDfa
+from ..tokenizer_steps.pretokenizer import PretokenizerDfa
 from ..tokens.lengths import ENDLESS
 from ..tokens.memo import ENTRY_BYTES
 from ..walk.rows import STOPS

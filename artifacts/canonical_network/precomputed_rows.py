@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from ..container.sections import Arrays
 from ..network.configurations import Stacks
 from ..network.tables import DEAD
-from ..summaries.results import Results, pair_at
 from ..tokens.memo import ENTRY_BYTES, bottom_up
 from ..tokens.tokenset import Words
 from ..tokens.trie import ranges
+from ..walk.results import Results, pair_at
 
 # In place of a row: the next frame decides.
 DEEPER = -1

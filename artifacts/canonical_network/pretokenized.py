@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..container.sections import Arrays, check_trie
 from ..network.configurations import Network
 from ..network.prefixed import behind_prefix
 from ..network.tables import NetworkTables
-from ..pretokenizer.byte_sets import ByteSets, of_flags
-from ..pretokenizer.dfa import PretokenizerDfa
+from ..tokenizer_steps.byte_sets import ByteSets, of_flags
+from ..tokenizer_steps.pretokenizer import PretokenizerDfa
+from ..tokens.forbidden_pairs import ForbiddenPairs
 from ..tokens.memo import CacheBudget
 from ..tokens.sharing import recent
 from ..tokens.trie import Trie, trie_arrays, trie_of

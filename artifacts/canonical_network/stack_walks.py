@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from ..network.configurations import Network
 from ..network.sets import MOST_BELOW, check_ways
-from ..summaries.node_sets import ROOT
+from ..walk.node_sets import ROOT
 from .trie_walk import TokenWalks, Walk, WalkKey
 
 # A walk, and the stacks below it.

@@ -17,17 +17,17 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bpe.forbidden_pairs import ForbiddenPairs
 from ..network.configurations import Stacks
 from ..network.tables import NetworkTables
-from ..pretokenizer.dfa import PretokenizerDfa
-from ..summaries.node_sets import ROOT, Nodes, NodeSets
+from ..tokenizer_steps.pretokenizer import PretokenizerDfa
+from ..tokens.forbidden_pairs import ForbiddenPairs
 from ..tokens.memo import ENTRY_BYTES, solve_recursive
 from ..tokens.trie import Trie, grouped, ranges
 from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
 from ..tokens.watch import Watch, unwatched
 from ..walk.forms import kernel
 from ..walk.layout import TrieLayout, layout_of
+from ..walk.node_sets import ROOT, Nodes, NodeSets
 from .contexts import Contexts
 from .pair_states import PairStates
 

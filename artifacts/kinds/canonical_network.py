@@ -27,11 +27,11 @@ from .network import NetworkGrammar
 from .parser import has_productions, names_of
 
 if TYPE_CHECKING:
-    from ..bpe.forbidden_pairs import ForbiddenPairs
     from ..canonical_network.machine import CanonicalMachine
     from ..canonical_network.masks import CanonicalMasks
     from ..network.tables import NetworkTables
     from ..token_terminals.machine import TokenTerminalMachine
+    from ..tokens.forbidden_pairs import ForbiddenPairs
 
     AnyMachine: TypeAlias = CanonicalMachine | TokenTerminalMachine[CanonicalMachine]
 
@@ -98,7 +98,7 @@ class CanonicalRuntime(SharedMachine["AnyMachine"], NetworkGrammar):
     @cached_property
     def _over_sentinels(self) -> "NetworkTables":
         """The network of texts and sentinels."""
-        from ..dfa.without_calls import with_rejecting_start
+        from .without_calls import with_rejecting_start
 
         over_terminals = with_rejecting_start(self.network)
         if not over_terminals.terminals:

@@ -33,7 +33,7 @@ from .generations import SharedMachine
 from .parser import check_terminals, named_in, names_of
 
 if TYPE_CHECKING:
-    from ..lazy_dfa.tables import Conjunction
+    from ..dfa.conjunctions import Conjunction
 
 FIRST_CALL = 256
 
@@ -65,7 +65,7 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
 
 def _check_growing(arrays: Arrays) -> int:
     """The number of terminals that grow."""
-    from ..lazy_dfa.check import check_conjunctions
+    from ..dfa.check_conjunctions import check_conjunctions
 
     check_conjunctions(arrays)
     declared = {GROWING: "int64 (terminals+1) to:conjunctions ascending"}
@@ -78,7 +78,7 @@ def _growing_in(arrays: Arrays) -> "list[tuple[Conjunction, ...]]":
     """The conjunctions of each terminal that grows."""
     if GROWING not in arrays:
         return []
-    from ..lazy_dfa.tables import from_sections
+    from ..dfa.conjunctions import from_sections
 
     found = from_sections(arrays)
     return [tuple(found[i:j]) for i, j in pairwise(arrays[GROWING].tolist())]

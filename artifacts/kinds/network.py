@@ -97,7 +97,7 @@ class NetworkRuntime(SharedMachine["MetMasks"], NetworkGrammar):
         tokens = (lambda: c.trie), c.vocabulary, m.eos, size, c.caches, c.lock
         named = [tokenset.from_ids(ids, size) for ids in self.named]
         if m.is_regular and not named:
-            from ..dfa.without_calls import DfaMasks
+            from .without_calls import DfaMasks
 
             machine: MetMasks = DfaMasks(c.byte_dfa, *tokens, stored)
         else:
@@ -111,8 +111,8 @@ class NetworkRuntime(SharedMachine["MetMasks"], NetworkGrammar):
 
     def _stored(self) -> "StoredMasks | None":
         """The rows of the file."""
-        from ..dfa.without_calls import RowsOfStates
         from ..walk.summary_tables import StoredRows, SummaryTables
+        from .without_calls import RowsOfStates
 
         a, m = self.contents.arrays, self.contents.manifest
         limit = self.contents.caches.limit // _UNIONS

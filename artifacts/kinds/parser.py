@@ -36,7 +36,7 @@ def network_of(contents: Contents) -> "NetworkTables":
     from ..network.tables import NetworkTables
 
     if contents.manifest.is_regular:
-        from ..dfa.without_calls import network_without_calls
+        from .without_calls import network_without_calls
 
         return network_without_calls(contents.byte_dfa)
     m = contents.manifest

@@ -18,9 +18,9 @@ from .generations import always
 from .regular import RegularGrammar
 
 if TYPE_CHECKING:
-    from ..bpe.forbidden_pairs import ForbiddenPairs
     from ..dfa.machine import DfaMachine
     from ..dfa.mask_rows import Rows
+    from ..tokens.forbidden_pairs import ForbiddenPairs
 
 
 # How the budget of a machine is divided: packed or computed rows, and steps.
@@ -62,7 +62,7 @@ class TokenDfaRuntime(RegularGrammar):
     @cached_property
     def forbidden_pairs(self) -> "ForbiddenPairs":
         """Which tokens may not follow which inside a pre-token."""
-        from ..bpe.forbidden_pairs import ForbiddenPairs
+        from ..tokens.forbidden_pairs import ForbiddenPairs
 
         return ForbiddenPairs.from_arrays(self.contents.arrays, "pairs.")
 

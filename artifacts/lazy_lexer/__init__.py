@@ -6,7 +6,7 @@
 This is the derivative lexer of llguidance: a state is the derivative of all lexemes that were
 begun, made when a text or a walk first comes to it, and forgotten with the machine. The lexemes
 that have DFAs are together one state of the lexer of ``artifacts/maximal_munch``; of each of the
-others there are the threads of a lazy DFA (``artifacts/lazy_dfa``). The parser, its heads and how
+others there are the threads of a lazy DFA (``artifacts/dfa``). The parser, its heads and how
 masks are put together are those of maximal munch.
 
     lexer            states, and steps by one byte

@@ -1,7 +1,7 @@
 """Whether the sections of a lexer with lazy DFAs fit together."""
 
 from ..container.sections import Arrays, check_sections, require
-from ..lazy_dfa.check import check_conjunctions
+from ..dfa.check_conjunctions import check_conjunctions
 
 LEXEMES, TERMINALS = "lazy.lexemes", "lazy.terminals"
 

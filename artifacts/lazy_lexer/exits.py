@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dfa.stacked_dfas import DEAD
-from ..lazy_dfa.token_walks import TrieParts, paths_to
+from ..dfa.token_walks import TrieParts, paths_to
 from ..maximal_munch.tables import MaximalMunchTables
-from ..summaries.node_sets import Nodes
+from ..walk.node_sets import Nodes
 
 # Bytes of a node of such a trie, roughly.
 _NODE_BYTES = 40

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..container.sections import Arrays
+from ..dfa.conjunctions import Conjunction, from_sections
+from ..dfa.lazy_reader import Reader, Threads
 from ..dfa.stacked_dfas import DEAD
-from ..lazy_dfa.reader import Reader, Threads
-from ..lazy_dfa.tables import Conjunction, from_sections
 from ..maximal_munch.lexer import NO_ACCEPT, Lexer, LexerTables
 from ..tokens.sharing import weakly
 from .check import LEXEMES, TERMINALS

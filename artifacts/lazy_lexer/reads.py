@@ -14,24 +14,24 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dfa.conjunctions import UNBOUNDED
+from ..dfa.lazy_reader import Thread
+from ..dfa.lengths import NEVER
+from ..dfa.node_walks import Met, decided, from_nodes, from_root, place_of
 from ..dfa.stacked_dfas import DEAD
-from ..lazy_dfa.lengths import NEVER
-from ..lazy_dfa.node_walks import Met, decided, from_nodes, from_root, place_of
-from ..lazy_dfa.reader import Thread
-from ..lazy_dfa.tables import UNBOUNDED
-from ..lazy_dfa.token_rows import TokenRows
-from ..lazy_dfa.token_walks import TrieParts, TrieWalk, tries_of
-from ..lazy_dfa.walked import Allowed, Walked
+from ..dfa.token_rows import TokenRows
+from ..dfa.token_walks import TrieParts, TrieWalk, tries_of
+from ..dfa.walked import Allowed, Walked
 from ..maximal_munch.lexer import NO_ACCEPT
 from ..maximal_munch.lexer_reads import LexerRead, LexerReads
 from ..maximal_munch.lexer_trie import LexerTrie
 from ..maximal_munch.lexer_walk import ALONE, LexerWalk
-from ..summaries.node_sets import ROOT, Nodes
 from ..tokens import tokenset
 from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
+from ..walk.node_sets import ROOT, Nodes
 from .exits import Exits, Following
 from .lexer import LazyLexer, Parts
 

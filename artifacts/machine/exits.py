@@ -5,7 +5,7 @@
 F of a set of nodes is about the children that are read from it. What is called nowhere but before
 a quote may leave all other nodes out: of Qwen 2.5's 333,081 nodes 291 are left, and of what leads
 to them a small trie is made, whose *tokens* they are. So the walks that find the ends of tokens
-find those of exits (``artifacts/lazy_dfa/token_walks.py``).
+find those of exits (``artifacts/dfa/token_walks.py``).
 
 Operands have no states to walk by. But a set of NFA states accepts a text if one of them does, and
 which exits one accepts is found once: those that a set accepts are a union of rows of bits.
@@ -18,14 +18,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..lazy_dfa.emptiness import Sets
-from ..lazy_dfa.reader import Thread
-from ..lazy_dfa.tables import UNBOUNDED, Operand
-from ..lazy_dfa.token_walks import Ends, TokenTries, TokenWalks, TrieParts, paths_to
-from ..lazy_dfa.walked import Walked
-from ..summaries.node_sets import Nodes
+from ..dfa.conjunctions import UNBOUNDED, Operand
+from ..dfa.emptiness import Sets
+from ..dfa.lazy_reader import Thread
+from ..dfa.token_walks import Ends, TokenTries, TokenWalks, TrieParts, paths_to
+from ..dfa.walked import Walked
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.trie import ranges
+from ..walk.node_sets import Nodes
 
 # How a budget is divided: walks, exits by their ends, and rows of NFA states.
 _WALKS, _NODES, _ROWS = 6, 2, 4

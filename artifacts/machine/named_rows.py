@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ..container.sections import Arrays, check_sections, require
 from ..network.configurations import Entries
 from ..network.tables import DEAD
-from ..summaries.node_sets import NOTHING
 from ..tokens.tokenset import Words
+from ..walk.node_sets import NOTHING
 from ..walk.summary_tables import StoredRows, SummaryTables, check_summaries
 from .position_states import Name
 from .repetitions import ENOUGH

@@ -3,17 +3,17 @@ their own."""
 
 from collections.abc import Callable, Sequence
 
-from ..lazy_dfa.emptiness import UndecidedError
-from ..lazy_dfa.reader import Reader
-from ..lazy_dfa.tables import Conjunction
+from ..dfa.conjunctions import Conjunction
+from ..dfa.emptiness import UndecidedError
+from ..dfa.lazy_reader import Reader
 from ..network.configurations import REFUSED, Texts
-from ..summaries.node_sets import Nodes
 from ..tokens.interning import Lock
 from ..tokens.memo import CacheBudget
 from ..tokens.sharing import weakly
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..tokens.vocabulary import Vocabulary
+from ..walk.node_sets import Nodes
 from ..walk.summaries import Summaries, down_the_stacks
 from .masks import MetMasks, StoredMasks
 from .position_states import PositionStates

@@ -3,13 +3,13 @@
 states of the network | before a terminal: its threads before any text | inside: threads, as met
 
 A terminal is called as a rule is. Its states are the threads of its conjunctions
-(``artifacts/lazy_dfa``), and what a byte makes of them is found when it is first read.
+(``artifacts/dfa``), and what a byte makes of them is found when it is first read.
 """
 
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from ..lazy_dfa.reader import Reader, Threads
+from ..dfa.lazy_reader import Reader, Threads
 from ..tokens.sharing import weakly
 from .position_states import PositionStates
 from .states import DEAD, States

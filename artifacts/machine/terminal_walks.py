@@ -10,16 +10,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..lazy_dfa.node_walks import decided, from_nodes
-from ..lazy_dfa.reader import Reader, Threads
-from ..lazy_dfa.tables import DEAD, Conjunction
-from ..lazy_dfa.token_rows import TokenRows
-from ..lazy_dfa.token_walks import TrieParts, tries_of
-from ..summaries.node_sets import Nodes
+from ..dfa.conjunctions import DEAD, Conjunction
+from ..dfa.lazy_reader import Reader, Threads
+from ..dfa.node_walks import decided, from_nodes
+from ..dfa.token_rows import TokenRows
+from ..dfa.token_walks import TrieParts, tries_of
 from ..tokens import tokenset
 from ..tokens.memo import CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie, ranges
+from ..walk.node_sets import Nodes
 from .exits import Exits
 
 # How a budget is divided: rows and exits.

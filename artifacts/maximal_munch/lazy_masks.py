@@ -15,12 +15,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..dfa.stacked_dfas import DEAD
-from ..summaries.node_sets import ROOT, Nodes
-from ..summaries.rows import EMPTY
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, CacheBudget
 from ..tokens.sharing import weakly
 from ..tokens.tokenset import Words
+from ..walk.node_sets import ROOT, Nodes
+from ..walk.summary_rows import EMPTY
 from .lexer import BETWEEN
 from .lexer_reads import LexerReads
 from .lexer_walk import ALONE, FIRST_WAIT, Behind, LexerWalk

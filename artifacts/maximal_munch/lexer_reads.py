@@ -6,8 +6,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..summaries.node_sets import Nodes
 from ..tokens.tokenset import Words
+from ..walk.node_sets import Nodes
 
 
 class LexerRead(NamedTuple):

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..summaries.node_sets import ROOT, Nodes, NodeSets
-from ..summaries.rows import RowTable
 from ..tokens.trie import Trie
+from ..walk.node_sets import ROOT, Nodes, NodeSets
+from ..walk.summary_rows import RowTable
 from .summary_tables import HeadSummaryTables
 
 

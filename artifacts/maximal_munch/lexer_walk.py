@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..network.configurations import Stacks
-from ..summaries.node_sets import Nodes
 from ..tokens.lengths import ENDLESS
 from ..tokens.tokenset import Words
 from ..tokens.trie import Trie
 from ..walk.characters import leading_outside_ascii
 from ..walk.forms import kernel
 from ..walk.layout import TrieLayout, layout_of
+from ..walk.node_sets import Nodes
 from ..walk.rows import YIELDS
 from .lexer import NO_ACCEPT, Lexer
 

@@ -23,9 +23,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..errors import ArtifactError
-from ..summaries.node_sets import ROOT
-from ..summaries.results import Results
 from ..tokens.memo import ENTRY_BYTES
+from ..walk.node_sets import ROOT
+from ..walk.results import Results
 from .lexer import BETWEEN, Lexer
 from .lexer_trie import LexerTrie
 from .nullable_frame_runs import NullableFrameRuns

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..summaries.results import Results
 from ..tokens.block_rows import BlockRows
+from ..walk.results import Results
 
 _PREFIX = "greedy."
 

@@ -18,14 +18,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..network.configurations import Entries, Stacks
-from ..summaries.node_sets import NOTHING, ROOT, Nodes, NodeSets
-from ..summaries.rows import RowTable
 from ..tokens.lengths import ENDLESS
 from ..tokens.memo import ENTRY_BYTES
 from ..tokens.tokenset import Words, word_count
 from ..tokens.trie import Trie
 from .forms import kernel
 from .layout import TrieLayout, layout_of
+from .node_sets import NOTHING, ROOT, Nodes, NodeSets
+from .summary_rows import RowTable
 
 # What a walk costs beside the nodes that it comes to, in such nodes.
 _WALK_WORK = 4_000

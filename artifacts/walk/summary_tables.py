@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from ..container.sections import Arrays, check_sections, require
 from ..network.configurations import Entries
 from ..network.tables import DEAD
-from ..summaries.node_sets import NOTHING
-from ..summaries.results import Results, pair_at
-from ..summaries.rows import RowTable
 from ..tokens import tokenset
 from ..tokens.tokenset import Words
+from .node_sets import NOTHING
+from .results import Results, pair_at
 from .summaries import down_the_stacks
+from .summary_rows import RowTable
 
 _SECTIONS = {
     "memo.rows": "uint32 (rows, words) dead",

@@ -17,7 +17,7 @@ from .explain import said
 
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact
-    from constrain.compiler.measuring.bench import Bench
+    from constrain.compiler.inspection.bench import Bench
     from constrain.compiler.options import CompileOptions
 
 # What says that no other engine is wanted.
@@ -57,9 +57,9 @@ def bench(
     - ``plot``: Draw the latencies of the masks to FILE.svg (extra 'bench').
     - ``format_``: table: for people; json: one object.
     """
-    from constrain.compiler.measuring.plot import may_plot
-    from constrain.compiler.measuring.plot import plot as drawing
-    from constrain.compiler.measuring.report import as_json, as_table
+    from constrain.compiler.inspection.bench_plot import may_plot
+    from constrain.compiler.inspection.bench_plot import plot as drawing
+    from constrain.compiler.inspection.bench_report import as_json, as_table
 
     if plot is not None and not plot.endswith(".svg"):
         raise UsageError(f"{visible(plot)}: the drawing is an SVG; name a file that ends with .svg")
@@ -76,8 +76,8 @@ def bench(
 
 def _names(wanted: str | None) -> list[str]:
     """The engines to measure beside."""
-    from constrain.compiler.measuring.given import PEERS
-    from constrain.compiler.measuring.run import is_installed
+    from constrain.compiler.inspection.bench_grammar import PEERS
+    from constrain.compiler.inspection.bench_run import is_installed
 
     if wanted is None:
         return [name for name in PEERS if is_installed(name)]
@@ -97,9 +97,9 @@ def measured(
 ) -> "Bench":
     """The measurement of a grammar or an artifact along the texts in these files."""
     from constrain.compiler import Compiler
+    from constrain.compiler.inspection.bench import bench_of, compiled
+    from constrain.compiler.inspection.bench_grammar import peer_of
     from constrain.compiler.inspection.texts import explain_of
-    from constrain.compiler.measuring.bench import bench_of, compiled
-    from constrain.compiler.measuring.given import peer_of
 
     found = subject_of(subject, given)
     members, name = texts_at(files, subject), shown_name(subject)

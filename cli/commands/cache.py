@@ -46,7 +46,7 @@ def info(
 
     - ``format_``: text or json.
     """
-    from constrain.compiler.cache import Cache
+    from constrain.compiler.files.cache import Cache
 
     cache = Cache(_folder())
     (files, size), key = cache.size(), cache.key
@@ -74,7 +74,7 @@ def clean() -> None:
       constrain cache clean
     """
     from constrain.artifacts.store.folders import default_folder
-    from constrain.compiler.cache import Cache
+    from constrain.compiler.files.cache import Cache
 
     files, size = Cache(default_folder()).clean()
     status(f"{files:,} file{'s' * (files != 1)} deleted, {size:,} bytes")

@@ -14,7 +14,7 @@ from ..inputs import STDIN, dialect_for, grammar_files, grammar_text
 from ..report import difference, write_back
 
 if TYPE_CHECKING:
-    from constrain.compiler.formatting import FormatOptions
+    from constrain.compiler.writers.formatting import FormatOptions
 
 
 @options.compile_options("dialect")
@@ -69,14 +69,14 @@ def fmt(
 def _formatted(path: str) -> list[str]:
     """The file, or of a folder those with a layout."""
     from constrain.compiler.dialects import dialect_of
-    from constrain.compiler.formatting import STYLES
+    from constrain.compiler.writers.token_styles import STYLES
 
     found = grammar_files(path)
     return found if found == [path] else [each for each in found if dialect_of(each) in STYLES]
 
 
 def _options() -> "FormatOptions":
-    from constrain.compiler.formatting import FormatOptions
+    from constrain.compiler.writers.formatting import FormatOptions
 
     project = options.project()
     said = {} if project is None else project.format
@@ -84,7 +84,7 @@ def _options() -> "FormatOptions":
 
 
 def _format(path: str, text: str, given: options.Given, wanted: "FormatOptions") -> str:
-    from constrain.compiler.formatting import format_text
+    from constrain.compiler.writers.formatting import format_text
 
     dialect = dialect_for(path, given.dialect)
     return format_text(text, dialect, wanted, name=path, is_guessed=given.guesses(path))

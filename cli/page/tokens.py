@@ -99,7 +99,7 @@ def _errors() -> type[Exception]:
 
 def _tables_of(tokenizer: Any) -> "TokenizerTables | str":
     from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
-    from constrain.compiler.cache import cache_of
+    from constrain.compiler.files.cache import cache_of
 
     return TokenizerTables(tokenizer, cache_of("default"))
 

@@ -88,7 +88,7 @@ def lexer_data(lexer: "LexerTables") -> dict[str, Any]:
 
 
 def _of_dfa(artifact: "Artifact") -> "NetworkTables":
-    from constrain.artifacts.dfa.without_calls import network_without_calls
+    from constrain.artifacts.kinds.without_calls import network_without_calls
 
     return network_without_calls(artifact.byte_dfa, artifact.manifest.start)
 

@@ -12,7 +12,7 @@ from constrain.artifacts.container.manifest import (
     MAXIMAL_MUNCH,
     ParserNames,
 )
-from constrain.artifacts.lazy_dfa.tables import to_sections
+from constrain.artifacts.dfa.conjunctions import to_sections
 from constrain.artifacts.lazy_lexer.check import LEXEMES, TERMINALS
 from constrain.artifacts.lazy_lexer.lexer import LazyLexerTables
 from constrain.artifacts.maximal_munch.check import REFUSED

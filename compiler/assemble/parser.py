@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import Manifest, ParserNames
 from constrain.artifacts.container.sections import Arrays
+from constrain.artifacts.dfa.conjunctions import to_sections
+from constrain.artifacts.dfa.emptiness import UndecidedError
 from constrain.artifacts.earley.machine import EarleyMasks
 from constrain.artifacts.kinds.check_tokenizer import FIRST_ROW
 from constrain.artifacts.kinds.met_states import GROWING, MARKS
 from constrain.artifacts.kinds.network import POSITIONS
-from constrain.artifacts.lazy_dfa.emptiness import UndecidedError
-from constrain.artifacts.lazy_dfa.tables import to_sections
 from constrain.artifacts.machine.equal_items import MARK
 from constrain.artifacts.network.sets import AmbiguousPartsError
 from constrain.artifacts.tokens.tokenset import word_count

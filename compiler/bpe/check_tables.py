@@ -5,9 +5,9 @@ Each function raises ``ArtifactError`` naming the first array that does not fit.
 
 import numpy as np
 
-from constrain.artifacts.bpe.forbidden_pairs import SECTIONS
 from constrain.artifacts.container.sections import Arrays, check_sections, require
 from constrain.artifacts.kinds.check_tokenizer import check_pairs_of
+from constrain.artifacts.tokens.forbidden_pairs import SECTIONS
 
 _PRETOKENIZER = {
     "changes": "uint8 (1) 0..2",

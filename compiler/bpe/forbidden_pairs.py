@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.tokens.distinct import numbered, places_in, stable_order
+from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.tokens.trie import Trie
 
 from ..tokenizers import Tokenizer

@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..cache import Cache
+from ..files.cache import Cache
 
 if TYPE_CHECKING:
     from ..tokenizers import Tokenizer

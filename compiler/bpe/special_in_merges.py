@@ -24,8 +24,8 @@ from constrain.artifacts.tokens.distinct import distinct
 
 from ..diagnostics import TokenizerError
 from ..limits import check_in_force
-from ..pretokenizer.boundary_tables import PretokenizerTables, over_byte_classes
-from ..pretokenizer.marked_dfa import DEAD, STAGE, MarkedDfa, intersected, minimal, unmarked
+from ..tokenizer_steps.boundary_tables import PretokenizerTables, over_byte_classes
+from ..tokenizer_steps.marked_dfa import DEAD, STAGE, MarkedDfa, intersected, minimal, unmarked
 from ..tokenizers import Tokenizer
 from .derivations import derive, special_spelled, special_text
 from .forbidden_pairs import PairTables

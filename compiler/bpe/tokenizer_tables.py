@@ -17,20 +17,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
-from constrain.artifacts.normalizer.split_characters import SplitCharacters
+from constrain.artifacts.tokenizer_steps.split_characters import SplitCharacters
+from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
 
-from ..cache import Cache, Tables
+from ..files.cache import Cache, Tables
 from ..limits import making_tables
-from ..normalizer.character_properties import (
+from ..tokenizer_steps.boundary_tables import PretokenizerTables, build_pretokenizer_tables
+from ..tokenizer_steps.character_properties import (
     CHANGED,
     CharacterProperties,
     character_properties,
     text_normalizers,
 )
-from ..normalizer.normalized_members import NormalFormTables, build_normal_form_tables
-from ..pretokenizer.boundary_tables import PretokenizerTables, build_pretokenizer_tables
-from ..pretokenizer.marked_dfa import MarkedDfa
+from ..tokenizer_steps.marked_dfa import MarkedDfa
+from ..tokenizer_steps.normalized_members import NormalFormTables, build_normal_form_tables
 from ..tokenizers import Tokenizer
 from ..tokenizers.cached_arrays import fingerprint
 from ..tokenizers.vocabulary_tables import VocabularyTables

@@ -32,26 +32,26 @@ from constrain.artifacts.kinds.check_tokenizer import FIRST_ROW
 from constrain.artifacts.network.configurations import REFUSED
 from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.tables import NetworkTables
-from constrain.artifacts.normalizer.machine import WithNormalForm
-from constrain.artifacts.pretokenizer.dfa import begins_character
 from constrain.artifacts.token_terminals.sentinels import network_with_sentinels
+from constrain.artifacts.tokenizer_steps.normalizer import WithNormalForm
+from constrain.artifacts.tokenizer_steps.pretokenizer import begins_character
 from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.artifacts.tokens.tokenset import word_count
 
 from ..automata.dfa import TokenIds
+from ..bpe.token_terminals import with_sentinels_of
 from ..bpe.tokenizer_tables import TokenizerTables, tokenizer_sections
 from ..diagnostics import TokenizerError
 from ..grammar.added_text import ADDED_TOKENS, unspellable
 from ..grammar.tree import Grammar
 from ..limits import Effort, Exhausted
-from ..normalizer.character_properties import CHANGED, read_characters
-from ..normalizer.normalized_members import NormalFormTables
 from ..options import PREWARM, ArtifactRequest
-from ..pretokenizer.boundary_tables import PretokenizerTables, unspelled_characters
-from ..pretokenizer.marked_dfa import DEAD, synchronous_product
-from ..pretokenizer.prefix_and_replacement import loses_begun
 from ..progress import Progress, Step, silent
-from ..token_terminals.request import with_sentinels_of
+from ..tokenizer_steps.boundary_tables import PretokenizerTables, unspelled_characters
+from ..tokenizer_steps.character_properties import CHANGED, read_characters
+from ..tokenizer_steps.marked_dfa import DEAD, synchronous_product
+from ..tokenizer_steps.normalized_members import NormalFormTables
+from ..tokenizer_steps.prefix_and_replacement import loses_begun
 from ..tokenizers import Tokenizer
 from .precompute import Precomputed, precompute_rows
 from .tables import CanonicalTables

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.canonical_network.closure.character_ends import SplitCharacterEnds
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
-from constrain.artifacts.normalizer.normal_form_dfa import NormalFormDfa
+from constrain.artifacts.tokenizer_steps.normal_form_dfa import NormalFormDfa
+from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
 
 from ..automata.dfa import TokenIds
 from ..bpe.tokenizer_tables import TokenizerTables
 from ..limits import Effort
-from ..normalizer.normalized_members import NormalFormTables
 from ..options import ArtifactRequest
+from ..tokenizer_steps.normalized_members import NormalFormTables
 from ..tokenizers import Tokenizer
 
 

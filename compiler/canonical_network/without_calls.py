@@ -12,8 +12,8 @@ from constrain.artifacts.canonical_network.closure.joint_walks import joint_tabl
 from constrain.artifacts.canonical_network.closure.token_liveness import Summaries
 from constrain.artifacts.canonical_network.contexts import TEXT_END
 
-from ..cartesian.cartesian_merge import cartesian_merge, pairs_of, product_of
 from ..diagnostics import LimitError
+from ..merge.cartesian_merge import cartesian_merge, pairs_of, product_of
 from .precompute import Precomputed
 from .tables import CanonicalTables
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
-from constrain.artifacts.lazy_dfa.reader import Reader
+from constrain.artifacts.dfa.lazy_reader import Reader
 
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
-from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.tokens.trie import walk
 
 from .dot import cell, nested, table_to_dot

@@ -364,7 +364,7 @@ class Refusals:
         """What the artifact itself says of that: by its merges alone."""
         if "pairs.index" not in self._artifact.arrays or not ids:
             return True
-        from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
+        from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
 
         pairs = ForbiddenPairs.from_arrays(self._artifact.arrays, "pairs.")
         return not pairs.forbids(ids[-1], token)

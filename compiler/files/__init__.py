@@ -1,4 +1,6 @@
-"""Files that may be anyone's, read within bounds.
+"""Files that others wrote, read within bounds, and tables that are cached between runs.
 
-bounded    the bytes of a tokenizer's file, and the value of its JSON
+bounded      the bytes of a tokenizer's file, and the value of its JSON
+cache        ``Cache``: arrays by what they depend on, written, read, evicted
+cache_key    ``CacheKey``: by which a user's own entries are told from all others
 """

@@ -8,5 +8,5 @@
     conjunctions  -> conjunctions       for each the DFA of what is small, a length, and NFAs
     NFA           -> beginnings         the DFA of what begins a text of one that is alone
 
-``constrain.artifacts.lazy_dfa`` makes their states while decoding.
+``constrain.artifacts.dfa`` makes their states while decoding.
 """

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.lazy_dfa.sets import Derivatives
-from constrain.artifacts.lazy_dfa.tables import DEAD, Conjunction, Operand
+from constrain.artifacts.dfa.conjunctions import DEAD, Conjunction, Operand
+from constrain.artifacts.dfa.sets import Derivatives
 
 from ..automata.dfa import Dfa
 from ..automata.minimize import minimize

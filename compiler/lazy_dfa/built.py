@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 
-from constrain.artifacts.lazy_dfa.tables import DEAD, UNBOUNDED, Conjunction
+from constrain.artifacts.dfa.conjunctions import DEAD, UNBOUNDED, Conjunction
 
 from ..automata.boolean import union
 from ..automata.dfa import Dfa

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.lazy_dfa.emptiness import MOST_VISITED, UndecidedError
-from constrain.artifacts.lazy_dfa.tables import CONTINUES, UNBOUNDED, Conjunction, Operand
-from constrain.artifacts.lazy_dfa.walked import Walked
+from constrain.artifacts.dfa.conjunctions import CONTINUES, UNBOUNDED, Conjunction, Operand
+from constrain.artifacts.dfa.emptiness import MOST_VISITED, UndecidedError
+from constrain.artifacts.dfa.walked import Walked
 from constrain.artifacts.tokens.watch import Watch
 
 from ..automata import regex_ir as regex

@@ -9,7 +9,7 @@ repetitions if each begins one character and no more; whether it does is looked 
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.lazy_dfa.tables import CONTINUES, TOLD_APART, phase_after
+from constrain.artifacts.dfa.conjunctions import CONTINUES, TOLD_APART, phase_after
 
 from ..automata import regex_ir as regex
 from ..automata.determinize import determinize

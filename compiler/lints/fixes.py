@@ -23,9 +23,9 @@ from ..diagnostics import Edit, Fix, give_up
 from ..dialects import DIALECTS
 from ..dialects.builder import Token
 from ..dialects.parse import tokens_of
-from ..formatting.styles import CLOSING, OPENING, STYLES
 from ..grammar.tree import Grammar, Rule
 from ..limits import Limits
+from ..writers.token_styles import CLOSING, OPENING, STYLES
 from .finding import Finding
 
 _LABEL = re.compile(r"(?:\[[0-9][\w.]*\])?[ \t]*")

@@ -9,7 +9,7 @@ matches the empty text, which no call may, is optional there.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from constrain.artifacts.lazy_dfa.tables import Conjunction
+from constrain.artifacts.dfa.conjunctions import Conjunction
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold

@@ -20,9 +20,9 @@ from constrain.artifacts.machine.position_states import Name
 from constrain.artifacts.network.configurations import REFUSED
 from constrain.artifacts.network.sets import AmbiguousPartsError
 from constrain.artifacts.network.tables import DEAD
-from constrain.artifacts.summaries.node_sets import NOTHING
-from constrain.artifacts.summaries.rows import EMPTY, RowTable
+from constrain.artifacts.walk.node_sets import NOTHING
 from constrain.artifacts.walk.rows_by_frames import Known
+from constrain.artifacts.walk.summary_rows import EMPTY, RowTable
 from constrain.artifacts.walk.summary_tables import SummaryTables
 
 from ..limits import Effort, Exhausted

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from constrain.artifacts.container.manifest import EXACT, NETWORK
-from constrain.artifacts.lazy_dfa.tables import Conjunction
+from constrain.artifacts.dfa.conjunctions import Conjunction
 from constrain.artifacts.machine.states import States
 from constrain.artifacts.maximal_munch.lexer import LexerTables
 from constrain.artifacts.maximal_munch.tables import ReadTables

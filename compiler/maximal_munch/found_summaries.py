@@ -27,8 +27,8 @@ from constrain.artifacts.maximal_munch.summary_tables import (
     first_key,
 )
 from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
-from constrain.artifacts.summaries.node_sets import NOTHING, ROOT, NodeSets
-from constrain.artifacts.summaries.rows import EMPTY
+from constrain.artifacts.walk.node_sets import NOTHING, ROOT, NodeSets
+from constrain.artifacts.walk.summary_rows import EMPTY
 
 from .row_unions import RowUnions
 

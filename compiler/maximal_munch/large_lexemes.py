@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from constrain.artifacts.lazy_dfa.reader import Reader
-from constrain.artifacts.lazy_dfa.tables import Conjunction
-from constrain.artifacts.lazy_dfa.walked import Walked
+from constrain.artifacts.dfa.conjunctions import Conjunction
+from constrain.artifacts.dfa.lazy_reader import Reader
+from constrain.artifacts.dfa.walked import Walked
 from constrain.artifacts.lazy_lexer.check import MOST_THREADS
 
 from ..automata import regex_ir as regex

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.summaries.rows import EMPTY
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.block_rows import BlockRows, shared_blocks_of
 from constrain.artifacts.tokens.tokenset import Words
+from constrain.artifacts.walk.summary_rows import EMPTY
 
 _SUM = (1 << 64) - 1
 

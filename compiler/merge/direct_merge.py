@@ -24,8 +24,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
 from constrain.artifacts.dfa.token_dfa import TokenDfa
+from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
 
 from ..automata.dfa import DEAD, Dfa
 from ..automata.reached import reached

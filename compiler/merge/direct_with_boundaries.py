@@ -15,12 +15,12 @@ import numpy as np
 
 from ..automata.dfa import Dfa
 from ..bpe.derivations import proper_merges
-from ..cartesian.product import Product
 from ..limits import Limits
 from ..progress import Progress, silent
 from ..tokenizers import Tokenizer
 from .direct_merge import CanonicalDfa, merge_families
 from .families import with_letters
+from .product import Product
 from .token_edges import with_token_edges
 
 

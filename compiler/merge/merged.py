@@ -19,30 +19,30 @@ from constrain.artifacts.token_terminals.sentinels import first_sentinel
 from ..automata.dfa import Dfa
 from ..automata.minimize import minimize
 from ..bpe.derivations import proper_merges
-from ..bpe.tokenizer_tables import TokenizerTables
-from ..cartesian.product import build_product
-from ..diagnostics import LimitError, TokenizerError
-from ..grammar.added_text import ADDED_TOKENS, unspellable
-from ..grammar.tree import Grammar
-from ..limits import Limits
-from ..normalizer.normalized_members import NormalizedMembers, normalized_members
-from ..options import CARTESIAN, DIRECT, ArtifactRequest
-from ..pretokenizer.boundary_tables import unspelled_characters
-from ..pretokenizer.prefix_and_replacement import members_behind
-from ..pretokenizer.spellable_members import shortest_unspellable, spellable_members
-from ..progress import Progress, Step
-from ..token_ids import TokenColumns
-from ..token_terminals.request import (
+from ..bpe.token_terminals import (
     dfa_with_sentinels,
     dfa_without_sentinels,
     readable,
     with_sentinels_of,
 )
+from ..bpe.tokenizer_tables import TokenizerTables
+from ..diagnostics import LimitError, TokenizerError
+from ..grammar.added_text import ADDED_TOKENS, unspellable
+from ..grammar.tree import Grammar
+from ..limits import Limits
+from ..options import CARTESIAN, DIRECT, ArtifactRequest
+from ..progress import Progress, Step
+from ..token_ids import TokenColumns
+from ..tokenizer_steps.boundary_tables import unspelled_characters
+from ..tokenizer_steps.normalized_members import NormalizedMembers, normalized_members
+from ..tokenizer_steps.prefix_and_replacement import members_behind
+from ..tokenizer_steps.spellable_members import shortest_unspellable, spellable_members
 from ..tokenizers import Tokenizer
 from ..tokenizers.definition import ByteLevel
 from .direct_merge import CanonicalDfa, canonical_dfa, with_pairs
 from .direct_with_boundaries import direct_with_boundaries
 from .methods import MethodChoice, method_of, next_method
+from .product import build_product
 from .token_edges import with_token_edges
 
 

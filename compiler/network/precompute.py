@@ -18,10 +18,10 @@ from constrain.artifacts.errors import WalkLimitError
 from constrain.artifacts.machine.table_states import TableStates
 from constrain.artifacts.network.closure import frames_below, states_inside
 from constrain.artifacts.network.tables import DEAD, NetworkTables
-from constrain.artifacts.summaries.node_sets import NOTHING, ROOT
-from constrain.artifacts.summaries.rows import EMPTY
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.walk.node_sets import NOTHING, ROOT
 from constrain.artifacts.walk.summaries import Summaries
+from constrain.artifacts.walk.summary_rows import EMPTY
 from constrain.artifacts.walk.summary_tables import SummaryTables
 
 from ..limits import Effort, Exhausted

@@ -21,9 +21,9 @@ from typing import Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from constrain.artifacts.lazy_dfa.lengths import NEVER
-from constrain.artifacts.lazy_dfa.lengths import Lengths as Counted
-from constrain.artifacts.lazy_dfa.tables import CONTINUES, UNBOUNDED, Conjunction
+from constrain.artifacts.dfa.conjunctions import CONTINUES, UNBOUNDED, Conjunction
+from constrain.artifacts.dfa.lengths import NEVER
+from constrain.artifacts.dfa.lengths import Lengths as Counted
 
 from ..automata import boolean
 from ..automata import regex_ir as regex

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Union
 from constrain.artifacts.container.regular import is_stream
 from constrain.artifacts.errors import visible
 
-from ..cache import CacheChoice, cache_of
 from ..diagnostics import TokenizerError
 from ..files.bounded import read_bounded
+from ..files.cache import CacheChoice, cache_of
 from ..limits import making_tables
 from ..wordpiece import is_wordpiece, is_wordpiece_json
 from .host import HostTokenizer, host_file, host_tokenizer

@@ -22,9 +22,9 @@ from pathlib import Path
 from constrain.artifacts.container.regular import regular
 from constrain.artifacts.errors import visible
 
-from ..cache import Cache
 from ..diagnostics import TokenizerError
 from ..files.bounded import bounded_json, read_bounded
+from ..files.cache import Cache
 from . import hub
 from .host import HostTokenizer
 from .model_files.gguf import KeyValues

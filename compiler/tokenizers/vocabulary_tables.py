@@ -17,7 +17,7 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import HOLE, Vocabulary
 from constrain.artifacts.walk.layout import begin_order, order_of
 
-from ..cache import Cache, Tables
+from ..files.cache import Cache, Tables
 from ..limits import making_tables
 from .cached_arrays import fingerprint
 from .check_tables import check_vocabulary_tables

@@ -6,6 +6,15 @@ What a dialect has no counterpart for is refused with its place in the source. O
 grammars are written with ignored text; for the others it is woven into the rules, and the
 language is the same where it is read exactly. ``losses`` says what else is lost.
 ``convert.py`` looks after grammars that are read by maximal munch.
+
+One layout, for text that stays in its dialect (``FORMATTING.md``):
+
+    text -> tokens (of the dialect's parser, without a tree)
+         -> statements     tokens and the comments between them
+         -> layout         lines, by the row that ``token_styles`` has for the dialect
+         -> formatting     tokens again: the same ones, so that the tree is the same
+
+A parser of LALR(1) makes of the same tokens the same tree, spans aside, so no tree is compared.
 """
 
 from collections.abc import Mapping

@@ -19,7 +19,7 @@ from support.oracles.merge import (
     tokenize_via_merges,
 )
 
-from constrain.artifacts.bpe.forbidden_pairs import ForbiddenPairs
+from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
 from constrain.compiler import load_tokenizer
 from constrain.compiler.bpe.derivations import Derivations, by_moments, derive, spelled
 from constrain.compiler.bpe.forbidden_pairs import (

@@ -17,8 +17,8 @@ from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.kinds.canonical_network import CanonicalRuntime
 from constrain.artifacts.network.counts import UNBOUNDED, Levels
-from constrain.artifacts.normalizer.machine import WithNormalForm
 from constrain.artifacts.read import load_bytes
+from constrain.artifacts.tokenizer_steps.normalizer import WithNormalForm
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import (
     CompileOptions,

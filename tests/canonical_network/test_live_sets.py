@@ -15,8 +15,8 @@ from constrain.artifacts.canonical_network.byte_edges import reached, reading_of
 from constrain.artifacts.canonical_network.certificates import distances
 from constrain.artifacts.canonical_network.live_sets import LiveSets
 from constrain.artifacts.network.tables import NetworkTables
-from constrain.artifacts.pretokenizer.byte_sets import ByteSets
-from constrain.artifacts.pretokenizer.dfa import PretokenizerDfa
+from constrain.artifacts.tokenizer_steps.byte_sets import ByteSets
+from constrain.artifacts.tokenizer_steps.pretokenizer import PretokenizerDfa
 from constrain.artifacts.tokens.watch import Watch, unwatched
 from constrain.compiler.diagnostics import GrammarError
 

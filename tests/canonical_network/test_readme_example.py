@@ -19,10 +19,10 @@ from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.canonical_network.precomputed_rows import DEEPER, UNKNOWN, PrecomputedRows
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.network.configurations import Network
-from constrain.artifacts.pretokenizer.dfa import PretokenizerDfa
-from constrain.artifacts.summaries.node_sets import ROOT
+from constrain.artifacts.tokenizer_steps.pretokenizer import PretokenizerDfa
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import Vocabulary
+from constrain.artifacts.walk.node_sets import ROOT
 from constrain.compiler.bpe.forbidden_pairs import build_forbidden_pairs
 from constrain.compiler.canonical_network.precompute import precompute_rows
 from constrain.compiler.limits import Effort, Limits

@@ -26,9 +26,9 @@ from constrain.artifacts.canonical_network.closure.token_liveness import (
 )
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.canonical_network.trie_walk import Frames, Landing
-from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.walk import kernel as as_it_stands
 from constrain.artifacts.walk.forms import kernel
+from constrain.artifacts.walk.node_sets import ROOT
 from constrain.compiler import CompileOptions, Tokenizer, load_tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.canonical_network.sections import merge

@@ -24,7 +24,7 @@ from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.kinds.generations import always
 from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.matcher import Matcher
-from constrain.artifacts.normalizer.machine import WithNormalForm
+from constrain.artifacts.tokenizer_steps.normalizer import WithNormalForm
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Limits
 from constrain.compiler.diagnostics import LimitError

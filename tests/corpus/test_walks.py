@@ -21,7 +21,7 @@ from support.matcher import Completions
 from constrain.artifacts import Artifact
 from constrain.artifacts.canonical_network.machine import CanonicalMachine
 from constrain.artifacts.kinds.canonical_network import CanonicalRuntime
-from constrain.artifacts.normalizer.machine import WithNormalForm
+from constrain.artifacts.tokenizer_steps.normalizer import WithNormalForm
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import CompileOptions, Compiler, SchemaOptions
 

@@ -14,7 +14,7 @@ from support.corpus.tokenizer_case import Case
 from support.oracles.byte_rows import row_via_levels
 
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
-from constrain.artifacts.dfa.without_calls import RowsOfStates, network_without_calls
+from constrain.artifacts.kinds.without_calls import RowsOfStates, network_without_calls
 from constrain.artifacts.machine.masks import MetMasks
 from constrain.artifacts.machine.table_states import TableStates
 from constrain.artifacts.tokens import tokenset
@@ -22,8 +22,8 @@ from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.tokenset import Words
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import TokenClasses, Vocabulary
-from constrain.compiler.dfa.byte_rows import byte_rows
-from constrain.compiler.dfa.row_table import RowTable
+from constrain.compiler.assemble.byte_rows import byte_rows
+from constrain.compiler.assemble.row_table import RowTable
 
 REGEXES = {
     "date": r"[0-9]{4}-[0-9]{2}-[0-9]{2}",

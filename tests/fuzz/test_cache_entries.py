@@ -21,8 +21,8 @@ from support.fuzzing.calls import tried
 
 from constrain.artifacts.container import sections
 from constrain.compiler import compile_grammar, load_tokenizer
-from constrain.compiler.cache import Cache, Tables
-from constrain.compiler.cache.key import CacheKey
+from constrain.compiler.files.cache import Cache, Tables
+from constrain.compiler.files.cache_key import CacheKey
 
 pytestmark = pytest.mark.quick
 

@@ -11,7 +11,7 @@ import pytest
 from support import EXAMPLES
 
 from constrain.cli.language_server.formatting import changes
-from constrain.compiler.formatting import format_text
+from constrain.compiler.writers.formatting import format_text
 
 from .client import Editor, RequestFailed
 from .conftest import checked

@@ -9,9 +9,9 @@ from support.cli import Cli
 from support.container import check_every_bit_counts, check_flipped_bits_do_no_harm, walk_two_deep
 
 from constrain.artifacts import Artifact, ArtifactError
-from constrain.artifacts.lazy_dfa.emptiness import UndecidedError
-from constrain.artifacts.lazy_dfa.reader import Reader
-from constrain.artifacts.lazy_dfa.tables import from_sections
+from constrain.artifacts.dfa.conjunctions import from_sections
+from constrain.artifacts.dfa.emptiness import UndecidedError
+from constrain.artifacts.dfa.lazy_reader import Reader
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, compile_grammar

@@ -10,8 +10,8 @@ from support.derivatives.construct import minimal_via_derivatives
 from support.oracles.byte_rows import row_via_levels
 from support.regexes import node_of, random_regex
 
+from constrain.artifacts.dfa import token_walks
 from constrain.artifacts.dfa.byte_dfa import ByteDfa
-from constrain.artifacts.lazy_dfa import token_walks
 from constrain.artifacts.machine.position_states import PositionStates
 from constrain.artifacts.machine.positions import END, NOWHERE, Positions
 from constrain.artifacts.machine.terminal_masks import following

@@ -8,8 +8,8 @@ import pytest
 from support import grows, sampled
 from support.matcher import check_random_texts
 
+from constrain.artifacts.dfa.emptiness import UndecidedError
 from constrain.artifacts.growing import GrowingArtifact
-from constrain.artifacts.lazy_dfa.emptiness import UndecidedError
 from constrain.artifacts.machine.terminal_masks import TerminalMasks
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokens import tokenset

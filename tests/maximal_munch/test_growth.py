@@ -11,8 +11,8 @@ from support.maximal_munch import masks_of
 
 from constrain.artifacts.maximal_munch.lazy_masks import LazyMasks
 from constrain.artifacts.maximal_munch.summaries import Summary
-from constrain.artifacts.summaries.node_sets import ROOT
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.walk.node_sets import ROOT
 from constrain.compiler.maximal_munch.precompute import Precomputed, precompute
 from constrain.compiler.maximal_munch.row_unions import RowUnions
 

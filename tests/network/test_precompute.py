@@ -12,11 +12,11 @@ from constrain.artifacts.machine.table_states import TableStates
 from constrain.artifacts.network.closure import frames_below
 from constrain.artifacts.network.configurations import Network
 from constrain.artifacts.read import load_bytes
-from constrain.artifacts.summaries.node_sets import NOTHING, ROOT
-from constrain.artifacts.summaries.rows import RowTable
 from constrain.artifacts.tokens.trie import Trie
+from constrain.artifacts.walk.node_sets import NOTHING, ROOT
 from constrain.artifacts.walk.rows_by_frames import RowsByFrames
 from constrain.artifacts.walk.summaries import Summaries
+from constrain.artifacts.walk.summary_rows import RowTable
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.limits import Effort, Limits
 from constrain.compiler.network.precompute import precompute_summaries

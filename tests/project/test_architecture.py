@@ -25,7 +25,7 @@ HOSTS = {
     "compiler/batch": {"distributed"},
     "artifacts/serving": {"mlx", "torch", "transformers", "xgrammar"},
     "compiler/python": {"pydantic"},
-    "compiler/measuring": {"llguidance", "matplotlib", "xgrammar"},
+    "compiler/inspection": {"llguidance", "matplotlib", "xgrammar"},
     "compiler/serving": {"sglang", "torch", "vllm"},
 }
 
@@ -52,27 +52,22 @@ ARTIFACTS: dict[str, set[str]] = {
     "errors": set(),
     "container": {"errors"},
     "tokens": {"container", "errors"},
-    "summaries": {"errors", "tokens"},
-    "dfa": {"container", "errors", "machine", "network", "tokens"},
-    "bpe": {"container", "errors", "tokens"},
-    "pretokenizer": {"bpe", "container", "errors", "tokens"},
-    "normalizer": {"container", "dfa", "errors", "tokens"},
+    "dfa": {"container", "errors", "tokens"},
+    "tokenizer_steps": {"container", "dfa", "errors", "tokens"},
     "network": {"container", "errors", "tokens"},
-    "machine": {"container", "errors", "lazy_dfa", "network", "summaries", "tokens", "walk"},
-    "walk": {"container", "errors", "network", "summaries", "tokens"},
+    "machine": {"container", "dfa", "errors", "network", "tokens", "walk"},
+    "walk": {"container", "errors", "network", "tokens"},
     "earley": {"container", "dfa", "errors", "tokens"},
     "wordpiece": {"container", "dfa", "errors", "tokens"},
-    "maximal_munch": {"container", "dfa", "errors", "machine", "network"}
-    | {"summaries", "tokens", "walk"},
-    "canonical_network": {"bpe", "container", "errors", "machine", "network", "normalizer"}
-    | {"pretokenizer", "summaries", "tokens", "walk"},
+    "maximal_munch": {"container", "dfa", "errors", "machine", "network", "tokens", "walk"},
+    "canonical_network": {"container", "errors", "machine", "network", "tokenizer_steps"}
+    | {"tokens", "walk"},
     "token_terminals": {"container", "errors", "network", "tokens"},
     "matcher": {"errors", "tokens"},
-    "lazy_dfa": {"container", "errors", "tokens"},
-    "lazy_lexer": {"container", "dfa", "lazy_dfa", "maximal_munch", "summaries", "tokens"},
-    "kinds": {"bpe", "canonical_network", "container", "dfa", "earley", "errors", "lazy_dfa"}
-    | {"lazy_lexer", "machine", "matcher", "maximal_munch", "network", "normalizer"}
-    | {"pretokenizer", "token_terminals", "tokens", "walk", "wordpiece"},
+    "lazy_lexer": {"container", "dfa", "maximal_munch", "tokens", "walk"},
+    "kinds": {"canonical_network", "container", "dfa", "earley", "errors", "lazy_lexer", "machine"}
+    | {"matcher", "maximal_munch", "network", "token_terminals", "tokenizer_steps", "tokens"}
+    | {"walk", "wordpiece"},
     "artifact": {"container", "dfa", "kinds", "matcher", "tokens"},
     "growing": {"artifact", "container", "kinds", "tokens"},
     "prefix": {"artifact", "container", "kinds", "tokens", "wordpiece"},
@@ -89,14 +84,13 @@ COMPILER: dict[str, set[str]] = {
     "limits": {"diagnostics", "progress"},
     "thresholds": set(),
     "progress": set(),
-    "cache": set(),
     "unicode": set(),
     "children": set(),
     "public": {"__init__", "python"},
     "python": BASE | {"compiler", "dialects", "options", "schema", "tokenizers", "wordpiece"},
     "automata": BASE | {"unicode"},
     "files": {"diagnostics"},
-    "tokenizers": BASE | {"files", "cache", "wordpiece"},
+    "tokenizers": BASE | {"files", "wordpiece"},
     "grammar": BASE | {"automata"},
     "regexes": BASE | {"automata", "unicode"},
     "schema": BASE | {"automata", "grammar", "regexes", "unicode"},
@@ -105,15 +99,13 @@ COMPILER: dict[str, set[str]] = {
     "dialects": BASE
     | {"automata", "grammar", "regexes", "schema", "structural_tags", "tool_calls", "unicode"},
     "lnf": BASE | {"automata", "grammar", "lazy_dfa"},
-    "formatting": BASE | {"dialects"},
-    "lints": BASE | {"automata", "dialects", "formatting", "grammar", "lnf", "schema"},
-    "pretokenizer": BASE | {"automata", "tokenizers"},
-    "normalizer": BASE | {"automata", "pretokenizer", "tokenizers"},
+    "lints": BASE | {"automata", "dialects", "grammar", "lnf", "schema", "writers"},
+    "tokenizer_steps": BASE | {"automata", "tokenizers"},
     "wordpiece": BASE | {"automata", "files"},
     "options": BASE | {"schema", "tokenizers", "wordpiece"},
-    "choose": BASE | {"dialects", "grammar", "options", "token_terminals", "tokenizers"},
-    "bpe": BASE | {"cache", "normalizer", "pretokenizer", "tokenizers", "wordpiece"},
-    "cartesian": BASE | {"automata", "bpe", "normalizer", "pretokenizer"},
+    "choose": BASE | {"bpe", "dialects", "grammar", "options", "tokenizers"},
+    "bpe": BASE
+    | {"automata", "files", "grammar", "options", "tokenizer_steps", "tokenizers", "wordpiece"},
     "network": BASE | {"automata", "grammar", "lnf", "options", "tokenizers", "unicode"},
     "earley": BASE | {"automata", "lnf"},
     "maximal_munch": BASE
@@ -134,20 +126,16 @@ COMPILER: dict[str, set[str]] = {
     }
     | {"lalr", "options"},
     "machine": BASE
-    | {"assemble", "automata", "choose", "dfa", "dialects", "frontend", "grammar", "lazy_dfa"}
+    | {"assemble", "automata", "choose", "dialects", "frontend", "grammar", "lazy_dfa"}
     | {"lnf", "maximal_munch", "network", "options", "schema", "token_ids", "tokenizers"},
     "writers": BASE
     | {"automata", "choose", "dialects", "frontend", "grammar", "lnf", "options", "unicode"},
     "token_ids": BASE | {"automata", "frontend", "grammar", "options", "schema", "tokenizers"},
-    "token_terminals": BASE
-    | {"automata", "bpe", "grammar", "normalizer", "options", "pretokenizer", "tokenizers"},
     "merge": BASE
-    | {"automata", "bpe", "cartesian", "choose", "grammar", "normalizer", "options"}
-    | {"pretokenizer", "token_ids", "token_terminals", "tokenizers"},
-    "dfa": BASE | {"automata", "merge", "options", "token_ids", "tokenizers"},
+    | {"automata", "bpe", "choose", "grammar", "options", "token_ids", "tokenizer_steps"}
+    | {"tokenizers"},
     "canonical_network": BASE
-    | {"automata", "bpe", "cartesian", "grammar", "normalizer", "options", "pretokenizer"}
-    | {"token_terminals", "tokenizers"},
+    | {"automata", "bpe", "grammar", "merge", "options", "tokenizer_steps", "tokenizers"},
     "coverage": BASE
     | {"automata", "frontend", "grammar", "lazy_dfa", "lnf", "maximal_munch", "options"},
     "explain": BASE
@@ -155,8 +143,9 @@ COMPILER: dict[str, set[str]] = {
     | {"choose", "network", "options", "pipeline", "schema", "token_ids", "tokenizers"}
     | {"tool_calls", "wordpiece"},
     "inspection": BASE
-    | {"automata", "choose", "explain", "frontend", "grammar", "lnf", "merge", "network", "notes"}
-    | {"options", "pipeline", "tokenizers", "wordpiece"},
+    | {"automata", "children", "choose", "compiler", "dialects", "explain", "frontend", "grammar"}
+    | {"lnf", "merge", "network", "notes", "options", "pipeline", "schema", "tokenizers"}
+    | {"wordpiece", "writers"},
     "testing": BASE
     | {
         "automata",
@@ -169,12 +158,9 @@ COMPILER: dict[str, set[str]] = {
         "options",
         "pipeline",
     },
-    "measuring": BASE
-    | {"children", "compiler", "dialects", "explain", "frontend", "inspection", "options", "schema"}
-    | {"writers"},
     "drawing": BASE | {"automata", "children", "earley", "grammar", "maximal_munch", "network"},
     "assemble": BASE
-    | {"automata", "dfa", "frontend", "grammar", "lazy_dfa", "network"}
+    | {"automata", "frontend", "grammar", "lazy_dfa", "network"}
     | {"maximal_munch", "merge", "options", "token_ids"}
     | {"tokenizers", "wordpiece"},
     "notes": BASE | {"choose", "frontend", "grammar", "options", "schema", "tokenizers"},
@@ -182,17 +168,16 @@ COMPILER: dict[str, set[str]] = {
     | {
         "assemble",
         "bpe",
-        "cache",
         "canonical_network",
         "choose",
-        "dfa",
+        "files",
         "frontend",
         "grammar",
     }
     | {"machine", "maximal_munch", "merge", "network", "notes", "options", "token_ids"}
     | {"tokenizers", "wordpiece"},
     "compiler": BASE
-    | {"bpe", "cache", "machine", "options", "pipeline", "token_ids", "tokenizers"},
+    | {"bpe", "files", "machine", "options", "pipeline", "token_ids", "tokenizers"},
     "serving": BASE
     | {"children", "compiler", "dialects", "grammar"}
     | {"options", "python", "schema", "tokenizers", "tool_calls"},
@@ -200,10 +185,10 @@ COMPILER: dict[str, set[str]] = {
     # The names that the package as a whole offers; they load on first use.
     "__init__": {
         "batch",
-        "cache",
         "compiler",
         "coverage",
         "diagnostics",
+        "files",
         "limits",
         "options",
         "schema",
@@ -474,10 +459,10 @@ def test_folders_are_small() -> None:
 
 
 # Folders of tests that are about no one room: the command line, what all engines agree on, the
-# examples, hostile input, limits, what decoders rely on, mutants of all code, tokens that grammars
-# name, and the project itself.
+# examples, hostile input, limits, what decoders rely on, mutants of all code, and the
+# project itself.
 OF_NO_ROOM = {"cli", "corpus", "examples", "fuzz", "limits", "matcher", "mutation", "project"}
-OF_NO_ROOM |= {"derivatives", "token_terminals"}
+OF_NO_ROOM |= {"derivatives"}
 
 
 def test_rooms_of_tests_are_rooms() -> None:

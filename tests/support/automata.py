@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.container.manifest import EXACT
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
-from constrain.compiler.cartesian.product import Product
 from constrain.compiler.choose import AS_ASKED, EngineChoice
 from constrain.compiler.frontend import Automaton, compile_regular, read_checked
+from constrain.compiler.merge.product import Product
 from constrain.compiler.options import DFA, CompileOptions, with_changes
 
 REGEXES = {

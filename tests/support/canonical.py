@@ -13,8 +13,8 @@ from constrain.artifacts.canonical_network.precomputed_rows import PrecomputedRo
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.network.configurations import REFUSED, Network
 from constrain.artifacts.network.tables import NetworkTables
-from constrain.artifacts.normalizer.machine import WithNormalForm
-from constrain.artifacts.pretokenizer.dfa import PretokenizerDfa
+from constrain.artifacts.tokenizer_steps.normalizer import WithNormalForm
+from constrain.artifacts.tokenizer_steps.pretokenizer import PretokenizerDfa
 from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler import Tokenizer

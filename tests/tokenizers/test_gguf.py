@@ -25,8 +25,8 @@ from support.corpus.models import (
 )
 
 from constrain.compiler import Tokenizer, WordPieceTokenizer, load_tokenizer
-from constrain.compiler.cache import Cache
 from constrain.compiler.diagnostics import TokenizerError
+from constrain.compiler.files.cache import Cache
 from constrain.compiler.tokenizers import default_path
 from constrain.compiler.tokenizers.model_files import gguf
 from constrain.compiler.tokenizers.model_files.sentencepiece import read_pieces

@@ -11,7 +11,7 @@ from support import tokenizer_json, written
 from constrain import compiler
 from constrain.artifacts.store.folders import default_folder
 from constrain.compiler import Tokenizer, WordPieceTokenizer, compile_grammar, load_tokenizer
-from constrain.compiler.cache import Cache
+from constrain.compiler.files.cache import Cache
 
 pytestmark = pytest.mark.quick
 

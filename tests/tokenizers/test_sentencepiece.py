@@ -22,8 +22,8 @@ from support.corpus.models import (
 )
 
 from constrain.compiler import Tokenizer, load_tokenizer
-from constrain.compiler.cache import Cache
 from constrain.compiler.diagnostics import TokenizerError, TokenizerLimitError
+from constrain.compiler.files.cache import Cache
 from constrain.compiler.tokenizers.model_files.protobuf import fields
 from constrain.compiler.tokenizers.model_files.sentencepiece import read_model
 

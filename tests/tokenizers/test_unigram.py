@@ -19,8 +19,8 @@ from support.corpus.models import begun_at, finite, model, spellings_checked, te
 from tokenizers import Regex, normalizers, pre_tokenizers
 
 from constrain.compiler import Tokenizer, WeakerMasksWarning, compile_grammar, load_tokenizer
-from constrain.compiler.cache import Cache
 from constrain.compiler.diagnostics import ConstrainError, TokenizerError
+from constrain.compiler.files.cache import Cache
 from constrain.compiler.tokenizers.definition import Definition, Unigram
 from constrain.compiler.tokenizers.encoding.charsmap import CharsMap
 from constrain.compiler.tokenizers.encoding.viterbi import Viterbi

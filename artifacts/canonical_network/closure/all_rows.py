@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...network.configurations import BOTTOM
-from ...summaries.node_sets import ROOT
 from ...tokens.watch import Watch
+from ...walk.node_sets import ROOT
 from ..precomputed_rows import DEEPER, UNKNOWN
 from ..pretokenized import PretokenizedNetwork
 from ..trie_walk import Frames

@@ -11,8 +11,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...normalizer.normal_form_dfa import DEAD, NormalFormDfa
-from ...normalizer.split_characters import SplitCharacters
+from ...tokenizer_steps.normal_form_dfa import DEAD, NormalFormDfa
+from ...tokenizer_steps.split_characters import SplitCharacters
 from ..precomputed_rows import DEEPER, UNKNOWN
 from ..pretokenized import PretokenizedNetwork
 from .joint_walks import Joint
@@ -27,11 +27,12 @@ class SplitCharacterEnds:
 
     Of each such token t ``split`` holds which *tails*, tokens that begin inside a character, end it
     after any text: sets of tails, one of each of which must be left
-    (``compiler/normalizer/inert_tokens.py``). Where all rows after t hold one of each set that may
-    follow t, some end is always left. Where they do not, ends of several tails are searched from
-    each state of the normal-form DFA, of which those below ``between`` lie between two characters.
-    ``is_split``: bool (V,), the tokens in question. ``allowed``: of a token the tails that may
-    follow it, bool (U,), as far as they were asked for; networks of a tokenizer may share it.
+    (``compiler/tokenizer_steps/inert_tokens.py``). Where all rows after t hold one of each set that
+    may follow t, some end is always left. Where they do not, ends of several tails are searched
+    from each state of the normal-form DFA, of which those below ``between`` lie between two
+    characters. ``is_split``: bool (V,), the tokens in question. ``allowed``: of a token the tails
+    that may follow it, bool (U,), as far as they were asked for; networks of a tokenizer may share
+    it.
     """
 
     def __init__(

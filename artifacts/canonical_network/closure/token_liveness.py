@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from ...errors import ArtifactError
 from ...network.configurations import BOTTOM
-from ...summaries.node_sets import ROOT
 from ...tokens import tokenset
 from ...tokens.distinct import distinct
 from ...tokens.tokenset import Words
 from ...tokens.trie import ranges
 from ...tokens.watch import Watch
+from ...walk.node_sets import ROOT
 from ..certificates import Place
 from ..liveness import DeadEnds
 from ..precomputed_rows import DEEPER

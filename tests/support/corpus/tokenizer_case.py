@@ -12,7 +12,7 @@ from constrain.artifacts.store.folders import default_folder
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Limits, Tokenizer, compile_grammar, load_tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
-from constrain.compiler.cache import Cache
+from constrain.compiler.files.cache import Cache
 
 # By default one tokenizer of bytes with cuts and one of characters without.
 SAMPLED = ("gpt2", "mistral-v3")

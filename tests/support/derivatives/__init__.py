@@ -7,6 +7,6 @@
 No stage of the compiler runs this construction. It needs no NFA and takes intersections and
 complements as they are; it is the oracle of the other construction, and that one its own: both must
 give the same minimal automaton. Automata that are too large to be built are walked by derivatives
-while decoding, operand by operand (``constrain.artifacts.lazy_dfa``); this construction is their
+while decoding, operand by operand (``constrain.artifacts.dfa``); this construction is their
 oracle, too.
 """

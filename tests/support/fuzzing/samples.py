@@ -17,8 +17,8 @@ from constrain.compiler import (
     load_tokenizer,
     thresholds,
 )
-from constrain.compiler.cartesian import lift
 from constrain.compiler.lazy_dfa import conjunctions
+from constrain.compiler.merge import lift
 from constrain.compiler.pipeline import build_artifact
 from support import tokenizer_json, written
 from support.automata import build_automaton

@@ -1,0 +1,284 @@
+"""Forbidden pairs of a BPE vocabulary: which tokens cannot follow a token inside a pre-token.
+
+Byte-pair encoding applies merge k = (a, b) across the boundary of two tokens iff a is then the
+right edge of the first and b the left edge of the second. In left-spine order (a token, then the
+tokens that it is the left part of, latest merge first, each followed by its own) the second tokens
+of one merge are neighbours, so the tokens that may not follow t are a few intervals of that order:
+
+    row(t) = the intervals of the merges (a, ·) with index below the bound of a,
+             for each a on the right spine of t
+
+where the bound of t itself is infinite. Indices are ranks, and the bound of the right part of x is
+the rank of the merge that makes x, where all parts are made by earlier merges than what they are
+parts of; else it is the moment at which they are made. For example, with the merges 0: (b, c) and
+1: (a, b), the right spine of ab is ab, b; b has the bound 1 and is the left part of merge 0, so c
+may not follow ab (abc is encoded as a bc). ``compiler/bpe/README.md`` has a proof.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .distinct import first_places
+from .sharing import shared
+from .trie import ranges
+
+# Above all indices of merges.
+_NEVER = (1 << 31) - 1
+
+# So few first tokens are looked up one by one.
+_FEW = 4
+
+# Columns (first tokens by second token) that the cache holds before it is cleared.
+_MAX_CACHED_COLUMNS = 64
+
+# Intervals of at least so many tokens are copied one by one, shorter ones are gathered together.
+_LONG_INTERVAL = 64
+
+# Sections of an artifact, in the order of the fields below.
+SECTIONS = ("part", "bound", "class", "offsets", "index", "begin", "end", "order")
+
+
+@dataclass(frozen=True, eq=False)
+class ForbiddenPairs:
+    """The pairs of adjacent tokens that no encoding holds, by first token.
+
+    ``part``: int32 (V,), the right part of each token, -1 for single letters and for tokens that
+    no merge makes. ``bound``: int32 (V,), that of its right part, -1 where it has none.
+    ``row_class``: int32 (V,), tokens of one class have equal rows. ``offsets``: int64 (V + 1,),
+    the merges with left part a are ``offsets[a]`` to ``offsets[a + 1] - 1`` of ``index`` (int32,
+    ascending for each a), ``begin`` and ``end`` (int32, half-open intervals of ``order``).
+    ``order``: int32, token ids in left-spine order.
+    """
+
+    part: NDArray[np.int32]
+    bound: NDArray[np.int32]
+    row_class: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    index: NDArray[np.int32]
+    begin: NDArray[np.int32]
+    end: NDArray[np.int32]
+    order: NDArray[np.int32]
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], prefix: str) -> "ForbiddenPairs":
+        """The table in the sections ``prefix`` + one of ``SECTIONS``; of the same ones the same."""
+        return shared(cls, *(arrays[prefix + name] for name in SECTIONS))
+
+    def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """The table's sections by name; ``from_arrays`` is the inverse."""
+        fields: tuple[NDArray[Any], ...] = (self.part, self.bound, self.row_class, self.offsets)
+        fields += (self.index, self.begin, self.end, self.order)
+        return {prefix + name: field for name, field in zip(SECTIONS, fields, strict=True)}
+
+    def padded(self, size: int) -> "ForbiddenPairs":
+        """The same table for a vocabulary of ``size`` ids; the added ids forbid nothing."""
+        more = size - len(self.part)
+        if not more:
+            return self
+        return replace(
+            self,
+            part=np.pad(self.part, (0, more), constant_values=-1),
+            bound=np.pad(self.bound, (0, more), constant_values=-1),
+            row_class=np.pad(self.row_class, (0, more)),
+            offsets=np.pad(self.offsets, (0, more), mode="edge"),
+        )
+
+    def of_first(self, size: int) -> "ForbiddenPairs":
+        """The pairs of the ids below ``size`` alone."""
+        if size == len(self.part):
+            return self
+        kept = self.order < size
+        place = np.append(0, np.cumsum(kept)).astype(np.int32)
+        merges = int(self.offsets[size])
+        begin, end = place[self.begin[:merges]], place[self.end[:merges]]
+        filled = begin < end
+        count = np.append(0, np.cumsum(filled)).astype(np.int64)
+        return replace(
+            self,
+            part=self.part[:size],
+            bound=self.bound[:size],
+            row_class=self.row_class[:size],
+            offsets=count[self.offsets[: size + 1]],
+            index=self.index[:merges][filled],
+            begin=begin[filled],
+            end=end[filled],
+            order=self.order[kept],
+        )
+
+    @property
+    def classes(self) -> int:
+        """Number of row classes."""
+        return int(self.row_class.max(initial=-1)) + 1
+
+    @cached_property
+    def position(self) -> NDArray[np.int32]:
+        """The index of each token in ``order``, -1 where it is not in it; int32 (V,)."""
+        found = np.full(len(self.part), -1, dtype=np.int32)
+        found[self.order] = np.arange(len(self.order), dtype=np.int32)
+        return found
+
+    def slices(self, token: int) -> list[tuple[int, int]]:
+        """The slices (low, high) of ``begin`` and ``end`` that the row of ``token`` consists of."""
+        offsets, index, bounds, parts = self._views
+        found = [(offsets[token], offsets[token + 1])]
+        while (part := parts[token]) >= 0:
+            low, high = offsets[part], offsets[part + 1]
+            bound, token = bounds[token], part
+            if low < high and index[low] < bound:
+                found.append((low, _first_at_least(index, bound, low, high)))
+        return [span for span in found if span[0] < span[1]]
+
+    def intervals(self, token: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The intervals of ``order`` that the row of ``token`` consists of: begins and ends."""
+        spans = self.slices(token)
+        if not spans:
+            return self.begin[:0], self.end[:0]
+        begin = np.concatenate([self.begin[low:high] for low, high in spans])
+        return begin, np.concatenate([self.end[low:high] for low, high in spans])
+
+    def ids(self, token: int) -> NDArray[np.int32]:
+        """The tokens that may not follow ``token``, int32, in no particular order."""
+        begin, end = self.intervals(token)
+        found: NDArray[np.int32] = self.order[ranges(begin, end - begin)]
+        return found
+
+    def mark(self, token: int, flags: NDArray[np.bool_]) -> None:
+        """Set the flags, bool (at least V,), of the tokens that may not follow ``token``."""
+        begin, end = self.intervals(token)
+        counts = end - begin
+        # Most tokens lie in few long intervals, which need no index of their own.
+        short = counts < _LONG_INTERVAL
+        for first, count in zip(begin[~short].tolist(), counts[~short].tolist(), strict=True):
+            flags[self.order[first : first + count]] = True
+        flags[self.order[ranges(begin[short], counts[short])]] = True
+
+    def forbids(self, first: int, second: int) -> bool:
+        """Whether ``second`` may not follow ``first``."""
+        place = self.position[second]
+        return any(
+            bool(((self.begin[low:high] <= place) & (place < self.end[low:high])).any())
+            for low, high in self.slices(first)
+        )
+
+    def following(self, first: int, second: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Which of the tokens ``second`` may not follow ``first``; bool (len(second),)."""
+        begin, end = self.intervals(first)
+        order = np.argsort(begin)
+        # Any two intervals are disjoint, or one is inside the other.
+        begin, end = begin[order], np.maximum.accumulate(end[order])
+        places = self.position[second]
+        last = np.searchsorted(begin, places, side="right") - 1
+        found: NDArray[np.bool_] = last >= 0
+        found[found] = places[found] < end[last[found]]
+        return found
+
+    def preceding(self, first: NDArray[np.integer], second: int) -> NDArray[np.bool_]:
+        """Which of the tokens ``first`` the token ``second`` may not follow; bool (len(first),).
+
+        Walks down the right spines of all of ``first`` at once.
+        """
+        if len(first) <= _FEW:
+            return np.array([self.forbids(t, second) for t in first.tolist()], dtype=np.bool_)
+        place = int(self.position[second])
+        if place < 0:
+            return np.zeros(len(first), dtype=np.bool_)
+        earliest = self._earliest(place)
+        found: NDArray[np.bool_] = earliest[first] < _NEVER
+        places, tokens = np.arange(len(first)), np.asarray(first, dtype=np.int64)
+        while len(tokens):
+            made = self.part[tokens] >= 0
+            places, tokens = places[made], tokens[made]
+            bounds, tokens = self.bound[tokens], self.part[tokens].astype(np.int64)
+            found[places] |= earliest[tokens] < bounds
+        return found
+
+    def _earliest(self, place: int) -> NDArray[np.int32]:
+        """For each left part its earliest merge whose interval holds ``place``; int32 (V,)."""
+        column = self._columns.get(place)
+        if column is None:
+            if len(self._columns) >= _MAX_CACHED_COLUMNS:
+                self._columns.clear()
+            hits = self._intervals.holding(place)
+            hits = hits[self.end[hits] > place]
+            column = np.full(len(self.part), _NEVER, dtype=np.int32)
+            np.minimum.at(column, self._owners[hits], self.index[hits])
+            # Threads may share it: nothing is written to it any more.
+            self._columns[place] = column
+        return column
+
+    @cached_property
+    def _intervals(self) -> "_NestedIntervals":
+        return _NestedIntervals(self.begin, self.end)
+
+    @cached_property
+    def _owners(self) -> NDArray[np.int32]:
+        """The left part of each merge."""
+        return np.arange(len(self.part)).astype(np.int32).repeat(np.diff(self.offsets))
+
+    @cached_property
+    def _columns(self) -> dict[int, NDArray[np.int32]]:
+        return {}
+
+    def forbidden(self, first: Sequence[int], second: Sequence[int]) -> NDArray[np.bool_]:
+        """Whether ``first[i], second[j]`` is a forbidden pair; bool (len(first), len(second))."""
+        out = np.zeros((len(first), len(second)), dtype=np.bool_)
+        flags = np.zeros(len(self.part), dtype=np.bool_)
+        for i, token in enumerate(first):
+            found = self.ids(token)
+            flags[found] = True
+            out[i] = flags[np.asarray(second, dtype=np.int64)]
+            flags[found] = False
+        return out
+
+    @cached_property
+    def _views(self) -> tuple[memoryview, memoryview, memoryview, memoryview]:
+        # A memoryview is indexed by an integer several times faster than an array.
+        fields = (self.offsets, self.index, self.bound, self.part)
+        offsets, index, bounds, parts = (np.ascontiguousarray(field).data for field in fields)
+        return offsets, index, bounds, parts
+
+
+class _NestedIntervals:
+    """Finds the intervals that hold a place: any two are disjoint, or one is inside the other."""
+
+    def __init__(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> None:
+        self._order = np.argsort(begin, kind="stable")
+        firsts = first_places(begin[self._order])
+        self._begins = begin[self._order][firsts]
+        self._firsts = np.append(firsts, len(begin))
+        # Of those with the same beginning the longest; and the last before that ends no earlier.
+        ends = np.maximum.reduceat(end[self._order], firsts) if len(firsts) else end
+        before = np.arange(-1, len(ends) - 1)
+        while True:
+            # All between ``before`` and an interval end earlier, also all before that.
+            nearer = np.flatnonzero((before >= 0) & (ends[np.maximum(before, 0)] < ends))
+            if not len(nearer):
+                break
+            before[nearer] = before[before[nearer]]
+        self._ends, self._before = ends, before
+
+    def holding(self, place: int) -> NDArray[np.int64]:
+        """All that hold ``place``, and some that end before it."""
+        current = int(np.searchsorted(self._begins, place, side="right")) - 1
+        found = [self._order[:0]]
+        while current >= 0:
+            if self._ends[current] > place:
+                found.append(self._order[self._firsts[current] : self._firsts[current + 1]])
+            current = int(self._before[current])
+        return np.concatenate(found)
+
+
+def _first_at_least(values: memoryview, bound: int, low: int, high: int) -> int:
+    """The first index from ``low`` on, at most ``high``, whose value is at least ``bound``."""
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < bound:
+            low = middle + 1
+        else:
+            high = middle
+    return low
