@@ -16,7 +16,7 @@ from typing import Any
 from ..children import resident_bytes_of
 from ..limits import Limits
 
-_MODULE = f"{__package__}.child"
+_MODULE = f"{__package__}.bench_child"
 
 # Seconds between two looks at a child, and lines of its last words that are shown.
 _BETWEEN, _LINES = 0.05, 3
