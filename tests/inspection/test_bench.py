@@ -263,7 +263,7 @@ def test_a_drawing_of_the_same_figures_is_the_same() -> None:
 
 def test_each_field_is_documented() -> None:
     """README.md names them all."""
-    text = (ROOT / "compiler" / "measuring" / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "compiler" / "inspection" / "MEASURING.md").read_text(encoding="utf-8")
     named = set(re.findall(r"[a-z0-9_]+", " ".join(re.findall(r"`[^`]+`", text))))
     parts = (Bench, EngineFigures, Latency, Place, Differing)
 
