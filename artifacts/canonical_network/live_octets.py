@@ -163,10 +163,9 @@ class LiveOctets:
         found[left] = (after.of(self._forbidden, tokens[left]) & octets[places[left]]).any(axis=1)
         return found
 
-    def tokens(self, pair: int, context: int) -> list[int]:
-        """Some tokens of bytes that are certificates of a pair."""
-        octets = flags_of(self.of(np.array([pair]), context)[0])
-        found: list[int] = self._after.token[octets][:_TRIED].tolist()
+    def following(self, token: int) -> _Words:
+        """The bytes whose tokens may follow a token, uint64 (4,)."""
+        found: _Words = self._after.of(self._forbidden, np.array([token]))[0]
         return found
 
     def of(self, pairs: _Numbers, context: int, depth: int = 0) -> _Words:

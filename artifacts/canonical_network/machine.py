@@ -20,7 +20,7 @@ from ..errors import ArtifactError
 from ..machine.table_states import TableStates
 from ..network.configurations import REFUSED
 from ..network.tables import NetworkTables
-from ..tokenizer_steps.normal_form_dfa import NormalFormDfa, Runs
+from ..tokenizer_steps.normal_form_dfa import Runs
 from ..tokenizer_steps.normalizer import WithNormalForm
 from ..tokens import tokenset
 from ..tokens.interning import FEWEST_BYTES, Lock
@@ -38,9 +38,9 @@ from .pretokenized import PretokenizedNetwork
 CanonicalMachine: TypeAlias = CanonicalMasks | WithNormalForm[CanonicalMasks]
 
 # How a budget is divided: what is live, beside either pre-tokenizer DFA, and masks. Masks beside a
-# normal-form DFA: of the network, of both, what boundary tokens do, and which are undecided.
+# normal-form DFA: of the network, of both, and which tokens are undecided.
 _LIVENESS, _MASKS = 1, 7
-_INNER, _BOTH, _EFFECTS, _UNDECIDED = 3, 3, 1, 1
+_INNER, _BOTH, _UNDECIDED = 3, 3, 2
 
 
 def canonical_machine(
@@ -90,7 +90,7 @@ def machine_of(
     """The same for a network that is there. ``inert``: gives that beside the inert pre-tokenizer
     DFA when it is first needed; None without a normal-form DFA. ``caches``: of masks.
     ``precomputed``: of another machine."""
-    inner, both, effects, others = caches.divide(_INNER, _BOTH, _EFFECTS, _UNDECIDED)
+    inner, both, others = caches.divide(_INNER, _BOTH, _UNDECIDED)
     vocabulary = network.vocabulary
     if precomputed is not None:
         precomputed = precomputed.following()
@@ -102,9 +102,8 @@ def machine_of(
         return CanonicalMasks(network, step, eos, precomputed, caches, lock)
     inert = cache(inert)
     masks = CanonicalMasks(network, step, eos, precomputed, inner, lock, inert)
-    runs = Runs(NormalFormDfa.from_arrays(arrays), vocabulary, effects)
     undecided = UndecidedTokens(masks, inert, arrays.get("closed.doubtful"), others)
-    return WithNormalForm(masks, runs, undecided.finds, undecided, both)
+    return WithNormalForm(masks, Runs.from_arrays(arrays, vocabulary), undecided, both)
 
 
 def _steps(network: PretokenizedNetwork) -> Callable[[int, int], int]:
@@ -137,7 +136,7 @@ class UndecidedTokens:
         precomputed: NDArray[np.int32] | None,
         caches: CacheBudget,
     ) -> None:
-        rows, sets, lazy = caches.divide(2, 2, 1)
+        rows, sets, lazy, octets = caches.divide(2, 2, 1, 1)
         self._most_lazy = max(lazy.limit, FEWEST_BYTES)
         self._masks, self._make_inert = masks, inert
         self._precomputed: Words | None = None
@@ -148,6 +147,7 @@ class UndecidedTokens:
         known = masks.precomputed is not None and masks.precomputed.is_complete
         self._looks_at_masks = known and not len(masks.network.tables.call_starts)
         self._known: BoundedCache[tuple[Thread, ...], Words] = sets.cache()
+        self._octets: BoundedCache[tuple[int, int, int, bool], int] = octets.cache()
 
     @cached_property
     def _inert(self) -> PretokenizedNetwork:
@@ -180,15 +180,35 @@ class UndecidedTokens:
             self._known.keep(threads, found, found.nbytes + ENTRY_BYTES * len(threads))
         return found
 
-    def finds(self, state: int, is_wanted: Callable[[int], bool]) -> bool:
-        """Whether a wanted token begins a text of inert characters that leads to a boundary."""
+    def octets_after(self, state: int, tokens: Sequence[int]) -> list[int]:
+        """Of each of some tokens that the mask of ``state`` holds the bytes whose tokens may follow
+        and begin a text of inert characters that leads to a boundary, as bits."""
+        if self._looks_at_masks or not tokens:
+            return [0] * len(tokens)
+        configuration, pre_states, follows = self._masks.following(state, tokens)
+        found = []
+        for token, may_follow in zip(tokens, follows, strict=True):
+            key = configuration, pre_states, token, may_follow
+            octets = self._octets.get(key)
+            if octets is None:
+                octets = self._octets.keep(key, self._octets_at(self._masks.step(state, token)))
+            found.append(octets)
+        return found
+
+    def _octets_at(self, state: int) -> int:
+        places, last = self._masks.places(state)
+        return 0 if last is None else self._inert.octets(places, last)
+
+    def finds(self, state: int, octets: int, is_wanted: Callable[[int], bool]) -> bool:
+        """Whether one of ``octets`` or a wanted token begins such a text at a state."""
         places, last = self._masks.places(state)
         if last is None or self._looks_at_masks:
             return False
+        if octets & self._inert.octets(places, last):
+            return True
         inert, forbids = self._inert, self._masks.forbidden.forbids
-        some = (token for place in places for token in inert.octet_tokens(place))
-        others = (t for place in places for t in inert.certificates.of(place, STEPS_ABOVE))
-        return any(not forbids(last, t) and is_wanted(t) for each in (some, others) for t in each)
+        some = (token for place in places for token in inert.certificates.of(place, STEPS_ABOVE))
+        return any(not forbids(last, token) and is_wanted(token) for token in some)
 
     def distance(self, state: int) -> int:
         """At least so many bytes lead to the end of the text."""

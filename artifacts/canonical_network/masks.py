@@ -220,6 +220,14 @@ class CanonicalMasks(InterningMachine):
         found = [(p, q, node) for p, node in threads for q in self._sets[pre_states]]
         return found, self._token_of[after - 1] if after else None
 
+    def following(self, state: int, tokens: Sequence[int]) -> tuple[int, int, list[bool]]:
+        """The configuration and the set of pre-tokenizer states of a state, and which of some
+        tokens may follow the last one; with the token these decide what comes after it."""
+        configuration, pre_states, after = self._states[state]
+        ids = np.array(tokens)
+        may = tokenset.held(self._allowed_after(after), ids) if after else np.zeros(len(ids), bool)
+        return configuration, pre_states, may.tolist()
+
     def step(self, state: int, token_id: int) -> int:
         """The state after a token that the mask allows.
 

@@ -210,11 +210,13 @@ class PretokenizedNetwork:
         )
         return Splits(self.contexts, octets, self.vocabulary.size)
 
-    def octet_tokens(self, place: Place) -> list[int]:
-        """Some tokens of bytes that are certificates of a place."""
-        state, pre_state, node = place
-        pair = self.contexts.number(state, pre_state)
-        return self.splits.octets.tokens(pair, self.stack_contexts.of_node(node))
+    def octets(self, places: Sequence[Place], last: int) -> int:
+        """The bytes, as bits, whose tokens may follow ``last`` at one of some places and are
+        certificates there."""
+        of, octets = self.stack_contexts.of_node, self.splits.octets
+        found = [octets.of(np.array([self.contexts.number(p, q)]), of(n))[0] for p, q, n in places]
+        words = reduce(or_, found) & octets.following(last)
+        return int.from_bytes(words.tobytes(), "little")
 
     @cached_property
     def certificates(self) -> Certificates:

@@ -8,7 +8,7 @@ With NFC the state after ``e`` has no transition by U+0301, since both compose t
 with a continuation byte are read there, and after ``e`` not all of them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,12 +19,16 @@ from numpy.typing import NDArray
 from ..dfa.byte_dfa import TokenRuns
 from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
+from ..tokens.sharing import recent
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
 
 DEAD = 0
 
 _CONTINUATION = slice(0x80, 0xC0)
+
+# What is kept of states that were met.
+_MOST_BYTES = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +46,6 @@ class NormalFormDfa:
     start: int
     boundary: NDArray[np.int32]
     undecided: NDArray[np.int32]
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "NormalFormDfa":
-        """The DFA in the sections ``stable.*``."""
-        table, classes, start, tokens, unsure = (
-            arrays[f"stable.{name}"] for name in ("table", "classes", "start", "tokens", "unsure")
-        )
-        return cls(table, classes, int(start[0]), tokens, unsure)
 
     def step(self, state: int, octets: bytes) -> int:
         """The state after some bytes."""
@@ -147,12 +143,31 @@ class Effect:
 
 
 class Runs:
-    """The states of a normal-form DFA after texts, as numbers below ``states``; 0 is dead."""
+    """The states of a normal-form DFA after texts, as numbers below ``states``; 0 is dead. Threads
+    may share it, and so may all grammars of a tokenizer."""
 
-    def __init__(self, dfa: NormalFormDfa, vocabulary: Vocabulary, caches: CacheBudget) -> None:
-        self.dfa, self._vocabulary = dfa, vocabulary
-        self.start, self.states = dfa.start, len(dfa.table)
-        self._effects: BoundedCache[int, Effect] = caches.cache()
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        table: NDArray[np.uint16],
+        classes: NDArray[np.uint8],
+        start: NDArray[np.int64],
+        tokens: NDArray[np.int32],
+        unsure: NDArray[np.int32],
+    ) -> None:
+        self._made_of = start
+        self.dfa = NormalFormDfa(table, classes, int(start[0]), tokens, unsure)
+        self._vocabulary = vocabulary
+        self.start, self.states = self.dfa.start, len(table)
+        effects, settled = CacheBudget(_MOST_BYTES).divide(3, 1)
+        self._effects: BoundedCache[int, Effect] = effects.cache()
+        self._settled: BoundedCache[int, int] = settled.cache()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], vocabulary: Vocabulary) -> "Runs":
+        """Of the DFA in the sections ``stable.*``."""
+        names = "table", "classes", "start", "tokens", "unsure"
+        return recent(cls, vocabulary, *(arrays[f"stable.{name}"] for name in names))
 
     def step(self, state: int, token: int) -> int:
         """The state after a token of text."""
@@ -165,6 +180,17 @@ class Runs:
     def is_settled(self, state: int) -> bool:
         """Whether any text in normal form may follow: compilation has decided what is live."""
         return state != DEAD and bool(self.dfa.are_free(np.array([state]))[0])
+
+    def settled(self, states: Sequence[int]) -> list[int]:
+        """Of each state the bytes that lead to one of those, as bits."""
+        missing = [state for state in states if self._settled.get(state) is None]
+        if missing:
+            behind = self.dfa.table[missing]
+            leads = ((behind != DEAD) & self.dfa.free[behind])[:, self.dfa.classes]
+            packed = np.packbits(leads, axis=1, bitorder="little")
+            for state, row in zip(missing, packed, strict=True):
+                self._settled.keep(state, int.from_bytes(row.tobytes(), "little"))
+        return [self._settled.get(state) or 0 for state in states]
 
     def is_inside(self, state: int) -> bool:
         """Whether the text ends inside a character."""

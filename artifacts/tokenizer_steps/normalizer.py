@@ -48,11 +48,19 @@ class Inner(Stepped, Protocol):
 
 
 class Undecided(Protocol):
-    """What compilation has not decided of an inner machine's tokens."""
+    """What compilation has not decided of an inner machine's tokens. Sets of bytes are bits."""
 
     def of(self, state: int) -> Words | None:
         """The tokens that may be dead after some text in normal form, None for no tokens; the mask
         of ``state`` need not hold them all."""
+
+    def octets_after(self, state: int, tokens: Sequence[int]) -> list[int]:
+        """Of each of some tokens that the mask of ``state`` holds some bytes after which texts go
+        on to the end, if these are in normal form and so is what goes on after the byte."""
+
+    def finds(self, state: int, octets: int, is_wanted: Callable[[int], bool]) -> bool:
+        """Whether such a byte of ``octets`` or a wanted token may come next; False where that takes
+        a mask."""
 
     def distance(self, state: int) -> int:
         """At least so many bytes lead to the end of the text."""
@@ -65,19 +73,17 @@ class WithNormalForm(Generic[M]):
     """Both the machine and the rows of a matcher.
 
     A state number is that of the state of ``inner``, times the number of states of ``runs``, plus
-    that of ``runs``. ``finds``: whether a wanted token may come next at a state of ``inner``; False
-    where that takes a mask.
+    that of ``runs``.
     """
 
     def __init__(
         self,
         inner: M,
         runs: Runs,
-        finds: Callable[[int, Callable[[int], bool]], bool],
         undecided: Undecided,
         caches: CacheBudget | None = None,
     ) -> None:
-        self.inner, self.runs, self._finds, self.undecided = inner, runs, finds, undecided
+        self.inner, self.runs, self.undecided = inner, runs, undecided
         self._width = runs.states
         masks, steps, results = (caches or CacheBudget()).divide(_MASKS, _STEPS, _RESULTS)
         row_bytes = 4 * tokenset.word_count(inner.vocab_size) + ENTRY_BYTES
@@ -176,10 +182,12 @@ class WithNormalForm(Generic[M]):
             if np.array_equal(less, more):
                 return less
         mask, watched = self._parts(number, text)
+        octets = self.undecided.octets_after(number, [token for token, _ in watched])
+        settled = self.runs.settled([after for _, after in watched])
         dead = [
             token
-            for token, after in watched
-            if not self._is_live((self.inner.step(number, token), after))
+            for (token, after), some, others in zip(watched, octets, settled, strict=True)
+            if not (some & others or self._is_live((self.inner.step(number, token), after)))
         ]
         if dead:
             mask &= ~tokenset.from_ids(dead, self.inner.vocab_size)
@@ -237,7 +245,10 @@ class WithNormalForm(Generic[M]):
         """The tokens after which an end must be looked for, and where they lead; None if others
         are there, or the pair is live by a cached result."""
         number, text = pair
-        if self._live.get(pair) or self._finds(number, partial(self._settles, text)):
+        if self._live.get(pair):
+            return None
+        (octets,) = self.runs.settled([text])
+        if self.undecided.finds(number, octets, partial(self._settles, text)):
             return None
         row, watched = self._parts(number, text)
         # EOS is a token of the row, too.

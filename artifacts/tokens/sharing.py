@@ -4,13 +4,10 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 from weakref import WeakMethod, WeakValueDictionary
 
-import numpy as np
-from numpy.typing import NDArray
-
 T = TypeVar("T")
 P = ParamSpec("P")
 
-# By what makes it and the places of its arrays, which it keeps where they are.
+# By what makes it and the places of its parts, mostly arrays, which it keeps where they are.
 _MADE: WeakValueDictionary[tuple[object, ...], Any] = WeakValueDictionary()
 
 # The last ones that are kept in any case, and how many.
@@ -18,20 +15,20 @@ _RECENT: dict[tuple[object, ...], Any] = {}
 _MOST_RECENT = 16
 
 
-def shared(make: Callable[..., T], *arrays: NDArray[np.generic]) -> T:
-    """``make(*arrays)``, or what it made of these arrays before, while that is in use. The object
+def shared(make: Callable[..., T], *parts: object) -> T:
+    """``make(*parts)``, or what it made of these parts before, while that is in use. The object
     holds all of them, and nobody writes to them."""
-    key = make, *map(id, arrays)
+    key = make, *map(id, parts)
     found: T | None = _MADE.get(key)
     if found is None:
-        found = _MADE[key] = make(*arrays)
+        found = _MADE[key] = make(*parts)
     return found
 
 
-def recent(make: Callable[..., T], *arrays: NDArray[np.generic]) -> T:
+def recent(make: Callable[..., T], *parts: object) -> T:
     """As ``shared``; and the last few objects are kept though nobody uses them."""
-    key = make, *map(id, arrays)
-    found = _RECENT.pop(key, None) or shared(make, *arrays)
+    key = make, *map(id, parts)
+    found = _RECENT.pop(key, None) or shared(make, *parts)
     _RECENT[key] = found
     if len(_RECENT) > _MOST_RECENT:
         # subtle: other threads add to it; a list of its keys is made in one step.

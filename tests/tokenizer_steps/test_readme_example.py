@@ -9,7 +9,6 @@ from support.corpus.tokenizer_case import Case
 
 from constrain.artifacts.tokenizer_steps.normal_form_dfa import NormalFormDfa, Runs
 from constrain.artifacts.tokens import tokenset
-from constrain.artifacts.tokens.memo import CacheBudget
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.tokenizer_steps.character_properties import character_properties
 from constrain.compiler.tokenizer_steps.inert_tokens import split_characters
@@ -51,9 +50,25 @@ def test_the_states(dfa: NormalFormDfa) -> None:
     assert [True, False] == dfa.are_free(np.array([5, 6])).tolist()
 
 
+def runs_of(dfa: NormalFormDfa) -> Runs:
+    """Its states after texts of ``TOKENS``."""
+    sections = dfa.table, dfa.classes, np.array([dfa.start]), dfa.boundary, dfa.undecided
+    return Runs(Vocabulary.from_tokens(TOKENS, (), 5), *sections)
+
+
+def test_bytes_after_which_any_text_may_follow(dfa: NormalFormDfa) -> None:
+    """They lead between two characters, or where no end of the character is left out."""
+    states = [1, 2, 3, 6]
+    for state, found in zip(states, runs_of(dfa).settled(states), strict=True):
+        for octet in range(256):
+            after = dfa.step(state, bytes([octet]))
+            expected = after != 0 and bool(dfa.are_free(np.array([after]))[0])
+            assert expected == bool(found >> octet & 1)
+
+
 def test_what_tokens_do(dfa: NormalFormDfa) -> None:
     """At each state the tokens that are read, and those after which an end must be looked for."""
-    runs = Runs(dfa, Vocabulary.from_tokens(TOKENS, (), 5), CacheBudget())
+    runs = runs_of(dfa)
     for state, read, watched in ((1, [0, 1, 2], []), (2, [0, 1, 2], [(2, 6)]), (3, [0, 1], [])):
         row = tokenset.from_ids(range(5), 5)
         effect = runs.at(state)
