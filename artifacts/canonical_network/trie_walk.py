@@ -23,6 +23,7 @@ from ..tokenizer_steps.pretokenizer import PretokenizerDfa
 from ..tokens.forbidden_pairs import ForbiddenPairs
 from ..tokens.memo import ENTRY_BYTES, solve_recursive
 from ..tokens.trie import Trie, grouped, ranges
+from ..tokens.trie import share_trie as share_arrays
 from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
 from ..tokens.watch import Watch, unwatched
 from ..walk.forms import kernel
@@ -303,6 +304,7 @@ _MADE: WeakKeyDictionary[Vocabulary, dict[bytes, Trie]] = WeakKeyDictionary()
 
 def share_trie(trie: Trie, vocabulary: Vocabulary) -> None:
     """This is the trie of some tokens of a vocabulary, so that it is not made again."""
+    share_arrays(trie)
     _MADE.setdefault(vocabulary, {})[_key(trie.ids, vocabulary)] = trie
 
 

@@ -25,6 +25,11 @@ def shared(make: Callable[..., T], *parts: object) -> T:
     return found
 
 
+def share(made: T, make: Callable[..., T], *parts: object) -> None:
+    """What ``make(*parts)`` is from now on, while it is in use."""
+    _MADE[make, *map(id, parts)] = made
+
+
 def recent(make: Callable[..., T], *parts: object) -> T:
     """As ``shared``; and the last few objects are kept though nobody uses them."""
     key = make, *map(id, parts)

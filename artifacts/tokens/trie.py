@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .distinct import stable_order
-from .sharing import shared
+from .sharing import share, shared
 from .vocabulary import Vocabulary
 
 
@@ -242,6 +242,11 @@ def trie_arrays(trie: Trie, prefix: str) -> dict[str, NDArray[Any]]:
 def trie_of(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Trie:
     """A trie out of named arrays; of the same ones the same trie."""
     return shared(Trie, *(arrays[prefix + name] for name in _ARRAYS))
+
+
+def share_trie(trie: Trie) -> None:
+    """``trie_of`` gives this trie for its arrays, with what was made of it."""
+    share(trie, Trie, *(getattr(trie, name) for name in _ARRAYS))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
