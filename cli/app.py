@@ -159,10 +159,14 @@ def exit_code(command: Callable[..., int | None], *arguments: Any, **options: An
     except Exception as error:
         if os.environ.get("CONSTRAIN_TRACEBACK"):
             raise
+        from traceback import extract_tb
+
+        place = extract_tb(error.__traceback__)[-1]
         console.error(
             f"internal error: {type(error).__name__}: {visible(error)}\n"
+            f"at line {place.lineno} of {visible(place.filename)}\n"
             "This is a defect of constrain; please report it with the input that shows it. "
-            "CONSTRAIN_TRACEBACK=1 prints where it happened."
+            "CONSTRAIN_TRACEBACK=1 prints the whole way there."
         )
         return INTERNAL_ERROR
     return code or 0

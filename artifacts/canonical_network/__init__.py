@@ -12,5 +12,6 @@ sections network.*, cuts.*, pairs.*   pretokenized.PretokenizedNetwork
   -> closure          rows that need none of that, for all stacks; before decoding or beside it
 sections closed.*   -> precomputed_rows   such rows
   -> usual_counts     masks that need not know how far a count is
+  -> lazy_rows        rows that no file has, made when met
   -> masks            rows to masks; machine: beside a normal-form DFA, if there is one
 """

@@ -204,13 +204,13 @@ class DeadEnds:
         left = np.arange(len(ids))
         all_texts = self._certificates.of_all_texts(place) if effort.whole else None
         for certificate in all_texts or self._certificates.of(place, effort.steps):
-            left = left[self._forbidden.preceding(ids[left], certificate)]
+            left = left[self._forbidden.forbidden_before(ids[left], certificate)]
             if not len(left):
                 return ids
         if all_texts is not None:
             return np.delete(ids, left)
         for follower in self._followers(place, effort, len(left)):
-            left = left[self._forbidden.preceding(ids[left], follower)]
+            left = left[self._forbidden.forbidden_before(ids[left], follower)]
             if not len(left):
                 return ids
         live = np.ones(len(ids), dtype=np.bool_)

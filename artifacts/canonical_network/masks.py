@@ -1,7 +1,8 @@
 """Canonical masks of a network: the tokens with which the tokenizer's own encoding goes on.
 
-What may be read is decided by the grammar and the pre-tokenizer alone; what a token leaves possible
-by ``liveness``. So for a configuration c of the network and a pre-tokenizer state q
+A token is in the mask if the grammar and the pre-tokenizer can read it, if some member goes on
+after it (``liveness``), and if it starts a pre-token or the merges allow it after the last token
+(``ForbiddenPairs``). So for a configuration c of the network and a pre-tokenizer state q
 
     First1(c, q)   the tokens that start a pre-token, without dead ends
     First0(c, q)   those that continue one, without dead ends
@@ -74,9 +75,9 @@ class _Numbered(Generic[T]):
 class CanonicalMasks(InterningMachine):
     """Both the machine and the rows of a matcher.
 
-    A state is a configuration of the network, a set of pre-tokenizer states, and the row class of
-    the last token plus 1, 0 before any. Masks and steps that were found before, and states, are
-    read without the lock.
+    A state is a configuration of the network, a set of pre-tokenizer states, and 1 plus the row
+    class of the last token (tokens of a class forbid the same ones after them); 0 before any. Masks
+    and steps that were found before, and states, are read without the lock.
     """
 
     def __init__(
@@ -281,6 +282,7 @@ class CanonicalMasks(InterningMachine):
             stacks, precomputed = self.network.stacks, self.precomputed
             for state, node in self.network.threads[configuration]:
                 for pre_state in self._sets[pre_states]:
+                    # Before any token only odd planes, those of tokens that start a pre-token.
                     for plane in range(not begun, self.pretokenized.planes, 2 - begun):
                         thread = state, pre_state, node, plane
                         rows = None if precomputed is None else precomputed.find(stacks, *thread)

@@ -1,12 +1,11 @@
 """Precomputed rows: the live tokens of a network's threads, found by entry, state and suffix.
 
-A row is a procedure summary, as in ``artifacts/walk/summaries.py``: what a walk down the stacks
-adds at
-one frame depends on the *entry* (the pre-tokenizer state, and the trie nodes that tokens have come
-to), on the frame, and on the context of the stacks below (``Contexts``); seldom on some of
-the frames below, too. So a summary is found by its entry, its state and a *suffix* of the stacks,
-which is the frames on top and then a context, and holds for all stacks that agree there. No stack
-is looked at below.
+A row is a procedure summary, as in ``artifacts/walk/summaries.py``. What a walk down the stacks
+adds at one frame depends on the frame, on the *entry* (the pre-tokenizer state, and the trie nodes
+that tokens have come to), on the context of the stacks below (``Contexts``), and rarely on some
+frames below. So a summary is found by its entry, its state and a *suffix* of the stacks, which is
+the frames on top and then a context, and holds for all stacks that agree there. No stack is looked
+at below.
 
 For lists of numbers: after ``[1`` the tokens that go on inside the number need the context of the
 list alone; a token ``]]`` ends the call, so that its trie nodes are an entry of the frame below.

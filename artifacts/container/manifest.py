@@ -56,15 +56,14 @@ class Manifest:
     ``canonical`` (exactly the sequences that the merges give) or ``any``. ``source`` is the
     grammar's text unless it was stripped. ``splits`` says that a pre-tokenizer splits text before
     merging, ``splits_applied`` whether the masks follow its boundaries. ``token_start`` and
-    ``byte_start`` are start states. ``counts`` are for people: states, transitions, distinct
-    rows. ``parser`` is there in ``network``, ``earley`` and ``greedy`` alone, unless a network is a
-    byte DFA. ``meaning``: how
-    the grammar reads a text, ``exact`` or ``maximal-munch``. ``notes``: what the compiler said of
-    the grammar, its tokenizer and its options, for people. ``schema``: the options that a JSON
-    Schema was read with, as the command line has them; empty where there is none. ``define``: names
-    that the grammar left open, and the regexes that stood for them. ``lexer``: ``contextual`` where
-    it reads what the states of Lark's parser allow; else empty. ``key``: what a
-    store calls it, a digest of all that its bytes depend on; empty elsewhere.
+    ``byte_start`` are start states. ``counts`` are for people: states, transitions, distinct rows.
+    ``parser``: only in ``network`` (unless it is a byte DFA), ``earley`` and ``greedy``.
+    ``meaning``: how the grammar reads a text, ``exact`` or ``maximal-munch``. ``notes``: what the
+    compiler said of the grammar, its tokenizer and its options, for people. ``schema``: the options
+    that a JSON Schema was read with, as the command line has them; empty where there is none.
+    ``define``: names that the grammar left open, and the regexes that stood for them. ``lexer``:
+    ``contextual`` where it reads what the states of Lark's parser allow; else empty. ``key``: what
+    a store calls it, a digest of all that its bytes depend on; empty elsewhere.
     """
 
     kind: str

@@ -51,8 +51,9 @@ def check_sections(arrays: Arrays, declared: Mapping[str, str], **sizes: int) ->
         "int32 (pairs, 2) 0..states,-1..2"          values by column; ``0..`` has no upper bound
         "int64 (states+1) to:calls"                 offsets: ascending from 0 to ``calls``
 
-    ``sizes``: those that are known; the first section with another size has all that it may be.
-    ``ascending``: each number is above the one before; of offsets, none is of an empty list.
+    Upper bounds are exclusive: ``1..129`` is 1 to 128. ``sizes``: sizes that are known. A name not
+    among them is the size of the first section that has it, with which later ones must agree.
+    ``ascending``: each number is above the one before; of offsets, that no list is empty.
     ``dead``: a table of transitions, neither empty nor leading anywhere from state 0. ``optional``,
     at the end: the section may be missing. Raises ``ArtifactError`` naming the first section that
     is missing or does not fit.

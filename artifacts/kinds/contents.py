@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from ..token_terminals.machine import Inner, TokenTerminalMachine
 
 
-# Makes what masks do not need of an artifact: the manifest with what it says of it, and sections.
+# Called when a whole file is needed: the sections that masks do not need, and the manifest with
+# what it says of these.
 Later: TypeAlias = Callable[[Manifest], tuple[Manifest, Arrays]]
 
 

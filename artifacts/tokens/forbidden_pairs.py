@@ -48,7 +48,8 @@ class ForbiddenPairs:
     """The pairs of adjacent tokens that no encoding holds, by first token.
 
     ``part``: int32 (V,), the right part of each token, -1 for single letters and for tokens that
-    no merge makes. ``bound``: int32 (V,), that of its right part, -1 where it has none.
+    no merge makes. ``bound``: int32 (V,), only merges of a lower rank count for the right part; -1
+    where there is none.
     ``row_class``: int32 (V,), tokens of one class have equal rows. ``offsets``: int64 (V + 1,),
     the merges with left part a are ``offsets[a]`` to ``offsets[a + 1] - 1`` of ``index`` (int32,
     ascending for each a), ``begin`` and ``end`` (int32, half-open intervals of ``order``).
@@ -165,7 +166,7 @@ class ForbiddenPairs:
             for low, high in self.slices(first)
         )
 
-    def following(self, first: int, second: NDArray[np.integer]) -> NDArray[np.bool_]:
+    def forbidden_after(self, first: int, second: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which of the tokens ``second`` may not follow ``first``; bool (len(second),)."""
         begin, end = self.intervals(first)
         order = np.argsort(begin)
@@ -177,7 +178,7 @@ class ForbiddenPairs:
         found[found] = places[found] < end[last[found]]
         return found
 
-    def preceding(self, first: NDArray[np.integer], second: int) -> NDArray[np.bool_]:
+    def forbidden_before(self, first: NDArray[np.integer], second: int) -> NDArray[np.bool_]:
         """Which of the tokens ``first`` the token ``second`` may not follow; bool (len(first),).
 
         Walks down the right spines of all of ``first`` at once.

@@ -126,9 +126,9 @@ def _answer_why(
     prefix_ids: str | None,
     why: list[str],
     format_: Format,
-    otherwise: str,
+    remedy: str,
 ) -> int:
-    """``otherwise``: what allows all tokens that spell a member."""
+    """``remedy``: what allows all tokens that spell a member."""
     from constrain.artifacts.errors import TokenRefusedError
     from constrain.compiler.explain.engines import ExplainError
     from constrain.compiler.explain.explainer import explainer_of_artifact
@@ -169,7 +169,7 @@ def _answer_why(
             shown = _shown(artifact, written)
             if isinstance(each, bytes):
                 line = f"{quoted(each)}  no token has this text; #ID names one by id"
-                line += f"; the tokenizer writes {shown} here" * bool(written)
+                line += f"; without what follows, the tokenizer writes {shown}" * bool(written)
             else:
                 line = _verdict_said(artifact, ids, each, pending)
                 is_merged = each.reason is Reason.PENDING and len(
@@ -181,7 +181,7 @@ def _answer_why(
             said += f"{visible(line)}\n"
         write_text(said)
         if is_spelling and artifact.is_canonical and artifact.spells_bytes:
-            note(f"{otherwise} allows every spelling")
+            note(f"{remedy} allows every spelling")
     if None in (token for _, token in asked):
         return 2
     return 0 if all(not isinstance(v, bytes) and v.is_allowed for v in verdicts) else 1
@@ -248,8 +248,8 @@ def _verdict_said(
         case Reason.ALLOWED:
             return f"{said}allowed"
         case Reason.PENDING:
-            what = f"refused: the prefix goes on with {quoted(pending or b' ')}"
-            return f"{said}{what} and this token does not begin so"
+            what = f"refused: the prefix ends in a token that begins with {quoted(pending or b' ')}"
+            return f"{said}{what}, and this one does not"
         case Reason.GRAMMAR:
             assert verdict.byte is not None
             at = verdict.text[verdict.byte : verdict.byte + 1]
@@ -264,7 +264,7 @@ def _verdict_said(
             )
             what = f"refused: {behind} the tokenizer never writes {quoted(verdict.text)}"
         case Reason.DEAD_END:
-            what = "refused: no member of the grammar is written so"
+            what = "refused: the tokenizer writes no member of the grammar so"
         case Reason.NOT_AT_END:
             return (
                 f"{said}refused: it ends the text, which is not complete{_expected_said(verdict)}"
@@ -288,11 +288,9 @@ def _verdict_said(
         if is_one and instead == gone[0] + verdict.text:
             return f"{said}{what}, it merges both to {shown}"
         place = f" in place of {' '.join(map(quoted, gone))}" * bool(verdict.rewritten)
-        further = " where the text goes on" * (
-            not (b"".join(gone) + verdict.text).endswith(instead)
-        )
-        who = "it" if verdict.reason is Reason.TOKENIZATION else "the tokenizer"
-        what += f"; {who} writes {shown}{place}{further}"
+        goes_on = not (b"".join(gone) + verdict.text).endswith(instead)
+        what += "; where the text goes on, it writes for example" if goes_on else "; it writes"
+        what += f" {shown}{place}"
     if verdict.step is not None:
         what += f", by its {_STEPS[verdict.step.value]}"
     return f"{said}{what}"

@@ -174,7 +174,7 @@ def byte_dfa_sections(dfa: Dfa, terminals: Sequence[TokenIds]) -> Sections:
     offsets = np.concatenate(([0], np.cumsum([len(found) for found in ids])))
     named: Sections = {"dfa.terminals": tables.terminals.ids}
     if len(terminals):
-        # Under names of their own: a reader that knows but one token a column then refuses.
+        # Stored under other names, so that a reader that expects one token a column refuses it.
         named = {
             "dfa.token_ids": tables.terminals.ids,
             "dfa.token_offsets": tables.terminals.offsets,

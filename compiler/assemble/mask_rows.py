@@ -3,8 +3,8 @@
     DFA over bytes, token trie   ->   for each state the tokens that lead to a live state
     DFA over tokens              ->   for each state the tokens that it has an edge for
 
-``byte_rows`` has the rows of the first. A network's machine finds the same rows one by one, where
-they are left out, as they are only if tokens reach the end from each state; a test compares them.
+``byte_rows`` has the rows of the first. They are left out only if tokens lead from every state to
+the end: then a network's machine computes the same rows one at a time. A test compares them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,8 +52,8 @@ class Masks:
 
 @Step("precompute")
 def precompute(columns: "TokenColumns", request: ArtifactRequest["Tokenizer"], taken: int) -> Masks:
-    """Rows of a byte DFA if they fit and are wanted, or walks while decoding could lead into a dead
-    end.
+    """Rows of a byte DFA: if they fit and are wanted, and whenever masks without them could lead
+    into a dead end.
 
     ``taken``: bytes that the artifact's other sections have. Raises ``TokenizerError`` if the
     tokenizer can spell no member, and ``LimitError`` for rows that are needed.

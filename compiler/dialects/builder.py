@@ -4,11 +4,12 @@
     token "a\\x41b"                 ->  unescape            ->  aAb, and where each character began
 
 The driver calls the method that is named like a rule of the ``.lark`` file with the rule's
-children: tokens, and what the methods returned for inner rules. No token is dropped, so the first
-and the last child give the span. A method that finds something wrong adds to ``diagnostics`` and
-returns a placeholder; the parse goes on, and all findings are raised together. ``Builder`` is the
-base of all builders; ``EbnfBuilder`` that of the dialects with rules, with the operators that most
-of them share: a dialect overrides what means something else there.
+children: tokens, and what the methods returned for inner rules. Brackets and separators are
+children too, so ``span_over(items)`` is the place of the whole; ``inner(items)`` is without tokens.
+A method that finds something wrong adds to ``diagnostics`` and returns a placeholder; the parse
+goes on, and all findings are raised together. ``Builder`` is the base of all builders;
+``EbnfBuilder`` that of the dialects with rules, with the operators that most of them share: a
+dialect overrides what means something else there.
 
 Undoing escapes moves characters; ``Unescaped.origins`` says for every resulting character where it
 began in the source, so that a caret still points at it.
@@ -205,12 +206,13 @@ class Builder:
     ``mistakes``: regexes of what people write by mistake, what to call it (by default the text
     itself), and a help line;
     ``rule_ends``: tokens after which a rule begins, ``rule_heads``: tokens that begin one, and
-    ``next_rule``: a regex (of whole lines) that finds a rule in text that cannot be read, its
-    group ``rule`` at the name, but not inside a ``comment``; None where the text is one expression.
+    ``next_rule``: a regex that is searched, line by line, for the next rule after a syntax error;
+    its group ``rule`` begins at the rule's name, and matches inside a ``comment`` are passed over.
+    None: nothing is read after an error.
     ``only_rule``: what the one rule of a text without rules is called.
     ``library``: regexes of the rules that each grammar has which does not define them.
-    ``line_break``: the terminal of those that end rules, which mean nothing in brackets and after
-    ``no_break_behind``.
+    ``line_break``: the terminal for line breaks, where they end rules; it is dropped inside
+    brackets and after a token in ``no_break_behind``.
     """
 
     grammar_file: ClassVar[str]
@@ -236,12 +238,12 @@ class Builder:
         self.partial = False
         # What may stand before each terminal, in dialects that have such a thing.
         self.ignored: list[Expr] = []
-        # Names that the grammar leaves open, and what they are defined as from outside; of those
-        # names that say something else, what was read.
-        self.given: Mapping[str, str] = {}
+        # Definitions from outside (``--define``) of names that the grammar leaves open; and which
+        # of these names were read as settings (``tab_len``), not as rules.
+        self.definitions: Mapping[str, str] = {}
         self.settings: set[str] = set()
         self.indentation: Indentation | None = None
-        # Whether a lexer would follow a string and a regex of one length both.
+        # Whether a lexer would follow both a string and a regex that match equally long.
         self.follows_all = False
         # Parts in other languages, what is to be known of them, and how schemas are read.
         self.embedded: list[Embedded] = []
@@ -256,7 +258,8 @@ class Builder:
         self.files: tuple[str, ...] = ()
         # All tokens that are read, where somebody wants them.
         self.read: list[Token] | None = None
-        # Groups leave no node after, so a rule that nothing ends asks where the last one ended.
+        # Where the last bracket closed: the tree keeps none, and a rule without an end mark that
+        # ends in one has its end there.
         self.last_group_end = 0
 
     @property
@@ -264,7 +267,7 @@ class Builder:
         """Whether some rules are terminals and others are not."""
         return bool(self.ignored)
 
-    def is_called(self, use: str, name: str) -> bool:
+    def matches_definition(self, use: str, name: str) -> bool:
         """Whether a definition of ``name`` from outside is meant for what rules use as ``use``."""
         return use == name
 

@@ -2,8 +2,8 @@
 
 Shifts and reductions are those of Lark (Aho, Sethi and Ullman 1986, algorithm 4.7), but for rules
 that pass on their one child: they are followed when the tables are first used. Of the terminals
-that stand in a place the first one is read, as Lark orders them: mostly it may stand there, and
-else the first of those that may, by a regex of the state.
+that match in a place the first one is tried, in Lark's order. If the state does not allow it, the
+regex of that state finds the first one that is allowed.
 """
 
 from collections.abc import Callable

@@ -199,7 +199,7 @@ class JsonBuilder(EbnfBuilder):
         before = re.sub(r"[^\r\n]", " ", text[:begin])
         source = replace(self.source, text=before + text[begin : span.end - 1])
         other = type(self)(source, self.limits)
-        other.schema, other.given, other.depth = self.schema, self.given, self.depth + 1
+        other.schema, other.definitions, other.depth = self.schema, self.definitions, self.depth + 1
         other.import_folder, other.import_root = self.import_folder, self.import_root
         other.include = self.include
         rules = parse(other)

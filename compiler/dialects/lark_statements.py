@@ -168,7 +168,7 @@ class StatementsBuilder(JsonBuilder):
     def rules_of_lines(self, rules: list[Rule]) -> list[Rule]:
         """INDENT and DEDENT, where they are declared, used, and not defined from outside: they
         match nothing, and say how lines begin."""
-        names = {rule.name for rule in rules}.union(self.given)
+        names = {rule.name for rule in rules}.union(self.definitions)
         uses = {use.name: use.span for rule in rules for use in rule.uses if use.name not in names}
         for pair in _LINES:
             spans = [uses[name] for name in pair if name in uses]
@@ -183,7 +183,7 @@ class StatementsBuilder(JsonBuilder):
 
     def _setting(self, name: str, usual: int) -> int:
         """A number that --define gives."""
-        said = self.given.get(name, str(usual))
+        said = self.definitions.get(name, str(usual))
         self.settings.add(name)
         if not re.fullmatch("[1-9][0-9]{0,2}", said):
             self.report(f"--define {name}={said}: expected a number from 1 to 999", Span(0, 0))
@@ -355,7 +355,7 @@ class StatementsBuilder(JsonBuilder):
         imported those count that are used in the end."""
         if self.files or self.depth:
             return
-        defined = {rule.name for rule in rules} | self.elsewhere | {*self.given}
+        defined = {rule.name for rule in rules} | self.elsewhere | {*self.definitions}
         for body in [*(rule.body for rule in rules), *self.ignored]:
             for expr in walk(body):
                 if not isinstance(expr, Reference) or expr.name in defined:

@@ -39,7 +39,7 @@ TOOLS = "tools"
 EBNF = "ebnf"
 
 # What kbnf alone has.
-_OF_KBNF = re.compile(
+_ONLY_IN_KBNF = re.compile(
     r"""(?<![^\s=|,(\[{])#(?:e|ex|substrs)?["']|\b(?:any|except|permute|permute_by)!"""
 )
 
@@ -52,10 +52,10 @@ PLAIN_REGEX = "regex-plain"
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """``suffixes``: of the files that are read so without being asked. ``reader``: the module and
-    the class of its ``builder``. ``start``: the name of the start rule; the first rule if
-    no rule has that name and ``first_is_start``. ``suggested``: whether
-    an error in another dialect may say that this one reads the text."""
+    """``suffixes``: endings of file names that select this dialect. ``reader``: the module and the
+    class of its ``builder``. ``start``: the name of the start rule; the first rule if no rule has
+    that name and ``first_is_start``. ``suggested``: whether an error in another dialect may say
+    that this one reads the text; not for a dialect that reads most texts of others."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -80,7 +80,7 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect("kbnf", (".ebnf", ".kbnf"), (".kbnf", "KbnfBuilder"), "start", first_is_start=True),
         Dialect("gbnf", (".gbnf",), (".gbnf", "GbnfBuilder"), "root", first_is_start=False),
         Dialect("w3c", (".w3c",), (".w3c", "W3cBuilder"), "start", first_is_start=True),
-        # Most texts are some regex.
+        # Not suggested: most texts are some regex.
         Dialect(
             "regex", (".regex",), (".regex", "RegexFileBuilder"), "start", True, suggested=False
         ),
@@ -93,11 +93,11 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect("lark", (".lark",), (".lark", "LarkBuilder"), "start", first_is_start=False),
         # Whatever the rules are called, the first one starts. Plain texts are kbnf as well.
         Dialect("iso14977", (".isoebnf", ".iso"), (".ebnf.iso14977", "Iso14977Builder"), "", True),
-        # Whatever stands in quotes and between rules, some convention has it.
+        # Not suggested: some convention reads whatever stands in quotes and between rules.
         Dialect(
             EBNF, (".bnf",), (".ebnf.plain", "PlainEbnfBuilder"), "start", True, suggested=False
         ),
-        # A ';' begins comments there, so that it reads half of what others mean.
+        # Not suggested: a ';' begins comments there, so that it reads half of what others mean.
         Dialect("abnf", (".abnf",), (".ebnf.abnf", "AbnfBuilder"), "", True, suggested=False),
         Dialect("antlr", (".g4",), (".ebnf.antlr", "AntlrBuilder"), "", True, suggested=False),
         Dialect(JSON_SCHEMA, (".schema.json",), None, "#", first_is_start=False),
@@ -133,8 +133,8 @@ def read_grammar(
     is read. Its start, and that of a structural tag, is a JSON pointer. ``imports``: the folder
     from which grammars import others; None where they may not. ``include``: folders of imports that
     are not found there. ``define``: names that the grammar leaves open, and regexes for them.
-    ``is_guessed``: nobody named the dialect: a text that is not of just one other is read as EBNF
-    by its own conventions.
+    ``is_guessed``: the dialect is that of the suffix, and nobody named it. If it does not read the
+    text and exactly one other does, the error says so; else the text is read as ``ebnf``.
 
     Raises ``DialectError`` with all that is wrong with the syntax, or for an unknown dialect,
     ``CheckError`` if there is no rule or no rule ``start``.
@@ -146,7 +146,7 @@ def read_grammar(
         grammar = _read(source, start, limits, schema, imports, define, include)
     except UnexpectedError as error:
         fitting = _fitting(source, start, limits)
-        if len(fitting) == 1 or not is_guessed or _OF_KBNF.search(text):
+        if len(fitting) == 1 or not is_guessed or _ONLY_IN_KBNF.search(text):
             raise _suggesting(error, fitting) from None
         grammar = _by_conventions(error, start, limits, define)
     for note in grammar.notes:
@@ -217,7 +217,7 @@ def _read(
     builder = row.builder(source, limits)
     builder.schema, builder.import_folder = schema, None if imports is None else Path(imports)
     builder.import_root, builder.include = builder.import_folder, include
-    builder.given = dict(define)
+    builder.definitions = dict(define)
     rules = written = parse(builder, recover=recover)
     rules += tuple(defined(rules, builder, define, limits))
     names = [rule.name for rule in rules]

@@ -6,8 +6,9 @@
       "1"    dead-end       a month has one more digit, and the tokenizer makes one token of both
 
 ``DEAD_END``: in some text the tokenizer would write the token there, but in none of the grammar's
-members. ``TOKENIZATION``: it would in no text at all. That is asked of the masks of all texts, a
-grammar that is compiled for the same tokenizer.
+members. ``TOKENIZATION``: it would in no text at all. To distinguish them, the regex of all texts
+is compiled for the same tokenizer: does its mask refuse the token, too? The mask itself is not made
+here but by the artifact's machine (``artifacts/canonical_network/masks.py``).
 """
 
 from collections.abc import Callable, Sequence
@@ -81,12 +82,12 @@ class TokenVerdict:
     - ``UNKNOWN``: it stands for what has no tokens, and members with that are left out.
     - ``NO_TEXT``: it has no bytes. ``NO_TOKEN``: no token has this id.
 
-    ``instead``: of ``TOKENIZATION`` and ``DEAD_END`` what may come in the place of the token and of
-    the last ``rewritten`` ones before it: what the tokenizer writes of this text, or where members
-    go on, up to its last byte or beyond, of the shortest such sequences the one with the lowest
-    ids; empty if none was found. ``place``: how many bytes
-    after the beginning of what is rewritten the two differ: one has a boundary between tokens
-    there and the other none. ``step``: the tokenizer's step that is the cause, where it is known.
+    ``instead``: of ``TOKENIZATION`` and ``DEAD_END`` the tokens that may replace this one and the
+    last ``rewritten`` ones before it: those that the tokenizer writes of this text, if they are
+    allowed; else the shortest allowed sequence that covers the text, which may be longer, and of
+    several the one with the lowest ids; empty if none was found. ``place``: the first byte, from
+    the beginning of the replaced tokens, where only one of the two sequences has a boundary.
+    ``step``: the tokenizer's step that is the cause, where it is known.
     """
 
     token: int
@@ -129,29 +130,29 @@ class Refusals:
         self._written: tuple[tuple[int, ...], Matcher | None, Sequence[int]] | None = None
         self._verdict: tuple[bytes, Verdict] | None = None
 
-    def why(self, ids: Sequence[int], token: int, before: "Boundary | None" = None) -> TokenVerdict:
-        """What becomes of ``token`` after ``ids``; ``before``: the boundary of a prefix that is
-        behind them, whose pending bytes begin the token.
+    def why(self, ids: Sequence[int], token: int, cut: "Boundary | None" = None) -> TokenVerdict:
+        """What becomes of ``token`` after ``ids``; ``cut``: where a prefix was cut after them, if
+        bytes of it are left over, with which the token must begin.
 
         Raises ``TokenRefusedError`` if one of ``ids`` is not allowed.
         """
         matcher = self._artifact.matcher()
         for each in ids:
             matcher.advance(each)
-        found = self.why_behind(matcher, token)
-        if before is None:
+        found = self.why_after(matcher, token)
+        if cut is None:
             return found
         if found.is_allowed:
-            fits = tokenset.contains(before.allowed, token)
+            fits = tokenset.contains(cut.allowed, token)
         else:
             is_text = found.text and self._artifact.vocabulary.is_text(token)
-            written = self._spellings.spelled(token, bool(ids)) if is_text else before.pending
+            written = self._spellings.spelled(token, bool(ids)) if is_text else cut.pending
             # A boundary of words shows no space before what is pending.
             written = written.removeprefix(b" ") if self._spellings.is_words else written
-            fits = written.startswith(before.pending)
+            fits = written.startswith(cut.pending)
         return found if fits else TokenVerdict(token, found.text, Reason.PENDING)
 
-    def why_behind(self, matcher: "Matcher", token: int) -> TokenVerdict:
+    def why_after(self, matcher: "Matcher", token: int) -> TokenVerdict:
         """The same after what a matcher of the artifact has taken from the start of a text; it
         stays where it is."""
         vocabulary = self._artifact.vocabulary
@@ -206,7 +207,7 @@ class Refusals:
                 found.setdefault(token, []).append(number)
         return found
 
-    def _states_behind(self, ids: tuple[int, ...]) -> set[int]:
+    def _states_after(self, ids: tuple[int, ...]) -> set[int]:
         """The states of the grammar's machine that these tokens may lead to."""
         if self._states is not None and self._states[0] == ids:
             return self._states[1]
@@ -244,7 +245,7 @@ class Refusals:
         return max(
             (
                 skipped + self._machine.follow(state, text[skipped:])[0]
-                for state in self._states_behind(ids)
+                for state in self._states_after(ids)
                 for skipped in self._skipped(text, bool(ids))
             ),
             default=0,
@@ -253,7 +254,7 @@ class Refusals:
     def _at(self, found: TokenVerdict, matcher: "Matcher", read: bytes) -> TokenVerdict:
         """With what was expected after the matcher's tokens and ``read``."""
         machine, taken = self._machine, matcher.taken
-        states = self._after(self._states_behind(taken), read, bool(taken))
+        states = self._after(self._states_after(taken), read, bool(taken))
         octets = {octet for state in states for octet in machine.next_bytes(state)}
         may_end = any(machine.may_end(state) for state in states)
         found = replace(found, expected=ranges(sorted(octets)), may_end=may_end)

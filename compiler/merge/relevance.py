@@ -339,7 +339,7 @@ class _Search:
             result[left] = True
             return result
         for i in left.tolist():
-            result[i] = self.pairs.forbidden.rows.following(int(tokens[i]), following).all()
+            result[i] = self.pairs.forbidden.rows.forbidden_after(int(tokens[i]), following).all()
         return result
 
     def marked(self, ids: NDArray[np.int32], wanted: NDArray[np.integer]) -> NDArray[np.bool_]:

@@ -162,7 +162,7 @@ def check_preceding(rows: ForbiddenPairs, tokens: Sequence[int]) -> None:
     many = np.array([*tokens, *tokens])
     for second in tokens:
         expected = [rows.forbids(first, second) for first in many.tolist()]
-        assert expected == rows.preceding(many, second).tolist()
+        assert expected == rows.forbidden_before(many, second).tolist()
 
 
 def check_classes(rows: ForbiddenPairs, tokens: Sequence[int]) -> None:

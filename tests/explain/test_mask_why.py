@@ -26,7 +26,10 @@ def test_a_refused_token_ends_with_1_and_its_reason(cli: Cli) -> None:
     assert 'after "2024" "-"' in found.err
     lines = found.out.decode().splitlines()
     assert lines[0].endswith('"12"  allowed')
-    assert 'no member of the grammar is written so; the tokenizer writes "12"' in lines[1]
+    assert (
+        'the tokenizer writes no member of the grammar so; where the text goes on, it writes "12"'
+        in lines[1]
+    )
     assert 'by the grammar at its byte 0 ("x"); expected [01], in date > month' in lines[2]
     assert "it ends the text, which is not complete" in lines[3]
     assert "no token has this id" in lines[4]
@@ -63,7 +66,9 @@ def test_what_does_not_begin_with_the_pending_bytes_is_refused(cli: Cli, tmp_pat
     assert not any(text.startswith(b"0") for text in pending)
     assert 'inside a token that begins with "0"' in found.err
     refused, allowed = found.out.decode().splitlines()
-    assert 'refused: the prefix goes on with "0" and this token does not begin so' in refused
+    assert (
+        'refused: the prefix ends in a token that begins with "0", and this one does not' in refused
+    )
     assert allowed.endswith('"01"  allowed')
 
 
@@ -93,7 +98,8 @@ def test_a_text_that_no_token_has_hides_no_other_answer(cli: Cli) -> None:
     assert (2, 2) == (found.code, as_json.code)
     allowed, unknown = found.out.decode().splitlines()
     assert allowed.endswith('"12"  allowed')
-    assert 'no token has this text; #ID names one by id; the tokenizer writes "zz"' in unknown
+    assert "no token has this text; #ID names one by id; without what follows" in unknown
+    assert 'the tokenizer writes "zz"' in unknown
     of_json = [(t["id"], t["reason"]) for t in json.loads(as_json.out)["tokens"]]
     assert [(738, "allowed"), (None, "no-token")] == of_json
     assert 2 == cli("mask", DATE, "--why", "1", "-f", "bits").code

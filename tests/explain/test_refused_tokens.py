@@ -173,7 +173,7 @@ def check(case: Case, language: Language, rng: random.Random, engine: str, most:
         for token in range(vocabulary.size):
             if token in allowed:
                 continue
-            found = refusals.why_behind(matcher, token)
+            found = refusals.why_after(matcher, token)
             where = language, ids, token, vocabulary.token(token), found
             count += 1
             if token == eos:

@@ -98,7 +98,7 @@ class AbnfBuilder(EbnfBuilder):
         (",", "", "items stand side by side, without ','"),
     )
 
-    def is_called(self, use: str, name: str) -> bool:
+    def matches_definition(self, use: str, name: str) -> bool:
         """In either case, and prose also without its < >."""
         return use.lower() in (name.lower(), f"<{name.lower()}>")
 

@@ -34,7 +34,7 @@ def defined(
     for use in (*(use for rule in rules for use in rule.uses), *_ignored(builder)):
         found.setdefault(use.name, use)
     for name, regex in definitions:
-        uses = [use for each, use in found.items() if builder.is_called(each, name)]
+        uses = [use for each, use in found.items() if builder.matches_definition(each, name)]
         opened = [use for use in uses if use.name not in known]
         if not opened and name not in builder.settings:
             why = "the grammar defines it" if uses or name in known else "no rule uses that name"

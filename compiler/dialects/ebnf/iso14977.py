@@ -142,7 +142,7 @@ class Iso14977Builder(EbnfBuilder):
             return pattern_of(ANY_CHARACTER, str(items[0]), span)
         return Reference(text, span)
 
-    def is_called(self, use: str, name: str) -> bool:
+    def matches_definition(self, use: str, name: str) -> bool:
         """Special sequences also by the text between their marks."""
         return special_or_name(use, name)
 

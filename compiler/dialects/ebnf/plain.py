@@ -105,7 +105,7 @@ class PlainEbnfBuilder(EbnfBuilder):
             self.report(error.message, error.span, error.help)
             return iter(())
 
-    def is_called(self, use: str, name: str) -> bool:
+    def matches_definition(self, use: str, name: str) -> bool:
         """Special sequences also by the text between their marks, names also in < >."""
         return special_or_name(use, name)
 
