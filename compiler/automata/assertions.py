@@ -281,7 +281,6 @@ class _Resolver:
         self._contexts = contexts
         self._limits = limits
         self._made: dict[int, list[tuple[Pairs | None, Nfa, Pairs | None]]] = {}
-        self._every = minimize(determinize(thompson(EVERYTHING)))
 
     def prepare(self, operation: And | Not) -> None:
         """Make the automata of an operation, whose operands' are made."""
@@ -317,7 +316,8 @@ class _Resolver:
     def _operation(self, operation: And | Not, before: int, behind: int) -> Nfa:
         operands = [self._dfa(part, before, behind) for part in parts_of(operation)]
         if isinstance(operation, Not):
-            result = difference(self._every, operands[0], self._limits)
+            every = minimize(determinize(thompson(EVERYTHING)))
+            result = difference(every, operands[0], self._limits)
         else:
             result = reduce(lambda a, b: common(a, b, self._limits), operands)
         return as_nfa(result, keep_origins=False)

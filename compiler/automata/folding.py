@@ -28,17 +28,19 @@ def fold(
     A node that stands in several places is folded once. No depth overflows Python's stack.
     """
     done: dict[int, Result] = {}
+    opened: dict[int, Sequence[Node]] = {}
     pending = [root]
     while pending:
         node = pending[-1]
-        if id(node) in done:
-            pending.pop()
-            continue
-        parts = inside(node)
-        missing = [part for part in parts if id(part) not in done]
-        if missing:
-            pending += missing
-            continue
+        key = id(node)
+        if key not in done:
+            if key in opened:
+                parts = opened[key]
+            else:
+                parts = opened[key] = inside(node)
+                if missing := [part for part in parts if id(part) not in done]:
+                    pending += missing
+                    continue
+            done[key] = combine(node, [done[id(part)] for part in parts])
         pending.pop()
-        done[id(node)] = combine(node, [done[id(part)] for part in parts])
     return done[id(root)]

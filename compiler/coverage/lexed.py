@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from constrain.artifacts.dfa.stacked_dfas import DEAD
-from constrain.artifacts.maximal_munch.lexer import NO_ACCEPT, Lexer
+from constrain.artifacts.maximal_munch.lexer import NO_ACCEPT, REFUSED_BYTE, Lexer
 
 from ..grammar import tree
 from ..limits import Limits
@@ -103,7 +103,7 @@ def read_lexed(
         state, end = lexer.start(wanted), place
         while end < len(text) and (step := lexer.rows[state][text[end]]) != DEAD:
             state, end = step, end + 1
-        accept = lexer.accept_of[state]
+        accept = NO_ACCEPT if state == REFUSED_BYTE else lexer.accept_of[state]
         if end == place or accept == NO_ACCEPT:
             return found
         taken = lexer.accept_sets[accept]

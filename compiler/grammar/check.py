@@ -7,7 +7,7 @@ from ..automata.folding import fold
 from ..diagnostics import CheckError, Diagnostic, Edit, Fix, closest
 from ..progress import Step
 from .expand_permutations import permutations_of
-from .open_looks import open_looks
+from .open_looks import check_looks
 from .productive import is_nullable
 from .tree import (
     Difference,
@@ -47,8 +47,9 @@ def check(grammar: Grammar) -> None:
         *_recursive_terminals(grammar),
         *_empty_parts(grammar),
     ]
-    if found := found or [diagnostic for _, diagnostic in open_looks(grammar)]:
+    if found:
         raise CheckError(grammar.source, found)
+    check_looks(grammar, is_lexed=True)
 
 
 def _help(grammar: Grammar, expr: Reference, names: Iterable[str]) -> tuple[str, Fix | None]:

@@ -22,6 +22,7 @@ from ..automata.preferred_matches import preferred_matches
 from ..diagnostics import CheckError, Diagnostic, Source, Span
 from ..limits import Limits
 from .productive import used_rules
+from .regex_widths import ENDLESS, width
 from .tree import (
     Choice,
     Expr,
@@ -35,9 +36,6 @@ from .tree import (
     walk,
 )
 from .tree import Sequence as Concatenation
-
-# As wide as any match can be.
-_ENDLESS = 1 << 32
 
 _HINT = (
     "write a regex without lazy quantifiers that matches no more than is meant; "
@@ -172,14 +170,14 @@ def _joined(expr: Expr, names: Sequence[str], bodies: Mapping[str, Sequence[Rule
                 text = data.decode("utf-8")
                 return _Part(regex.lit(data), len(text), len(text), len(text))
             case Pattern(node, text):
-                most, fewest = _width(node)
-                return _Part(node, most, fewest, len(text))
+                found = width(node)
+                return _Part(node, found.most, found.fewest, len(text))
             case Reference(name):
                 return made[name]
             case Concatenation():
                 return _Part(
                     regex.seq(*(p.node for p in inside)),
-                    min(_ENDLESS, sum(p.most for p in inside)),
+                    min(ENDLESS, sum(p.most for p in inside)),
                     sum(p.fewest for p in inside),
                     sum(p.length for p in inside),
                 )
@@ -193,41 +191,12 @@ def _joined(expr: Expr, names: Sequence[str], bodies: Mapping[str, Sequence[Rule
                 )
             case Repetition(_, low, high):
                 (item,) = inside
-                most = item.most * (_ENDLESS if high is None else high)
+                most = item.most * (ENDLESS if high is None else high)
                 node = regex.repeat(item.node, low, high)
                 length = item.length + len("(?:)?")
-                return _Part(node, min(_ENDLESS, most), item.fewest * low, length)
+                return _Part(node, min(ENDLESS, most), item.fewest * low, length)
         raise AssertionError("exceptions are resolved, and tokens refused, before")
 
     for name in names:
         made[name] = fold(bodies[name][0].body, children, part)
     return fold(expr, children, part).node
-
-
-def _width(node: regex.Node) -> tuple[int, int]:
-    """The most and the fewest characters that an expression matches."""
-
-    def width(part: regex.Node, inside: list[tuple[int, int]]) -> tuple[int, int]:
-        match part:
-            case regex.Lit(data):
-                # Bytes that continue a character count with the first.
-                count = sum(octet & 0xC0 != 0x80 for octet in data)
-                return count, count
-            case regex.CharClass() | regex.ByteClass():
-                return 1, 1
-            case regex.Seq():
-                most = min(_ENDLESS, sum(m for m, _ in inside))
-                return most, sum(f for _, f in inside)
-            case regex.Alt():
-                return max((m for m, _ in inside), default=0), min(
-                    (f for _, f in inside), default=0
-                )
-            case regex.Repeat(_, low, high):
-                ((most, fewest),) = inside
-                return min(_ENDLESS, most * (_ENDLESS if high is None else high)), fewest * low
-            case regex.Optional():
-                return inside[0][0], 0
-            case _:
-                return _ENDLESS, 0
-
-    return fold(node, regex.parts_of, width)

@@ -14,10 +14,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, reduce
 from operator import or_
 
+import numpy as np
+
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
 from ..automata.boolean import embedded
 from ..automata.compare import compare
+from ..automata.dfa import DEAD
 from ..automata.folding import fold
 from ..automata.look_around import MARKS, SEEN, TEXT_BYTE, Followed, is_ascii, marked
 from ..automata.minimize import minimal
@@ -25,6 +28,7 @@ from ..automata.reached import reached
 from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Diagnostic
 from ..limits import Limits, in_force_or
+from .regex_widths import width
 from .tree import (
     Choice,
     Expr,
@@ -49,28 +53,29 @@ _EDGE = 1 << 256
 _ALL = (_EDGE << 1) - 1
 _BEYOND_ASCII = _EDGE - (1 << 128)
 
+# Those that characters begin with, as UTF-8.
+_LEADING = np.array([*range(0x80), *range(0xC2, 0xF5)])
+
 _ANY_BYTES = regex.repeat(regex.byte_class([(0, 255)]), 0, None)
 
 
-def check_looks(grammar: Grammar, limits: Limits | None = None) -> None:
-    """Raise ``CheckError`` where a regex matches a text or not by what stands around it, and
-    ``LimitError``."""
-    if found := list(open_looks(grammar, limits, is_lexed=False)):
-        raise CheckError(grammar.source, [diagnostic for _, diagnostic in found])
-
-
-def open_looks(
-    grammar: Grammar, limits: Limits | None = None, *, is_lexed: bool = True
-) -> Iterator[tuple[Pattern, Diagnostic]]:
-    """Each regex that matches a text or not by what stands around it, with a message; ``is_lexed``:
-    by more than the byte after it. Raises ``LimitError``."""
+def check_looks(grammar: Grammar, limits: Limits | None = None, *, is_lexed: bool = False) -> None:
+    """Raise ``CheckError`` where a regex matches a text or not by what stands around it,
+    ``is_lexed``: by more than the byte after it; and ``LimitError``."""
     limits = (limits or Limits()).started()
-    for pattern, around, message in _found(grammar) if looking(grammar) else ():
-        found: str | None = message
-        if is_lexed:
-            found = around.message(pattern, limits, is_lexed=True)
-        if found is not None:
-            yield pattern, Diagnostic(found, pattern.span, _HINT)
+    found = [
+        Diagnostic(message, pattern.span, _HINT)
+        for pattern, beside, is_settled in _found(grammar)
+        if not (is_lexed and is_settled)
+        and (message := beside.message(pattern, limits, is_lexed=is_lexed))
+    ]
+    if found:
+        raise CheckError(grammar.source, found)
+
+
+def open_patterns(grammar: Grammar) -> list[Pattern]:
+    """Each regex that matches a text or not by what stands around it. Raises ``LimitError``."""
+    return [pattern for pattern, *_ in _found(grammar)]
 
 
 def looking(grammar: Grammar) -> list[Pattern]:
@@ -83,29 +88,67 @@ def looking(grammar: Grammar) -> list[Pattern]:
 
 # A grammar is checked, and then its lexemes are made.
 @lru_cache(1)
-def _found(grammar: Grammar) -> "Sequence[tuple[Pattern, _Around, str]]":
-    """Each regex that matches a text or not by what stands around it, that, and a message."""
-    found, limits = [], in_force_or(Limits()).started()
-    around: dict[tuple[int, int], _Around] = {}
-    edges = _Edges(limits)
-    before = _Neighbours(grammar, edges, is_ahead=False).of
-    behind = _Neighbours(grammar, edges, is_ahead=True).of
-    for pattern in looking(grammar):
-        # What stands beside what matches nothing has neighbours on one side at most; a regex that
-        # is the whole grammar has none.
-        left, right = before.get(id(pattern)), behind.get(id(pattern))
-        if left is not None and right is not None and left | right != _EDGE:
-            if (left, right) not in around:
-                around[left, right] = _Around(left, right, limits)
-            message = around[left, right].message(pattern, limits, is_lexed=False)
-            if message is not None:
-                found.append((pattern, around[left, right], message))
+def _found(grammar: Grammar) -> "Sequence[tuple[Pattern, _Beside, bool]]":
+    """Each regex that matches a text or not by what stands around it, that, and whether it is known
+    that the byte after it settles this."""
+    found: list[tuple[Pattern, _Beside, bool]] = []
+    if patterns := looking(grammar):
+        limits = in_force_or(Limits()).started()
+        beside = _Beside(grammar, limits)
+        for pattern in patterns:
+            by_next = is_open = _by_next(pattern.node, beside.behind.get(id(pattern), 0), limits)
+            if is_open is None:
+                is_open = beside.message(pattern, limits, is_lexed=False) is not None
+            if is_open:
+                found.append((pattern, beside, by_next is not None))
     return found
+
+
+def _by_next(node: regex.Node, behind: int, limits: Limits) -> bool | None:
+    """Whether what a regex matches before one of some bytes is not what it matches by itself; None
+    where more than that byte is asked for."""
+    if width(node).before:
+        return None
+    words = not behind & _BEYOND_ASCII and is_ascii(node)
+    text = regex.repeat(TEXT_BYTE, 0, None)
+    whole = resolved(regex.seq(node, SEEN, regex.lit(MARKS[1]), text), limits, is_ascii=words)
+    dfa = minimal(thompson(whole, limits), limits)
+    octets = dfa.table[:, dfa.classes]
+    ends = np.unique(octets[:, MARKS[1][0]])
+    ends, octets = ends[ends != DEAD], octets[:, : MARKS[0][0]]
+    # In a state that is its own target anything follows; bytes that begin no character never do.
+    is_all = dfa.accepting & (octets == np.arange(len(octets))[:, None]).all(1)
+    after, is_match = octets[ends][:, _LEADING], dfa.accepting[ends, None]
+    # At the end of the text a lexer takes what may stand before something.
+    at_end = behind & _EDGE and (dfa.accepting[octets[ends]] & ~is_match).any()
+    if at_end or not (is_all[after] | (after == DEAD)).all():
+        return None
+    differs = (is_all[after] != is_match).any(0)
+    return any(behind >> byte & 1 for byte in _LEADING[differs].tolist())
 
 
 def _patterns(grammar: Grammar) -> Iterator[Pattern]:
     bodies = [*(rule.body for rule in grammar.rules), *grammar.ignored]
     return (part for body in bodies for part in walk(body) if isinstance(part, Pattern))
+
+
+class _Beside:
+    """What the regexes of a grammar stand beside: ``behind`` and ``before`` as ``_Neighbours.of``,
+    the latter where it is asked for."""
+
+    def __init__(self, grammar: Grammar, limits: Limits) -> None:
+        self._limits, edges = limits, _Edges(limits)
+        self.behind = _Neighbours(grammar, edges, is_ahead=True).of
+        self.before = lru_cache(lambda: _Neighbours(grammar, edges, is_ahead=False).of)
+
+    def message(self, pattern: Pattern, limits: Limits, *, is_lexed: bool) -> str | None:
+        """As of ``_Around``."""
+        left, right = self.before().get(id(pattern)), self.behind.get(id(pattern))
+        # What stands beside what matches nothing has neighbours on one side at most; a regex that
+        # is the whole grammar has none.
+        if left is None or right is None or left | right == _EDGE:
+            return None
+        return _Around(left, right, self._limits).message(pattern, limits, is_lexed=is_lexed)
 
 
 class _Around:

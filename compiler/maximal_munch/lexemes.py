@@ -29,7 +29,7 @@ from ..automata.minimize import minimal, minimize
 from ..automata.thompson import thompson, without_epsilon
 from ..diagnostics import CheckError, Diagnostic, LimitError, Span
 from ..grammar.lazy_quantifiers import lazy_dfa
-from ..grammar.open_looks import followed, looking, open_looks
+from ..grammar.open_looks import followed, looking, open_patterns
 from ..grammar.tree import (
     Choice,
     Expr,
@@ -247,7 +247,7 @@ class _Numbering:
         written, whole = self.written, self.grammar
         known = written is not None and {*map(id, looking(whole))} <= {*map(id, looking(written))}
         grammar = written if written is not None and known else whole
-        return {id(each) for each, _ in open_looks(grammar, self.limits, is_lexed=False)}
+        return {*map(id, open_patterns(grammar))}
 
     def run(self) -> LexemeGrammar:
         """The rules that are no terminals, over lexemes, and the lexemes that they use."""

@@ -23,8 +23,9 @@ from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.explain.explainer import explainer_of_grammar
 from constrain.compiler.frontend import read_checked
+from constrain.compiler.grammar import open_looks as open_looks_module
 from constrain.compiler.grammar.check import check
-from constrain.compiler.grammar.open_looks import followed
+from constrain.compiler.grammar.open_looks import check_looks, followed
 from constrain.compiler.limits import Limits
 from constrain.compiler.maximal_munch.exact_network import exact_network
 from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables
@@ -137,6 +138,34 @@ def looking_grammar(rng: random.Random) -> str:
     return "\n".join(lines) + "\n"
 
 
+def test_what_the_next_byte_settles_is_what_texts_around_do(
+    full: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which regexes are open is the same whether it is asked of the byte after them alone, where
+    that is all they look at, or of all texts around."""
+    rng = random.Random(11)
+    seeing = [r"/(?<!a)b/", "/a(?!bc)/", r"/(?<=[ab])c|b/", "/a(?!é)/", r"/\ba+/", "/a(?=.)/"]
+    seeing += [r"/ab(?<!b)|c/", "/b(?!(?<=a)b)c?/", r"/a$|b/"]
+    found: list[list[str]] = [[], []]
+    for _ in range(800 if full else 12):
+        text = looking_grammar(rng)
+        if rng.random() < 0.5:
+            text = re.sub(r"(?m)^A(\.\d)?: .*", lambda _: f"A: {rng.choice(seeing)}", text)
+        for verdicts in found:
+            with monkeypatch.context() as patched:
+                if verdicts is found[1]:
+                    patched.setattr(open_looks_module, "_by_next", lambda *_: None)
+                grammar = read_grammar(text, "lark")
+                for is_lexed in (False, True):
+                    try:
+                        check_looks(grammar, is_lexed=is_lexed)
+                        verdicts.append("")
+                    except CheckError as error:
+                        verdicts.append(str(error))
+        assert found[0] == found[1], text
+    assert len(set(found[0])) > 3
+
+
 def test_masks_are_those_of_the_definition(full: bool) -> None:
     """Whole masks on random grammars, and which texts are members."""
     rng = random.Random(5)
@@ -223,6 +252,14 @@ def test_other_readings_agree(full: bool) -> None:
             covered = Coverage(checked, Limits().started(), over_lexemes=True).add(each)
             assert (each in expected) == covered, (text, each)
     assert members > (50 if full else 5)
+
+
+def test_coverage_reads_no_byte_that_is_refused() -> None:
+    """After a lexeme that may not stand before it."""
+    checked = read_checked('start: B* "a"?\nB: /b(?!a|c)/', LARK, "g.lark")
+    coverage = Coverage(checked, Limits().started(), over_lexemes=True)
+
+    assert [coverage.add(text) for text in (b"bb", b"bba", b"bab")] == [True, False, False]
 
 
 @pytest.mark.parametrize(
