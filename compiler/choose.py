@@ -80,6 +80,7 @@ class EngineChoice:
     all are written out. ``most_states``: of one rule's automaton in a network, None where limits
     alone bound it. ``is_lazy``: states are made while decoding, which is so under any tokenization
     alone. ``is_soon``: a regular grammar's network is there for first canonical masks.
+    ``copied_whole``: a network of at most so many states is one automaton, if it can be.
     """
 
     semantics: str
@@ -92,6 +93,7 @@ class EngineChoice:
     most_states: int | None = None
     is_lazy: bool = False
     is_soon: bool = False
+    copied_whole: int = 0
 
 
 def semantics_of(grammar: Grammar, wanted: str | None = None) -> tuple[str, str]:
@@ -150,7 +152,11 @@ def engine_of(grammar: Grammar, options: CompileOptions) -> EngineChoice:
     if grammar.is_of_schemas or of_tags:
         # Mostly it nests, and where it does not the automaton of all orders of choices is large.
         engine = NETWORK if options.parser == AUTO else options.parser
-        return EngineChoice(semantics, engine, OF_SCHEMAS, (), None, counted, written)
+        # Canonical rows of one automaton are found several times sooner than those of its calls.
+        has_rows = options.tokenization != ANY and options.prewarm != 0
+        whole = thresholds.COPIED_STATES if has_rows else 0
+        found = semantics, engine, OF_SCHEMAS, (), None, counted, written
+        return EngineChoice(*found, copied_whole=whole)
     is_open = options.parser == AUTO
     other = NETWORK if is_open else options.parser
     return EngineChoice(

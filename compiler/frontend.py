@@ -454,8 +454,8 @@ def parser_of(
         from .network.from_tree import network_of_rules, numbered
 
         rules = rules or numbered(grammar, limits)
-        tables = network_of_rules(rules, limits, choice.most_states, choice.counted_from)
-        return Parser(grammar, choice, tables, limits)
+        sizes = choice.most_states, choice.counted_from, choice.copied_whole
+        return Parser(grammar, choice, network_of_rules(rules, limits, *sizes), limits)
 
 
 def lexed(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> "LexemeGrammar":

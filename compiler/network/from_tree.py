@@ -64,15 +64,16 @@ def network_of_rules(
     limits: Limits,
     most_states: int | None = None,
     counted_from: int | None = None,
+    copied_whole: int = 0,
 ) -> NetworkTables:
     """The network of numbered rules. ``counted_from``: repetitions are counted whose copies have
     more states. Other arguments and errors as for ``network_from_tree``."""
     if counted_from is not None:
         count_large(rules, counted_from)
-    found = network_from_tree(rules, limits, most_states)
+    found = network_from_tree(rules, limits, most_states, copied_whole=copied_whole)
     if has_overlapping_parts(found, MOST_OVERLAPPING):
         orders = numbered(expand_permutations(rules.grammar, limits), limits)
-        return network_of_rules(orders, limits, most_states, counted_from)
+        return network_of_rules(orders, limits, most_states, counted_from, copied_whole)
     if not has_open_items(found, MOST_OPEN):
         return found
     copy_most(rules)
@@ -84,9 +85,10 @@ def network_from_tree(
     limits: Limits | None = None,
     most_states: int | None = None,
     called: Set[int] = frozenset(),
+    copied_whole: int = 0,
 ) -> NetworkTables:
     """The network of rules of which none begins with itself but as a loop, and that have a member.
-    ``called``: rules that are, whatever else is.
+    ``called``: rules that are, whatever else is. ``copied_whole``: see ``procedures_of``.
 
     ``most_states``: of any one rule, if that is bounded by less than ``limits``; of a long text as
     many more as its rules have. Where copies
@@ -96,9 +98,8 @@ def network_from_tree(
     limits = (limits or Limits()).started()
     bounded = False
     while True:
-        layout = Layout(
-            rules, procedures_of(rules, called, thresholds.SHARED_STATES), limits, _SLACK_OF_LAYOUT
-        )
+        procedures = procedures_of(rules, called, thresholds.SHARED_STATES, copied_whole)
+        layout = Layout(rules, procedures, limits, _SLACK_OF_LAYOUT)
         if most_states is not None and not bounded and layout.components.states > most_states:
             # Rules that only follow each other are one automaton, as large as their text.
             most_states, bounded = most_states + text_size(rules), True

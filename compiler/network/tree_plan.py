@@ -38,15 +38,24 @@ _STAGE = "the grammar's procedures"
 
 
 def procedures_of(
-    rules: Rules, called: Set[int] = frozenset(), shared_from: int | None = None
+    rules: Rules,
+    called: Set[int] = frozenset(),
+    shared_from: int | None = None,
+    copied_whole: int = 0,
 ) -> set[int]:
     """The rules that are called: ``called``, what cycles need, and what would be copied too often.
 
     The grammar must not be left-recursive but directly. ``shared_from``: rules whose copies have
     more states are called, too, if they end with a byte of their own and begin with another one
     than what stands beside them; what is found of a procedure is found once for all its calls.
+    ``copied_whole``: nothing is shared where no call is needed and all copies together have at most
+    so many states.
     """
-    return _Planner(rules).procedures(called, shared_from)
+    planner = _Planner(rules)
+    is_small = copied_whole and sizes_of(rules)[rules.start] <= copied_whole
+    if is_small and not planner.procedures(called, None):
+        return set()
+    return planner.procedures(called, shared_from)
 
 
 def sizes_of(rules: Rules) -> Mapping[int, int]:

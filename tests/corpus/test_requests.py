@@ -36,8 +36,9 @@ def by_the_normal_form(monkeypatch: pytest.MonkeyPatch) -> None:
         limits: Limits,
         most_states: int | None = None,
         counted_from: int | None = None,
+        copied_whole: int = 0,
     ) -> NetworkTables:
-        del most_states, counted_from  # All is copied.
+        del most_states, counted_from, copied_whole  # All is copied.
         return network(normalize(rules.grammar, limits), limits, rules.terminals)
 
     monkeypatch.setattr(from_tree, "network_of_rules", of_form)

@@ -4,6 +4,7 @@
 # ruff: noqa: SIM300
 
 import ast
+import json
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -109,6 +110,26 @@ def test_masks_are_the_same_on_both_sides(
         every = [each for each in every if each.manifest.tokenization == tokenization]
         if every:
             check_random_texts(every, 60 if full else 3, 20, seed=3)
+
+
+@pytest.mark.parametrize("list_items", [{"type": "string"}, {"$ref": "#"}], ids=["flat", "nests"])
+def test_canonical_rows_are_those_of_one_automaton(
+    list_items: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of an object of texts, which calls them where it has no such rows, as one does that nests;
+    masks are the same."""
+    text = {"type": "string"}
+    keys = {"a": text, "b": text, "c": {"type": "array", "items": list_items}}
+    closed = {"type": "object", "required": [*keys], "additionalProperties": False}
+    schema = json.dumps({**closed, "properties": keys})
+    compiler = Compiler()
+    made = {way: compiled(compiler, schema, "json-schema", way) for way in WAYS}
+    calls = {way: made[way].manifest.counts["calls"] > 0 for way in WAYS}
+    assert {way: way != "by default" or "$ref" in list_items for way in WAYS} == calls
+    monkeypatch.setattr(thresholds, "COPIED_STATES", 20)
+    called = compiled(compiler, schema, "json-schema", "by default")
+    assert called.manifest.counts["calls"]
+    check_random_texts([made["by default"], made["by default, lazily"], called], 12, 24, seed=5)
 
 
 CHAIN = 'root ::= ws p1\nws ::= " " ws | ""\n' + "\n".join(

@@ -105,7 +105,7 @@ def test_masks_are_those_of_the_normal_forms_network(
     lazy = made(text, default_tokenizer, engine="network", prewarm=0)
     ahead = made(text, default_tokenizer, engine="network")
 
-    def network_via_normal_form(rules: Rules, *_: object) -> NetworkTables:
+    def network_via_normal_form(rules: Rules, *_: object, **__: object) -> NetworkTables:
         return network(normalize(rules.grammar))
 
     monkeypatch.setattr(from_tree, "network_from_tree", network_via_normal_form)
