@@ -5,9 +5,9 @@
 
 The driver calls the method that is named like a rule of the ``.lark`` file with the rule's
 children: tokens, and what the methods returned for inner rules. Brackets and separators are
-children too, so ``span_over(items)`` is the place of the whole; ``inner(items)`` is without tokens.
-A method that finds something wrong adds to ``diagnostics`` and returns a placeholder; the parse
-goes on, and all findings are raised together. ``Builder`` is the base of all builders;
+children too, so ``span_over(items)`` is the place of the whole; ``nodes_in(items)`` is without
+tokens. A method that finds something wrong adds to ``diagnostics`` and returns a placeholder; the
+parse goes on, and all findings are raised together. ``Builder`` is the base of all builders;
 ``EbnfBuilder`` that of the dialects with rules, with the operators that most of them share: a
 dialect overrides what means something else there.
 
@@ -203,21 +203,21 @@ class Builder:
 
     ``expected``: a terminal's name to what a message calls it; ``hints``: likewise to a help
     line for an unexpected token of that name; ``opening`` and ``closing``: brackets that nest;
-    ``mistakes``: regexes of what people write by mistake, what to call it (by default the text
-    itself), and a help line;
+    ``mistakes``: triples of a regex of what people write by mistake, what to call it (``""``: the
+    text itself), and a help line;
     ``rule_ends``: tokens after which a rule begins, ``rule_heads``: tokens that begin one, and
     ``next_rule``: a regex that is searched, line by line, for the next rule after a syntax error;
     its group ``rule`` begins at the rule's name, and matches inside a ``comment`` are passed over.
     None: nothing is read after an error.
     ``only_rule``: what the one rule of a text without rules is called.
     ``library``: regexes of the rules that each grammar has which does not define them.
-    ``line_break``: the terminal for line breaks, where they end rules; it is dropped inside
-    brackets and after a token in ``no_break_behind``.
+    ``line_break_token``: the terminal for line breaks, where they end rules; it is dropped inside
+    brackets, and after a token in ``line_break_ignored_after`` (itself one of them: blank lines).
     """
 
     grammar_file: ClassVar[str]
-    line_break: ClassVar[str] = ""
-    no_break_behind: ClassVar[frozenset[str]] = frozenset()
+    line_break_token: ClassVar[str] = ""
+    line_break_ignored_after: ClassVar[frozenset[str]] = frozenset()
     expected: ClassVar[dict[str, str]]
     hints: ClassVar[dict[str, str]] = {}
     opening: ClassVar[frozenset[str]] = frozenset()
@@ -347,7 +347,7 @@ def span_over(items: Sequence[Any]) -> Span:
     return tuple.__new__(Span, (items[0].span[0], items[-1].span[1]))
 
 
-def inner(items: Sequence[Item]) -> list[Expr]:
+def nodes_in(items: Sequence[Item]) -> list[Expr]:
     """The nodes among the children, without the punctuation."""
     return [item for item in items if item.__class__ is not Token]  # type: ignore[misc]
 
@@ -420,7 +420,7 @@ class EbnfBuilder(Builder):
 
     def sequence(self, items: list[Item]) -> Expr | None:
         """item item …, with commas or without; None if there is no item."""
-        return SequenceNode(tuple(inner(items)), span_over(items)) if items else None
+        return SequenceNode(tuple(nodes_in(items)), span_over(items)) if items else None
 
     def postfix(self, items: list[Any]) -> Expr:
         """item with the operators after it that say how often it stands there, innermost first"""

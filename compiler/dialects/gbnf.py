@@ -65,8 +65,8 @@ class GbnfBuilder(EbnfBuilder):
     """Builds rules from ``gbnf.lark``."""
 
     grammar_file: ClassVar[str] = "gbnf.lark"
-    line_break: ClassVar[str] = "NEWLINE"
-    no_break_behind: ClassVar[frozenset[str]] = frozenset({"NEWLINE", "BAR", "DEFINES"})
+    line_break_token: ClassVar[str] = "NEWLINE"
+    line_break_ignored_after: ClassVar[frozenset[str]] = frozenset({"NEWLINE", "BAR", "DEFINES"})
     expected: ClassVar[dict[str, str]] = {
         **USUAL_TOKENS,
         "DEFINES": "'::='",

@@ -16,8 +16,8 @@ from .builder import (
     Item,
     Token,
     count_of,
-    inner,
     literal_of,
+    nodes_in,
     pattern_of,
     span_over,
     unescape,
@@ -93,7 +93,7 @@ class KbnfBuilder(EbnfBuilder):
 
     def rule(self, items: list[Item]) -> Rule:
         """NAME ::= choice ;"""
-        name, body = items[0], inner(items)[0]
+        name, body = items[0], nodes_in(items)[0]
         return Rule(str(name), name.span, body, span_over(items))
 
     def string(self, items: list[Token]) -> Literal:
@@ -127,7 +127,7 @@ class KbnfBuilder(EbnfBuilder):
     def part(self, items: list[Item]) -> Part:
         """A part of a permutation: item, item?, item* or item+"""
         mark = str(items[-1]) if isinstance(items[-1], Token) else ""
-        return Part(inner(items)[0], mark in ("", "+"), mark in ("*", "+"))
+        return Part(nodes_in(items)[0], mark in ("", "+"), mark in ("*", "+"))
 
     def permutation(self, items: list[Token | Part]) -> Expr:
         """permute!(a, b, c?): the parts in any order"""
@@ -151,7 +151,7 @@ class KbnfBuilder(EbnfBuilder):
         most = None if number is None else count_of(number)
         if number is not None and most == 0:
             self.report("except! is one character or more, so 0 is no count", number.span)
-        return Excluding(inner(items)[0], most, span_over(items))
+        return Excluding(nodes_in(items)[0], most, span_over(items))
 
     @staticmethod
     def _string_ends(text: str, offset: int) -> bool:

@@ -54,7 +54,7 @@ class Driver:
         bases = [0]
         found: Any
         action: Any
-        opening, closing, line_break = builder.opening, builder.closing, builder.line_break
+        opening, closing, line_break = builder.opening, builder.closing, builder.line_break_token
         edges = builder.rule_heads | builder.rule_ends
         marks = edges | opening | closing | {line_break}
         deepest = builder.limits.nesting
@@ -99,7 +99,7 @@ class Driver:
             if kept is not None:
                 kept.append(token)
             if kind in marks or self.rule is None:
-                if kind == line_break and (depth > 0 or last in builder.no_break_behind):
+                if kind == line_break and (depth > 0 or last in builder.line_break_ignored_after):
                     continue
                 if self.rule is None or kind in edges:
                     self._follow(token)

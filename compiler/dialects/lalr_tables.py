@@ -160,7 +160,7 @@ def _kept(folder: Traversable, builder: type[Builder], grammar: str) -> Any:
     """What the file holds; None if it is none of this grammar's."""
     try:
         data = json.loads(folder.joinpath(tables_name(builder.grammar_file)).read_text("utf-8"))
-        return data if data["made_of"] == [grammar, builder.line_break] else None
+        return data if data["made_of"] == [grammar, builder.line_break_token] else None
     except (OSError, ValueError, LookupError, TypeError):
         return None
 
@@ -168,11 +168,11 @@ def _kept(folder: Traversable, builder: type[Builder], grammar: str) -> Any:
 # --- made by Lark
 
 
-class LineBreaks:
+class AcceptLineBreaks:
     """Tells Lark that line breaks may stand everywhere: the loop drops those that mean nothing."""
 
     def __init__(self, builder: type[Builder]) -> None:
-        self.always_accept = (builder.line_break,) if builder.line_break else ()
+        self.always_accept = (builder.line_break_token,) if builder.line_break_token else ()
 
     def process(self, stream: Any) -> Any:
         """All tokens."""
@@ -183,7 +183,7 @@ def built(builder: type[Builder], grammar: str, transformer: Any = None) -> "Lar
     """The parser that Lark makes of the grammar of a class of builders. Raises ``LarkError``."""
     from lark import Lark
 
-    line_breaks: Any = LineBreaks(builder)
+    line_breaks: Any = AcceptLineBreaks(builder)
     return Lark(
         grammar,
         parser="lalr",
@@ -225,7 +225,7 @@ def made(builder: type[Builder], grammar: str) -> dict[str, Any]:
     regexes = [*(_regex(contextual.lexers[s]) for s in order), _regex(contextual.root_lexer)]
     lexers = sorted(set(regexes))
     return {
-        "made_of": [grammar, builder.line_break],
+        "made_of": [grammar, builder.line_break_token],
         "lark": lark.__version__,
         "rules": [
             [rule.origin.name, [each.name for each in rule.expansion], rule.options.expand1]

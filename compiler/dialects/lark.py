@@ -45,7 +45,7 @@ class LarkBuilder(AttributesBuilder):
     """Builds rules from ``lark.lark``."""
 
     grammar_file: ClassVar[str] = "lark.lark"
-    line_break: ClassVar[str] = "NEWLINE"
+    line_break_token: ClassVar[str] = "NEWLINE"
     expected: ClassVar[dict[str, str]] = EXPECTED
     hints: ClassVar[dict[str, str]] = HINTS
     opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})

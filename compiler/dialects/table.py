@@ -52,14 +52,14 @@ PLAIN_REGEX = "regex-plain"
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """``suffixes``: endings of file names that select this dialect. ``reader``: the module and the
-    class of its ``builder``. ``start``: the name of the start rule; the first rule if no rule has
-    that name and ``first_is_start``. ``suggested``: whether an error in another dialect may say
-    that this one reads the text; not for a dialect that reads most texts of others."""
+    """``suffixes``: endings of file names that select this dialect. ``builder_path``: the module
+    and the class of its ``builder``. ``start``: the name of the start rule; the first rule if no
+    rule has that name and ``first_is_start``. ``suggested``: whether an error in another dialect
+    may say that this one reads the text; not for a dialect that reads most texts of others."""
 
     name: str
     suffixes: tuple[str, ...]
-    reader: tuple[str, str] | None
+    builder_path: tuple[str, str] | None
     start: str
     first_is_start: bool
     suggested: bool = True
@@ -67,9 +67,9 @@ class Dialect:
     @property
     def builder(self) -> "type[Builder] | None":
         """Of trees, loaded when it is needed; None for what no parser of grammars reads."""
-        if self.reader is None:
+        if self.builder_path is None:
             return None
-        module, name = self.reader
+        module, name = self.builder_path
         found: type[Builder] = getattr(import_module(module, __package__), name)
         return found
 
@@ -91,7 +91,7 @@ DIALECTS: Mapping[str, Dialect] = {
             PLAIN_REGEX, (), (".regex", "PlainRegexFileBuilder"), "start", True, suggested=False
         ),
         Dialect("lark", (".lark",), (".lark", "LarkBuilder"), "start", first_is_start=False),
-        # Whatever the rules are called, the first one starts. Plain texts are kbnf as well.
+        # The first rule starts, whatever it is called.
         Dialect("iso14977", (".isoebnf", ".iso"), (".ebnf.iso14977", "Iso14977Builder"), "", True),
         # Not suggested: some convention reads whatever stands in quotes and between rules.
         Dialect(

@@ -16,7 +16,7 @@ from typing import ClassVar
 from ..automata.reached import reached
 from ..diagnostics import Span
 from ..grammar.tree import Difference, Expr, Literal, Pattern, Rule, references
-from .builder import USUAL_TOKENS, EbnfBuilder, Item, Token, inner, is_scalar, literal_of
+from .builder import USUAL_TOKENS, EbnfBuilder, Item, Token, is_scalar, literal_of, nodes_in
 from .characters import class_pattern
 
 _CODE = "#x[0-9A-Fa-f]+"
@@ -103,11 +103,11 @@ class W3cBuilder(EbnfBuilder):
 
     def ignore(self, items: list[Item]) -> None:
         """@pass choice"""
-        self.ignored.append(inner(items)[0])
+        self.ignored.append(nodes_in(items)[0])
 
     def rule(self, items: list[Item]) -> Rule:
         """NAME ::= choice"""
-        head, body = items[0], inner(items)[0]
+        head, body = items[0], nodes_in(items)[0]
         name = str(head).removesuffix("::=").rstrip()
         start = head.span.start
         span = Span(start, max(body.span.end, self.last_group_end))
@@ -115,7 +115,7 @@ class W3cBuilder(EbnfBuilder):
 
     def difference(self, items: list[Item]) -> Expr:
         """item - item …, from the left"""
-        left, *others = inner(items)
+        left, *others = nodes_in(items)
         for right in others:
             left = Difference(left, right, left.span.cover(right.span))
         return left

@@ -89,12 +89,12 @@ class LarkInstead(Driver):
             reading.pop()
 
     def _without_breaks(self, builder: Builder) -> Iterator[lark.Token]:
-        depth, last = 0, builder.line_break
+        depth, last = 0, builder.line_break_token
         for token in self._all(builder):
             depth += (token.type in builder.opening) - (token.type in builder.closing)
-            if token.type == builder.line_break and depth > 0:
+            if token.type == builder.line_break_token and depth > 0:
                 continue
-            if token.type == builder.line_break and last in builder.no_break_behind:
+            if token.type == builder.line_break_token and last in builder.line_break_ignored_after:
                 continue
             last = token.type
             yield token

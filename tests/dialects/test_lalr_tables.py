@@ -77,7 +77,7 @@ def test_another_terminal_of_line_breaks_is_not_the_kept_one(
 ) -> None:
     """Lark knows of it, beside the grammar."""
     builder = BUILDERS["gbnf.lark"]
-    monkeypatch.setattr(builder, "line_break", "")
+    monkeypatch.setattr(builder, "line_break_token", "")
     without_lark(monkeypatch)
 
     with pytest.raises(ImportError):

@@ -18,8 +18,8 @@ from ..builder import (
     Item,
     Token,
     count_of,
-    inner,
     literal_of,
+    nodes_in,
     nothing_at,
     pattern_of,
     span_over,
@@ -111,7 +111,7 @@ class Iso14977Builder(EbnfBuilder):
 
     def difference(self, items: list[Item]) -> Expr:
         """item - item, and item - for what the item matches and is not empty"""
-        left, *others = inner(items)
+        left, *others = nodes_in(items)
         span = span_over(items)
         if others:
             return Difference(left, others[0], span)
@@ -122,7 +122,7 @@ class Iso14977Builder(EbnfBuilder):
     def counted(self, items: list[Item]) -> Expr:
         """INTEGER * item"""
         number = count_of(str(items[0]))
-        return Repetition(inner(items)[0], number, number, span_over(items))
+        return Repetition(nodes_in(items)[0], number, number, span_over(items))
 
     def reference(self, items: list[Token]) -> Expr:
         """A rule's name."""

@@ -20,9 +20,9 @@ from ..builder import (
     Item,
     Token,
     count_of,
-    inner,
     is_scalar,
     literal_of,
+    nodes_in,
     pattern_of,
     span_over,
     special,
@@ -137,7 +137,7 @@ class PlainEbnfBuilder(EbnfBuilder):
 
     def difference(self, items: list[Item]) -> Expr:
         """item - item …, from the left"""
-        left, *others = inner(items)
+        left, *others = nodes_in(items)
         for right in others:
             left = Difference(left, right, left.span.cover(right.span))
         return left
@@ -145,7 +145,7 @@ class PlainEbnfBuilder(EbnfBuilder):
     def counted(self, items: list[Item]) -> Expr:
         """INTEGER * item"""
         number = count_of(str(items[0]))
-        return Repetition(inner(items)[0], number, number, span_over(items))
+        return Repetition(nodes_in(items)[0], number, number, span_over(items))
 
     def repetition(self, items: list[Item | None]) -> Expr:
         """{ choice }, and { choice }- for once or more"""
