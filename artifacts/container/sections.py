@@ -51,8 +51,8 @@ def check_sections(arrays: Arrays, declared: Mapping[str, str], **sizes: int) ->
         "int32 (pairs, 2) 0..states,-1..2"          values by column; ``0..`` has no upper bound
         "int64 (states+1) to:calls"                 offsets: ascending from 0 to ``calls``
 
-    Upper bounds are exclusive: ``1..129`` is 1 to 128. ``sizes``: sizes that are known. A name not
-    among them is the size of the first section that has it, with which later ones must agree.
+    Upper bounds are exclusive: ``1..129`` is 1 to 128. ``sizes``: sizes that are known. The first
+    section with another name sets its size; later ones must have the same.
     ``ascending``: each number is above the one before; of offsets, that no list is empty.
     ``dead``: a table of transitions, neither empty nor leading anywhere from state 0. ``optional``,
     at the end: the section may be missing. Raises ``ArtifactError`` naming the first section that

@@ -24,7 +24,7 @@ _NETWORK = {
     "network.call_starts": "int32 (calls) 1..states",
     "network.call_returns": "int32 (calls)",
     "network.classes": "uint8 (256)",
-    # Both are the dead state where the empty text is the only member.
+    # If the empty text is the only member, the start and the entries are 0, the dead state.
     "network.entries": "int32 (called) 0..states",
 }
 # The frames of counters and parts are after those that are states.
@@ -34,8 +34,9 @@ _RETURNS = {"network.call_returns": "int32 (calls) 1..states+counters"}
 def check_network(
     manifest: Manifest, names: ParserNames, arrays: Arrays, named: int, *, counted: bool = False
 ) -> int:
-    """The number of states; ``named``: how many symbols there are beside the bytes. ``counted``:
-    there are counters. Raises ``ArtifactError`` naming the first section that does not fit."""
+    """The number of states. ``named``: how many columns come after those of the bytes, for token
+    terminals or lexemes. ``counted``: counters are allowed. Raises ``ArtifactError`` naming the
+    first section that does not fit."""
     sizes = check_sections(arrays, _NETWORK, called=len(names.called))
     states, accepting = sizes["states"], arrays["network.accepting"]
     starts, offsets = arrays["network.call_starts"], arrays["network.call_offsets"]

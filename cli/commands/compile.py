@@ -108,7 +108,7 @@ def _print_summary(
     if "word_states" in counts:
         parts.append(f"{counts['word_states']:,} word states")
     if "rows" in counts:
-        parts.append(f"{counts['rows']:,} different masks")
+        parts.append(f"{counts['rows']:,} different mask rows")
     name = "standard output" if target == STDIN else target
     written = f"; {size:,} bytes" if size is not None else ";"
     status(f"{visible(name)}: {', '.join(parts)}{written} in {seconds:.2f} s")

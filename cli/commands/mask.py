@@ -264,7 +264,7 @@ def _verdict_said(
             )
             what = f"refused: {behind} the tokenizer never writes {quoted(verdict.text)}"
         case Reason.DEAD_END:
-            what = "refused: the tokenizer writes no member of the grammar so"
+            what = "refused as a dead end: the tokenizer writes no member so"
         case Reason.NOT_AT_END:
             return (
                 f"{said}refused: it ends the text, which is not complete{_expected_said(verdict)}"

@@ -24,7 +24,7 @@ def test_compile_writes_beside_the_caller(cli: Cli, tmp_path: Path) -> None:
     assert ["date.cst"] == names(tmp_path)
     assert "date" == load(tmp_path / "date.cst", verify=True).manifest.start
     assert re.search(
-        r"^date\.cst: 14 byte states, 10 different masks; .* bytes in ", result.err, re.M
+        r"^date\.cst: 14 byte states, 10 different mask rows; .* bytes in ", result.err, re.M
     )
 
 

@@ -37,7 +37,7 @@ def test_compile_names_the_meaning(tmp_path: Path, capsysbinary: Captured) -> No
     assert "note: engine greedy: rule 'object' is not known to be regular" in err
     assert "meaning: maximal-munch\n" in err
     assert "masks precomputed for every text: 10 heads, 339 summaries" in err
-    assert "json.cst: network of 10 states, 3 calls, 12 lexemes, 103 different masks" in err
+    assert "json.cst: network of 10 states, 3 calls, 12 lexemes, 103 different mask rows" in err
     manifest = load(target, verify=True).manifest
     assert ("greedy", "maximal-munch", "any") == (
         manifest.kind,

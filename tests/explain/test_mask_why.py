@@ -26,7 +26,7 @@ def test_a_refused_token_ends_with_1_and_its_reason(cli: Cli) -> None:
     assert 'after "2024" "-"' in found.err
     lines = found.out.decode().splitlines()
     assert lines[0].endswith('"12"  allowed')
-    assert "refused: the tokenizer writes no member of the grammar so" in lines[1]
+    assert "refused as a dead end: the tokenizer writes no member so" in lines[1]
     assert 'where the text goes on, it writes for example "12" (738), by its merges' in lines[1]
     assert 'by the grammar at its byte 0 ("x"); expected [01], in date > month' in lines[2]
     assert "it ends the text, which is not complete" in lines[3]
