@@ -7,9 +7,8 @@ Expressions that match no text are left out, and those that match ε alone. All 
 the tree, whose levels may be tens of thousands.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any, TypeAlias
 
 from ..automata import regex_ir as regex
@@ -31,7 +30,7 @@ from ..grammar.tree import (
 )
 from ..grammar.tree import Sequence as Concatenation
 from ..limits import Limits
-from ..lnf.components import derivable
+from ..lnf.components import derivable, reverse_postorder
 from ..unicode import utf8
 
 # What an expression is. ``contents`` has of it
@@ -59,6 +58,9 @@ _HOLDS = {bit: bytes(int(bit & i > 0) for i in range(256)) for bit in (_MEMBER, 
 
 # So often all expressions are looked at in turn, before what holds is inferred in linear time.
 _MOST_TURNS = 6
+
+# So often in the order of the text, before it is by what uses what.
+_FEW_TURNS = 2
 
 STAGE = "the grammar's rules"
 
@@ -114,12 +116,11 @@ class Expressions:
         self.start = self._numbers[grammar.start]
         self._replace_leaves()
         # Parts before what they are parts of; and most rules are named before they are defined.
-        spans = [*map(range, begins[-2::-1], begins[:0:-1])]
-        if len(done) < sum(len(rule.expressions) for rule in grammar.rules):
-            spans.reverse()
-        inner = chain(*spans, range(begins[-1], len(self.kinds)))
-        self._order = [e for e in inner if self.kinds[e] >= RULE]
         self._count = len(self.kinds)
+        self._spans = [*map(range, begins, [*begins[1:], self._count])]
+        self._are_trees = len(done) == sum(len(rule.expressions) for rule in grammar.rules)
+        *spans, made = self._spans
+        self._order = self._with_parts([*(spans[::-1] if self._are_trees else spans), made])
         self.nullable = self._prune().translate(_HOLDS[_EMPTY])
 
     # --- from the tree
@@ -262,9 +263,14 @@ class Expressions:
                 holds[e] = _MEMBER | _EMPTY
             elif kinds[e] == AUTOMATON and matches_empty(contents[e]):
                 holds[e] |= _EMPTY
-        order = [*self._order, *range(self._count, len(kinds))]
+        later = range(self._count, len(kinds))
+        order = [*self._order, *later]
         names = [e for e in order if kinds[e] == RULE]
-        for _ in range(_MOST_TURNS):
+        for turn in range(_MOST_TURNS):
+            if turn == _FEW_TURNS:
+                self._order = self._callees_first()
+                order = [*self._order, *later]
+            before = bytes(holds)
             for e in order:
                 kind, found = kinds[e], 0
                 if kind == RULE:
@@ -285,12 +291,31 @@ class Expressions:
                 else:
                     continue
                 holds[e] = found
-            if all(holds[e] == holds[bodies[contents[e]]] for e in names):
+            of_names = self._are_trees and all(
+                holds[e] == holds[bodies[contents[e]]] for e in names
+            )
+            if of_names or holds == before:
                 return holds
         for bit in _HOLDS:
             for e in derivable(self._clauses(holds, bit)):
                 holds[e] |= bit
         return holds
+
+    def _with_parts(self, spans: Iterable[range]) -> list[int]:
+        """The expressions with parts, and uses of rules."""
+        return [e for span in spans for e in span if self.kinds[e] >= RULE]
+
+    def _callees_first(self) -> list[int]:
+        """The same, rules before those that use them."""
+        places: dict[int, list[int]] = {}
+        for place, rule in enumerate(self.grammar.rules):
+            places.setdefault(self._numbers[rule.name], []).append(place)
+        used = [
+            [p for e in span if self.kinds[e] == RULE for p in places.get(self.rule(e), ())]
+            for span in self._spans
+        ]
+        found = reverse_postorder(len(used), range(len(used)), used.__getitem__)
+        return self._with_parts(self._spans[place] for place in reversed(found))
 
     def _nullables(self) -> bytearray:
         """Which expressions match ε, those that were added later too."""
@@ -325,14 +350,14 @@ class Expressions:
         return orders
 
     def _prune(self) -> bytearray:
-        """Leave out what matches no text, and what matches ε alone; what holds of the rest."""
+        """Leave out what matches no text, and what matches ε alone; what held of all."""
         holds = self._holding()
         self.is_empty = not holds[self.bodies[self.start]] & _MEMBER
         productive, with_text = holds.translate(_HOLDS[_MEMBER]), holds.translate(_HOLDS[_TEXT])
         if self.is_empty or (0 not in productive and 0 not in with_text):
             return holds
         self._leave_out(productive, with_text)
-        return self._holding()
+        return holds
 
     def _leave_out(self, productive: bytearray, with_text: bytearray) -> None:
         if 0 in productive:

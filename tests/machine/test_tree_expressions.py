@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Iterator
-from itertools import pairwise
 
 import pytest
 
@@ -38,10 +37,11 @@ def grammars(count: int) -> Iterator[str]:
 
 
 def chain(length: int) -> str:
-    """Rules each of which names the one before it, the last one the first: no order is good."""
-    names = [f"r{i * 7 % length}" for i in range(length)]
-    rules = [f'{name} ::= "x" {before};' for before, name in pairwise(names)]
-    return "\n".join([f"root ::= {names[-1]};", *rules, f'{names[0]} ::= root | "";'])
+    """Rules that have members as those before them have, and name those after them: no order is
+    good."""
+    order = [i * 7 % length for i in range(length)]
+    rules = [f'r{i} ::= r{i - 1} "x" | r{i + 1} "y";' for i in order if i]
+    return "\n".join(["root ::= r0;", *rules, f'r0 ::= "" | r1; r{length} ::= r{length - 1};'])
 
 
 def test_what_is_inferred_in_one_go_is_what_is_found_in_turn(
