@@ -6,6 +6,7 @@ import random
 from itertools import product
 
 import pytest
+from support.oracles.llguidance_members import members_by_llguidance
 
 from constrain.compiler.diagnostics import CheckError, DialectError
 from constrain.compiler.dialects import read_grammar
@@ -20,19 +21,6 @@ def members(grammar: str) -> set[str]:
     found = build_engine(grammar, dialect="lark")
     assert isinstance(found, Automaton)
     return {text for text in TEXTS if found.dfa.accepts(text.encode())}
-
-
-def members_by_llguidance(grammar: str) -> set[str]:
-    """The same, by llguidance."""
-    llguidance = pytest.importorskip("llguidance")
-    tokenizer = llguidance.LLTokenizer("byte")
-    found = set()
-    for text in TEXTS:
-        matcher = llguidance.LLMatcher(tokenizer, llguidance.grammar_from("lark", grammar))
-        assert not matcher.get_error()
-        if matcher.try_consume_tokens([*text.encode()]) == len(text) and matcher.is_accepting():
-            found.add(text)
-    return found
 
 
 def condition(rng: random.Random, depth: int = 2) -> str:
@@ -66,7 +54,7 @@ def test_random_grammars_are_those_of_llguidance(full: bool) -> None:
             # llguidance has nothing to say of that.
             assert "empty language" in str(error), grammar
             ours = set()
-        assert members_by_llguidance(grammar) == ours, grammar
+        assert members_by_llguidance(grammar, TEXTS) == ours, grammar
         counts.add(len(ours))
     assert len(counts) > (5 if full else 1)
 

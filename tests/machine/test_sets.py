@@ -323,8 +323,7 @@ def test_parts_that_cannot_be_distinguished_are_followed_within_bounds(
     ended = tried(lambda: walk("i", 16))
     assert not ended.flaw
     assert 2 == ended.code
-    with pytest.raises(AmbiguousPartsError, match="parts cannot be distinguished"):
-        walk("i", 16)
+    assert "parts cannot be distinguished" in ended.err
 
 
 def test_sets_of_parts_are_made_within_bounds(default_tokenizer: Tokenizer) -> None:

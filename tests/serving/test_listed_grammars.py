@@ -5,6 +5,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from support.oracles.llguidance_members import members_by_llguidance
 
 from constrain.compiler.frontend import Automaton, MaximalMunchGrammar
 from constrain.compiler.maximal_munch.to_dfa import accepts, text_machine
@@ -30,19 +31,6 @@ def members(grammar: str) -> set[str]:
     return {text for text in TEXTS if accepts(machine, text.encode())}
 
 
-def members_by_llguidance(grammar: str) -> set[str]:
-    """The same, by llguidance; ``grammar`` as it takes it."""
-    llguidance = pytest.importorskip("llguidance")
-    tokenizer = llguidance.LLTokenizer("byte")
-    found = set()
-    for text in TEXTS:
-        matcher = llguidance.LLMatcher(tokenizer, grammar)
-        assert not matcher.get_error()
-        if matcher.try_consume_tokens([*text.encode()]) == len(text) and matcher.is_accepting():
-            found.add(text)
-    return found
-
-
 @pytest.mark.parametrize(
     "grammar",
     [
@@ -54,10 +42,9 @@ def members_by_llguidance(grammar: str) -> set[str]:
 )
 def test_grammars_inside_are_those_of_llguidance(grammar: str) -> None:
     """With names and ignored text of their own."""
-    llguidance = pytest.importorskip("llguidance")
     grammar = "%llguidance {}\n" + grammar
     ours = members(grammar)
-    assert members_by_llguidance(llguidance.grammar_from("lark", grammar)) == ours
+    assert members_by_llguidance(grammar, TEXTS) == ours
     assert ours
 
 
@@ -76,7 +63,7 @@ def test_several_grammars_are_those_of_llguidance() -> None:
     request = request_of({"structured_outputs": {"grammar": both}})
     assert request is not None
     ours = members(request.text)
-    assert members_by_llguidance(both) == ours
+    assert members_by_llguidance(both, TEXTS) == ours
     assert ours >= {"0", "<0>", "<0 >"}
 
 

@@ -118,7 +118,7 @@ def tried(call: Callable[[], Any]) -> Ended:
 
     said: list[str] = []
     found, failed, seconds, peak = _measured(code)
-    return Ended(70 if found is None else found, b"", "", failed, seconds, peak)
+    return Ended(70 if found is None else found, b"", "".join(said), failed, seconds, peak)
 
 
 def _measured(call: Callable[[], int]) -> tuple[int | None, str, float, int]:
