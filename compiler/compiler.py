@@ -124,8 +124,6 @@ class Compiler:
         from constrain.artifacts.growing import GrowingArtifact
         from constrain.artifacts.kinds.maximal_munch import LexemesRuntime
         from constrain.artifacts.kinds.met_states import MetStates
-        from constrain.artifacts.machine.states import States
-        from constrain.artifacts.maximal_munch.tables import ReadTables
         from constrain.artifacts.tokens.memo import CacheBudget
 
         def complete() -> Artifact:
@@ -145,10 +143,8 @@ class Compiler:
                 return None
         trie, ids = request.trie, (tuple(request.eos), request.vocab_size)
         tokens = request.vocabulary, (lambda: trie), *ids, CacheBudget(), RLock()
-        if found.lexer is not None:
-            lexer, maker = found.lexer, found.maker
-            growing = LexemesRuntime(*tokens, lambda: ReadTables(States(maker()), lexer))
-            return GrowingArtifact(growing, complete)
+        if found.reading is not None:
+            return GrowingArtifact(LexemesRuntime(*tokens, found.reading), complete)
         marks = found.marks_equal
         met = MetStates(
             found.maker, *tokens, terminals=found.terminals, named=named, marks_equal=marks

@@ -466,7 +466,8 @@ class Followed:
         table[:-1][ends[:, None] & ~follows & (table[:-1] == DEAD)] = len(states)
         origins = (frozenset[int](),) * len(table)
         accepting = np.append(ends, False)
-        return Dfa(table, np.arange(256, dtype=np.uint8), accepting, 1, origins)
+        _, first, classes = np.unique(table, axis=1, return_index=True, return_inverse=True)
+        return Dfa(table[:, first], classes.reshape(-1).astype(np.uint8), accepting, 1, origins)
 
     def without_bytes(self, missing: NDArray[np.bool_]) -> "Followed":
         """What has none of the bytes ``missing``, bool (256,), before the mark or after it."""

@@ -180,9 +180,8 @@ def _read(nfa: Nfa, threads: Sequence[int], octet: int) -> Iterable[int]:
 def _byte_classes(nfa: Nfa) -> tuple["np.ndarray[tuple[int], np.dtype[np.uint8]]", list[int]]:
     """Bytes that no edge tells apart share a column: the columns, and a byte of each."""
     borders = np.zeros(257, dtype=np.int64)
-    for arcs in nfa.arcs:
-        for arc in arcs:
-            borders[[arc.low, arc.high + 1]] = 1
+    every = [arc for arcs in nfa.arcs for arc in arcs]
+    borders[[*{arc.low for arc in every}, *{arc.high + 1 for arc in every}]] = 1
     borders[[0, 256]] = 0
     classes = np.cumsum(borders[:256])
     _, first = np.unique(classes, return_index=True)

@@ -183,7 +183,8 @@ def stacked(
 
 def stacked_dfas(dfas: Sequence[Dfa], limits: Limits, terminals: int = 0) -> StackedDfas:
     """The same of minimal DFAs. Raises ``LimitError`` for too many states, or too much memory."""
-    states = 1 + sum(dfa.states - 1 for dfa in dfas)
+    ends = np.cumsum([0, *(dfa.states - 1 for dfa in dfas)])
+    states = 1 + int(ends[-1])
     limits.check_states(states, _STAGE)
     # Of bytes that no automaton distinguishes the first.
     octets = np.stack([np.zeros(FIRST_TERMINAL, dtype=np.uint8), *(dfa.classes for dfa in dfas)])
@@ -191,19 +192,18 @@ def stacked_dfas(dfas: Sequence[Dfa], limits: Limits, terminals: int = 0) -> Sta
     # The table, the same by its columns, and its distinct columns.
     limits.check_allocation(states * (len(first) + terminals) * 4 * 3, _STAGE)
     table = np.zeros((states, len(first) + terminals), dtype=np.int32)
-    accepting = np.zeros(states, dtype=np.uint8)
-    starts = np.zeros(len(dfas), dtype=np.int32)
-    base = 0
-    for number, dfa in enumerate(dfas):
-        by_octet, by_terminal = dfa.table[1:, dfa.classes[first]], dfa.table[1:, dfa.byte_columns :]
-        rows = np.concatenate((by_octet, by_terminal), axis=1)
-        table[base + 1 : base + dfa.states, : rows.shape[1]] = np.where(rows, rows + base, DEAD)
-        accepting[base + 1 : base + dfa.states] = dfa.accepting[1:]
-        starts[number] = dfa.start + base
-        base += dfa.states - 1
+    for dfa, columns, begin, end in zip(dfas, octets[1:, first], ends, ends[1:], strict=False):
+        rows = table[begin + 1 : end + 1]
+        rows[:, : len(first)] = dfa.table[1:].take(columns, axis=1)
+        if terminals:
+            rows[:, len(first) :] = dfa.table[1:, dfa.byte_columns :]
+        np.add(rows, begin, out=rows, where=rows != DEAD)
+    accepting = np.concatenate([np.zeros(1, bool), *(dfa.accepting[1:] for dfa in dfas)])
+    starts = np.array([dfa.start for dfa in dfas], dtype=np.int32) + ends[:-1].astype(np.int32)
     distinct, columns = _distinct(table.astype(">u4"))
     by_symbol = np.concatenate((columns[alike], columns[len(first) :])).astype(np.uint16)
-    return StackedDfas(np.ascontiguousarray(table[:, distinct]), by_symbol, accepting, starts)
+    stacked = np.ascontiguousarray(table[:, distinct])
+    return StackedDfas(stacked, by_symbol, accepting.astype(np.uint8), starts)
 
 
 def _distinct(table: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -12,7 +12,6 @@ from functools import partial
 from constrain.artifacts.container.manifest import EXACT, NETWORK
 from constrain.artifacts.dfa.conjunctions import Conjunction
 from constrain.artifacts.machine.states import States
-from constrain.artifacts.maximal_munch.lexer import LexerTables
 from constrain.artifacts.maximal_munch.tables import ReadTables
 
 from ..choose import WHEN_MET, EngineChoice, engine_of, next_engine, when_met
@@ -65,13 +64,14 @@ class StatesWhenMet:
     """A grammar that is read so. ``maker``: what its states are made of, begun again by a call.
     ``recogniser``: what its file is made of: all positions, or tables of all orders of parts that
     cannot be distinguished. Raises ``LimitError``. ``terminals``: the conjunctions of the growing
-    ones that are called. ``lexer``: what splits texts into lexemes, where states read these."""
+    ones that are called. ``reading``: where states read lexemes, these states with the lexer, begun
+    again by a call but the first."""
 
     grammar: Grammar | Deferred
     maker: Callable[[], GrammarStates]
     recogniser: Callable[[], Recogniser]
     terminals: Sequence[Sequence[Conjunction]] = ()
-    lexer: LexerTables | None = None
+    reading: Callable[[], ReadTables] | None = None
 
     @property
     def marks_equal(self) -> bool:
@@ -224,9 +224,14 @@ def _over_lexemes(
         if is_lazy or is_held or as_network(choice, rules).reason == WHEN_MET:
             return whole()
         lexer, maker = lexer_of(found, limits), _maker(rules, limits, widths=found.widths)
-        if not has_member_soon(text_machine(ReadTables(States(maker()), lexer))):
+        begun = [ReadTables(States(maker()), lexer)]
+        if not has_member_soon(text_machine(begun[0])):
             return whole()
-    return StatesWhenMet(grammar, maker, whole, lexer=lexer)
+
+    def reading() -> ReadTables:
+        return begun.pop() if begun else ReadTables(States(maker()), lexer)
+
+    return StatesWhenMet(grammar, maker, whole, reading=reading)
 
 
 def _with_terminals(

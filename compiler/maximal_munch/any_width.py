@@ -40,7 +40,9 @@ def blocks_and_lines(rules: Rules, widths: LexemeWidths) -> tuple[set[int], set[
             users[callee].append(rule)
         loop = rules.loops[rule]
         for e in reached((*loop.heads, *loop.tails), rules.parts.__getitem__):
-            runs = rules.contents[e] if rules.kinds[e] == RUNS else ()
+            if rules.kinds[e] != RUNS:
+                continue
+            runs = rules.contents[e]
             assert isinstance(runs, tuple)
             for symbol, lexeme in symbols.items():
                 if any(a <= symbol <= b for a, b in zip(runs[::2], runs[1::2], strict=True)):

@@ -139,22 +139,25 @@ class _Copies:
 
     def _find(self) -> None:
         self.relation = {name: set() for name in self.given.of_lines}
-        found, before = 0, -1
-        while found > before:
+        # Used rules mostly stand after their users, and are looked at before them.
+        unsettled = dict.fromkeys(name for name in self.given.bodies if name in self.relation)
+        while unsettled:
             self.limits.check_resources(_STAGE)
-            for name, known in self.relation.items():
-                body = self.given.bodies[name]
-                ways = fold(body, children, self._between)
-                if name not in self.given.blocks:
-                    known |= ways
-                else:
-                    if {(_SETTLED, _BROKEN), (_SETTLED, _CLOSED)} & ways:
-                        known.add((_BROKEN, self.closed))
-                    if {(_SETTLED, _SETTLED), (_SETTLED, _ENDED)} & ways:
-                        known.add((_BROKEN, _ENDED))
-                if self._begins(body) or name in self.given.blocks:
-                    self.leading.add(name)
-            before, found = found, sum(map(len, self.relation.values())) + len(self.leading)
+            name, _ = unsettled.popitem()
+            known, body = self.relation[name], self.given.bodies[name]
+            before = len(known), name in self.leading
+            ways = fold(body, children, self._between)
+            if name not in self.given.blocks:
+                known |= ways
+            else:
+                if {(_SETTLED, _BROKEN), (_SETTLED, _CLOSED)} & ways:
+                    known.add((_BROKEN, self.closed))
+                if {(_SETTLED, _SETTLED), (_SETTLED, _ENDED)} & ways:
+                    known.add((_BROKEN, _ENDED))
+            if self._begins(body) or name in self.given.blocks:
+                self.leading.add(name)
+            if before != (len(known), name in self.leading):
+                unsettled |= dict.fromkeys(self.given.users[name])
 
     def _between(self, expr: Expr, parts: list[set[tuple[str, str]]]) -> set[tuple[str, str]]:
         """Between which states of a line an expression is."""

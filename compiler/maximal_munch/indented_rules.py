@@ -111,12 +111,12 @@ class IndentedRules:
 
     def _users(self, holds: Callable[[Expr], bool]) -> set[str]:
         """Rules with such a part, and those that use them."""
-        users: dict[str, list[str]] = defaultdict(list)
+        self.users: dict[str, list[str]] = defaultdict(list)
         for name, body in self.bodies.items():
             for use in references(body):
-                users[use.name].append(name)
+                self.users[use.name].append(name)
         first = [name for name, body in self.bodies.items() if any(map(holds, walk(body)))]
-        return set(reached(first, lambda name: users[name]))
+        return set(reached(first, self.users.__getitem__))
 
     def _prepared(self, owner: str, expr: Expr, parts: list[Expr]) -> Expr:
         match expr:
