@@ -34,13 +34,13 @@ def fold(
         node = pending[-1]
         key = id(node)
         if key not in done:
-            if key in opened:
-                parts = opened[key]
-            else:
+            parts = opened.get(key)
+            if parts is None:
                 parts = opened[key] = inside(node)
-                if missing := [part for part in parts if id(part) not in done]:
+                missing = [part for part in parts if id(part) not in done] if parts else None
+                if missing:
                     pending += missing
                     continue
-            done[key] = combine(node, [done[id(part)] for part in parts])
+            done[key] = combine(node, [done[id(part)] for part in parts] if parts else [])
         pending.pop()
     return done[id(root)]

@@ -49,8 +49,7 @@ def _width(part: regex.Node, inside: list[Width]) -> Width:
         case regex.Optional():
             return inside[0]._replace(fewest=0)
         case regex.Look(kind):
-            is_edge = kind in (regex.LookKind.START_TEXT, regex.LookKind.END_TEXT)
-            return Width(0, 0, ENDLESS if is_edge else 1)
+            return Width(0, 0, ENDLESS if kind.name.endswith("_TEXT") else 1)
         case regex.Around(is_ahead):
             return Width(0, 0, inside[0].before + (0 if is_ahead else inside[0].most))
         case _:

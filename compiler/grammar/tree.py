@@ -351,6 +351,8 @@ _PLAIN = frozenset({regex.CharClass, regex.Lit})
 
 def children(expr: Expr) -> tuple[Expr, ...]:
     """The expressions directly inside one."""
+    if expr.__class__ in _LEAVES:
+        return ()
     match expr:
         case Sequence():
             return expr.items
@@ -363,8 +365,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
         case Permutation():
             inside = tuple(part.item for part in expr.parts)
             return inside if expr.separator is None else (*inside, expr.separator)
-        case _:
-            return ()
+    return ()
 
 
 def distinct_tokens(rules: Iterable[Rule]) -> tuple[Token, ...]:
@@ -381,12 +382,12 @@ def with_children(expr: Expr, parts: tuple[Expr, ...]) -> Expr:
     """A sequence, choice, repetition or permutation of other parts; any other expression as it
     is."""
     match expr:
-        case Sequence():
-            return replace(expr, items=parts)
-        case Choice():
-            return replace(expr, options=parts)
-        case Repetition():
-            return replace(expr, item=parts[0])
+        case Sequence(_, span):
+            return Sequence(parts, span)
+        case Choice(_, span):
+            return Choice(parts, span)
+        case Repetition(_, low, high, span):
+            return Repetition(parts[0], low, high, span)
         case Permutation():
             items = zip(expr.parts, parts, strict=False)
             inside = tuple(replace(part, item=item) for part, item in items)

@@ -304,13 +304,7 @@ class _Numbering:
 
     def _numbered(self, expr: Expr, parts: list[Expr]) -> Expr:
         match expr:
-            case Concatenation():
-                return replace(expr, items=tuple(parts))
-            case Choice():
-                return replace(expr, options=tuple(parts))
-            case Repetition():
-                return replace(expr, item=parts[0])
-            case Permutation():
+            case Concatenation() | Choice() | Repetition() | Permutation():
                 return with_children(expr, tuple(parts))
             case Reference() if expr.name not in self.terminals:
                 return expr
