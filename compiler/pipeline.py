@@ -31,6 +31,7 @@ from .frontend import (
     Recogniser,
     compile_texts,
     of_operation,
+    parser_of,
     read,
 )
 from .grammar.check import check
@@ -327,7 +328,14 @@ def _of_spelled(
     progress: Progress,
 ) -> Compilation:
     from .machine.when_met import with_wanted_states
+    from .merge.joint_functions import is_joint
 
+    if choice.is_canonical and parser.choice.copied_whole:
+        assert tables is not None
+        if not is_joint(tables.pretokenizer):
+            # Beside so many states of a tokenizer those of one automaton are too many.
+            apart = replace(parser.choice, copied_whole=0)
+            parser = parser_of(parser.grammar, apart, parser.limits)
     parser = with_wanted_states(parser, request.options, canonical=choice.is_canonical)
     if choice.is_canonical:
         from constrain.artifacts.network.sets import UnsettledError

@@ -12,6 +12,7 @@ states that they lead to.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from weakref import WeakKeyDictionary
 
@@ -54,12 +55,17 @@ class JointFunctions:
     targets: NDArray[np.int32]
 
 
+def is_joint(pretokenizer: PretokenizerTables) -> bool:
+    """Whether functions are found of both automata by themselves, and not of their product."""
+    return pretokenizer.dfa.states <= _MOST_STATES
+
+
 def joint_functions(
     product: Product, pretokenizer: PretokenizerTables, trie: Trie, max_pairs: int
 ) -> Iterator[JointFunctions]:
     """The functions, in one or more groups of rows, each token in all of them. ``max_pairs``: of a
     state and its target, that the functions of one group may have."""
-    if pretokenizer.dfa.states > _MOST_STATES:
+    if not is_joint(pretokenizer):
         yield from _of_product(product, trie, min(max_pairs, _MOST_PAIRS))
         return
     width = np.int64(pretokenizer.dfa.states)
@@ -125,6 +131,7 @@ class _Side:
         counts = self.bounds[states + 1] - self.bounds[states]
         return counts, ranges(self.bounds[states], counts)
 
+    @cached_property
     def weights(self) -> NDArray[np.int64]:
         """How many joint classes each state reads, if the other side reads all of them."""
         total = np.append(0, np.cumsum(self.counts[self.owners]))
@@ -156,7 +163,7 @@ class _Join:
         pieces = 2 * product.pre_state[rows // 2] + rows % 2
         inside = np.isin(texts, self.starts[0]) & np.isin(pieces, self.starts[1])
         rows, texts, pieces = rows[inside], texts[inside], pieces[inside]
-        weights = self.texts.weights()[texts], self.pieces.weights()[pieces]
+        weights = self.texts.weights[texts], self.pieces.weights[pieces]
         # The side that reads less is followed, and looked up at the other.
         by_texts = weights[0] < weights[1]
         groups = np.cumsum(np.minimum(*weights)) // most
@@ -200,9 +207,7 @@ def _parts(
     mine: _Side, left: NDArray[np.integer], right: NDArray[np.integer], places: NDArray[np.int64]
 ) -> Iterator[NDArray[np.int64]]:
     """``places`` of rows in parts that one step can do."""
-    work = max(
-        int(mine.weights()[left[places]].sum()), mine.classes * len(np.unique(right[places]))
-    )
+    work = max(int(mine.weights[left[places]].sum()), mine.classes * len(np.unique(right[places])))
     if work > _STEP and len(places) > 1:
         # Rows of one state of the other side lie together.
         places, half = places[stable_order(right[places])], len(places) // 2
