@@ -7,6 +7,7 @@ sections network.*, cuts.*, pairs.*   pretokenized.PretokenizedNetwork
   -> settled_sets     the same of sets of parts, whose order does not matter
   -> trie_walk        where each token leads from a place, by the one walk over ``pair_states``
   -> stack_walks      the same down the stacks of a place
+  -> closed_calls     what calls add that other grammars of the tokenizer make, too
   -> splits           which of them are live for sure, by ``live_octets``, and which are left
   -> liveness         which of those are live: ``certificates``, then an exact search
   -> closure          rows that need none of that, for all stacks; before decoding or beside it

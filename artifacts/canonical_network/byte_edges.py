@@ -86,7 +86,6 @@ def reached(
     among them that no text leads to.
     """
     frames = _resumed(tables).tolist()
-    starts = [{start for start, _ in calls} for calls in tables.calls]
     # Of each state what is reached, and what of that is new.
     found, new = [0] * tables.states, [0] * tables.states
     todo, ended = deque[int](), 0
@@ -107,7 +106,7 @@ def reached(
         watch(fresh.bit_count() * (1 + len(reading[state])), 0)
         for target, columns in reading[state]:
             reach(target, sets.after(columns, fresh))
-        for start in starts[state]:
+        for start, _ in tables.calls[state]:
             reach(start, fresh)
         if tables.accepting[state] and (ending := fresh & ~ended):
             ended |= ending

@@ -62,17 +62,17 @@ class Contexts:
     ) -> None:
         """``final``: bool (Q,), the pre-tokenizer states that a text may end in. ``return_states``:
         those that calls and texts may end in, and maybe others, as a set."""
-        watch(0, 4 * tables.states * sets.width)
         self._tables = tables
         self.sets = sets
         self._live = LiveSets(tables, reading, sets, return_states, watch)
         self.states = self.pre_states = np.zeros(1, dtype=np.int64)
         self._room = np.zeros((2, 64), dtype=np.int64)
-        # Numbers of pairs by their states, 0 of those that were not met.
-        self._pair = np.zeros((tables.states, sets.width), dtype=np.int32)
-        self._pair[DEAD] = _NONE
-        # A single number is faster to get from a view than from an array.
-        self._pair_view = self._pair.data
+        # Numbers of pairs, 0 of those that were not met: a row for each state that was.
+        self._row = np.zeros(tables.states, dtype=np.int32)
+        self._row[DEAD] = 1
+        self._pair = np.zeros((8, sets.width), dtype=np.int32)
+        self._pair[1] = _NONE
+        self._met = 2
         self._rows = _Rows(self.sets)
         at_end = of_flags(final) & return_states
         rules = [] if tables.counters is None else tables.counters.set_rules
@@ -91,35 +91,41 @@ class Contexts:
 
     def number(self, state: int, pre_state: int) -> int:
         """The number of a pair, 0 of one with a dead state."""
-        number: int = self._pair_view[state, pre_state]
+        number = int(self._pair[self._row[state], pre_state])
         if not number:
             (number,) = self.numbers(np.array([state]), np.array([pre_state])).tolist()
         return max(number, 0)
 
     def numbers(self, states: _Numbers, pre_states: _Numbers) -> NDArray[np.int32]:
         """The same of pairs of any shape, int32."""
-        found = self._pair[states, pre_states]
+        found = self._pair[self._row[states], pre_states]
         new = found == 0
         if new.any():
             self._meet(states[new], pre_states[new])
-            found = self._pair[states, pre_states]
+            found = self._pair[self._row[states], pre_states]
         return np.maximum(found, 0)
 
     def _meet(self, states: _Numbers, pre_states: _Numbers) -> None:
         """Number pairs that were not met, each of which may stand there more than once."""
-        is_dead = pre_states == DEAD
-        self._pair[states[is_dead], DEAD] = _NONE
-        states, pre_states = states[~is_dead], pre_states[~is_dead]
+        added = distinct(states[self._row[states] == 0])
+        if (met := self._met + len(added)) > len(self._pair):
+            more = np.zeros((min(met, len(self._row)) + 1, self.sets.width), dtype=np.int32)
+            self._pair = np.concatenate((self._pair, more))[: len(self._row) + 1]
+        self._row[added] = np.arange(self._met, self._met + len(added))
+        self._met += len(added)
+        rows, is_dead = self._row[states], pre_states == DEAD
+        self._pair[rows[is_dead], DEAD] = _NONE
+        states, rows, pre_states = states[~is_dead], rows[~is_dead], pre_states[~is_dead]
         # The last of several stays.
         places = np.arange(1, len(states) + 1)
-        self._pair[states, pre_states] = places
-        once = self._pair[states, pre_states] == places
-        states, pre_states = states[once], pre_states[once]
+        self._pair[rows, pre_states] = places
+        once = self._pair[rows, pre_states] == places
+        states, rows, pre_states = states[once], rows[once], pre_states[once]
         known, count = len(self.states), len(self.states) + len(states)
         if count > self._room.shape[1]:
             self._room = np.concatenate((self._room, np.zeros((2, count), np.int64)), axis=1)
         self._room[:, known:count] = states, pre_states
-        self._pair[states, pre_states] = np.arange(known, count)
+        self._pair[rows, pre_states] = np.arange(known, count)
         self.states, self.pre_states = self._room[:, :count]
 
     def is_live(self, pair: int, context: int) -> bool:
@@ -187,6 +193,11 @@ class Contexts:
         """Whether contexts of a set's frames depend on the parts that may follow alone."""
         return self._of_sets.settles(number, context)
 
+    def sets_of(self, context: int) -> tuple[int, int]:
+        """The two sets of a context: live, and at a boundary."""
+        live, ends = self._contexts[context]
+        return self._live.below[live], ends
+
     def push_all(self, frames: tuple[int, ...], context: int) -> int:
         """The context with ``frames`` pushed, the lowest first."""
         for frame in frames:
@@ -207,8 +218,8 @@ class Contexts:
         """About the size of all pairs and contexts, and of what is known of them."""
         entries = len(self._contexts) + len(self._pushed)
         entries += 4 * len(self._levels) + len(self._of_sets)
-        lookups = 4 * len(self._pair) * (len(self._live_rows) + len(self._boundary_rows))
-        arrays = self._room.nbytes + self._rows.flags.nbytes + lookups
+        lookups = 4 * len(self._row) * (len(self._live_rows) + len(self._boundary_rows))
+        arrays = self._room.nbytes + self._pair.nbytes + self._rows.flags.nbytes + lookups
         return ENTRY_BYTES * entries + arrays + self._live.nbytes
 
     def union(self, contexts: list[int]) -> int:
@@ -295,8 +306,9 @@ class StackContexts:
             self._of_node[current] = contexts.union(parts)
         return self._of_node[node]
 
-    def unknown(self, context: int) -> int:
-        """A node that stands for any stacks of a context."""
-        node = self._stacks.unknown(context)
+    def unknown(self, context: int, *, of_network: bool = True) -> int:
+        """A node that stands for any stacks of a context; ``of_network``: that come about, and not
+        others that read what no stack of the network does."""
+        node = self._stacks.unknown(context if of_network else ~context)
         self._of_node[node] = context
         return node

@@ -5,6 +5,8 @@ end of a piece is live; of the others ``liveness`` says which are. With counters
 many counts as can be shown (``usual_counts``).
 """
 
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -15,10 +17,11 @@ from ..tokens import tokenset
 from ..tokens.memo import ENTRY_BYTES
 from ..tokens.tokenset import Words
 from ..walk.summary_rows import RowTable
+from .closed_calls import ClosedCalls
 from .pretokenized import PretokenizedNetwork
 from .splits import Left, Split
 from .stack_walks import StackWalks
-from .trie_walk import Frames, Landing
+from .trie_walk import Frames, Landing, Walk, WalkKey
 
 if TYPE_CHECKING:
     from .usual_counts import UsualCounts
@@ -28,6 +31,17 @@ Thread: TypeAlias = tuple[int, int, int, int]
 
 # In place of the row of many counts where it is not the same for all.
 _BY_COUNTS = -1
+
+
+@dataclass(slots=True, eq=False)
+class _Live:
+    """Live tokens: ``rows``, uint32 (W,), and a ``few`` ids, int32. ``by_context``: whether the
+    stacks decided none of them but by their contexts; ``is_call``: whether that is wanted."""
+
+    is_call: bool = False
+    rows: list[Words] = field(default_factory=list)
+    few: list[NDArray[np.int32]] = field(default_factory=list)
+    by_context: bool = True
 
 
 class LazyRows:
@@ -48,8 +62,7 @@ class LazyRows:
         self._contexts = network.contexts
         self._stack_contexts = network.stack_contexts
         self._stack_walks = StackWalks(network.network, network.reading)
-        # Rows of splits.
-        self._numbers: dict[Split, int] = {}
+        self._calls = ClosedCalls(network)
         self.usual = _usual_counts(network)
         self._usual_rows: dict[tuple[int, ...], int] = {}
         # No token begins or ends more items.
@@ -102,27 +115,72 @@ class LazyRows:
         self, state: int, pre_state: int, node: int, plane: int, among: Words | None = None
     ) -> int:
         """Walks down the stacks of ``node`` until nothing is suspended."""
-        contexts, parts, few = self._contexts, set[int](), list[NDArray[np.int32]]()
-        for _, walk, below in self._stack_walks.of(state, pre_state, node, plane):
-            context = self._stack_contexts.of_node(below)
-            for frames, landing in walk.parts:
-                shown = self._shown(frames, landing, below)
-                split = self._network.splits.of(landing, contexts.push_all(frames, context), shown)
-                if split.many is not None:
-                    parts.add(self._number(split, split.many))
-                elif len(split.few):
-                    few.append(split.few)
-                for left in split.left:
-                    ids = left.ids if among is None else left.ids[tokenset.held(among, left.ids)]
-                    if len(ids) < len(left.ids):
-                        left = Left(left.state, left.pre_state, ids)
-                    if len(ids):
-                        few.append(self._live_tokens(left, frames, below, context))
-        if few:
-            ids = np.concatenate(few)
-            if len(ids):
-                parts.add(self._rows.number(tokenset.from_ids(ids, self._network.vocabulary.size)))
-        return self._rows.union(parts)
+        found = _Live()
+        walked = partial(self._walked, found, among)
+        for _ in self._stack_walks.of(state, pre_state, node, plane, walked):
+            continue
+        self._needs_counts = self._needs_counts or not found.by_context
+        return self._rows.number(self._union(found))
+
+    def _walked(self, found: "_Live", among: Words | None, key: WalkKey, below: int) -> Walk:
+        """A walk over the stacks of ``below``; adds its live tokens to what was found."""
+        walks, call = (
+            self._network.reading,
+            self._calls.key(key, self._stack_contexts.of_node(below)),
+        )
+        known = self._calls.find(call)
+        if known is not None:
+            found.rows.append(known.live)
+            return self._calls.walk(known)
+        walk = walks.begun(*key)
+        if call is None:
+            self._add(found, among, walk, below)
+            return walk
+        own = _Live(is_call=True)
+        self._add(own, among, walk, below)
+        others = [self._walked(own, among, other, below) for other, _ in walk.others]
+        live, walk = self._union(own), Walk((), walks.suspended_by([walk, *others]), ())
+        if own.by_context:
+            self._calls.keep(call, live, walk)
+        found.rows.append(live)
+        found.by_context = found.by_context and own.by_context
+        return walk
+
+    def _add(self, found: "_Live", among: Words | None, walk: Walk, below: int) -> None:
+        """Add the live tokens that a walk leads to."""
+        contexts, context = self._contexts, self._stack_contexts.of_node(below)
+        for frames, landing in walk.parts:
+            split = shown = self._shown(frames, landing, below)
+            # Contexts are found where they are needed.
+            if split is None or not split.is_whole:
+                above = contexts.push_all(frames, context)
+                split = self._network.splits.of(landing, above, shown)
+            if split.many is not None:
+                found.rows.append(split.many)
+            elif len(split.few):
+                found.few.append(split.few)
+            for left in split.left:
+                ids = left.ids if among is None else left.ids[tokenset.held(among, left.ids)]
+                if len(ids) < len(left.ids):
+                    left = Left(left.state, left.pre_state, ids)
+                if len(ids):
+                    # What lies on the empty stack is looked at as a whole at once.
+                    live, dead_ends = None, self._network.dead_ends
+                    if found.is_call:
+                        live = dead_ends.live_above(left, frames, context, of_network=False)
+                    elif below != BOTTOM:
+                        live = dead_ends.live_above(left, frames, context)
+                    if live is None:
+                        found.by_context = False
+                        live = dead_ends.live_tokens(left, frames, below)
+                    found.few.append(live)
+
+    def _union(self, found: "_Live") -> Words:
+        ids = np.concatenate([np.zeros(0, dtype=np.int32), *found.few])
+        words = tokenset.from_ids(ids, self._network.vocabulary.size)
+        for row in {id(row): row for row in found.rows}.values():
+            words |= row
+        return words
 
     def _shown(self, frames: Frames, landing: Landing, node: int) -> Split | None:
         """What becomes of a landing's tokens beside the inert pre-tokenizer DFA."""
@@ -134,32 +192,12 @@ class LazyRows:
     @property
     def nbytes(self) -> int:
         """About the size of what is found beside rows."""
-        found = len(self._numbers) + len(self._usual_rows) + len(self._far_rows)
-        return ENTRY_BYTES * found
+        return ENTRY_BYTES * (len(self._usual_rows) + len(self._far_rows))
 
     def forget(self) -> None:
         """Rows are numbered from 0 again."""
-        self._numbers.clear()
         self._usual_rows.clear()
         self._far_rows.clear()
-
-    def _live_tokens(
-        self, left: Left, frames: Frames, node: int, context: int
-    ) -> NDArray[np.int32]:
-        """The tokens of what is left that are no dead ends above ``frames`` on ``node``."""
-        dead_ends = self._network.dead_ends
-        # What lies on the empty stack is looked at as a whole at once.
-        found = None if node == BOTTOM else dead_ends.live_above(left, frames, context)
-        if found is None:
-            self._needs_counts = True
-            found = dead_ends.live_tokens(left, frames, node)
-        return found
-
-    def _number(self, split: Split, row: Words) -> int:
-        number = self._numbers.get(split)
-        if number is None:
-            number = self._numbers[split] = self._rows.number(row)
-        return number
 
 
 def _usual_counts(network: PretokenizedNetwork) -> "UsualCounts | None":

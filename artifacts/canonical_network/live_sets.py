@@ -32,6 +32,10 @@ from .settled_sets import SetContexts
 _Asked = tuple[int, int]
 
 
+# What it takes to look at a state, in trie nodes that are met, and how many are told together.
+_LOOK_WORK, _BETWEEN_LOOKS = 4, 64
+
+
 class LiveSets:
     """The live sets of one network, as far as they were asked for.
 
@@ -138,8 +142,11 @@ class _Search:
         return self._values[asked]
 
     def _run(self) -> None:
-        values = self._values
+        values, looked = self._values, 0
         while self._todo or self._later:
+            looked += 1
+            if not looked % _BETWEEN_LOOKS:
+                self._live.watch(_LOOK_WORK * _BETWEEN_LOOKS, 0)
             if not self._todo:
                 self._todo, self._later = sorted(self._later), []
             place, user = heappop(self._todo)
@@ -199,7 +206,6 @@ class _Search:
         if frame >= self._tables.states:
             return self._of_counter(frame, number)
         found, live, known = 0, self._live, self._live.known
-        live.watch(1 + len(live.reading[frame]), 0)
         if self._tables.ends[frame]:
             found = live.below[number]
         for target, columns in live.reading[frame]:

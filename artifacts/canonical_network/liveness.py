@@ -24,7 +24,6 @@ from ..tokens import tokenset
 from ..tokens.forbidden_pairs import ForbiddenPairs
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.search import Trail, search_alive
-from ..tokens.tokenset import Words
 from .certificates import Certificates, Place
 from .contexts import Contexts, StackContexts
 from .splits import Left, Split, Splits
@@ -93,7 +92,6 @@ class DeadEnds:
         self._stack_contexts = stack_contexts
         self._certificates, self._forbidden = certificates, forbidden
         self._classes = forbidden.row_class.data
-        self._flags = np.zeros(-(-len(forbidden.part) // 32) * 32, dtype=np.bool_)
         self._live: BoundedCache[_Claim, bool] = results.cache()
         self._decisions: BoundedCache[tuple[Place, bytes], NDArray[np.int32]] = decisions.cache()
         # Where a search in whole stacks met too much; each took its whole budget.
@@ -108,12 +106,14 @@ class DeadEnds:
         the stacks below them."""
         stacks, push_all = self._network.stacks, self._contexts.push_all
         for plane in range(0, self._walks.planes, 2):
-            for _, walk, below in self._stack_walks.of(*place, plane):
+            for key, walk, below in self._stack_walks.of(*place, plane):
                 context = self._stack_contexts.of_node(below)
                 for frames, landing in walk.parts:
                     yield self._splits.of(landing, push_all(frames, context)), frames, below
-                if walk.suspended and stacks.entries[below][0][0] < DEAD:
-                    self._at_unknown.update(nodes for _, nodes, _ in walk.suspended)
+                frame, kind = stacks.entries[below][0]
+                if walk.suspended and frame < DEAD:
+                    left = walk.suspended if kind < 0 else self._walks.left_by(walk, key[1])
+                    self._at_unknown.update(nodes for _, nodes, _ in left)
 
     def push_all(self, frames: Sequence[int], node: int) -> int:
         """The stacks of ``node`` with ``frames`` on top, the lowest first."""
@@ -126,14 +126,17 @@ class DeadEnds:
         context = self._stack_contexts.of_node(place[2])
         return self._contexts.at_boundary(self._contexts.number(place[0], place[1]), context)
 
-    def live_above(self, left: Left, frames: Frames, context: int) -> NDArray[np.int32] | None:
+    def live_above(
+        self, left: Left, frames: Frames, context: int, *, of_network: bool = True
+    ) -> NDArray[np.int32] | None:
         """``live_tokens`` over all stacks of a context, by as few of the frames as decide: contexts
-        are fewer than stacks. None if that is not found out."""
+        are fewer than stacks. None if that is not found out. ``of_network``: over those that come
+        about, else also over those of other networks."""
         contexts = [context]
         for frame in frames:
             contexts.append(self._contexts.push(frame, contexts[-1]))
         for lower in range(len(frames), -1, -1):
-            node = self._stack_contexts.unknown(contexts[lower])
+            node = self._stack_contexts.unknown(contexts[lower], of_network=of_network)
             found = self._decided(left, frames[lower:], node, _ABOVE)
             if found is not None:
                 return found
@@ -295,31 +298,24 @@ class DeadEnds:
     def _following(self, place: Place, token: int) -> list[tuple[Place, NDArray[np.int32]]] | None:
         """The tokens that continue the pre-token and may follow ``token``, and where they lead, but
         for those of which something is known; None if one of them is live."""
-        forbidden = self._forbidden.ids(token)
-        self._flags[forbidden] = True
-        packed: Words | None = None
+        allowed, held = self._forbidden.allowed(token), tokenset.held
         found = list[tuple[Place, NDArray[np.int32]]]()
-        is_live = False
         self._at_unknown.clear()
         for split, frames, below in self._following_splits(place):
-            if split.many is not None and packed is None:
-                packed = ~tokenset.from_flags(self._flags)
-            if not self._flags[split.few].all() or (
-                packed is not None and split.many is not None and (split.many & packed).any()
-            ):
-                is_live = True
-                break
+            if split.many is not None and (split.many & allowed).any():
+                return None
+            if held(allowed, split.few).any():
+                return None
             for left in split.left:
-                ids = left.ids[~self._flags[left.ids]]
+                ids = left.ids[held(allowed, left.ids)]
                 if len(ids):
                     after = left.state, left.pre_state, self.push_all(frames, below)
                     found.append((after, ids))
-        if not (is_live or self._needs_frame):
-            self._needs_frame = not all(
-                self._flags[self._walks.ids_below(nodes)].all() for nodes in self._at_unknown
+        if not self._needs_frame:
+            self._needs_frame = any(
+                held(allowed, self._walks.ids_below(nodes)).any() for nodes in self._at_unknown
             )
-        self._flags[forbidden] = False
-        return None if is_live else found
+        return found
 
     def _is_certain(self, place: Place, token: int, effort: _Effort) -> bool:
         if self._live.get((place, self._classes[token])):

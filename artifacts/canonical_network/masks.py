@@ -42,7 +42,7 @@ from .pretokenized import PretokenizedNetwork
 _ROWS, _MASKS, _STEPS, _INTERNED, _WALKS, _OTHERS = 5, 5, 2, 1, 2, 1
 
 # Walks and contexts may take so many bytes, however small the budget is.
-_FEWEST_WALKED = 1 << 25
+_FEWEST_WALKED = 3 << 24
 
 # Steps that are found between two looks at what there is.
 _BETWEEN_LOOKS = 256
@@ -111,20 +111,17 @@ class CanonicalMasks(InterningMachine):
         # What is cached. Threads without precomputed rows count as interned, since they are looked
         # up for as long as masks are cached.
         row_bytes = 4 * tokenset.word_count(self.vocab_size) + ENTRY_BYTES
-        masks, by_rows, allowed = mask_budget.divide(2, 1, 1)
+        masks, by_rows = mask_budget.divide(2, 1)
         self._masks: BoundedCache[int, Words] = masks.cache(row_bytes)
         # Few states differ in more than their stacks: masks by First1, First0, the last token where
         # First0 has any, and whether the text may end.
         self._by_rows: BoundedCache[tuple[int, int, int, bool], Words] = by_rows.cache(row_bytes)
-        self._allowed_rows: BoundedCache[int, Words] = allowed.cache(row_bytes)
         self._steps: BoundedCache[tuple[int, int], int] = step_budget.cache()
         pre_steps, first, lazy = others.divide(1, 3, 2)
         self._most_lazy = max(lazy.limit, FEWEST_BYTES)
         self._pre_steps: BoundedCache[tuple[int, int, bool], int] = pre_steps.cache()
         self._firsts: BoundedCache[tuple[int, int, bool], tuple[int, int]] = first.cache()
         self._missing: dict[tuple[int, int, bool], tuple[Thread, ...]] = {}
-        # Reused: so large an array costs more to allocate than to clear.
-        self._flags = np.zeros(32 * tokenset.word_count(self.vocab_size), dtype=np.bool_)
         self._found = 0
         self.begin_interning(interned, lock)
 
@@ -319,12 +316,7 @@ class CanonicalMasks(InterningMachine):
         return ends and self.network.may_end(configuration)
 
     def _allowed_after(self, after: int) -> Words:
-        cached = self._allowed_rows.get(after)
-        if cached is None:
-            self._flags.fill(False)
-            self.forbidden.mark(self._token_of[after - 1], self._flags)
-            cached = self._allowed_rows.keep(after, ~tokenset.from_flags(self._flags))
-        return cached
+        return self.forbidden.allowed(self._token_of[after - 1])
 
     def _forget(self) -> None:
         self.rows.forget()

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..container.sections import Arrays, check_trie
+from ..network.call_structures import CallStructures
 from ..network.configurations import Network
 from ..network.prefixed import behind_prefix
 from ..network.tables import NetworkTables
@@ -149,6 +150,11 @@ class PretokenizedNetwork:
             return self.reader.byte_edges
         return reading_of(self.network.tables, self.pretokenizer)
 
+    @cached_property
+    def structures(self) -> CallStructures:
+        """What calls of the network are made of."""
+        return CallStructures(self.network.tables, self.byte_edges)
+
     def sections_of_tries(self) -> dict[str, NDArray[Any]]:
         """The sections of the token tries."""
         found = zip((MERGED_TRIE, APART_TRIE), self._tries, strict=False)
@@ -185,7 +191,7 @@ class PretokenizedNetwork:
         network = self.network.following() if reader is None else reader.network
         found = replace(self, network=network, reader=reader)
         kept = ("contexts", "walks", "splits") if keep_walks else ()
-        for name in ("planes", "sets", "byte_edges", "reached", "_tries", *kept):
+        for name in ("planes", "sets", "byte_edges", "structures", "reached", "_tries", *kept):
             if name in self.__dict__:
                 found.__dict__[name] = self.__dict__[name]
         return found

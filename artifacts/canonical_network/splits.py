@@ -35,11 +35,13 @@ class Left:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """``few``: live tokens, int32, or else ``many``: packed, uint32 (W,); and what is ``left``."""
+    """``few``: live tokens, int32, or else ``many``: packed, uint32 (W,); and what is ``left``.
+    ``is_whole``: all tokens are live."""
 
     few: NDArray[np.int32]
     many: Words | None
     left: tuple[Left, ...]
+    is_whole: bool
 
     def holds(self, ids: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which tokens are live, bool (len(ids),)."""
@@ -81,7 +83,9 @@ class Splits:
         pairs = landing.pairs_of(contexts)
         at_boundary = contexts.are_at_boundary(pairs, context)
         inside = contexts.are_live(pairs, context) & ~at_boundary
-        live, _ = landing.tokens(at_boundary)
+        live = landing.order[:0]
+        if at_boundary.any():
+            live, _ = landing.tokens(at_boundary)
         left = list[Left]()
         if inside.any():
             ids, places = landing.tokens(inside)
@@ -97,6 +101,7 @@ class Splits:
                 pair = int(pairs[place])
                 states = int(contexts.states[pair]), int(contexts.pre_states[pair])
                 left.append(Left(*states, distinct(ids[places == place])))
+        is_whole = not left and bool((at_boundary | inside).all())
         if len(live) <= FEW:
-            return Split(live, None, tuple(left))
-        return Split(live[:0], tokenset.from_ids(live, self._vocab_size), tuple(left))
+            return Split(live, None, tuple(left), is_whole)
+        return Split(live[:0], tokenset.from_ids(live, self._vocab_size), tuple(left), is_whole)

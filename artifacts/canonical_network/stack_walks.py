@@ -24,15 +24,19 @@ class StackWalks:
         self._network, self._walks = network, walks
 
     def of(
-        self, state: int, pre_state: int, node: int, plane: int
+        self,
+        state: int,
+        pre_state: int,
+        node: int,
+        plane: int,
+        walked: Callable[[WalkKey, int], Walk] | None = None,
     ) -> Iterator[tuple[WalkKey, Walk, int]]:
         """The walks of all tokens from a place, with the stacks below each; as far as frames are
-        known.
+        known. ``walked``: gives a walk over some stacks, in place of ``walks``.
 
         Raises ``AmbiguousPartsError`` where a text is parts of a permutation in too many ways.
         """
         network, has_sets = self._network, self._network.tables.has_sets
-        may_go_on = self._walks.may_go_on if has_sets else None
         waiting: list[Begun] = [((ROOT, state, pre_state, plane), node)]
         seen, keys, ways = set(waiting), set[WalkKey](), 0
         for key, below in waiting:
@@ -40,28 +44,26 @@ class StackWalks:
                 ways = network.add_ways(ways, below) + (key in keys)
                 keys.add(key)
                 check_ways(ways, MOST_BELOW)
-            walk = self._walks.walk(*key)
+            walk = self._walks.walk(*key) if walked is None else walked(key, below)
             yield key, walk, below
-            for more in _goes_on(network, walk, below, may_go_on):
+            for more in self._goes_on(key[1], walk, below):
                 if more not in seen:
                     seen.add(more)
                     waiting.append(more)
 
-
-def _goes_on(
-    network: Network, walk: Walk, below: int, may_go_on: Callable[[int, int], bool] | None
-) -> Iterator[Begun]:
-    """The walks that go on where one over the stacks of ``below`` leaves off, as far as known."""
-    push = network.stacks.push
-    for key, frames in walk.counted:
-        node = below
-        for frame in frames:
-            node = push(frame, node)
-        yield key, node
-    for after, left, left_plane in walk.suspended:
-        if may_go_on is None:
-            popped = network.popped(below)
-        else:
-            popped = network.popped_to(below, partial(may_go_on, left))
-        for frame, lower in popped:
-            yield (left, frame, after, left_plane), lower
+    def _goes_on(self, state: int, walk: Walk, below: int) -> Iterator[Begun]:
+        """The walks that go on where one from ``state`` over the stacks of ``below`` leaves off, as
+        far as known."""
+        network = self._network
+        for key, frames in walk.others:
+            node = below
+            for frame in frames:
+                node = network.stacks.push(frame, node)
+            yield key, node
+        for after, left, left_plane in self._walks.left_by(walk, state):
+            if network.tables.has_sets:
+                popped = network.popped_to(below, partial(self._walks.may_go_on, left))
+            else:
+                popped = network.popped(below)
+            for frame, lower in popped:
+                yield (left, frame, after, left_plane), lower

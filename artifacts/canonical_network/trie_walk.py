@@ -8,7 +8,7 @@ is where tokens lead, by the frames pushed: a state and a pre-tokenizer state ea
 The plane of a walk says how the token begins (``PretokenizerDfa``); it matters at the root alone.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..network.configurations import Stacks
 from ..network.tables import NetworkTables
 from ..tokenizer_steps.pretokenizer import PretokenizerDfa
+from ..tokens.distinct import distinct
 from ..tokens.forbidden_pairs import ForbiddenPairs
 from ..tokens.memo import ENTRY_BYTES, solve_recursive
 from ..tokens.trie import Trie, grouped, ranges
@@ -28,13 +29,13 @@ from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
 from ..tokens.watch import Watch, unwatched
 from ..walk.forms import kernel
 from ..walk.layout import TrieLayout, layout_of
-from ..walk.node_sets import ROOT, Nodes, NodeSets
+from ..walk.node_sets import NOTHING, ROOT, Nodes, NodeSets
 from .contexts import Contexts
 from .pair_states import PairStates
 
 if TYPE_CHECKING:
+    from ..network.first_octets import FirstOctets
     from ..walk.kernel import Kernel
-    from .first_octets import FirstOctets
 
 Frames = tuple[int, ...]
 # Set of trie nodes, state, pre-tokenizer state, plane.
@@ -46,6 +47,12 @@ _Place = tuple[int, int]
 # What a walk, a part of it, and a node that it meets beside the pre-tokenizer cost in trie nodes
 # that are met by bytes alone.
 _WALK_WORK, _PART_WORK, _NODE_WORK = 10_000, 200, 2
+
+# So few nodes are faster grouped one by one.
+_FEW = 64
+
+# More tokens than so many behind the first byte are walked by themselves.
+_LARGE = 1024
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,11 +87,12 @@ class Landing:
 class Walk:
     """``parts``: tokens, each with the frames that are pushed, the lowest first. ``suspended``:
     (pre-tokenizer state, set of trie nodes, plane) at which the call ends inside a token, or before
-    it; ``counted``: walks that go on in the item of a counter, each with the frames pushed."""
+    it, whatever may follow; ``others``: walks that go on where this one does not, as in the item of
+    a counter, each with the frames pushed."""
 
     parts: tuple[tuple[Frames, Landing], ...]
     suspended: tuple[tuple[int, int, int], ...]
-    counted: tuple[tuple[WalkKey, Frames], ...]
+    others: tuple[tuple[WalkKey, Frames], ...]
 
 
 class TokenWalks:
@@ -108,6 +116,8 @@ class TokenWalks:
         self.roots = [0, *(len(trie.octets) for trie in tries[:-1])]
         self._walks: dict[WalkKey, Walk] = {}
         self._ids_below: dict[int, NDArray[np.int32]] = {}
+        self._begun: dict[WalkKey, Walk] = {}
+        self._left: dict[tuple[int, int], int] = {}
         self._parts = 0
         self._array_bytes = 0
         self._kernels: dict[int, tuple[TrieLayout, PairStates, Kernel]] = {}
@@ -121,7 +131,7 @@ class TokenWalks:
     @property
     def nbytes(self) -> int:
         """About the size of all walks and sets of trie nodes."""
-        entries = 2 * len(self._walks) + self._parts
+        entries = 2 * len(self._walks) + self._parts + len(self._left) + 32 * len(self._begun)
         pairs = sum(states.nbytes for _, states, _ in self._kernels.values())
         return ENTRY_BYTES * entries + self._array_bytes + self.sets.nbytes + pairs
 
@@ -137,10 +147,72 @@ class TokenWalks:
         cached = self._walks.get(key)
         return solve_recursive(key, self._walks.get, self._steps) if cached is None else cached
 
+    def begun(self, nodes: int, state: int, pre_state: int, plane: int) -> Walk:
+        """The same, if all tokens begin in a state that reads many bytes, with ``others`` that go
+        on after bytes with which many tokens begin: such states lead to few after them."""
+        key = nodes, state, pre_state, plane
+        counts = self._tables.counters is not None
+        if nodes != ROOT or counts or not self.first_octets.is_wide(state):
+            return self.walk(*key)
+        found = self._begun.get(key)
+        if found is None:
+            found = self._begun[key] = self._by_first_bytes(state, pre_state, plane)
+        return found
+
+    def _by_first_bytes(self, state: int, pre_state: int, plane: int) -> Walk:
+        trie, base = self.tries[plane // 2], np.int32(self.roots[plane // 2])
+        tables, pretokenizer = self._tables, self._pretokenizer
+        nodes = np.arange(1, 1 + trie.fan_out[0], dtype=np.int32)
+        octets = trie.octets[nodes]
+        pairs = self._contexts.numbers(
+            tables.table[state, tables.classes[octets]],
+            pretokenizer.table[pre_state, plane, pretokenizer.classes[octets]],
+        ).astype(np.int64)
+        nodes, pairs = nodes[pairs > 0], pairs[pairs > 0]
+        layout = self._parts_of(plane // 2)[0]
+        begin, own, end = layout.tokens(nodes)
+        places = np.arange(len(nodes), dtype=np.int32)
+        landings = [Landing(self._contexts, pairs, places, begin, own, layout.tokens_in_order)]
+        walks: list[Walk] = []
+        others: list[tuple[WalkKey, Frames]] = []
+        for place, below in self._by_place(nodes[own < end] + base, pairs[own < end]):
+            key = self.sets.number(below), *place, 0
+            if int((end - own)[np.isin(nodes, below - base)].sum()) > _LARGE:
+                others.append((key, ()))
+            else:
+                walks.append(self.walk(*key))
+        parts = [part for walk in walks for part in walk.parts]
+        landings += [landing for frames, landing in parts if not frames]
+        for start, frame in tables.calls[state]:
+            others.append(((ROOT, start, pre_state, plane), (frame,)))
+        if tables.ends[state]:
+            walks.append(Walk((), ((pre_state, ROOT, plane),), ()))
+        return Walk(
+            (((), together(landings)), *(part for part in parts if part[0])),
+            self.suspended_by(walks),
+            (*others, *(other for walk in walks for other in walk.others)),
+        )
+
+    def suspended_by(self, walks: Iterable[Walk]) -> tuple[tuple[int, int, int], ...]:
+        """What some walks suspend together."""
+        suspended: dict[tuple[int, int], list[Nodes]] = {}
+        for walk in walks:
+            for q, nodes, plane in walk.suspended:
+                suspended.setdefault((q, plane), []).append(self.sets[nodes])
+        return self._numbered(suspended)
+
+    def _numbered(
+        self, suspended: dict[tuple[int, int], list[Nodes]]
+    ) -> tuple[tuple[int, int, int], ...]:
+        return tuple(
+            (q, self.sets.number(united(nodes)), plane)
+            for (q, plane), nodes in sorted(suspended.items())
+        )
+
     @cached_property
     def first_octets(self) -> "FirstOctets":
         """Which bytes states may read first, and which may follow their calls."""
-        from .first_octets import FirstOctets
+        from ..network.first_octets import FirstOctets
 
         return FirstOctets(self._tables)
 
@@ -166,13 +238,26 @@ class TokenWalks:
         number = int(nodes[0] >= self.roots[-1] > 0)
         return self.tries[number], nodes - np.int32(self.roots[number])
 
-    def begun(self, nodes: Nodes, start: int) -> Nodes:
+    def read_by(self, nodes: Nodes, start: int) -> Nodes:
         """Those of some nodes at which a call that begins in ``start`` reads; the root itself."""
         return self._going_on(nodes, self.first_octets.first(start))
 
-    def ended(self, nodes: Nodes, state: int) -> Nodes:
-        """Those of some nodes at which something is read after a call that ends in ``state``."""
-        return self._going_on(nodes, self.first_octets.after(state))
+    def left_by(self, walk: Walk, state: int) -> Iterator[tuple[int, int, int]]:
+        """What is suspended by a walk from ``state``, without nodes at which nothing is read after
+        its call."""
+        for pre_state, nodes, plane in walk.suspended:
+            if nodes != ROOT:
+                nodes = self._left_after(nodes, self.first_octets.after(state))
+            if nodes != NOTHING:
+                yield pre_state, nodes, plane
+
+    def _left_after(self, nodes: int, classes: int) -> int:
+        left = self._left.get((nodes, classes))
+        if left is None:
+            going_on = self._going_on(self.sets[nodes], classes)
+            left = self.sets.number(going_on) if len(going_on) else NOTHING
+            self._left[nodes, classes] = left
+        return left
 
     def _going_on(self, nodes: Nodes, classes: int) -> Nodes:
         if not nodes[0]:
@@ -187,28 +272,26 @@ class TokenWalks:
         landing, stopped = self._walked(node_set, state, pre_state, plane)
         parts: list[tuple[Frames, Landing]] = [((), landing)] if len(landing.begin) else []
         suspended: dict[tuple[int, int], list[Nodes]] = {}
-        counted: list[tuple[WalkKey, Frames]] = []
+        others: list[tuple[WalkKey, Frames]] = []
         for (p, q), nodes in _without_root(stopped):
             at_root = plane if not nodes[0] else 0
             if self._tables.accepting[p]:
-                ended = self.ended(nodes, p)
-                if len(ended):
-                    suspended.setdefault((q, at_root), []).append(ended)
+                suspended.setdefault((q, at_root), []).append(nodes)
             for start, frame in self._tables.calls[p]:
-                inside = self.begun(nodes, start)
+                inside = self.read_by(nodes, start)
                 if not len(inside):
                     continue
                 begun = self.sets.number(inside), start, q, at_root
                 if frame >= count:
                     # Each item is begun by whoever knows the frames, and not here by all of them.
-                    counted.append((begun, (frame,)))
+                    others.append((begun, (frame,)))
                     continue
                 inner = yield begun
-                counted += [(key, (frame, *frames)) for key, frames in inner.counted]
+                others += [(key, (frame, *frames)) for key, frames in inner.others]
                 parts += [((frame, *frames), landed) for frames, landed in inner.parts]
-                for left_q, left, left_plane in inner.suspended:
+                for left_q, left, left_plane in self.left_by(inner, start):
                     outer = yield left, frame, left_q, left_plane
-                    counted += outer.counted
+                    others += outer.others
                     parts += outer.parts
                     for still_q, still, still_plane in outer.suspended:
                         left_nodes = suspended.setdefault((still_q, still_plane), [])
@@ -218,11 +301,8 @@ class TokenWalks:
         self.watch(_WALK_WORK + _PART_WORK * len(parts), 0)
         walk = Walk(
             tuple(parts),
-            tuple(
-                (q, self.sets.number(united(nodes)), at_root)
-                for (q, at_root), nodes in sorted(suspended.items())
-            ),
-            tuple(dict.fromkeys(counted)),
+            self._numbered(suspended),
+            tuple(dict.fromkeys(others)),
         )
         self._walks[key] = walk
         return walk
@@ -242,16 +322,14 @@ class TokenWalks:
             nodes = nodes[:0]
         lands, stops = walk.landings(layout.place[nodes if begins else nodes - base], begun)
         self.watch(_NODE_WORK * walk.visited, 0)
-        pairs = states.pairs
-        met = np.zeros(len(pairs), dtype=np.bool_)
-        met[lands[:, 0]] = True
+        pairs, met = states.pairs, distinct(lands[:, 0])
         landing = Landing(
             self._contexts,
             pairs[met],
-            (met.cumsum(dtype=np.int32) - np.int32(1))[lands[:, 0]],
+            np.searchsorted(met, lands[:, 0]).astype(np.int32),
             lands[:, 1].copy(),
             lands[:, 2].copy(),
-            np.asarray(layout.ids),
+            layout.tokens_in_order,
         )
         self._array_bytes += 3 * landing.begin.nbytes + landing.pairs.nbytes
         stopped = layout.order[stops[:, 1]]
@@ -263,10 +341,14 @@ class TokenWalks:
     ) -> list[tuple[_Place, NDArray[np.int32]]]:
         """Nodes by pair, both ascending, each once."""
         states, pre_states = self._contexts.states, self._contexts.pre_states
-        return [
-            ((int(states[pair]), int(pre_states[pair])), _distinct(each))
-            for pair, each in (grouped([(nodes, pairs)]) if len(nodes) else [])
-        ]
+        if len(nodes) > _FEW:
+            found = [(pair, _distinct(each)) for pair, each in grouped([(nodes, pairs)])]
+        else:
+            by_pair: dict[int, list[int]] = {}
+            for pair, node in sorted({*zip(pairs.tolist(), nodes.tolist(), strict=True)}):
+                by_pair.setdefault(pair, []).append(node)
+            found = [(pair, np.array(each, np.int32)) for pair, each in by_pair.items()]
+        return [((int(states[pair]), int(pre_states[pair])), each) for pair, each in found]
 
     def _parts_of(self, number: int) -> tuple[TrieLayout, PairStates, "Kernel"]:
         """What walks a trie."""
@@ -278,6 +360,23 @@ class TokenWalks:
             walk.lay_out(layout)
             found = self._kernels[number] = layout, states, walk
         return found
+
+
+def together(landings: Sequence[Landing]) -> Landing:
+    """Some landings of one trie as one."""
+    leads = np.concatenate([one.pairs for one in landings])
+    pairs = distinct(leads)
+    places = np.searchsorted(pairs, leads)
+    bounds = np.cumsum([0, *(len(one.pairs) for one in landings)])
+    within = [one.places + first for one, first in zip(landings, bounds[:-1], strict=True)]
+    return Landing(
+        landings[0].contexts,
+        pairs,
+        places[np.concatenate(within)].astype(np.int32),
+        np.concatenate([one.begin for one in landings]),
+        np.concatenate([one.end for one in landings]),
+        landings[0].order,
+    )
 
 
 def united(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:

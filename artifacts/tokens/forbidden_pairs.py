@@ -23,8 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import tokenset
 from .distinct import first_places
+from .memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from .sharing import shared
+from .tokenset import Words
 from .trie import ranges
 
 # Above all indices of merges.
@@ -35,6 +38,9 @@ _FEW = 4
 
 # Columns (first tokens by second token) that the cache holds before it is cleared.
 _MAX_CACHED_COLUMNS = 64
+
+# What is kept of tokens that may follow others.
+_MOST_BYTES = 1 << 24
 
 # Intervals of at least so many tokens are copied one by one, shorter ones are gathered together.
 _LONG_INTERVAL = 64
@@ -157,6 +163,23 @@ class ForbiddenPairs:
         for first, count in zip(begin[~short].tolist(), counts[~short].tolist(), strict=True):
             flags[self.order[first : first + count]] = True
         flags[self.order[ranges(begin[short], counts[short])]] = True
+
+    def allowed(self, token: int) -> Words:
+        """The tokens that may follow ``token``, packed, and bits that are no tokens: read-only."""
+        row_class = int(self.row_class[token])
+        found = self._allowed.get(row_class)
+        if found is None:
+            flags = np.zeros(32 * tokenset.word_count(len(self.part)), dtype=np.bool_)
+            self.mark(token, flags)
+            found = ~tokenset.from_flags(flags)
+            found.flags.writeable = False
+            self._allowed.keep(row_class, found, found.nbytes + ENTRY_BYTES)
+        return found
+
+    @cached_property
+    def _allowed(self) -> BoundedCache[int, Words]:
+        """By row class. Threads may share it."""
+        return CacheBudget(_MOST_BYTES).cache()
 
     def forbids(self, first: int, second: int) -> bool:
         """Whether ``second`` may not follow ``first``."""

@@ -49,8 +49,9 @@ class TrieLayout:
     node: its children from ``FIRST`` up to ``LAST``, and the tokens at and below it,
     ``ids[BEGIN:END]``, of which those up to ``OWN`` are its own. ``classes``: uint64 (2 N,), of
     each node the classes of the characters of its byte and below, and of those below
-    (``Subtrees.within``, ``below``). ``ids``: int32 (T,), in the order of texts. ``order``,
-    ``place``: int32 (N,), the trie's number of each node, and the other way round.
+    (``Subtrees.within``, ``below``). ``ids``, ``tokens_in_order``: int32 (T,), in the order of
+    texts. ``order``, ``place``: int32 (N,), the trie's number of each node, and the other way
+    round.
     Raises ``ArtifactError`` where ids are beyond ``vocab_size``.
     """
 
@@ -74,7 +75,7 @@ class TrieLayout:
         self.classes: memoryview = classes.take(order, axis=0).ravel().data
         self.octets: memoryview = trie.octets.take(order).data
         self.ids: memoryview = parts.ids.data
-        self.order, self.place = order, place
+        self.order, self.place, self.tokens_in_order = order, place, parts.ids
         self._forget()
 
     def by_count(self, exits: Exits, node: int) -> list[tuple[int, memoryview]]:
@@ -98,6 +99,11 @@ class TrieLayout:
             found = exits.shorter[most] = (np.asarray(exits.row) & ~longer).data
             self._bytes += found.nbytes
         return found
+
+    def tokens(self, nodes: NDArray[np.int32]) -> tuple[NDArray[np.int32], ...]:
+        """``BEGIN``, ``OWN`` and ``END`` of some nodes of the trie, int32."""
+        fields = np.asarray(self.nodes).reshape(-1, FIELDS)[self.place[nodes]]
+        return fields[:, BEGIN], fields[:, OWN], fields[:, END]
 
     @property
     def _trie(self) -> Trie:

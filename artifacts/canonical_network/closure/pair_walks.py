@@ -179,7 +179,8 @@ class PairWalks:
         found = _Crossings(0, self.inner.watch)
         none = np.zeros(0, dtype=np.int32)
         blocks = np.array(found.add(walk, ()), dtype=np.int32)
-        return found.part(Below(np.zeros(1, np.int64), none, none), [blocks], [walk.suspended])
+        left = tuple(self.inner.left_by(walk, frame))
+        return found.part(Below(np.zeros(1, np.int64), none, none), [blocks], [left])
 
     def _parts(
         self, keys: Sequence[tuple[int, int]], walks: Walks, base: int
@@ -211,7 +212,8 @@ class PairWalks:
                 more = [*self._stopped(pair, root, plane, found, left), *more]
             own = walks.blocks[offsets[owner] : offsets[owner + 1]]
             blocks.append(np.concatenate([own, np.unique(more).astype(np.int32)]) if more else own)
-            suspended.append(self._numbered(left))
+            state = int(self.contexts.states[pair])
+            suspended.append(self._numbered(left, state))
         yield begin, found.part(walks.tokens, blocks, suspended)
 
     def _crossed(
@@ -231,11 +233,12 @@ class PairWalks:
             more += self._stopped(pair, nodes, 0, found, left)
         return more, left
 
-    def _numbered(self, left: _Left) -> tuple[Suspended, ...]:
-        return tuple(
+    def _numbered(self, left: _Left, state: int) -> tuple[Suspended, ...]:
+        suspended = tuple(
             (pre_state, self.inner.sets.number(united(parts)), plane)
             for (pre_state, plane), parts in sorted(left.items())
         )
+        return tuple(self.inner.left_by(Walk((), suspended, ()), state))
 
     def _stopped(
         self,
@@ -248,16 +251,16 @@ class PairWalks:
         """The calls that begin or end at ``nodes``, as ``TokenWalks`` has them: blocks."""
         state, pre_state = int(self.contexts.states[pair]), int(self.contexts.pre_states[pair])
         more = []
-        if self.tables.accepting[state] and len(ended := self.inner.ended(nodes, state)):
-            suspended.setdefault((pre_state, plane), []).append(ended)
+        if self.tables.accepting[state]:
+            suspended.setdefault((pre_state, plane), []).append(nodes)
         for start, frame in self.tables.calls[state]:
-            begun = self.inner.begun(nodes, start)
+            begun = self.inner.read_by(nodes, start)
             if not len(begun):
                 continue
             node_set = self.inner.sets.number(begun)
             inside = self.inner.walk(node_set, start, pre_state, plane)
             more += found.add(inside, (frame,))
-            for left_q, left, left_plane in inside.suspended:
+            for left_q, left, left_plane in self.inner.left_by(inside, start):
                 after = self.inner.walk(left, frame, left_q, left_plane)
                 more += found.add(after, ())
                 for still_q, still, still_plane in after.suspended:

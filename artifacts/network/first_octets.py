@@ -11,9 +11,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..network.tables import DEAD, NetworkTables
 from ..tokens.memo import solve_recursive
 from ..tokens.trie import Trie, ranges
+from .tables import DEAD, NetworkTables
+
+# So few nodes are faster looked at one by one.
+_FEW = 4
+
+# So many bytes are many.
+WIDE = 32
 
 # Networks of more states have no FOLLOW sets: to find them takes a look at all.
 _MOST_STATES = 20_000
@@ -38,22 +44,33 @@ class FirstOctets:
         """What may be read first after a call that ends in a state."""
         return self._follow[state] if self._follow else self._all
 
+    def is_wide(self, state: int) -> bool:
+        """Whether a state reads many bytes and makes no calls."""
+        tables = self._tables
+        return not tables.calls[state] and bool(
+            np.count_nonzero(tables.table[state][tables.classes]) >= WIDE
+        )
+
     def meet(self, octets: NDArray[np.uint8], state: int) -> bool:
         """Whether ``state`` reads one of some bytes, or may end its call."""
-        return bool(self._tables.ends[state] or self._flags_of(self.first(state))[octets].any())
+        return bool(self._tables.ends[state] or self.flags(self.first(state))[octets].any())
 
     def goes_on(self, trie: Trie, nodes: NDArray[np.int32], classes: int) -> NDArray[np.int32]:
         """Those of some trie nodes that have an edge of one of ``classes``, int32."""
         if classes == self._all:
             return nodes
+        flags = self.flags(classes)
+        if len(nodes) <= _FEW:
+            bounds = zip(trie.first[nodes].tolist(), trie.first[nodes + 1].tolist(), strict=True)
+            return nodes[[bool(flags[trie.octets[low:high]].any()) for low, high in bounds]]
         first = trie.first[nodes]
         counts = trie.first[nodes + 1] - first
-        flags = self._flags_of(classes)[trie.octets[ranges(first, counts)]]
+        flags = flags[trie.octets[ranges(first, counts)]]
         done = np.append(0, flags.cumsum())[np.append(0, counts.cumsum())]
         kept: NDArray[np.int32] = nodes[done[1:] > done[:-1]]
         return kept
 
-    def _flags_of(self, classes: int) -> NDArray[np.bool_]:
+    def flags(self, classes: int) -> NDArray[np.bool_]:
         """Whether each byte is of one of some classes, bool (256,)."""
         found = self._flags.get(classes)
         if found is None:
