@@ -20,6 +20,7 @@ Source: llguidance, "Optimizing", the lexer; its DFAs are built lazily, these ar
 (``artifacts/lazy_lexer`` has those that are too large for that).
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -214,21 +215,26 @@ class Lexer:
         self._unfilled.remove(state)
         inner = self._sets[state]
         self.tables.watch(len(inner), 0)
-        steps = self.tables.dfas.table[list(inner)]
-        targets = np.zeros(steps.shape[1], dtype=np.int32)
-        live = np.flatnonzero(steps.any(axis=0))
-        # The DFAs are stacked, so the targets of a sorted set are sorted.
-        columns = [*map(tuple, steps[:, live].T.tolist())]
+        steps = self.tables.dfas.table[list(inner)].T
+        live, places = steps.nonzero()
+        # By column where it leads. The DFAs are stacked, so the targets of a sorted set are sorted.
+        columns = defaultdict[int, list[int]](list)
+        for column, target in zip(live.tolist(), steps[live, places].tolist(), strict=True):
+            columns[column].append(target)
         numbers = dict[tuple[int, ...], int]()
-        for column in dict.fromkeys(columns):
-            left = self._left([t for t in column if t not in self._refusing])
-            if left and not self._refused.issuperset(map(self._owners.__getitem__, left)):
-                numbers[column] = self._number(left)
-            else:
-                is_refused = self._is_refused(state, left, column)
-                numbers[column] = REFUSED_BYTE if is_refused else DEAD
-        targets[live] = [*map(numbers.__getitem__, columns)]
-        self._table[state] = targets
+        row = [DEAD] * len(steps)
+        for column, targets in zip(columns, map(tuple, columns.values()), strict=True):
+            number = numbers.get(targets)
+            if number is None:
+                left = self._left([t for t in targets if t not in self._refusing])
+                if left and not self._refused.issuperset(map(self._owners.__getitem__, left)):
+                    number = self._number(left)
+                else:
+                    is_refused = self._is_refused(state, left, targets)
+                    number = REFUSED_BYTE if is_refused else DEAD
+                numbers[targets] = number
+            row[column] = number
+        self._table[state] = row
 
     def _is_refused(self, state: int, left: Sequence[int], refusing: Iterable[int]) -> bool:
         """Whether what is read where a state ends may not end before a byte, by where that leads

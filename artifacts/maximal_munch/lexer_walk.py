@@ -72,8 +72,8 @@ class LexerStates:
 
     def includes(self, state: int, part: int) -> bool:
         """Whether it is seen at once that a state reads what another one does."""
-        sets = self._lexer.sets
-        return set(sets[part]).issubset(sets[state])
+        inside, whole = self._lexer.sets[part], self._lexer.sets[state]
+        return len(inside) <= len(whole) and set(inside).issubset(whole)
 
     def leading_outside_ascii(self, state: int, back: int) -> int:
         """The classes of characters outside ASCII, as bits, all of which lead from a state to

@@ -28,6 +28,9 @@ from ..tokens.vocabulary import Vocabulary
 from .lexer import LexerTables
 from .parser_heads import MARKS, Heads
 
+# So many copies one token can observe, whatever the frame reads.
+_FEWEST = 2
+
 # A node of stacks, the frame of the run that is above it (or ``DEAD``), and how long that is.
 _Place = tuple[int, int, int]
 
@@ -79,7 +82,8 @@ class NullableFrameRuns:
     def longest(self, frame: int) -> int:
         """r: how many copies of a frame one token can observe; 0 if the frame is not nullable."""
         if frame not in self._longest:
-            self._longest[frame] = self._most(frame) + 2 if self._heads.is_nullable(frame) else 0
+            is_nullable = self._heads.is_nullable(frame)
+            self._longest[frame] = self._most(frame) + _FEWEST if is_nullable else 0
         return self._longest[frame]
 
     def _mapped(self, head: int, *, extended: bool) -> int:
@@ -96,7 +100,8 @@ class NullableFrameRuns:
             rests = [rest for top, rest in stacks.entries[node] if top not in MARKS]
             for top, rest in zip(tops, rests, strict=True):
                 length = count + 1 if top == frame else 1
-                longest = self.longest(top)
+                # One is never too many, and the most are counted by the whole vocabulary.
+                longest = self.longest(top) if length > 1 else _FEWEST * heads.is_nullable(top)
                 if not longest:
                     parts.append((1, (rest, DEAD, 0)))
                 elif length > longest:

@@ -65,6 +65,9 @@ class IndentedStates(GrammarStates):
         width, given, found = bits >> self.set_bits, super().runs(inner), list[int]()
         same, wider = FIRST_LEXEME + self._widths.same, FIRST_LEXEME + self._widths.wider
         for low, high, target in zip(given[::3], given[1::3], given[2::3], strict=True):
+            if high < self.first_call and not (low <= same <= high or low <= wider <= high):
+                found += (low, high, target | bits)
+                continue
             for symbol in range(low, high + 1):
                 if symbol in (same, wider):
                     for other, lexeme in self._widths.each.items():
