@@ -12,6 +12,7 @@ Tran-Thien, "Technical Appendix" (2024), section 5.
 """
 
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,8 @@ from constrain.artifacts.canonical_network.contexts import TEXT_END
 from constrain.artifacts.canonical_network.precomputed_rows import UNKNOWN
 from constrain.artifacts.canonical_network.pretokenized import PretokenizedNetwork
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.distinct import distinct
 from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
-from constrain.artifacts.tokens.tokenset import Words
 
 from ..automata.dfa import Dfa
 from ..bpe.forbidden_pairs import only_followed_by
@@ -55,31 +56,33 @@ class CartesianDfa:
 
     def add_to(self, summaries: Summaries) -> None:
         """The rows as summaries above the empty stack."""
-        rows, suffix = summaries.rows, summaries.suffix(UNKNOWN, TEXT_END)
-        numbers: dict[int, tuple[int, int]] = {}
-        states, pre_states = self.product.byte_state.tolist(), self.product.pre_state.tolist()
-        for row, held in self.lift.rows:
-            # Equal rows share an array.
-            found = numbers.get(id(held))
-            if found is None:
-                if held.dtype == np.uint32:
-                    number = rows.add_bits(held.view(np.uint32))
-                else:
-                    number = rows.add_ascending(held.view(np.int32))
-                found = numbers[id(held)] = number, 0
-            entry = summaries.root_entry(pre_states[row // 2], row % 2)
-            summaries.found[entry, states[row // 2], suffix] = found
+        lift, add = self.lift, summaries.rows
+        kept = np.array([len(held) > 0 for held in lift.sets])[lift.numbers]
+        rows = np.flatnonzero(kept)
+        answers: dict[int, tuple[int, int]] = {}
+        # Rows that are met first have the first numbers.
+        for number in dict.fromkeys(lift.numbers[rows].tolist()):
+            held = lift.sets[number]
+            is_packed = held.dtype == np.uint32
+            row = add.add_bits(held.view(np.uint32)) if is_packed else add.add_ascending(held)
+            answers[number] = row, 0
+        pre_states, states = self.product.pre_state[rows // 2], self.product.byte_state[rows // 2]
+        entries = map(summaries.root_entry, pre_states.tolist(), (rows % 2).tolist())
+        suffix = repeat(summaries.suffix(UNKNOWN, TEXT_END))
+        keys = zip(entries, states.tolist(), suffix, strict=False)
+        found = map(answers.__getitem__, lift.numbers[rows].tolist())
+        summaries.found.update(zip(keys, found, strict=True))
 
     def tokens(self, kind: int) -> NDArray[np.bool_]:
         """The tokens that some row holds, bool (V,); ``kind``: 0 for rows of tokens that continue
         a pre-token, 1 for those that start one."""
-        found, lift = np.zeros(self.lift.size, dtype=np.bool_), self.lift
-        # Equal rows share an array.
-        listed = {id(ids): ids for row, ids in lift.lists.items() if row % 2 == kind}
-        found[np.concatenate([np.zeros(0, dtype=np.int32), *listed.values()])] = True
-        packed = {id(words): words for row, words in lift.bits.items() if row % 2 == kind}
-        for words in packed.values():
-            found |= tokenset.to_flags(words)[: len(found)]
+        found = np.zeros(self.lift.size, dtype=np.bool_)
+        for number in distinct(self.lift.numbers[kind::2]).tolist():
+            held = self.lift.sets[number]
+            if held.dtype == np.uint32:
+                found |= tokenset.to_flags(held.view(np.uint32))[: len(found)]
+            else:
+                found[held] = True
         return found
 
 
@@ -133,18 +136,17 @@ def _restrict(lifted: Lift, dead: NDArray[np.int32]) -> None:
     rows, tokens = dead[:, np.argsort(dead[0], kind="stable")]
     found, bounds = np.unique(rows, return_index=True)
     parts = np.split(tokens, bounds[1:])
-    # Rows of which the same is left share an array again. The first array of a value is held, so
-    # that no other has its id.
-    left: dict[tuple[int, bytes], tuple[Words, Words]] = {}
+    # Rows of which the same is left have one number again.
+    left: dict[tuple[int, bytes], int] = {}
     for row, gone in zip(found.tolist(), parts, strict=False):
-        if row in lifted.bits:
-            whole = lifted.bits[row]
-            key = id(whole), gone.tobytes()
-            if key not in left:
-                left[key] = whole, whole & ~tokenset.from_ids(gone, lifted.size)
-            lifted.bits[row] = left[key][1]
-        else:
-            lifted.lists[row] = np.setdiff1d(lifted.lists[row], gone, assume_unique=True)
+        key = int(lifted.numbers[row]), gone.tobytes()
+        if key not in left:
+            left[key], whole = len(lifted.sets), lifted.sets[key[0]]
+            if whole.dtype == np.uint32:
+                lifted.sets.append(whole.view(np.uint32) & ~tokenset.from_ids(gone, lifted.size))
+            else:
+                lifted.sets.append(np.setdiff1d(whole.view(np.int32), gone, assume_unique=True))
+        lifted.numbers[row] = left[key]
 
 
 def _fused(pairs: ForbiddenPairs, read: NDArray[np.int64]) -> ForbiddenPairs:

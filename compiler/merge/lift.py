@@ -7,10 +7,9 @@ automaton is the product with the pre-tokenizer DFA, and each state p has two se
     row 2p + 1    tokens that start a pre-token there
 
 Tokens that do the same to all states form one class (``joint_functions``), a row is a union of such
-classes, and rows with the same classes share one array.
+classes, and rows with the same classes have one number.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,24 +42,26 @@ _BYTES_OF_PAIR = 64
 class Lift:
     """The rows of the automaton over tokens.
 
-    ``lists``: row to its token ids, int32, ascending, of short rows that are not empty. ``bits``:
-    row to uint32 (W,), one bit a token, of the others. Equal rows may share an array: replace it,
-    do not write to it. ``undecided``: the transitions into states that are not at a free boundary,
-    of which some may lead to dead ends. ``size``: V.
+    ``numbers``: int32 (2S,), the set of tokens of each row. ``sets``: the token ids of each, int32,
+    ascending, of short ones; uint32 (W,), one bit a token, of the others. The first one is empty.
+    ``undecided``: the transitions into states that are not at a free boundary, of which some may
+    lead to dead ends. ``size``: V.
     """
 
-    lists: dict[int, NDArray[np.int32]]
-    bits: dict[int, Words]
+    numbers: NDArray[np.int32]
+    sets: list["Words | NDArray[np.int32]"]
     undecided: "Bundles"
     size: int
 
-    @property
-    def rows(self) -> Iterator[tuple[int, "Words | NDArray[np.int32]"]]:
-        """All rows that are not empty, ascending: packed, or as ids."""
-        for row in sorted((*self.bits, *self.lists)):
-            held = self.bits[row] if row in self.bits else self.lists[row]
-            if len(held):
-                yield row, held
+    def size_of(self, number: int) -> int:
+        """How many tokens a set has."""
+        held = self.sets[number]
+        return int(np.bitwise_count(held).sum()) if held.dtype == np.uint32 else len(held)
+
+    def ids(self, row: int) -> NDArray[np.integer]:
+        """The tokens of a row, ascending."""
+        held = self.sets[self.numbers[row]]
+        return tokenset.to_ids(held.view(np.uint32)) if held.dtype == np.uint32 else held
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,8 +101,8 @@ def lift(
     limits = (limits or Limits()).started()
     size = len(pairs.forbidden.rows.part)
     alone = (_whole_tokens if len(pretokenizer.whole) else _byte_tokens)(product, pretokenizer)
-    lists: dict[int, NDArray[np.int32]] = {}
-    bits: dict[int, Words] = {}
+    numbers = np.zeros(2 * product.states, dtype=np.int32)
+    found: list[Words | NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
     at_boundary = product.at_boundary
     undecided = [_bundled(alone[:, ~at_boundary[alone[2]]])]
     # What is stored is counted: pairs of a row and a class of tokens that do the same everywhere.
@@ -116,27 +117,23 @@ def lift(
         limits.check_memory(memory, _STAGE)
         limits.check_resources(_STAGE)
         progress(_STAGE, int(functions.starts[-1]), total)
-        short, packed = sets.short(), sets.packed()
-        for row, number in sets.numbers.items():
-            if number in packed:
-                bits[row] = packed[number]
-            else:
-                lists[row] = short[number]
+        numbers[sets.rows] = len(found) + sets.numbers
+        packed = sets.packed()
+        found += [packed.get(number, ids) for number, ids in enumerate(sets.short())]
         undecided.append(sets.bundles(at_boundary))
     progress(_STAGE, total, total)
-    return Lift(lists, bits, _joined(undecided), size)
+    return Lift(numbers, found, _joined(undecided), size)
 
 
 class _Sets:
     """The distinct sets of tokens of some rows, numbered.
 
-    ``numbers``: each row that reads a token, with the number of its set. ``memory``: bytes of all
-    sets.
+    ``rows``: those that read a token, int32, ascending, and ``numbers``, int64, of their sets.
+    ``memory``: bytes of all sets.
     """
 
     def __init__(self, functions: JointFunctions, size: int, alone: NDArray[np.int32]) -> None:
         self.functions = functions
-        self.numbers: dict[int, int] = {}
         self.class_of = np.zeros(size, dtype=np.intp)
         self.class_of[functions.ids] = functions.classes
         self.tokens = functions.ids[stable_order(functions.classes)]
@@ -144,17 +141,19 @@ class _Sets:
         self.bounds = np.cumsum(self.sizes) - self.sizes
         rows = np.append(functions.rows, alone[0])
         reads = np.bincount(rows, minlength=int(functions.starts.max(initial=0)) + 1)
-        starts = functions.starts[reads[functions.starts] > 0]
+        self.rows = functions.starts[reads[functions.starts] > 0]
         bounds = [
-            np.searchsorted(found, starts, side).tolist()
+            (4 * np.searchsorted(found, self.rows, side)).tolist()
             for found in (functions.rows, alone[0])
             for side in ("left", "right")
         ]
         owners, more = functions.owners.tobytes(), alone[1].tobytes()
         numbers: dict[tuple[bytes, bytes], int] = {}
-        for row, low, high, first, last in zip(starts.tolist(), *bounds, strict=True):
-            key = owners[4 * low : 4 * high], more[4 * first : 4 * last]
-            self.numbers[row] = numbers.setdefault(key, len(numbers))
+        found = [
+            numbers.setdefault((owners[low:high], more[first:last]), len(numbers))
+            for low, high, first, last in zip(*bounds, strict=True)
+        ]
+        self.numbers = np.array(found, dtype=np.int64)
         # Classes and other tokens, each with the set that has it.
         self.read, self.by_class = _parallel([read for read, _ in numbers])
         self.more, self.by_token = _parallel([tokens for _, tokens in numbers])
@@ -186,15 +185,19 @@ class _Sets:
     def packed(self) -> dict[int, Words]:
         """The long sets by number, uint32 (W,)."""
         found: dict[int, Words] = {}
-        flags = np.zeros(32 * tokenset.word_count(len(self.class_of)), dtype=np.bool_)
-        for number in np.flatnonzero(~self.is_short).tolist():
-            is_member = np.zeros(len(self.sizes), dtype=np.bool_)
-            is_member[self.read[slice(*np.searchsorted(self.by_class, [number, number + 1]))]] = (
-                True
-            )
-            np.take(is_member, self.class_of, out=flags[: len(self.class_of)])
-            flags[self.more[slice(*np.searchsorted(self.by_token, [number, number + 1]))]] = True
-            found[number] = tokenset.from_flags(flags)
+        wanted, many = np.flatnonzero(~self.is_short), ~self.is_short[self.by_class]
+        is_read = np.zeros((len(wanted), len(self.sizes)), dtype=np.bool_)
+        is_read[np.searchsorted(wanted, self.by_class[many]), self.read[many]] = True
+        size = len(self.class_of)
+        octets = np.zeros(32 * tokenset.word_count(size), dtype=np.uint8)
+        # Of each token eight sets at once, a bit for each.
+        for row, eight in enumerate(np.packbits(is_read, axis=0, bitorder="little")):
+            eight.take(self.class_of, out=octets[:size], mode="clip")
+            for bit, number in enumerate(wanted[8 * row : 8 * row + 8].tolist()):
+                flags = octets >> bit & 1
+                more = slice(*np.searchsorted(self.by_token, [number, number + 1]))
+                flags[self.more[more]] = 1
+                found[number] = tokenset.from_flags(flags.view(np.bool_))
         return found
 
     def bundles(self, at_boundary: NDArray[np.bool_]) -> Bundles:

@@ -27,7 +27,6 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.distinct import distinct, numbered, stable_order
 from constrain.artifacts.tokens.trie import ranges
 
@@ -150,11 +149,13 @@ class RelevanceClaims:
         """At which of some states a token continues a pre-token that leads to a claim of ``live``,
         bool (n,), or to a free boundary."""
         found = np.isin(states, self.before(np.flatnonzero(live)))
-        counts = np.bincount(self.undecided.rows, self._sizes[self._bundle_of])
-        for place, state in enumerate(states.tolist()):
-            row, held = 2 * state, lift.lists.get(2 * state, ())
-            count = int(np.bitwise_count(lift.bits[row]).sum()) if row in lift.bits else len(held)
-            found[place] |= count > (counts[row] if row < len(counts) else 0)
+        counts = np.bincount(
+            self.undecided.rows, self._sizes[self._bundle_of], minlength=len(lift.numbers)
+        )
+        numbers = lift.numbers[2 * states]
+        different = distinct(numbers)
+        sizes = np.array([lift.size_of(number) for number in different.tolist()], dtype=np.int64)
+        found |= sizes[np.searchsorted(different, numbers)] > counts[2 * states]
         return found
 
 
@@ -321,8 +322,7 @@ class _Search:
     def following(self, state: int) -> NDArray[np.int32]:
         """The tokens that continue a pre-token at ``state`` and lead to a live claim, int32."""
         tokens, claims = self.claims.continuing(state)
-        row = self.lift.bits.get(2 * state)
-        held = self.lift.lists.get(2 * state, tokens[:0]) if row is None else tokenset.to_ids(row)
+        held = self.lift.ids(2 * state)
         found = held[~self.marked(tokens[~self.live[claims]], held)].astype(np.int32)
         return found if self.usable is None else found[self.usable[found]]
 

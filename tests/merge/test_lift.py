@@ -3,12 +3,12 @@
 import random
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from support import sampled
 from support.automata import REGEXES, SMALL_REGEXES, build_automaton, lifted_via_running
 from support.corpus.tokenizer_case import Case
 
-from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.merge.cartesian_merge import cartesian_merge, pairs_of
@@ -25,8 +25,7 @@ def tables(case: Callable[[str], Case]) -> TokenizerTables:
 
 def rows_of(found: Lift) -> dict[int, set[int]]:
     """The tokens of each row that has any."""
-    rows = {row: set(ids.tolist()) for row, ids in found.lists.items()}
-    return rows | {row: set(tokenset.to_ids(packed).tolist()) for row, packed in found.bits.items()}
+    return {row: set(found.ids(row).tolist()) for row in np.flatnonzero(found.numbers).tolist()}
 
 
 @sampled("regex", [REGEXES[name] for name in SMALL_REGEXES], REGEXES.values())

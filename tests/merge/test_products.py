@@ -95,7 +95,7 @@ def test_example_of_the_readme(tmp_path: Path) -> None:
     product = build_product(dfa, tables.pretokenizer)
     lifted = lift(product, tables.pretokenizer, tables.pairs)
     relevance = Relevance(product, lifted, tables.pretokenizer, tables.pairs)
-    starting = {names[i] for i in lifted.lists[2 * product.start + 1].tolist()}
+    starting = {names[i] for i in lifted.ids(2 * product.start + 1).tolist()}
     assert {"a", "ab", "abc"} == starting
     assert {"a", " "} == {names[i] for i in relevance.dead()[1].tolist()}
 

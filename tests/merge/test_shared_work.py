@@ -19,7 +19,6 @@ from support.automata import (
 from support.corpus.languages import TYPICAL
 from support.corpus.tokenizer_case import Case
 
-from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import walk
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
 from constrain.compiler.limits import Limits
@@ -62,10 +61,8 @@ def test_rows_of_real_tokenizers_are_those_of_walks(
             targets = np.zeros(lifted.size, dtype=np.int32)
             for part in hits:
                 targets[part.tokens] = part.states
-            flags = np.zeros(32 * tokenset.word_count(lifted.size), dtype=np.bool_)
-            if row in lifted.bits:
-                flags = tokenset.to_flags(lifted.bits[row])
-            flags[lifted.lists.get(row, [])] = True
+            flags = np.zeros(lifted.size, dtype=np.bool_)
+            flags[lifted.ids(row)] = True
             # Byte tokens are in no trie.
             read = trie.ids[flags[trie.ids]]
             assert sorted(np.flatnonzero(targets).tolist()) == sorted(read.tolist())
@@ -215,9 +212,10 @@ def test_rows_in_groups_and_parts(
     walked = lift(product, found.pretokenizer, found.pairs)
     assert len(parts.undecided.bounds) > 3 * len(whole.undecided.bounds)
     for other in (parts, walked):
-        assert {row: held.tolist() for row, held in whole.rows} == {
-            row: held.tolist() for row, held in other.rows
-        }
+        rows = range(len(whole.numbers))
+        assert [whole.ids(row).tolist() for row in rows] == [
+            other.ids(row).tolist() for row in rows
+        ]
         assert sorted(map(tuple, whole.undecided.each().T.tolist())) == sorted(
             map(tuple, other.undecided.each().T.tolist())
         )
@@ -230,11 +228,10 @@ def test_rows_in_groups_and_parts(
     assert dead[0] == dead[1] == dead[2]
 
 
-def test_equal_rows_share_an_array(tables: TokenizerTables) -> None:
+def test_equal_rows_have_one_number(tables: TokenizerTables) -> None:
     """A lift keeps each set of tokens once, however many rows have it."""
     dfa = build_automaton("[a-z ]{1,40}", dialect="regex").dfa
     product = build_product(dfa, tables.pretokenizer)
     found: Lift = lift(product, tables.pretokenizer, tables.pairs)
-    arrays = {id(array): array for array in [*found.bits.values(), *found.lists.values()]}
-    assert len({array.tobytes() for array in arrays.values()}) == len(arrays)
-    assert 3 * len(arrays) < len(found.bits) + len(found.lists)
+    assert len(found.sets) == len({(held.dtype, held.tobytes()) for held in found.sets})
+    assert 3 * len(found.sets) < np.count_nonzero(found.numbers)
