@@ -76,13 +76,13 @@ class CartesianDfa:
     def tokens(self, kind: int) -> NDArray[np.bool_]:
         """The tokens that some row holds, bool (V,); ``kind``: 0 for rows of tokens that continue
         a pre-token, 1 for those that start one."""
-        found = np.zeros(self.lift.size, dtype=np.bool_)
-        for number in distinct(self.lift.numbers[kind::2]).tolist():
-            held = self.lift.sets[number]
+        words = np.zeros(tokenset.word_count(self.lift.size), dtype=np.uint32)
+        sets = [self.lift.sets[number] for number in distinct(self.lift.numbers[kind::2]).tolist()]
+        for held in sets:
             if held.dtype == np.uint32:
-                found |= tokenset.to_flags(held.view(np.uint32))[: len(found)]
-            else:
-                found[held] = True
+                words |= held.view(np.uint32)
+        found = tokenset.to_flags(words)[: self.lift.size]
+        found[np.concatenate([held for held in sets if held.dtype != np.uint32])] = True
         return found
 
 

@@ -135,20 +135,20 @@ class RelevanceClaims:
         leads = wanted[ranges(self._first[bundles], self._sizes[bundles])]
         return np.stack([rows[leads], tokens[leads]])
 
-    def before(self, claims: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The states at which tokens that continue a pre-token lead to some of ``claims``."""
+    def before(self, claims: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """At which states tokens that continue a pre-token lead to some of ``claims``, (S,)."""
         bundles = distinct(self._bundle_of_claim[claims])
         first = self._before_bounds[bundles]
         is_one = np.zeros(len(self._row_bounds) // 2, dtype=np.bool_)
         is_one[self._before[ranges(first, self._before_bounds[bundles + 1] - first)]] = True
-        return np.flatnonzero(is_one)
+        return is_one
 
     def followed(
         self, states: NDArray[np.integer], live: NDArray[np.bool_], lift: Lift
     ) -> NDArray[np.bool_]:
         """At which of some states a token continues a pre-token that leads to a claim of ``live``,
         bool (n,), or to a free boundary."""
-        found = np.isin(states, self.before(np.flatnonzero(live)))
+        found: NDArray[np.bool_] = self.before(np.flatnonzero(live))[states]
         counts = np.bincount(
             self.undecided.rows, self._sizes[self._bundle_of], minlength=len(lift.numbers)
         )
@@ -311,7 +311,7 @@ class _Search:
             if self.usable is not None:
                 found = found[self.usable[self.claims.token_of[found]]]
             if len(found):
-                wait(self.claims.before(found))
+                wait(np.flatnonzero(self.claims.before(found)))
 
     def undecided_at(self, state: int) -> NDArray[np.int64]:
         """The undecided claims of a state."""
