@@ -32,6 +32,7 @@ from constrain.artifacts import Artifact
 from constrain.artifacts.store.folders import default_folder
 from constrain.cli.app import run
 from constrain.compiler import Tokenizer, load_tokenizer
+from constrain.compiler.explain import lockstep
 from constrain.compiler.files.cache import Cache
 from constrain.compiler.frontend import Automaton
 from constrain.compiler.tokenizers import default_path
@@ -174,6 +175,12 @@ def real(data: Callable[[str], Path]) -> Callable[[str], Tokenizer]:
 def gpt2(real: Callable[[str], Tokenizer]) -> Tokenizer:
     """GPT-2's tokenizer, out of the test data."""
     return real("gpt2")
+
+
+@pytest.fixture
+def fewer_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two languages are compared in a tenth of the pairs of states that ``diff`` looks at."""
+    monkeypatch.setattr(lockstep, "_MOST_PAIRS", lockstep._MOST_PAIRS // 10)
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def test_expressions_are_written_and_read_again(data: Callable[[str], Path], ful
     ]
     lines = data("suites/python-re/re_tests.jsonl").read_text(encoding="utf-8").splitlines()
     texts = sorted({*texts, *(json.loads(line)["pattern"] for line in lines)}, key=len)[:-10]
-    nodes = [random_node(random, 3) for _ in range(400 if full else 25)]
+    nodes = [random_node(random, 3) for _ in range(400 if full else 13)]
     for text in texts if full else random.sample(texts, 35):
         try:
             nodes.append(node_of(text))

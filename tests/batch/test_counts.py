@@ -30,7 +30,7 @@ def test_schemas_for_two_tokenizers(
 ) -> None:
     """Tables are there once each, and a second run does nothing; in full, a pool writes the same
     bytes as one process, at most 100 kB a schema for the larger tokenizer with its tables."""
-    count = 1_000 if full else 4
+    count = 1_000 if full else 2
     paths = [str(data(f"tokenizers/{name}/tokenizer.json")) for name in ("gpt2", "qwen2_5")]
     jobs = [
         CompileJob(text, ANY, path, f"schema {number}")

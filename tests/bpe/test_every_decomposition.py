@@ -89,7 +89,7 @@ def test_pairs_are_the_librarys(tmp_path: Path, size: int, full: bool) -> None:
     """All pairs of runs, tags and phrases with each other, and others at random, half of which are
     forbidden; of small vocabularies all pairs."""
     late = 0
-    for seed in range(25 if full else 2):
+    for seed in range(25 if full else 1):
         rng = random.Random(seed)
         large = rng.choice((size, 8 * size)) if full and size > 1000 else size
         path = written(tmp_path, decomposed_model(rng, large))
@@ -117,7 +117,7 @@ def test_pairs_are_the_librarys(tmp_path: Path, size: int, full: bool) -> None:
 
 def test_masks_are_those_of_all_encodings(tmp_path: Path, full: bool) -> None:
     """Finite languages of what stands in front, and of what it is made of."""
-    for seed in range(50 if full else 3):
+    for seed in range(50 if full else 2):
         rng = random.Random(seed)
         path = written(tmp_path, decomposed_model(rng, 400))
         library = tokenizers.Tokenizer.from_file(str(path))

@@ -106,7 +106,7 @@ def test_rectangles_equal_encoding_in_any_order(full: bool) -> None:
     gives the same pairs, also where no order of the merges is exact."""
     rng = random.Random(3)
     without_order = 0
-    for _ in range(1500 if full else 240):
+    for _ in range(1500 if full else 120):
         names, merges = random_table(rng, merges=12)
         rng.shuffle(merges)
         found = derived(names, merges)
@@ -120,7 +120,7 @@ def test_rectangles_of_lists_of_all_decompositions(full: bool) -> None:
     which here is at random; most tokens are made of parts that come later."""
     rng = random.Random(8)
     late = 0
-    for _ in range(1500 if full else 200):
+    for _ in range(1500 if full else 100):
         letters = "abc"[: rng.randint(1, 3)]
         texts = [*letters]
         for _ in range(rng.randint(4, 20)):
@@ -136,7 +136,7 @@ def test_rectangles_of_lists_of_all_decompositions(full: bool) -> None:
             (found.last.tau[found.merges[:, 2]] > found.last.merge[found.merges[:, 2]]).any()
         )
         check_all_pairs(found, len(names))
-    assert late > 100
+    assert late > 50
 
 
 def check_all_pairs(found: Derivations, size: int) -> None:
@@ -217,7 +217,7 @@ def test_real_tables(data: Callable[[str], Path], name: str, full: bool) -> None
     names = {i: text for text, i in read["model"]["vocab"].items()}
     tokens = [*found.letters, *found.merges[:, 2].tolist()]
     rng = random.Random(5)
-    pairs = [(rng.choice(tokens), rng.choice(tokens)) for _ in range(60_000 if full else 1500)]
+    pairs = [(rng.choice(tokens), rng.choice(tokens)) for _ in range(60_000 if full else 750)]
     for first, _ in list(pairs):
         ids = tables.rows.ids(first)
         pairs += [(first, int(rng.choice(ids)))] if len(ids) else []

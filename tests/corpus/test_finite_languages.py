@@ -149,6 +149,6 @@ def test_masks_of_tokenizers_with_other_steps(
     """The same for a small tokenizer with each of the other steps."""
     value = json.loads(data(f"tokenizers/{TINY[1]}/tokenizer.json").read_bytes())
     path = written(tmp_path, {**value, **VARIANTS[variant]})
-    counts = compare_random(Case(path), engine, random.Random(variant), 60 if full else 2)
+    counts = compare_random(Case(path), engine, random.Random(variant), 60 if full else 1)
     for kind, count in counts.items():
         record_property(kind, count)

@@ -129,7 +129,7 @@ def test_walks_of_grammars_that_nest(
     def check(language: Language) -> None:
         artifact = ENGINES[engine].stored(language, here)
         rng = random.Random(5)
-        walks = random_walks(machine_of(artifact), here.eos_ids, rng, 2_500 if full else 8, 25)
+        walks = random_walks(machine_of(artifact), here.eos_ids, rng, 2_500 if full else 3, 25)
         spelled(here, artifact, list(walks))
 
     assert {} == offenders(NESTING, check)

@@ -176,7 +176,7 @@ def test_captures_are_those_of_all_derivations(full: bool) -> None:
     """Random grammars and texts; llguidance captures these, and what it reads in vain."""
     rng = random.Random(36)
     seen = spanned = 0
-    for _ in range(5_000 if full else 150):
+    for _ in range(5_000 if full else 75):
         rules = {name: random_tree(rng, 4, i + 1) for i, name in enumerate(RULES)}
         grammar = "\n".join(
             f"{name}{'' if name == 'start' else '[capture]'}: {written(tree)}"

@@ -100,7 +100,7 @@ def test_every_bit_with_a_tiny_tokenizer(name: str, real: Real, full: bool) -> N
     """All tokens in all places of all documents."""
     text, depth, longest = GRAMMARS[name]
     checked = Checked(text, real(TINY), TINIEST, prewarm=50_000 if full else 0)
-    for document in members(text, DOCUMENTS, longest, depth, 7)[:: 1 if full else 12]:
+    for document in members(text, DOCUMENTS, longest, depth, 7)[:: 1 if full else 24]:
         checked.follow(document, 1000 if full else 6)
     assert checked.bits == checked.places * len(checked.texts)
 

@@ -124,7 +124,7 @@ def test_members_are_what_larks_earley_parser_reads(
     """Random grammars with comments, in which terminals may have any of their texts."""
     rng, members, tried = random.Random(7), 0, 0
     compiler = Compiler(tokenizer_over([bytes([octet]) for octet in range(256)]), cache=None)
-    for _ in range(50 if full else 8):
+    for _ in range(50 if full else 4):
         accepts = None
         while accepts is None:
             grammar = random_grammar(rng)

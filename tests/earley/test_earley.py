@@ -77,7 +77,7 @@ def test_equals_the_textbook(full: bool) -> None:
     """Viable prefixes and members are the textbook's on random grammars, eager and lazy."""
     rng = random.Random(7)
     seen = 0
-    for text, lnf in random_grammars(1000 if full else 18, seed=1):
+    for text, lnf in random_grammars(1000 if full else 9, seed=1):
         plain = PlainEarley(lnf)
         for earley in (recogniser(lnf), lazy_recogniser(lnf)):
             for _ in range(4):
@@ -89,7 +89,7 @@ def test_equals_the_textbook(full: bool) -> None:
                     earley.truncate(length)
                     assert plain.accepts(word[:length]) == earley.is_accepting, (text, word, length)
                     seen += 1
-    assert seen > 500
+    assert seen > 250
 
 
 @pytest.mark.quick
@@ -216,7 +216,7 @@ def test_masks_are_viable_prefixes(full: bool) -> None:
     """A token is allowed exactly if the textbook finds prefix + token viable, cached or not."""
     rng = random.Random(11)
     letters = [b"a", b"b", b"c"]
-    for text, lnf in random_grammars(300 if full else 4, seed=9):
+    for text, lnf in random_grammars(300 if full else 2, seed=9):
         tokens = letters + [
             bytes(rng.choice(b"abc") for _ in range(rng.randint(2, 5))) for _ in range(12)
         ]

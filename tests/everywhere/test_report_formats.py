@@ -112,7 +112,7 @@ def test_reports_of_hostile_input_are_read_strictly(
     monkeypatch.chdir(tmp_path / "w")
     lines = Lines(random.Random(f"{leaf.words} {form}"), pool)
     begun = sum(os.times()[:4])
-    for _ in range(150 if full else 4):
+    for _ in range(150 if full else 2):
         line = lines.of(leaf, without=_WITHOUT)
         line[len(leaf.words) : len(leaf.words)] = ["--format", form]
         done = cli(*line)

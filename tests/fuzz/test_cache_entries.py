@@ -238,7 +238,7 @@ def test_entries_that_others_wrote_change_no_mask(
 ) -> None:
     """Of all kinds, with values that fit: what is compiled is what is compiled with an empty cache,
     and the entry is replaced by the user's own."""
-    count, kept = 700 if full else 8, folder / job
+    count, kept = 700 if full else 4, folder / job
     cache = Remembering(kept)
     expected = artifact_of(job, folder, None) if full else artifact_of(job, folder, cache)
     assert expected == artifact_of(job, folder, cache)

@@ -70,7 +70,7 @@ def test_a_killed_compile_leaves_whole_files_and_the_next_writes_the_same(
     command = ["compile", EXAMPLES / "date.ebnf", "-t", tokenizer, "-o", out / "date.cst", "-q"]
     command += ["--tokenization", "canonical", *(["--thin"] if is_thin else [])]
     expected, length = undisturbed(forking, command, out, cache, is_cold)
-    count = 30 if full else 2
+    count = 30 if full else 1
     for moment in moments(count, f"compile {is_cold} {is_thin}"):
         emptied(out, *([cache] if is_cold else []))
         forking.run(command, moment * length, CONSTRAIN_CACHE_DIR=cache)

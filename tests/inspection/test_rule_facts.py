@@ -32,7 +32,7 @@ def test_facts_of_regular_rules_are_those_of_the_automaton(dialect: str, text: s
     for rule in {each.name for each in read_grammar(text, dialect).rules}:
         options = CompileOptions(dialect=dialect, start=rule)
         dfa = build_automaton(text, options).dfa
-        members = [m for m in islice(Members(dfa), 3_000) if m]
+        members = [m for m in islice(Members(dfa), 1_000) if m]
         facts = facts_of(text, options, "-")
 
         assert facts.is_regular
@@ -42,10 +42,9 @@ def test_facts_of_regular_rules_are_those_of_the_automaton(dialect: str, text: s
         edges = edges_of(read_grammar(text, dialect, start=rule), Limits())
         for bits, place in ((edges.first, 0), (edges.last, -1)):
             found = {byte for byte in range(256) if bits >> byte & 1}
-            assert {member[place] for member in members} <= found
-            assert all(
-                any(m[place] == byte for m in members) or len(members) > 2_900 for byte in found
-            )
+            met = {member[place] for member in members}
+            assert met <= found
+            assert met == found or len(members) > 900
 
 
 @pytest.mark.parametrize("name", ["json.ebnf", "words.ebnf", "person.ebnf"])

@@ -49,7 +49,7 @@ def test_masks_are_those_of_a_dfa(name: str, letters: Tokenizer, full: bool) -> 
 def test_random_regular_grammars(letters: Tokenizer, full: bool) -> None:
     """Of which none is a DFA, and none nests."""
     rng, compared, compiler = random.Random(4), 0, Compiler(letters)
-    while compared < (300 if full else 15):
+    while compared < (300 if full else 8):
         try:
             every = both(compiler, random_grammar(rng), "kbnf")
         except GrammarError:

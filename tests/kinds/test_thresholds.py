@@ -101,16 +101,17 @@ def test_masks_are_the_same_on_both_sides(
     made = partial(compiled, Compiler(letters), case.text, case.dialect)
     for module in (growth, behind_loops):
         monkeypatch.setattr(module, "MANY", 4)
-    before = {way: made(way) for way in WAYS}
+    ways = [way for way in WAYS if full or way != "by default"]
+    before = {way: made(way) for way in ways}
     monkeypatch.setattr(thresholds, case.name, case.low)
-    behind = {way: made(way) for way in WAYS}
+    behind = {way: made(way) for way in ways}
 
-    assert any(before[way].to_bytes() != behind[way].to_bytes() for way in WAYS)
+    assert any(before[way].to_bytes() != behind[way].to_bytes() for way in ways)
     for tokenization in ("any", "canonical"):
         every = [*before.values(), *behind.values()]
         every = [each for each in every if each.manifest.tokenization == tokenization]
         if every:
-            check_random_texts(every, 60 if full else 3, 20, seed=3)
+            check_random_texts(every, 60 if full else 1, 20, seed=3)
 
 
 @pytest.mark.parametrize("list_items", [{"type": "string"}, {"$ref": "#"}], ids=["flat", "nests"])

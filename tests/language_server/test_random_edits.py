@@ -90,7 +90,7 @@ def test_edits_are_made_as_the_editor_makes_them() -> None:
 def test_findings_behind_random_edits_are_those_of_check(editor: Editor, full: bool) -> None:
     """Of each grammar, some in bursts, some one by one with requests between; memory stays flat."""
     chance, sizes = random.Random(17), list[int]()
-    rounds = 50 if full else 6
+    rounds = 50 if full else 3
     texts = dict(TEXTS)
     for name, text in texts.items():
         editor.open(name, text)

@@ -30,7 +30,7 @@ TEXTS = [
 def test_findings_are_the_same(dialect: str, text: str, full: bool) -> None:
     """After each of many random edits, some of which nothing can read."""
     chance, memory, read = random.Random(11), Memory(), 0
-    for _ in range(400 if full else 15):
+    for _ in range(400 if full else 8):
         place = chance.randrange(len(text))
         edited = text[:place] + chance.choice(["", " ", "a", "|", '"x"', "?", "*"]) + text[place:]
         if chance.random() < 0.3:
@@ -47,7 +47,7 @@ def test_findings_are_the_same(dialect: str, text: str, full: bool) -> None:
         assert expected == actual
         text = edited if chance.random() < 0.5 else text
 
-    assert read > 5
+    assert read > 3
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

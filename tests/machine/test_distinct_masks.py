@@ -161,7 +161,7 @@ def test_masks_are_those_of_all_members(
     schema, values = _SMALL[name]
     members = [json.dumps(value, separators=(",", ":")).encode() for value in values]
     artifact = _compiled(schema, tokenizer)
-    _check(artifact, members, random.Random(1), 400 if full else 40)
+    _check(artifact, members, random.Random(1), 400 if full else 20)
 
     path = tmp_path / "items.cst"
     artifact.save(path)

@@ -63,7 +63,7 @@ def test_masks_are_those_of_the_built_network_bit_by_bit(
     loaded = load_bytes(lazy.to_bytes(), verify=True)
     tight = load_bytes(lazy.to_bytes(), cache_bytes=0)
     rng = random.Random(name)
-    for _ in range(200 if full else 8):
+    for _ in range(200 if full else 4):
         matchers = [each.matcher() for each in (lazy, eager, loaded, tight)]
         for _ in range(25):
             one, *others = (matcher.mask() for matcher in matchers)
@@ -147,5 +147,5 @@ def test_flipped_bits_are_found_and_do_no_harm(
     tokenizer: Tokenizer, lazily: None, full: bool
 ) -> None:
     artifact = compiled(GRAMMARS["two"], tokenizer)
-    check_every_bit_counts(artifact, 500 if full else 18)
+    check_every_bit_counts(artifact, 500 if full else 9)
     check_flipped_bits_do_no_harm(artifact, exercise, 1500 if full else 120)

@@ -33,7 +33,7 @@ def test_many_at_once_read_what_each_reads(monkeypatch: pytest.MonkeyPatch, full
         return together(lists, parts)
 
     monkeypatch.setattr(state_lists.StateLists, "_together", counted)
-    for _ in range(60 if full else 8):
+    for _ in range(60 if full else 4):
         text = grammar(rng)
         found = []
         for copies, few in ((1 << 40, 8), (-1, 0)):

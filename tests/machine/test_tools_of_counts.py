@@ -104,7 +104,7 @@ def test_prompts_rollback_and_forced_tokens_of_many_copies(tmp_path: Path, full:
     merges = ["b b", "bb bb", "bbbb bbbb", "bbbbbbbb bbbbbbbb"]
     tokenizer = tokenizer_of(tmp_path, "abcde", merges, added=[(9, "<eos>", True)])
     a, b, c, d, e, sixteen = 0, 1, 2, 3, 4, 8
-    count = 1_000_000 if full else 100_000
+    count = 1_000_000 if full else 50_000
     artifact = compile_grammar(
         f'root ::= "a" "b"{{{count}}} "cde"',
         dialect="gbnf",

@@ -28,6 +28,7 @@ def all_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thresholds, "COPIED_STATES", 0)
 
 
+@pytest.mark.usefixtures("fewer_pairs")
 def test_tools_know_permutations(cli: Cli, tmp_path: Path) -> None:
     """``check`` finds nothing wrong with 30 parts, ``show`` and ``viz`` name the set, ``explain``
     says which keys are left, and ``convert`` writes them as they are or refuses by name."""
@@ -71,7 +72,7 @@ def test_members_are_counted_and_drawn_as_of_all_orders(all_held: None, full: bo
     """Readings by length, and members in order, are those of rules for each set of parts; each is
     drawn, about as often as the others."""
     rng = random.Random(3)
-    for _ in range(60 if full else 5):
+    for _ in range(60 if full else 3):
         words = rng.sample("abcdefgh", rng.randrange(2, 6))
         texts = [f'"{w}"' + rng.choice(["", ' #"[01]{1,2}"', ' #"[01]*"']) for w in words]
         parts = [(text, rng.random() < 0.5, rng.random() < 0.25) for text in texts]

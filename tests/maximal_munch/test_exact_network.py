@@ -40,7 +40,7 @@ def test_members_are_those_of_the_definition(full: bool) -> None:
     """On random grammars, of all texts up to four bytes; most have one reading."""
     texts = [bytes(text) for n in range(5) for text in product(b"abc #", repeat=n)]
     decided = undecided = members = 0
-    for text, plain in random_larks(5000 if full else 60, seed=43):
+    for text, plain in random_larks(5000 if full else 20, seed=43):
         try:
             found = network_over(text)
         except CheckError:
@@ -53,15 +53,15 @@ def test_members_are_those_of_the_definition(full: bool) -> None:
         assert expected == members_of(found, texts), text
         decided += 1
         members += len(expected)
-    assert decided > 2 * undecided
-    assert members > 1_000
+    assert decided > undecided
+    assert members > 300
 
 
 def test_no_prefix_is_a_dead_end(full: bool) -> None:
     """Each text that a network reads begins one that it accepts: any shortest end is found."""
     texts = [bytes(text) for n in range(4) for text in product(b"abc #", repeat=n)]
     viable = 0
-    for text, _ in random_larks(1000 if full else 40, seed=47):
+    for text, _ in random_larks(1000 if full else 20, seed=47):
         try:
             tables = network_over(text)
         except (CheckError, SeveralReadingsError):
@@ -74,7 +74,7 @@ def test_no_prefix_is_a_dead_end(full: bool) -> None:
             if reached != REFUSED:
                 viable += 1
                 assert _has_end(network, reached), (text, each)
-    assert viable > 500
+    assert viable > 250
 
 
 def _has_end(network: Network, reached: int) -> bool:

@@ -90,7 +90,7 @@ def test_terminals_of_several_parts_are_joined_as_lark_joins_them(full: bool) ->
     """Of random terminals, the lexeme takes of each text what Lark's regex of it takes."""
     rng = random.Random(157)
     compared = refused = 0
-    for _ in range(4000 if full else 150):
+    for _ in range(4000 if full else 75):
         other = random_terminal(rng, 1, [])
         grammar = f"start: T\nT: {random_terminal(rng, 3, ['PART'])}\nPART: {other}\n"
         try:
@@ -110,7 +110,7 @@ def test_terminals_of_several_parts_are_joined_as_lark_joins_them(full: bool) ->
             match = re.match(pattern, text)
             assert (0 if match is None else match.end()) == taken(lexeme.dfa, text), grammar
         compared += 1
-    assert compared > 50
+    assert compared > 25
     assert refused > 0
 
 

@@ -103,7 +103,7 @@ def test_what_matches_before_a_byte_is_what_re_matches_there(is_lazy: bool, full
     # A search prefers what two bytes after may rule out, which is asked for by the byte alone.
     parts += ["a*?", "[ab]*?", "b??"] if is_lazy else ["(?!ab)"]
     opened = 0
-    for _ in range(3_000 if full else 200):
+    for _ in range(3_000 if full else 67):
         pattern = "".join(rng.choices(parts, k=rng.randint(1, 4))) + rng.choice(
             ["(?!a)", "(?!b)", "(?=a)", "(?=[ab])", "(?![ab])", r"\b", r"\B", "(?m:$)"]
         )
@@ -126,7 +126,7 @@ def test_what_matches_before_a_byte_is_what_re_matches_there(is_lazy: bool, full
                 places = [i for i in range(len(text) + 1) if ends(found.whole, text, i)]
                 taken = max(places, default=-1)
                 assert (-1 if match is None else match.end()) == taken, (pattern, text)
-    assert opened > 100
+    assert opened > 50
 
 
 def looking_grammar(rng: random.Random) -> str:
@@ -170,7 +170,7 @@ def test_masks_are_those_of_the_definition(full: bool) -> None:
     """Whole masks on random grammars, and which texts are members."""
     rng = random.Random(5)
     grammars = bits = refused = ended = 0
-    while grammars < (1_000 if full else 6):
+    while grammars < (1_000 if full else 3):
         text = looking_grammar(rng)
         words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(2, 6))) for _ in range(30)}
         tokens = [b"a", b"b", b"c", b" ", b"#", *sorted(words)]
@@ -199,7 +199,7 @@ def test_masks_are_those_of_the_definition(full: bool) -> None:
                     break
                 token = rng.choice(choices)
                 state, reading = masks.step(state, token), behind[token]
-    assert bits > 3_000
+    assert bits > 1_000
     assert refused
     assert ended
 

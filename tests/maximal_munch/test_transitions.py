@@ -42,7 +42,7 @@ def test_precomputed_transitions_change_no_step(full: bool) -> None:
     is as in a machine without tables. Complete, or with so little precomputed that heads and states
     of the lexer are met that no table has."""
     allowed = 0
-    for number, (text, tokens, rng) in enumerate(random_cases(300 if full else 12, seed=5)):
+    for number, (text, tokens, rng) in enumerate(random_cases(300 if full else 6, seed=5)):
         machine, plain = (
             precomputed(text, tokens, (2_000, 3, 1)[number % 3]),
             masks_of(text, tokens),
@@ -57,7 +57,7 @@ def test_precomputed_transitions_change_no_step(full: bool) -> None:
                 allowed += len(ends)
                 token = rng.choice(sorted(ends))
                 left, right = machine.step(left, token), plain.step(right, token)
-    assert allowed > 2_000
+    assert allowed > 1_000
 
 
 def fitting(machine: MaximalMunchMasks, state: int, tokens: int) -> dict[int, bool]:

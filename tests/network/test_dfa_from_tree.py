@@ -36,7 +36,7 @@ def keys(count: int) -> str:
 def test_random_grammars_have_the_dfa_of_the_normal_form(full: bool) -> None:
     """State for state, as minimal automata are numbered by their language alone."""
     found = 0
-    for text, _ in random_grammars(1500 if full else 150, seed=12):
+    for text, _ in random_grammars(1500 if full else 75, seed=12):
         grammar = without_exceptions(tree_of(text), LIMITS)
         rules = numbered(grammar, LIMITS)
         try:

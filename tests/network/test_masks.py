@@ -36,7 +36,7 @@ def test_loaded_masks_are_those_in_memory(
     others = [network, load_bytes(network.to_bytes()), cold]
     others.append(made(text, default_tokenizer, "earley"))
     matchers = [artifact.matcher() for artifact in others]
-    for token_id in default_tokenizer.encode(SAMPLES[text].decode())[: 60 if full else 2]:
+    for token_id in default_tokenizer.encode(SAMPLES[text].decode())[: 60 if full else 1]:
         rows = {matcher.mask().tobytes() for matcher in matchers}
         assert 1 == len(rows)
         for matcher in matchers:
@@ -78,7 +78,7 @@ def test_masks_equal_earleys_on_random_grammars(tmp_path: Path, full: bool) -> N
     merges = ["a b", "ab c", "b b", "c a", "ca b", "a a"]
     tokenizer = tokenizer_of(tmp_path, "abc", merges, added=[(9, "<eos>", True)])
     seen = 0
-    for text, _ in random_grammars(300 if full else 22, seed=17):
+    for text, _ in random_grammars(300 if full else 11, seed=17):
         found = []
         try:
             for engine in ENGINES:
@@ -95,7 +95,7 @@ def test_masks_equal_earleys_on_random_grammars(tmp_path: Path, full: bool) -> N
             for matcher in found:
                 matcher.advance(token_id)
         seen += 1
-    assert seen > 15
+    assert seen > 8
 
 
 # --- matchers

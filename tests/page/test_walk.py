@@ -95,7 +95,7 @@ def test_a_page_says_of_texts_what_explain_says(
     """The verdict, where it is, whether the text may end there, and which bytes may come; with
     --full of a thousand texts of each grammar."""
     artifact = made[name]
-    texts = changed(CASES[name][3], 1000 if full else 16)
+    texts = changed(CASES[name][3], 1000 if full else 8)
     explainer = explainer_of_artifact(artifact)
     statuses = set()
     for text, said in zip(texts, said_by_page(data_of(artifact), texts), strict=True):
@@ -147,7 +147,7 @@ def test_a_page_has_the_masks_of_any_tokens(
 ) -> None:
     """Each bit, after beginnings of texts, walked in the page; its tokens are the tokenizer's."""
     artifact = made[name]
-    texts = [t for t in changed(CASES[name][3], 100 if full else 4, 2) if artifact.viable_bytes(t)]
+    texts = [t for t in changed(CASES[name][3], 100 if full else 2, 2) if artifact.viable_bytes(t)]
     said = said_by_page(data_of(artifact, default_tokenizer), texts, masks=True)
     for text, answer in zip(texts, said, strict=True):
         if answer["offset"] < len(text) or not _is_text(text):

@@ -98,13 +98,13 @@ def usual() -> Dfa:
 
 def test_each_scalar_and_array_is_a_member_of_a_schema_or_of_its_negation(full: bool) -> None:
     """All of them, as automata; where nothing is left out."""
-    cases = [each for n in range(2_000 if full else 8) if (each := compared(n)) is not None]
+    cases = [each for n in range(2_000 if full else 4) if (each := compared(n)) is not None]
     whole = [each for each in cases if not each[3]]
     for found, one, other, _ in whole:
         rest = difference(usual(), union(one, other))
         assert rest.is_empty, (json.dumps(found), shortest(rest))
 
-    assert len(whole) > 4
+    assert len(whole) > 3
 
 
 def test_each_scalar_is_a_member_of_a_schema_or_of_its_negation(full: bool) -> None:

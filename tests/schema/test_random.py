@@ -165,7 +165,7 @@ def test_lines_are_indented_as_python_writes_them(full: bool) -> None:
     """With ``indent:2`` those texts of an instance that ``json.dumps`` writes so, and no others, of
     the instances whose texts on one line are members."""
     checked = 0
-    for rng, found, made in cases(150 if full else 6, 4, whitespace="python"):
+    for rng, found, made in cases(150 if full else 3, 4, whitespace="python"):
         lines = members(found, formats="ignore", whitespace="indent:2", integer="decimal")
         made = members(found, formats="ignore", whitespace="python", integer="decimal")
         values = [instance(rng) for _ in range(6)] + [json.loads(text) for text in drawn(made, rng)]

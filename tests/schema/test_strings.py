@@ -172,7 +172,7 @@ def test_texts_that_are_fixed_are_written_as_their_automata_are(
 ) -> None:
     """As an expression, which is a literal where there is one spelling: that of Python."""
     rng = random.Random(7)
-    for text in ["", *CHARACTERS, "ab", *(text_of(rng, 5) for _ in range(60))]:
+    for text in ["", *CHARACTERS, "ab", *(text_of(rng, 5) for _ in range(20))]:
         written = strings.as_json(strings.literal(text), is_ascii, escapes, is_fixed=True)
         node = fixed_text(text, is_ascii, escapes)
         found = [bytes(word) for word in itertools.islice(written.members(70), 2)]

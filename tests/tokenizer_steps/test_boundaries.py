@@ -91,7 +91,7 @@ def test_real_patterns(data: Callable[[str], Path], name: str, full: bool) -> No
         pattern = read["pretokenizers"][0]["pattern"]["Regex"]
     library = pre_tokenizers.Split(Regex(pattern), "isolated")
 
-    compared(automaton(Split(pattern)), library, LETTERS, 30_000 if full else 1500)
+    compared(automaton(Split(pattern)), library, LETTERS, 30_000 if full else 750)
 
 
 @pytest.mark.parametrize("behaviour", Behaviour)

@@ -57,13 +57,13 @@ def test_masks_are_those_of_all_encodings_of_a_finite_language(path: Path) -> No
 
 
 @pytest.mark.sampled("pattern", PATTERNS[3:], PATTERNS[2:])
-def test_walks_by_masks_alone_are_encodings(fewer: Path, pattern: str) -> None:
+def test_walks_by_masks_alone_are_encodings(fewer: Path, pattern: str, full: bool) -> None:
     """Whatever masks allow up to the end of a text is the library's encoding of it."""
     library, rng = tokenizers.Tokenizer.from_file(str(fewer)), random.Random(4)
     artifact = compile_grammar(pattern, dialect="regex", tokenizer=load_tokenizer(fewer))
     assert artifact.is_canonical
     ended = 0
-    for _ in range(12):
+    for _ in range(12 if full else 4):
         matcher, ids = artifact.matcher(), list[int]()
         for _ in range(25):
             allowed = tokenset.to_ids(matcher.mask())
@@ -77,7 +77,7 @@ def test_walks_by_masks_alone_are_encodings(fewer: Path, pattern: str) -> None:
             token = int(rng.choice(allowed[np.flatnonzero(allowed != SIZE - 1)]))
             matcher.advance(token)
             ids.append(token)
-    assert ended > 20
+    assert ended > (20 if full else 5)
 
 
 @pytest.mark.sampled("pattern", PATTERNS[1:2], PATTERNS)

@@ -195,7 +195,7 @@ def test_masks_are_those_of_all_encodings(
     rng = random.Random(kind.__name__)
     automata = [build_automaton(regex, dialect="regex") for regex in GRAMMARS]
     left_out = counted = 0
-    for _ in range(200 if full else 2):
+    for _ in range(200 if full else 1):
         library = kind(rng)
         tokenizer = library_of(tmp_path, library)
         end = library.token_to_id(END)
@@ -249,7 +249,7 @@ def test_masks_of_grammars_that_call(
         [bytes(word).decode() for word in build_automaton(text, dialect=dialect).dfa.members(12)]
         for text, dialect in grammars
     ]
-    for _ in range(60 if full else 2):
+    for _ in range(60 if full else 1):
         library = kind(rng)
         tokenizer = library_of(tmp_path, library)
         end = library.token_to_id(END)

@@ -115,8 +115,8 @@ def test_masks_of_grammars_that_leave_few_ends(
     regex, least = NARROW[name]
     artifact = load_bytes(normalizing.compiled(regex, "cartesian").to_bytes())
     assert isinstance(artifact.machine(), WithNormalForm)
-    stuck = check_walks(artifact.machine(), random.Random(5), 400 if full else 30)
-    assert stuck >= least
+    stuck = check_walks(artifact.machine(), random.Random(5), 400 if full else 10)
+    assert stuck >= (least if full else least // 3)
 
 
 @pytest.mark.parametrize("name", WIDE)
@@ -126,7 +126,7 @@ def test_masks_of_grammars_that_leave_many(
     """The same on a real tokenizer."""
     machine = compiled(case("qwen2_5"), name).machine()
     assert isinstance(machine, WithNormalForm)
-    check_walks(machine, random.Random(6), 200 if full else 2)
+    check_walks(machine, random.Random(6), 200 if full else 1)
     undecided = set(machine.runs.dfa.undecided.tolist())
     leading = [machine.inner.vocabulary.token(token)[0] >= 0xC0 for token in undecided]
     assert sum(leading) < 5

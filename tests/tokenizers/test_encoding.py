@@ -126,7 +126,7 @@ def test_real_texts(
     files = sorted(data("text/udhr").iterdir())
     rng = random.Random(5)
     texts = [file.read_text(encoding="utf-8") for file in (files if full else files[::9])]
-    texts += [random_text(rng) for _ in range(20_000 if full else 500)]
+    texts += [random_text(rng) for _ in range(20_000 if full else 167)]
     # Programs, with their indentation.
     texts += [
         file.read_text(encoding="utf-8")
@@ -194,7 +194,7 @@ def test_streams_of_random_texts(
     if name != "default":
         tokenizer = request.getfixturevalue("real")(name)
     rng = random.Random(7)
-    for _ in range(10_000 if full else 600):
+    for _ in range(10_000 if full else 300):
         text = random_text(rng) + rng.choice(["", " ", "\n", "\na"]) + random_text(rng)
         ids, _ = streamed(tokenizer, iter(text))
         assert tokenizer.encode(text) == ids, text

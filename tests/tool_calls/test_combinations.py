@@ -119,7 +119,7 @@ def test_texts_are_read_as_calls_that_are_valid(
     thought before all where there must be one."""
     tokenizer = marked if style in OF_TOKENS else default_tokenizer
     for asked in requests(style, full):
-        check_texts(tokenizer, asked, 16 if full else 6)
+        check_texts(tokenizer, asked, 16 if full else 3)
 
 
 # Where SGLang reads otherwise: strings without the white space that DeepSeek's encoding has in

@@ -33,7 +33,7 @@ def test_parts_have_the_ids_of_the_whole(
     reference = library.Tokenizer.from_file(str(folder / "tokenizer.json"))
     ours = real(folder)
     draw = random.Random(spaces)
-    for number in range(3_000 if full else 200):
+    for number in range(3_000 if full else 100):
         monkeypatch.setattr(tokenizer, "LONGEST_HELD", draw.choice((1, 10, 150)))
         # Long words of few kinds of characters, and short ones of many.
         kinds = draw.sample(PIECES, draw.randint(1, 4)) if number % 2 else PIECES
