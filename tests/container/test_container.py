@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from safetensors import numpy as safetensors_numpy
 from safetensors import safe_open
-from support import EXAMPLES, compiled, opened, python
+from support import EXAMPLES, compiled, opened
 from support.container import KINDS, encoded
 
 from constrain.artifacts import Artifact, ArtifactError, load
@@ -92,17 +92,6 @@ def test_the_same_input_gives_the_same_bytes(
     text = (EXAMPLES / "date.ebnf").read_text(encoding="utf-8")
 
     assert dates[kind].to_bytes() == compiled(text, default_tokenizer, kind).to_bytes()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_bytes_do_not_depend_on_the_hash_seed(dates: dict[str, Artifact], kind: str) -> None:
-    """Processes that hash strings in other ways write the same file."""
-    grammar = str(EXAMPLES / "date.ebnf")
-    command = ["-m", "constrain.cli", "compile", grammar, "--tokenization", kind, "-o", "-"]
-
-    for seed in ("0", "4242"):
-        ran = python(*command, variables={"PYTHONHASHSEED": seed})
-        assert dates[kind].to_bytes() == ran.stdout
 
 
 @pytest.mark.parametrize("kind", KINDS)

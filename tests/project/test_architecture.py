@@ -6,13 +6,12 @@
 import ast
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from support import FOLDERS, PUBLIC, ROOT, python_files
+from support.project.imports import imports, imports_of, imports_within, top_of
 
 pytestmark = pytest.mark.quick
 
@@ -230,53 +229,6 @@ FILES = python_files()
 ALL = python_files((*FOLDERS, "benchmarks", "tests"))
 
 
-@dataclass(frozen=True)
-class Import:
-    """One import: the file, the module's full name, and whether it was written relatively."""
-
-    file: Path
-    line: int
-    module: str
-    relative: bool
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.module}"
-
-
-def imports_of(file: Path) -> Iterator[Import]:
-    """All imports of a file, also those inside functions and for type checkers alone."""
-    yield from imports_within(file, ast.parse((ROOT / file).read_text(encoding="utf-8")))
-
-
-def imports_within(file: Path, tree: ast.AST) -> Iterator[Import]:
-    """All imports of a part of a file."""
-    package = ("constrain", *file.parent.parts)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield Import(file, node.lineno, alias.name, False)
-        elif isinstance(node, ast.ImportFrom):
-            base = ".".join(package[: len(package) + 1 - node.level]) if node.level else ""
-            module = ".".join(part for part in (base, node.module or "") if part)
-            for alias in node.names:
-                # `from ..x import y`: y may be a module, as in `from . import tokenset`.
-                name = f"{module}.{alias.name}" if is_module(f"{module}.{alias.name}") else module
-                yield Import(file, node.lineno, name, node.level > 0)
-
-
-def is_module(name: str) -> bool:
-    """Whether a dotted name is a file or folder of the project."""
-    first, *rest = name.split(".")
-    path = ROOT.joinpath(*rest)
-    return first == "constrain" and (path.is_dir() or path.with_suffix(".py").is_file())
-
-
-def top_of(module: str) -> str:
-    """What a module belongs to: one of our folders, or a distribution's first name."""
-    parts = module.split(".")
-    return ".".join(parts[:2]) if parts[0] == "constrain" else parts[0]
-
-
 def part_of(file: Path) -> str:
     """The room that a file of ``artifacts`` or ``compiler`` belongs to."""
     return file.parts[1] if len(file.parts) > 2 else file.stem
@@ -292,12 +244,6 @@ def part_of_module(module: str) -> str:
     """The room that a module's name belongs to."""
     parts = module.split(".")
     return parts[2] if len(parts) > 2 else "__init__"
-
-
-@cache
-def imports() -> list[Import]:
-    """All imports of all files."""
-    return [found for file in FILES for found in imports_of(file)]
 
 
 def test_the_imports_are_found() -> None:

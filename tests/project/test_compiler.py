@@ -77,13 +77,13 @@ def test_options_of_a_compiler_hold_for_each_grammar(default_tokenizer: Tokenize
 @pytest.mark.parametrize("door", ["compiler", "function"])
 def test_a_warning_is_the_callers(default_tokenizer: Tokenizer, door: str) -> None:
     """It names the line that compiled the grammar."""
-    text = 'start: "(" (start "." start | start+ ) ")" | "."\n%ignore " "'
+    text, options = 'root ::= "(" root ")" | "."', {"dialect": "gbnf", "engine": "earley"}
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         if door == "compiler":
-            Compiler(default_tokenizer).compile(text, dialect="lark")
+            Compiler(default_tokenizer).compile(text, **options)
         else:
-            compile_grammar(text, dialect="lark", tokenizer=default_tokenizer)
+            compile_grammar(text, **options, tokenizer=default_tokenizer)
     assert [(w.category, w.filename) for w in found] == [(WeakerMasksWarning, __file__)]
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from support import FOLDERS, PUBLIC, ROOT, python, python_files
+from support.project.imports import imports
 
 from constrain.artifacts.walk.forms import source_hash
 
@@ -236,14 +237,7 @@ def test_what_is_imported_is_a_dependency() -> None:
     assert isinstance(project, dict)
     names = (re.split(r"[^A-Za-z0-9-]", entry)[0] for entry in project["dependencies"])
     declared = {name.replace("-", "_") for name in names}
-    imported: set[str] = set()
-    for file in python_files():
-        if file.parent != PACKAGING:
-            for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Import):
-                    imported.update(alias.name.split(".")[0] for alias in node.names)
-                elif isinstance(node, ast.ImportFrom) and not node.level:
-                    imported.add((node.module or "").split(".")[0])
+    imported = {found.module.split(".")[0] for found in imports() if found.file.parent != PACKAGING}
 
     # The extras "hf", "tiktoken", "store", "cluster", "bench", "lsp", "watch", those of servers,
     # what reads types.

@@ -4,14 +4,10 @@
 # ruff: noqa: SIM300
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
-from support import ROOT
 from support.cli import Cli
 from support.schema import members
 
@@ -198,39 +194,6 @@ def test_ascii_writes_escapes() -> None:
     assert found.accepts('"\\u00e9"')
     assert not found.accepts('"é"')
     assert not members({}, ascii=True).accepts('"é"')
-
-
-def test_the_same_schema_gives_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None:
-    """Two processes with different seeds."""
-    program = (
-        "import hashlib, sys\n"
-        "from constrain.compiler import Compiler, load_tokenizer\n"
-        "from constrain.compiler.tokenizers import default_path\n"
-        "text = open(sys.argv[1]).read()\n"
-        "made = Compiler(load_tokenizer(default_path())).compile(\n"
-        "    text, dialect='json-schema', tokenization='any', name='s')\n"
-        "print(hashlib.sha256(made.to_bytes()).hexdigest())\n"
-    )
-    schema = {
-        "oneOf": [SCHEMA, {"type": "array", "contains": {"type": "string"}, "maxItems": 3}],
-        "patternProperties": {"^a": {"type": "integer"}, "b$": {"minimum": 2}},
-    }
-    file = tmp_path / "s.schema.json"
-    file.write_text(json.dumps(schema))
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", program, str(file)],
-            env={**environment, "PYTHONHASHSEED": seed},
-            cwd=ROOT,
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-
-    assert 1 == len(digests)
 
 
 def test_options_of_schemas_are_fields_of_an_object_in_python(default_tokenizer: Tokenizer) -> None:

@@ -43,6 +43,16 @@ call ::= name ws '(' ws (e (',' ws e)*)? ')' ws;
 op ::= '+' | '-' | '==' | '<' | '&&';
 name ::= #'[a-z_]+'; number ::= #'[0-9]+'; ws ::= #'[ \\n]*'; sp ::= #'[ \\n]+';
 """
+# Long repetitions, of characters, of calls and in one another; permutations; tokens. With dialects.
+COUNTED = [
+    (r'root ::= "\"" [^"\\]{1,1000} "\"" | [a-z]{9,}', "gbnf"),
+    ('root ::= "[" n ("," n){3,100} "]"\nn ::= ([a-f]{2,20} "x"){9,40} | "[" n "]"', "gbnf"),
+    ("start ::= '{' permute_by!(', ', a, b?, a, c+) '}'; a ::= 'k' #'[0-9]{2,99}';"
+     " b ::= 'b' start?; c ::= permute!('x', b, 'z');", "kbnf"),
+    ('root ::= "a" <[3]>{2,90} ("c" root)? | <[40]> !<[3]>', "gbnf"),
+    ('{"properties": {"a": {"maxLength": 99}, "b": {"items": {"type": "string"}, "maxItems": 30}}}',
+     "json-schema"),
+]  # fmt: skip
 RIGHT, LEFT = "start ::= 'a' start | 'a';", "start ::= start 'a' | 'a';"
 
 SAMPLES = {
