@@ -1,6 +1,7 @@
 """INDENT and DEDENT against Lark's own ``Indenter``, on random programs and on standard modules."""
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -221,6 +222,8 @@ def test_random_programs_are_those_of_lark(python: tuple[Ours, Lark], full: bool
         assert ours.accepts(text), text
         assert refusal(theirs, text) is None, text
         changed = broken(rng, text)
+        if changed != changed.rstrip(" \t"):
+            continue  # As of short texts.
         why, read = refusal(theirs, changed), ours.read(changed)
 
         assert (why is None) == (read > len(changed)), changed
@@ -257,6 +260,8 @@ def test_random_texts_are_those_of_lark(
             text = "\n".join(lines).lstrip() + rng.choice(["\n", ""])
         if text != text.rstrip(" \t") and "\n" in text:
             continue  # Lark takes a last line of blanks that are as wide as some block.
+        if grammar == OUTLINE and re.search(r"\n[ \t]*#[a-z \t]*\n", text):
+            continue  # After a line of a comment alone Lark begins a line break of its own.
         try:
             why = refusal(theirs, text)
         except IndexError:  # A text whose last line break has no line feed.
