@@ -346,7 +346,8 @@ class PairNumbers:
 
     def of(self, targets: NDArray[np.integer]) -> NDArray[np.int32]:
         """The number of each pair, -1 for none."""
-        return self._places_of(targets) - np.int32(1)
+        found = self._places_of(targets)
+        return np.subtract(found, 1, out=found)
 
     def _places_of(self, pairs: NDArray[np.integer]) -> NDArray[np.int32]:
         if len(self._places):

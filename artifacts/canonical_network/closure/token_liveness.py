@@ -96,9 +96,9 @@ class EncodedRows:
 
         return of
 
-    def place(self, number: int) -> int:
-        """The place of a row among all, those of bits first; final when all rows are there."""
-        return number // 2 + len(self._bits) * (number % 2)
+    def place(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The places of rows among all, those of bits first; final when all rows are there."""
+        return numbers // 2 + len(self._bits) * (numbers % 2)
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """The sections ``closed.rows``, ``closed.ids`` and ``closed.id_offsets``."""
@@ -158,16 +158,15 @@ class Summaries:
     def arrays(self, states: int) -> dict[str, NDArray[Any]]:
         """The sections but for ``closed.all`` and ``closed.contexts``. ``states``: of the
         network."""
-        listed = sorted(self.found)
-        keys = np.array(listed, dtype=np.int64).reshape(-1, 3)
-        placed = [
-            (row if row == DEEPER else self.rows.place(row), left)
-            for row, left in map(self.found.__getitem__, listed)
-        ]
-        suffixes = len(self.suffixes)
+        entries, at, suffixes = np.array([*self.found], dtype=np.int64).reshape(-1, 3).T
+        keys = (entries * states + at) * len(self.suffixes) + suffixes
+        order = np.argsort(keys)
+        answers = np.array([*self.found.values()], dtype=np.int32).reshape(-1, 2)[order]
+        is_row = answers[:, 0] != DEEPER
+        answers[is_row, 0] = self.rows.place(answers[is_row, 0])
         return {
-            "closed.answers": np.array(placed, dtype=np.int32).reshape(-1, 2),
-            "closed.keys": (keys[:, 0] * states + keys[:, 1]) * suffixes + keys[:, 2],
+            "closed.answers": answers,
+            "closed.keys": keys[order],
             "closed.pending": np.array([e for s in self._entry_sets for e in s], dtype=np.int32),
             "closed.pending_offsets": np.cumsum([0, *map(len, self._entry_sets)]).astype(np.int64),
             "closed.suffixes": np.array(list(self.suffixes), dtype=np.int32),
