@@ -307,7 +307,7 @@ class _Search:
                 again *= 2
                 if np.count_nonzero(self.undecided) > _MANY_CLAIMS:
                     found = np.append(found, self.by_bytes())
-            left -= np.bincount(state_of[found], minlength=len(left))
+            np.subtract.at(left, state_of[found], 1)
             if self.usable is not None:
                 found = found[self.usable[self.claims.token_of[found]]]
             if len(found):
