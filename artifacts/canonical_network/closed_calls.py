@@ -76,7 +76,8 @@ class ClosedCalls:
         return None if key is None else self._kept.rows.get(key)
 
     def keep(self, key: Key, live: Words, walk: Walk) -> None:
-        """Know this from now on; ``walk``: of these tokens."""
+        """Know this from now on; ``walk``: of these tokens. Nobody writes to ``live`` any more."""
+        live.flags.writeable = False
         sets = self._reader.walks.sets
         suspended = tuple((q, sets[nodes], plane) for q, nodes, plane in walk.suspended)
         size = live.nbytes + sum(ENTRY_BYTES + nodes.nbytes for _, nodes, _ in suspended)

@@ -9,11 +9,14 @@ from support.corpus.encodings import following
 from support.network import inline_up_to
 
 from constrain.artifacts.canonical_network import trie_walk
+from constrain.artifacts.canonical_network.check import MERGED_TRIE
 from constrain.artifacts.canonical_network.closed_calls import CallRow, ClosedCalls, Key
 from constrain.artifacts.network import call_structures, first_octets
 from constrain.artifacts.network.call_structures import CallStructures
 from constrain.artifacts.network.configurations import Network
 from constrain.artifacts.network.tables import NetworkTables
+from constrain.artifacts.tokens.trie import trie_of
+from constrain.compiler import Compiler, Tokenizer
 from constrain.compiler.pipeline import build_engine
 
 STRING = r'string ::= "\"" ([^"\\] | "\\" ["n])* "\""'
@@ -39,6 +42,16 @@ def test_structures_are_the_same_in_other_grammars(monkeypatch: pytest.MonkeyPat
     assert not one & structures(f'root ::= "[" root "]" | string\n{escapes}', monkeypatch)
     # Few bytes are read by digits alone.
     assert not structures('root ::= "(" root ")" | digits\ndigits ::= [0-9]+', monkeypatch)
+
+
+def test_artifacts_share_the_trie_of_their_tokenizer(default_tokenizer: Tokenizer) -> None:
+    """With what was made of it: to lay it out takes longer than any mask."""
+    compiler = Compiler(default_tokenizer)
+    text = f'root ::= "[" root "]" | string\n{STRING}'
+    found = [compiler.compile(text, dialect="gbnf", prewarm=0).arrays for _ in range(2)]
+    one, other = (trie_of(arrays, MERGED_TRIE) for arrays in found)
+    assert one is other
+    assert any(one is trie for made in trie_walk._MADE.values() for trie in made.values())
 
 
 @pytest.mark.parametrize("largest", [0, 200], ids=["calls", "inlined"])
