@@ -168,24 +168,25 @@ class _Search:
     def _ask(self, asked: _Asked) -> None:
         """Look at this after all that its bytes and frames lead to, depth first: in postorder the
         passes over a graph without loops are one."""
-        live, tables = self._live, self._tables
+        live, values, users = self._live, self._values, self._users
+        states, calls = self._tables.states, self._tables.calls
         pending: list[_Asked | None] = [asked]
         path, order = list[_Asked](), list[_Asked]()
         while pending:
             each = pending.pop()
             if each is None:
                 order.append(path.pop())
-            elif each not in self._values and each not in live.known:
-                self._values[each] = 0
-                self._users.setdefault(each, {})
+            elif each not in values and each not in live.known:
+                values[each] = 0
+                users.setdefault(each, {})
                 path.append(each)
                 pending.append(None)
                 number, frame = each
-                if frame < tables.states:
+                if frame < states:
                     after = [(number, target) for target, _ in live.reading[frame]]
-                    after += [(number, back) for _, back in tables.calls[frame]]
+                    after += [(number, back) for _, back in calls[frame]]
                     for needed in after:
-                        self._users.setdefault(needed, {})[each] = None
+                        users.setdefault(needed, {})[each] = None
                     pending += after
         self._waiting.update(order)
         for place, each in enumerate(order, start=len(self._places)):
@@ -205,14 +206,16 @@ class _Search:
     def _looked_at(self, number: int, frame: int) -> int:
         if frame >= self._tables.states:
             return self._of_counter(frame, number)
-        found, live, known = 0, self._live, self._live.known
+        found, live, values = 0, self._live, self._values
         if self._tables.ends[frame]:
             found = live.below[number]
+        before = live.sets.before
         for target, columns in live.reading[frame]:
-            asked = number, target
-            after = self._values[asked] if asked in self._values else known[asked]
+            after = values.get((number, target))
+            if after is None:
+                after = live.known[number, target]
             if after:
-                found |= live.sets.before(columns, after)
+                found |= before(columns, after)
         for start, back in self._tables.calls[frame]:
             below = self._of(number, back) & live.ends
             if below:
