@@ -9,9 +9,8 @@ from dataclasses import fields, replace
 from typing import Any
 
 import pytest
-from typer.main import get_command
+from support.cli import program
 
-from constrain.cli.app import application
 from constrain.cli.everywhere.described import items_of
 from constrain.cli.everywhere.global_options import OPTIONS, GlobalOptions
 from constrain.cli.everywhere.panels import PANELS, panel_of
@@ -38,14 +37,14 @@ COMPILING = {
 
 def commands() -> Iterator[tuple[str, Any]]:
     """Each command with its name, and each of a group after that."""
-    for name, command in get_command(application()).commands.items():
+    for name, command in program().commands.items():
         yield name, command
         yield from getattr(command, "commands", {}).items()
 
 
 def parameters() -> Iterator[tuple[str, Any]]:
     """Each command's name with each of its parameters."""
-    for name, command in get_command(application()).commands.items():
+    for name, command in program().commands.items():
         for parameter in command.params:
             yield name, parameter
 

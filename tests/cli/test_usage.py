@@ -16,10 +16,8 @@ from typing import Any
 
 import pytest
 from support import EXAMPLES, python
-from support.cli import DATE, Cli
-from typer.main import get_command
+from support.cli import DATE, Cli, program
 
-from constrain.cli.app import application
 from constrain.compiler import Tokenizer, compile_grammar
 from constrain.compiler.limits import Limits
 
@@ -89,7 +87,7 @@ def test_the_version(cli: Cli) -> None:
 
 def commands() -> Iterator[tuple[str, Any]]:
     """All commands by what is typed, those of ``cache`` too."""
-    pending: list[tuple[tuple[str, ...], Any]] = [((), get_command(application()))]
+    pending: list[tuple[tuple[str, ...], Any]] = [((), program())]
     for path, command in pending:
         if hasattr(command, "commands"):
             pending += [((*path, name), inner) for name, inner in command.commands.items()]

@@ -4,11 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from support.cli import DATE, Cli
-from typer.main import get_command
+from support.cli import DATE, Cli, program
 
 from constrain.cli import console
-from constrain.cli.app import COMMANDS, TITLES, application
+from constrain.cli.app import COMMANDS, TITLES
 from constrain.cli.everywhere import bar as bars
 from constrain.cli.everywhere.bar import Bar
 from constrain.cli.everywhere.panels import PANELS
@@ -44,7 +43,7 @@ def test_the_help_groups_commands_and_options_in_a_pipe(cli: Cli) -> None:
 
 def test_every_command_is_in_a_group_of_the_help() -> None:
     """By title, each title once."""
-    listed = get_command(application()).commands  # type: ignore[attr-defined]
+    listed = program().commands
     panels = [listed[name].rich_help_panel for name in COMMANDS]
 
     assert list(dict.fromkeys(panels)) == list(TITLES.values())

@@ -140,7 +140,8 @@ def test_masks_equal_the_definition(full: bool) -> None:
 def test_masks_do_not_depend_on_what_is_precomputed(
     grammar: str, prewarm: int | None, default_tokenizer: Tokenizer, full: bool
 ) -> None:
-    """Along a sample, a file's masks are those of a machine that reads the text of each token."""
+    """Along a sample (every fourth token of it without --full), a file's masks are those of a
+    machine that reads the text of each token."""
     if prewarm is None and grammar == CODE and not full:
         pytest.skip("precomputing code takes a while: --full")
     artifact = reloaded(compiled_lark(grammar, default_tokenizer, prewarm=prewarm))
@@ -152,8 +153,9 @@ def test_masks_do_not_depend_on_what_is_precomputed(
     rest = artifact.vocabulary, eos, artifact.vocab_size
     plain = MaximalMunchMasks(artifact.runtime.tables, lambda: trie, *rest)
     matcher, state = artifact.matcher(), plain.start
-    for token in default_tokenizer.encode(SAMPLES[grammar]):
-        assert row_by_steps(plain, state, eos).tolist() == matcher.mask().tolist()
+    for place, token in enumerate(default_tokenizer.encode(SAMPLES[grammar])):
+        if full or place % 4 == 0:
+            assert row_by_steps(plain, state, eos).tolist() == matcher.mask().tolist()
         matcher.advance(token)
         state = plain.step(state, token)
     assert matcher.is_accepting

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +57,16 @@ class Leaf:
     parameters: tuple[Any, ...]
 
 
+@cache
+def program() -> Any:
+    """The command line as Typer makes it, with all commands."""
+    return typer.main.get_command(application())
+
+
 def leaves() -> list[Leaf]:
     """All commands of the program, those inside groups too."""
     found = []
-    for name, made in typer.main.get_command(application()).commands.items():  # type: ignore[attr-defined]
+    for name, made in program().commands.items():
         inner = getattr(made, "commands", {"": made})
         for part, command in inner.items():
             found.append(Leaf((name, *([part] if part else [])), tuple(command.params)))

@@ -127,11 +127,11 @@ def test_tokens_run_at_once_lead_where_a_walk_leads() -> None:
     assert read > 1000
 
 
-def test_ends_by_ascii_are_ends_by_inert_characters(tmp_path: Path) -> None:
+def test_ends_by_ascii_are_ends_by_inert_characters(tmp_path: Path, full: bool) -> None:
     """Random tokenizers with each normalizer, and grammars of marks, ASCII and both."""
     rng = random.Random(9)
     both = [0, 0]
-    for number, form in enumerate(FORMS * 3):
+    for number, form in enumerate(FORMS * (3 if full else 1)):
         (tmp_path / str(number)).mkdir()
         path = random_normalizing(rng, form, tmp_path / str(number))
         tables = TokenizerTables(load_tokenizer(path, cache=None))
@@ -143,4 +143,4 @@ def test_ends_by_ascii_are_ends_by_inert_characters(tmp_path: Path) -> None:
             by_inert = boundary_by_inert(product, tables.normal_form)
             assert not (by_ascii & ~by_inert).any()
             both[np.array_equal(by_ascii, by_inert)] += 1
-    assert min(both) > 5
+    assert min(both) > 1

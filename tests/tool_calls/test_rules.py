@@ -26,7 +26,7 @@ from constrain.compiler.tool_calls import STYLES, tools_grammar
 from constrain.compiler.tool_calls.write import deferred_grammar as deferred_tools
 
 # How many random schemas and lists of tools are looked at, in full and else.
-SCHEMAS, LISTS = (8_000, 160), (1_000, 12)
+SCHEMAS, LISTS = (8_000, 80), (1_000, 12)
 
 # What rules of plain schemas are made of.
 PLAIN_PARTS = (tree.Literal, tree.Pattern, tree.Token, tree.Reference)
