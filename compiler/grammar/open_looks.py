@@ -21,7 +21,6 @@ from ..automata.assertions import resolved
 from ..automata.boolean import embedded
 from ..automata.compare import compare
 from ..automata.dfa import DEAD
-from ..automata.folding import fold
 from ..automata.look_around import MARKS, SEEN, TEXT_BYTE, Followed, is_ascii, marked
 from ..automata.minimize import minimal
 from ..automata.reached import reached
@@ -235,8 +234,7 @@ class _Edges:
     def inside(self, expr: Expr) -> list[Expr]:
         """An expression and all inside of it, the innermost first."""
         if id(expr) not in self._inside:
-            found = self._inside[id(expr)] = list[Expr]()
-            fold(expr, children, lambda each, _: found.append(each))
+            self._inside[id(expr)] = walk(expr)[::-1]
         return self._inside[id(expr)]
 
     def of(self, pattern: Pattern) -> tuple[int, int]:
@@ -252,9 +250,10 @@ class _Edges:
             first = last = _EDGE if nfa.start in end else 0
             for state, arcs in enumerate(nfa.arcs):
                 for low, high, target, _ in arcs:
-                    read = (1 << high + 1) - (1 << low)
-                    first |= read if state in begin else 0
-                    last |= read if target in end else 0
+                    if state in begin:
+                        first |= (1 << high + 1) - (1 << low)
+                    if target in end:
+                        last |= (1 << high + 1) - (1 << low)
             self._of[id(pattern)] = first, last
         return self._of[id(pattern)]
 
