@@ -7,6 +7,7 @@ So near a bound few nodes are walked.
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -34,15 +35,21 @@ class Lengths:
             self.read, self.below = _read_and_below(trie)
         else:
             self.read, self.below = (arrays[f"lengths.{name}"] for name in _KEPT)
-        parts = subtrees_of(trie)
+        self._parts = subtrees_of(trie)
+
+    @cached_property
+    def _by_count(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The tokens, the shortest first, and how many characters each has; int32 (T,)."""
+        parts = self._parts
         counts = np.zeros(len(parts.ids), dtype=np.int32)
         counts[ranges(parts.begin, parts.own)] = np.repeat(self.read, parts.own)
         order = np.argsort(counts, kind="stable")
-        self._ids, self._counts = parts.ids[order], counts[order]
+        return parts.ids[order], counts[order]
 
     def longer(self, most: int) -> NDArray[np.int32]:
         """The tokens of more than so many characters, int32 (n,), the longest last."""
-        return self._ids[self._counts.searchsorted(most, side="right") :]
+        ids, counts = self._by_count
+        return ids[counts.searchsorted(most, side="right") :]
 
 
 def _read_and_below(trie: Trie) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
