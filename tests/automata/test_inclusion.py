@@ -29,7 +29,7 @@ def test_all_pairs_of_states(full: bool) -> None:
     """State by state the answer of the difference of both languages."""
     draw = random.Random(31)
     held = 0
-    for _ in range(200 if full else 7):
+    for _ in range(200 if full else 4):
         dfa = dfa_of(random_regex(draw, 3))
         inclusion = Inclusion(dfa)
         states = [s for s in range(dfa.states) if s != DEAD][:8]
@@ -45,7 +45,7 @@ def test_inclusion_is_that_of_the_product(full: bool) -> None:
     """Of random languages, of their parts, and of the empty one."""
     draw = random.Random(7)
     held = 0
-    for _ in range(300 if full else 24):
+    for _ in range(300 if full else 12):
         left, right = (dfa_of(random_regex(draw, 2)) for _ in range(2))
         for one, other in ((left, right), (common(left, right), right), (left, union(left, right))):
             expected = is_included_via_product(one, other)

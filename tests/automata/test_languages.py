@@ -53,7 +53,7 @@ def random_pairs(seed: int, count: int) -> list[tuple[Dfa, Dfa]]:
 
 def test_boolean_operations_are_those_of_sets(full: bool) -> None:
     """Difference, intersection and union of automata hold the words that sets hold."""
-    for left, right in random_pairs(1, 1000 if full else 90):
+    for left, right in random_pairs(1, 1000 if full else 45):
         a, b = words_of(left), words_of(right)
         assert words_of(boolean.difference(left, right)) == a - b
         assert words_of(boolean.common(left, right)) == a & b
@@ -145,7 +145,7 @@ def test_tables_are_read_back() -> None:
 def test_members_in_length_lexicographic_order(full: bool) -> None:
     """All members come once, shortest first, equally long ones by their bytes."""
     rng = random.Random(4)
-    for _ in range(600 if full else 100):
+    for _ in range(600 if full else 50):
         dfa = minimal_dfa_of(random_pattern(rng))
         members = Members(dfa)
         found = list(members.up_to(6))
@@ -216,7 +216,7 @@ def test_hopcroft_equals_moore_on_any_table(full: bool) -> None:
     rng = np.random.default_rng(5)
     classes = np.arange(256, dtype=np.uint8) % 3
     sizes = set()
-    for _ in range(5000 if full else 300):
+    for _ in range(5000 if full else 150):
         states = int(rng.integers(1, 14))
         table = rng.integers(0, states, (states, 3), dtype=np.int32)
         table[rng.random(table.shape) < 0.4] = 0

@@ -12,7 +12,7 @@ from constrain.compiler.automata.thompson import thompson
 def test_assertions_and_set_operations_are_exact(full: bool) -> None:
     """All words of up to four characters, against the definitions; nullability too."""
     random = Random(5)
-    for _ in range(400 if full else 15):
+    for _ in range(400 if full else 8):
         node = random_node(random, 3)
         nfa = thompson(resolved(node))
         sample = WORDS if full else [*WORDS[:30], *random.sample(WORDS, 30)]

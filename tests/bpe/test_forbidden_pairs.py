@@ -217,7 +217,7 @@ def test_real_tables(data: Callable[[str], Path], name: str, full: bool) -> None
     names = {i: text for text, i in read["model"]["vocab"].items()}
     tokens = [*found.letters, *found.merges[:, 2].tolist()]
     rng = random.Random(5)
-    pairs = [(rng.choice(tokens), rng.choice(tokens)) for _ in range(60_000 if full else 750)]
+    pairs = [(rng.choice(tokens), rng.choice(tokens)) for _ in range(60_000 if full else 375)]
     for first, _ in list(pairs):
         ids = tables.rows.ids(first)
         pairs += [(first, int(rng.choice(ids)))] if len(ids) else []

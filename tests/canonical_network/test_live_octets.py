@@ -75,7 +75,7 @@ def test_they_are_those_of_the_definition(network: PretokenizedNetwork, full: bo
     for frame in set(tables.call_returns.tolist()):
         contexts.push(frame, contexts.push(frame, 0))
     above = sorted({0, *(context for _, _, context in contexts.pushes())})
-    pairs = random.Random(1).sample(range(1, len(contexts.states)), 400 if full else 90)
+    pairs = random.Random(1).sample(range(1, len(contexts.states)), 400 if full else 45)
     octets, deeper = octets_of(network), 0
     for context in above:
         found = octets.of(np.array(pairs), context)

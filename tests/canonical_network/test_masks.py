@@ -28,7 +28,7 @@ def test_nesting_has_no_bound(
     grammar: str, opening: str, closing: str, default_tokenizer: Tokenizer, full: bool
 ) -> None:
     """Nor recursion, where the end of the text is hundreds of tokens away."""
-    depth = 1500 if full else 60
+    depth = 1500 if full else 30
     # Of JSON all masks are precomputed, of the other none.
     options = {} if grammar == JSON else {"prewarm": 0}
     artifact = compile_grammar(grammar, dialect="kbnf", tokenizer=default_tokenizer, **options)

@@ -64,7 +64,7 @@ def test_one_sequence_is_accepted_and_it_is_the_tokenizers_own(
 ) -> None:
     """Of twelve grammars."""
     here, counts = case(name), dict.fromkeys(("members", "with a sequence"), 0)
-    count = 1000 if full else 9
+    count = 1000 if full else 5
 
     def check(language: Language) -> None:
         check_members(here, engine, language, count, counts)

@@ -30,7 +30,7 @@ def test_prefix_lists_exactly_what_members_have_there(
     oracle = Oracle(artifact, case("gpt2").library)
     rng = random.Random(2025)
     prefixes = set()
-    for _ in range(1000 if full else 8):
+    for _ in range(1000 if full else 4):
         text = member(SMALL_EXAMPLES[name], rng).encode()
         prefixes.update(text[:end] for end in range(len(text) + 1))
     eos = set(artifact.manifest.eos)

@@ -119,7 +119,7 @@ def taken(artifact: Artifact, ids: list[int]) -> bool:
 def test_a_long_document(artifact: Artifact, default_tokenizer: Tokenizer, full: bool) -> None:
     """A megabyte of JSON (a tenth without --full); what is kept grows with depth, not length."""
     fresh = load_bytes(artifact.to_bytes())
-    size = 1_000_000 if full else 100_000
+    size = 1_000_000 if full else 50_000
     held = []
     for length in (size // 10, size):
         assert taken(fresh, default_tokenizer.encode(long_json(length)))

@@ -178,7 +178,7 @@ def test_grammars_of_others_are_read_as_by_larks_own_loop(
     """A sample of them, and of each damaged ones."""
     chance = random.Random(8)
     texts = [each for each in grammars(data("grammars")) if len(each[0]) < 20_000]
-    texts = chance.sample(texts, 150 if full else 12)
+    texts = chance.sample(texts, 150 if full else 6)
     for text, dialect in list(texts):
         texts += [(damaged(chance, text), dialect) for _ in range(10 if full else 1)]
     check(monkeypatch, texts)

@@ -44,7 +44,7 @@ def test_mutated_grammars(
     """Every mutation of a grammar is checked with exit code 0, 1, 2 or 3."""
     rng = random.Random(31)
     seen = set()
-    for number in range(1000 if full else 90):
+    for number in range(1000 if full else 45):
         path = rng.choice(GRAMMARS)
         file = tmp_path / f"{number}{path.suffix}"
         file.write_bytes(mutated(rng, path.read_bytes()))

@@ -152,7 +152,7 @@ def test_a_store_serves_what_was_put_or_nothing(
     group: str, room: Path, full: bool, record_property: Callable[[str, object], None]
 ) -> None:
     """A changed entry, or one with changed tables, is not served, and written again by the next."""
-    count, flaws = 1_000 if full else 8, {}
+    count, flaws = 1_000 if full else 4, {}
     for number in range(count):
         flaws.update(flaws_of(group, number, room, full))
     record_property("files", count)

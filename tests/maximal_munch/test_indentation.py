@@ -289,7 +289,7 @@ def test_masks_when_met_are_those_of_the_file(python: tuple[Ours, Lark], full: b
     ours, _ = python
     rng = random.Random(4)
     assert isinstance(ours.made, GrowingArtifact)
-    for _ in range(60 if full else 6):
+    for _ in range(60 if full else 3):
         met, stored = ours.made.matcher(), ours.made.completed.matcher()
         for token in ours.tokenizer.encode(program(rng)):
             mask = met.mask()

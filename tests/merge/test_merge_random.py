@@ -63,7 +63,7 @@ def test_random_automata_and_merges(full: bool) -> None:
     """Families and listing give merge(L), the same number of states, and only relevant ones."""
     rng = random.Random(5)
     cases = 0
-    while cases < (4000 if full else 72):
+    while cases < (4000 if full else 36):
         letters = rng.randrange(1, 4)
         dfa = random_dfa(rng, letters)
         if dfa is None:
@@ -104,7 +104,7 @@ def proper_merges(rng: random.Random, letters: int, count: int) -> list[tuple[in
 def test_pairs_agree_with_algorithm_4(full: bool) -> None:
     """The forbidden rectangles are what encoding every pair tells, on random merge lists."""
     rng = random.Random(3)
-    for _ in range(400 if full else 60):
+    for _ in range(400 if full else 30):
         merges = proper_merges(rng, rng.randrange(1, 4), rng.randrange(1, 14))
         letters = min(min(a, b) for a, b, _ in merges), merges[0][2]
         text = {c: [c] for c in range(letters[1])}

@@ -147,7 +147,7 @@ def test_json_strings_are_the_spellings_of_their_texts(
 ) -> None:
     """Spellings of members are accepted, those of other texts are not, whatever the escapes."""
     rng = random.Random(4)
-    for _ in range(200 if full else 12):
+    for _ in range(200 if full else 6):
         texts = [text_of(rng, 3) for _ in range(rng.randint(1, 4))]
         dfa = strings.literal(texts[0])
         for text in texts[1:]:

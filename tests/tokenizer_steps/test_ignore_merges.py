@@ -105,7 +105,7 @@ def test_behind_a_prompt(tmp_path: Path, full: bool) -> None:
     """Where the library keeps the prompt's last boundary, prompt and member are accepted."""
     rng = random.Random(5)
     kept = dict.fromkeys(ENGINES, 0)
-    for library, tokenizer in models(tmp_path, rng, 10 if full else 2):
+    for library, tokenizer in models(tmp_path, rng, 10 if full else 1):
         tables = TokenizerTables(tokenizer)
         for engine in ENGINES:
             artifact = compiled("(a|b| ){1,4}", tokenizer, tables, engine)

@@ -46,7 +46,7 @@ def merged_naively(merges: list[tuple[int, int, int]], ids: list[int]) -> list[i
 def test_all_ways_of_merging(full: bool) -> None:
     """Random merge lists, proper or not: the short way, the heap, the rows and the definition."""
     rng = random.Random(3)
-    for _ in range(2000 if full else 200):
+    for _ in range(2000 if full else 100):
         texts = {bytes([c]): i for i, c in enumerate(b"abc")}
         merges = []
         for _ in range(rng.randrange(1, 9)):
@@ -126,7 +126,7 @@ def test_real_texts(
     files = sorted(data("text/udhr").iterdir())
     rng = random.Random(5)
     texts = [file.read_text(encoding="utf-8") for file in (files if full else files[::9])]
-    texts += [random_text(rng) for _ in range(20_000 if full else 167)]
+    texts += [random_text(rng) for _ in range(20_000 if full else 84)]
     # Programs, with their indentation.
     texts += [
         file.read_text(encoding="utf-8")

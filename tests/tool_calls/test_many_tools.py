@@ -17,7 +17,7 @@ def test_calls_of_many_tools_are_followed_in_small_files(
     """24 tools of 8 fields, any tokens; with --full 128 and Qwen's tokenizer, and canonical tokens,
     too: 10 and 30 MB. All that the tokenizer encodes is taken, to the end."""
     tokenizer = real("qwen2_5" if full else "gpt2")
-    compiler, rng, asked = Compiler(tokenizer), random.Random(3), tools(128 if full else 24, 8)
+    compiler, rng, asked = Compiler(tokenizer), random.Random(3), tools(128 if full else 12, 8)
     for tokenization, megabytes in {"any": 10, "canonical": 30}.items():
         if tokenization == "any" or full:
             fields = {"tools": asked, "tool_choice": "required", "parallel_tool_calls": False}

@@ -142,7 +142,7 @@ def check_deferred(found: Deferred, whole: tree.Grammar, rng: random.Random) -> 
 
 def test_rules_have_names_of_their_own_where_keys_end_as_names_of_rules_do(full: bool) -> None:
     """A rule of two definitions would be either of them."""
-    for number in range(10_000 if full else 40):
+    for number in range(10_000 if full else 20):
         text = json.dumps(plain_schemas.document(random.Random(number), 0))
         whole = read(text, SchemaOptions(order="any"))[1]
         if isinstance(whole, tree.Grammar):

@@ -134,7 +134,7 @@ def test_random_unicode(data: Callable[[str], Path], full: bool, name: str) -> N
     """Random strings over all of Unicode, 100,000 of them under --full."""
     folder = data(f"tokenizers/{name}")
     reference = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-    count = 100_000 if full else 750
+    count = 100_000 if full else 375
 
     assert count == check_against(reference, real(folder), random_texts(count, seed=4))
 
