@@ -30,10 +30,10 @@ def path(tmp_path_factory: pytest.TempPathFactory, full: bool) -> Path:
 
 
 @pytest.fixture(scope="module")
-def fewer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """That of one with 4,554 such tokens."""
-    folder = tmp_path_factory.mktemp("fewer")
-    return written(folder, whole_piece_model(7, SIZE, whole=100))
+def fewer(tmp_path_factory: pytest.TempPathFactory, full: bool) -> Path:
+    """That of one with fewer such tokens, with --full 4,554."""
+    folder, size = tmp_path_factory.mktemp("fewer"), SIZE if full else FEWER
+    return written(folder, whole_piece_model(7, size, whole=100))
 
 
 def test_masks_are_those_of_all_encodings_of_a_finite_language(path: Path) -> None:
@@ -57,27 +57,28 @@ def test_masks_are_those_of_all_encodings_of_a_finite_language(path: Path) -> No
 
 
 @pytest.mark.sampled("pattern", PATTERNS[3:], PATTERNS[2:])
-def test_walks_by_masks_alone_are_encodings(fewer: Path, pattern: str, full: bool) -> None:
+def test_walks_by_masks_alone_are_encodings(fewer: Path, pattern: str) -> None:
     """Whatever masks allow up to the end of a text is the library's encoding of it."""
     library, rng = tokenizers.Tokenizer.from_file(str(fewer)), random.Random(4)
-    artifact = compile_grammar(pattern, dialect="regex", tokenizer=load_tokenizer(fewer))
+    tokenizer = load_tokenizer(fewer)
+    artifact, end = compile_grammar(pattern, dialect="regex", tokenizer=tokenizer), tokenizer.eos[0]
     assert artifact.is_canonical
     ended = 0
-    for _ in range(12 if full else 4):
+    for _ in range(12):
         matcher, ids = artifact.matcher(), list[int]()
         for _ in range(25):
             allowed = tokenset.to_ids(matcher.mask())
             assert len(allowed)
-            if SIZE - 1 in allowed and len(ids) > 3:
+            if end in allowed and len(ids) > 3:
                 text = b"".join(artifact.vocabulary.token(token) for token in ids).decode()
                 assert library.encode(text).ids == ids
                 ended += 1
-            if list(allowed) == [SIZE - 1]:
+            if list(allowed) == [end]:
                 break
-            token = int(rng.choice(allowed[np.flatnonzero(allowed != SIZE - 1)]))
+            token = int(rng.choice(allowed[np.flatnonzero(allowed != end)]))
             matcher.advance(token)
             ids.append(token)
-    assert ended > (20 if full else 5)
+    assert ended > 20
 
 
 @pytest.mark.sampled("pattern", PATTERNS[1:2], PATTERNS)
