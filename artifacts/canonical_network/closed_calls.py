@@ -27,6 +27,9 @@ Key: TypeAlias = tuple[bytes, bytes, int, int, int, int]
 # What is kept of a tokenizer's calls.
 _MOST_BYTES = 1 << 26
 
+# So many keys are kept that other grammars do not share.
+_MOST_LEFT = 1 << 12
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallRow:
@@ -57,6 +60,7 @@ class ClosedCalls:
         tables = reader.pretokenizer.table, own.table, own.classes
         made_of = *tables, forbidden, network.vocabulary, *reader.walks.tries
         self._kept = recent(_Kept, *made_of)
+        self._left: set[Key] = set()
 
     def key(self, walk: WalkKey, context: int) -> Key | None:
         """Of a walk over stacks of a context. None where other grammars have no such call."""
@@ -69,7 +73,14 @@ class ClosedCalls:
             ends = self._kept.ends.keep(structure, self._ends(state))
         live, at_boundary = self._network.contexts.sets_of(context)
         held = self._reader.walks.sets[nodes].tobytes()
-        return structure, held, pre_state, plane, live & ends, at_boundary & ends
+        key = structure, held, pre_state, plane, live & ends, at_boundary & ends
+        return None if key in self._left else key
+
+    def leave(self, key: Key) -> None:
+        """It takes a look at what follows the call, and is not asked for again."""
+        if len(self._left) >= _MOST_LEFT:
+            self._left.clear()
+        self._left.add(key)
 
     def find(self, key: Key | None) -> CallRow | None:
         """What is known."""

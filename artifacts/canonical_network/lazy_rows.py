@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..network.configurations import BOTTOM
 from ..tokens import tokenset
+from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES
 from ..tokens.tokenset import Words
 from ..walk.summary_rows import RowTable
@@ -35,13 +36,19 @@ _BY_COUNTS = -1
 
 @dataclass(slots=True, eq=False)
 class _Live:
-    """Live tokens: ``rows``, uint32 (W,), and a ``few`` ids, int32. ``by_context``: whether the
-    stacks decided none of them but by their contexts; ``is_call``: whether that is wanted."""
+    """Live tokens: ``rows``, uint32 (W,), and a ``few`` ids, int32. ``left``: ids that lead to a
+    state and a pre-tokenizer state, with frames pushed on some stacks, to be decided."""
 
-    is_call: bool = False
     rows: list[Words] = field(default_factory=list)
     few: list[NDArray[np.int32]] = field(default_factory=list)
-    by_context: bool = True
+    left: dict[tuple[int, int, Frames, int], list[NDArray[np.int32]]] = field(default_factory=dict)
+
+    def add(self, other: "_Live") -> None:
+        """The tokens of both."""
+        self.rows += other.rows
+        self.few += other.few
+        for place, ids in other.left.items():
+            self.left.setdefault(place, []).extend(ids)
 
 
 class LazyRows:
@@ -119,15 +126,14 @@ class LazyRows:
         walked = partial(self._walked, found, among)
         for _ in self._stack_walks.of(state, pre_state, node, plane, walked):
             continue
-        self._needs_counts = self._needs_counts or not found.by_context
+        for (p, q, frames, below), ids in found.left.items():
+            self._decide(found, Left(p, q, distinct(np.concatenate(ids))), frames, below)
         return self._rows.number(self._union(found))
 
     def _walked(self, found: "_Live", among: Words | None, key: WalkKey, below: int) -> Walk:
         """A walk over the stacks of ``below``; adds its live tokens to what was found."""
-        walks, call = (
-            self._network.reading,
-            self._calls.key(key, self._stack_contexts.of_node(below)),
-        )
+        context, walks = self._stack_contexts.of_node(below), self._network.reading
+        call = self._calls.key(key, context)
         known = self._calls.find(call)
         if known is not None:
             found.rows.append(known.live)
@@ -136,18 +142,27 @@ class LazyRows:
         if call is None:
             self._add(found, among, walk, below)
             return walk
-        own = _Live(is_call=True)
+        own = _Live()
         self._add(own, among, walk, below)
         others = [self._walked(own, among, other, below) for other, _ in walk.others]
-        live, walk = self._union(own), Walk((), walks.suspended_by([walk, *others]), ())
-        if own.by_context:
-            self._calls.keep(call, live, walk)
-        found.rows.append(live)
-        found.by_context = found.by_context and own.by_context
+        walk = Walk((), walks.suspended_by([walk, *others]), ())
+        above = self._network.dead_ends.live_above
+        for (p, q, frames, _), ids in own.left.items():
+            left = Left(p, q, distinct(np.concatenate(ids)))
+            live = above(left, frames, context, of_network=False)
+            if live is None:
+                # Some of the stacks say it.
+                self._calls.leave(call)
+                found.add(own)
+                return walk
+            own.few.append(live)
+        row = self._union(own)
+        self._calls.keep(call, row, walk)
+        found.rows.append(row)
         return walk
 
     def _add(self, found: "_Live", among: Words | None, walk: Walk, below: int) -> None:
-        """Add the live tokens that a walk leads to."""
+        """Add the tokens that a walk leads to: live ones, and those that are left."""
         contexts, context = self._contexts, self._stack_contexts.of_node(below)
         for frames, landing in walk.parts:
             split = shown = self._shown(frames, landing, below)
@@ -161,19 +176,20 @@ class LazyRows:
                 found.few.append(split.few)
             for left in split.left:
                 ids = left.ids if among is None else left.ids[tokenset.held(among, left.ids)]
-                if len(ids) < len(left.ids):
-                    left = Left(left.state, left.pre_state, ids)
                 if len(ids):
-                    # What lies on the empty stack is looked at as a whole at once.
-                    live, dead_ends = None, self._network.dead_ends
-                    if found.is_call:
-                        live = dead_ends.live_above(left, frames, context, of_network=False)
-                    elif below != BOTTOM:
-                        live = dead_ends.live_above(left, frames, context)
-                    if live is None:
-                        found.by_context = False
-                        live = dead_ends.live_tokens(left, frames, below)
-                    found.few.append(live)
+                    place = left.state, left.pre_state, frames, below
+                    found.left.setdefault(place, []).append(ids)
+
+    def _decide(self, found: "_Live", left: Left, frames: Frames, below: int) -> None:
+        """Add the tokens of what is left that are no dead ends above ``frames`` on ``below``."""
+        live, dead_ends = None, self._network.dead_ends
+        # What lies on the empty stack is looked at as a whole at once.
+        if below != BOTTOM:
+            live = dead_ends.live_above(left, frames, self._stack_contexts.of_node(below))
+        if live is None:
+            self._needs_counts = True
+            live = dead_ends.live_tokens(left, frames, below)
+        found.few.append(live)
 
     def _union(self, found: "_Live") -> Words:
         ids = np.concatenate([np.zeros(0, dtype=np.int32), *found.few])

@@ -298,22 +298,24 @@ class DeadEnds:
     def _following(self, place: Place, token: int) -> list[tuple[Place, NDArray[np.int32]]] | None:
         """The tokens that continue the pre-token and may follow ``token``, and where they lead, but
         for those of which something is known; None if one of them is live."""
-        allowed, held = self._forbidden.allowed(token), tokenset.held
+        allowed = self._forbidden.allowed(token)
+        # Many are looked up in them.
+        flags = tokenset.to_flags(allowed)
         found = list[tuple[Place, NDArray[np.int32]]]()
         self._at_unknown.clear()
         for split, frames, below in self._following_splits(place):
             if split.many is not None and (split.many & allowed).any():
                 return None
-            if held(allowed, split.few).any():
+            if flags[split.few].any():
                 return None
             for left in split.left:
-                ids = left.ids[held(allowed, left.ids)]
+                ids = left.ids[flags[left.ids]]
                 if len(ids):
                     after = left.state, left.pre_state, self.push_all(frames, below)
                     found.append((after, ids))
         if not self._needs_frame:
             self._needs_frame = any(
-                held(allowed, self._walks.ids_below(nodes)).any() for nodes in self._at_unknown
+                flags[self._walks.ids_below(nodes)].any() for nodes in self._at_unknown
             )
         return found
 
