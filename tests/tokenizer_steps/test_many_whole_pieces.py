@@ -105,5 +105,5 @@ def test_what_takes_much_has_canonical_masks_within_less_memory(path: Path) -> N
     for token in tokenizer.encode("a few words"):
         assert tokenset.contains(matcher.mask(), token)
         matcher.advance(token)
-    with pytest.raises(LimitError, match="needs more than 100,000 bytes"):
-        compiler.compile("[a-zA-Z ]{1,200}", limits=Limits(memory=100_000))
+    with pytest.raises(LimitError, match="needs more than 60,000 bytes"):
+        compiler.compile("[a-zA-Z ]{1,200}", limits=Limits(memory=60_000))
