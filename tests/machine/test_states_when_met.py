@@ -299,7 +299,8 @@ def test_grammars_leave_nothing_behind(default_tokenizer: Tokenizer) -> None:
     tracemalloc.start()
     try:
         before = compiled(100)
-        assert compiled(100) - before < 20_000
+        # A grammar alone is some kilobytes.
+        assert compiled(100) - before < 40_000
     finally:
         tracemalloc.stop()
 
