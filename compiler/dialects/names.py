@@ -212,10 +212,18 @@ def _recording(builder: type[Builder]) -> Any:
             return None
 
         def reference(self, items: list[Token]) -> Any:
-            made = super().reference(items)
+            return self._used(super().reference(items), items[0].span)
+
+        def prose(self, items: list[Token]) -> Any:
+            return self._used(super().prose(items), items[0].span)
+
+        def special(self, items: list[Token]) -> Any:
+            return self._used(super().special(items), items[0].span)
+
+        def _used(self, made: Any, span: Span) -> Any:
             if isinstance(made, Reference):
-                # A parameter after a name is no part of it.
-                self.found.append(Use(made.name.partition("::")[0], items[0].span))
+                # A parameter after a name is no part of it, nor are the < > of prose.
+                self.found.append(Use(made.name.partition("::")[0].strip("<>"), span))
             return made
 
         def use(self, items: list[Any]) -> Any:

@@ -78,6 +78,16 @@ def test_names_are_those_of_the_trees_of_others(data: Callable[[str], Path], ful
     assert read > 10
 
 
+@pytest.mark.quick
+def test_prose_is_a_use_of_the_rule_that_it_names() -> None:
+    """Of ABNF, in which ``<digit>`` is ``digit``; other prose is a name that nothing defines."""
+    source = Source("a = <digit> / <a free text>\ndigit = %x30-39\n", "<text>", "abnf")
+    found = names_of(source, Limits())
+
+    assert ["digit", "a free text"] == [use.name for use in found.uses]
+    assert "<digit>" == source.text[found.uses[0].span.start : found.uses[0].span.end]
+
+
 def test_a_broken_rule_hides_no_other(full: bool) -> None:
     """A text in which characters are lost has names still: nothing raises, places are in the text
     and hold the names."""
