@@ -21,10 +21,12 @@ from support.corpus.encodings import following
 from support.network import inline_up_to, minimal_tables
 
 from constrain.artifacts import ArtifactError
+from constrain.artifacts.canonical_network.closure import all_rows
 from constrain.artifacts.canonical_network.closure.token_liveness import Liveness
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.canonical_network.precomputed_rows import PrecomputedRows
 from constrain.artifacts.network.configurations import Stacks
+from constrain.artifacts.network.tables import NetworkTables
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler.canonical_network.precompute import Precomputed, precompute_rows
 from constrain.compiler.diagnostics import CheckError
@@ -134,8 +136,9 @@ def test_a_token_is_live_above_one_of_the_stacks_of_a_place(
 def test_masks_of_random_nesting_grammars_do_not_depend_on_what_is_precomputed(
     name: str, full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All rows precomputed, some of them, and none."""
+    """All rows precomputed, in rounds of few pairs, some of them, and none."""
     inline_up_to(monkeypatch, 0)
+    monkeypatch.setattr(all_rows, "_FIRST_ROUND", 2)
     rng = random.Random(44)
     masks = 0
     for _ in range(60 if full else 1):
@@ -154,6 +157,32 @@ def test_masks_of_random_nesting_grammars_do_not_depend_on_what_is_precomputed(
                 assert "not decided" in str(error)
             assert not (found.is_complete and rows.missing)
     assert masks > 100
+
+
+def test_what_texts_come_to_first_is_precomputed_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is room for few rows, those of the first masks are there, with all that goes on
+    after the calls that their tokens end."""
+    inline_up_to(monkeypatch, 0)
+    monkeypatch.setattr(all_rows, "_FIRST_ROUND", 2)
+    tables = minimal_tables("start ::= 'a' x 'b' x 'a'; x ::= y 'a' | 'b'; y ::= 'a' x 'b' | 'ab';")
+    seed = next(iter(PIECES))
+    whole, _, _ = precompute(*_machine(seed, tables))
+    some, rows, ahead = precompute(*_machine(seed, tables), whole.summaries // 8)
+    assert not some.is_complete
+    state = ahead.start
+    for _ in range(2):
+        ids = tokenset.to_ids(ahead.row(state)).tolist()
+        assert ids
+        state = ahead.step(state, min(ids))
+    assert rows.missing == 0
+    lazy = _machine(seed, tables)[0]
+    compare(ahead, lazy, random.Random(3), 20, 20)
+    assert rows.missing > 0
+
+
+def _machine(name: str, tables: NetworkTables) -> tuple[CanonicalMasks, int]:
+    machine, _, eos = machine_and_encode(random.Random(5), name, tables)
+    return machine, eos
 
 
 def test_the_pretokenizers_here_give_their_pieces() -> None:

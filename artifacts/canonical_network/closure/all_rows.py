@@ -7,11 +7,12 @@
                          context, then with one to four frames (``SearchedTokens``)
     token_liveness.Summaries    what was found, encoded as the sections ``closed.*``
 
-A walk that leaves its call goes on at the frame below, in the calls that it can lie on. Rows that
-are not found here are computed lazily while decoding.
+A walk that leaves its call goes on at the frame below, in the calls that it can lie on. Pairs are
+taken in rounds: first those that the shortest texts lead to, with all that goes on below them, so
+that the rows of a round are of use without the next. Rows that are not found here are computed
+lazily while decoding.
 """
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,9 @@ from .token_liveness import DecidedBlocks, Liveness, SearchedTokens, Summaries
 
 # Frames that are looked at one by one.
 _FRAMES = 4
+
+# So many pairs are taken in the first round; twice as many in each that follows.
+_FIRST_ROUND = 2048
 
 # What a token of a walk, a row, and a place that has one cost in trie nodes that are met.
 _TOKEN_WORK, _ROW_WORK, _PLACE_WORK = 2, 6_000, 100
@@ -72,10 +76,12 @@ class AllRows:
         )
         self.decisions = _Decisions(network, liveness, self.calls, self.summaries, watch)
         self.has_all = False
+        # What goes on at frames, with the calls that these lie in: not found yet, and found.
+        self._left: dict[tuple[Suspended, int], set[int]] = {}
+        self._done: dict[tuple[Suspended, int], set[int]] = {}
 
     def find(self) -> None:
-        """Find all rows, as far as there is room: first those of pairs at which a pre-token may
-        start or the text end."""
+        """Find all rows, as far as there is room."""
         try:
             self._find_all()
         except _FullError:
@@ -83,23 +89,23 @@ class AllRows:
         self.has_all = True
 
     def _find_all(self) -> None:
-        reached = np.array(self.calls.reached)
-        pairs = np.flatnonzero(reached.any(axis=0))
-        at_boundary = np.zeros(len(reached[0]), dtype=np.bool_)
+        reached, pairs = np.array(self.calls.reached), self.calls.pairs()
+        # In a round those first at which a pre-token may start or the text end.
+        late = np.ones(self.walks.joint.pairs, dtype=np.bool_)
         for context in set(self.calls.contexts):
-            at_boundary |= self.liveness.at_boundary(context)
-        pairs = pairs[np.argsort(~at_boundary[pairs], kind="stable")]
-        below = deque[tuple[Suspended, int, int]]()
-        self._find_at_root(pairs.tolist(), reached, below)
-        self._find_below(below)
+            late &= ~self.liveness.at_boundary(context)
+        begin, size = 0, _FIRST_ROUND
+        while begin < len(pairs):
+            some = np.sort(pairs[begin : begin + size])
+            self._find_at_root(some[np.argsort(late[some], kind="stable")].tolist(), reached)
+            while self._left:
+                left, self._left = self._left, {}
+                for (where, frame), calls in left.items():
+                    self._find_below(where, frame, calls)
+            begin, size = begin + size, 2 * size
 
-    def _find_at_root(
-        self,
-        pairs: Sequence[int],
-        reached: NDArray[np.bool_],
-        below: deque[tuple[Suspended, int, int]],
-    ) -> None:
-        """The rows of tokens that begin in some pairs; what they suspend is added to ``below``."""
+    def _find_at_root(self, pairs: Sequence[int], reached: NDArray[np.bool_]) -> None:
+        """The rows of tokens that begin in some pairs."""
         keys = [(pair, plane) for plane in range(self.network.planes) for pair in pairs]
         for places, part in self.walks.walk(keys):
             threads = []
@@ -110,23 +116,25 @@ class AllRows:
                 after = self.summaries.entry_set(suspended)
                 state = int(self.contexts.states[pair])
                 threads.append(_Threads([(entry, state, after)], calls))
-                below.extend(self._below(suspended, calls))
+                self._leave(suspended, calls)
             self._add(part, threads)
 
-    def _find_below(self, below: deque[tuple[Suspended, int, int]]) -> None:
-        """The rows of what was suspended, frame below frame."""
-        seen = set[tuple[Suspended, int, int]]()
-        while below:
-            item = below.popleft()
-            if item in seen:
-                continue
-            seen.add(item)
-            where, frame, call = item
-            part = self.walks.below(where, frame)
-            after = self.summaries.entry_set(part.suspended[0])
-            place = self.summaries.entry(where), frame, after
-            self._add(part, [_Threads([place], (call,))])
-            below.extend(self._below(part.suspended[0], [call]))
+    def _find_below(self, where: Suspended, frame: int, calls: set[int]) -> None:
+        """The rows of what was suspended, at a frame below that lies in some calls."""
+        done = self._done.setdefault((where, frame), set())
+        calls = calls - done
+        if not calls:
+            return
+        done |= calls
+        part = self.walks.below(where, frame)
+        entry, after = self.summaries.entry(where), self.summaries.entry_set(part.suspended[0])
+        found, undecided = self.summaries.found, list[int]()
+        for call in sorted(calls):
+            suffix = self.summaries.suffix(UNKNOWN, self.calls.contexts[call])
+            if found.get((entry, frame, suffix), (DEEPER, 0))[0] == DEEPER:
+                undecided.append(call)
+        self._add(part, [_Threads([(entry, frame, after)], tuple(undecided))])
+        self._leave(part.suspended[0], sorted(calls))
 
     @property
     def is_complete(self) -> bool:
@@ -143,18 +151,14 @@ class AllRows:
             **self.liveness.arrays(self.summaries, has_all=self.has_all),
         }
 
-    def _below(
-        self, suspended: Sequence[Suspended], calls: Sequence[int]
-    ) -> list[tuple[Suspended, int, int]]:
-        """What is suspended, with the frame below each call and the calls that this lies in. At
-        the root all is found anyway."""
-        return [
-            (left, self.calls.calls[call][0], caller)
-            for left in suspended
-            if left[1] != ROOT
-            for call in calls
-            for caller in sorted(self.calls.callers[call])
-        ]
+    def _leave(self, suspended: Sequence[Suspended], calls: Sequence[int]) -> None:
+        """What is suspended in some calls goes on at the frame below each. At the root of the trie
+        all is found anyway."""
+        for call in calls:
+            frame, callers = self.calls.calls[call][0], self.calls.callers[call]
+            for where in suspended if callers else ():
+                if where[1] != ROOT:
+                    self._left.setdefault((where, frame), set()).update(callers)
 
     def _add(self, part: Part, threads: Sequence[_Threads]) -> None:
         """The rows of a part in all contexts, of its walks by ``threads``."""

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...network.tables import DEAD, NetworkTables
+from ...tokens.distinct import first_places
 from ...tokens.trie import Trie, ranges
 from ...tokens.watch import Watch
 from ..byte_edges import ByteEdges, reached
@@ -112,12 +113,18 @@ def joint_table(network: PretokenizedNetwork) -> Joint:
 class Calls:
     """``calls``: (frame, context below) of each, ``TEXT`` first. ``contexts``: what a place in
     the call has as its context. ``reached``: bool (pairs,) each. ``callers``: the calls that
-    each can lie on."""
+    each can lie on. ``order``: the pairs as they were reached."""
 
     calls: list[tuple[int, int]] = field(default_factory=list)
     contexts: list[int] = field(default_factory=list)
     reached: list[NDArray[np.bool_]] = field(default_factory=list)
     callers: list[set[int]] = field(default_factory=list)
+    order: list[NDArray[np.integer]] = field(default_factory=list)
+
+    def pairs(self) -> NDArray[np.integer]:
+        """All pairs, those first that the shortest texts lead to."""
+        found = np.concatenate(self.order)
+        return found[np.sort(first_places(found))]
 
 
 def reach(network: PretokenizedNetwork, joint: Joint) -> Calls:
@@ -163,6 +170,7 @@ class _Search:
         if len(new):
             reached[new] = True
             self._todo.append((call, np.unique(new)))
+            self.found.order.append(new)
 
     def run(self) -> None:
         self.watch(self.joint.table.size, 0)
