@@ -18,6 +18,7 @@ q is in it.
 """
 
 from collections.abc import Generator
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from ..network.counts import Levels
@@ -31,6 +32,9 @@ from .settled_sets import SetContexts
 # A set below, by number, and a state or a counter's frame above it.
 _Asked = tuple[int, int]
 
+
+# In place of a state: all that it leads to has been met.
+_LEFT = -1
 
 # What it takes to look at a state, in trie nodes that are met, and how many are told together.
 _LOOK_WORK, _BETWEEN_LOOKS = 4, 64
@@ -57,6 +61,7 @@ class LiveSets:
         self.below: list[int] = []
         self.known: dict[_Asked, int] = {}
         self._starting: dict[_Asked, int] = {}
+        self._before: dict[bytes, _Before] = {}
         # Sets of the grammar that are looked at by all their values.
         self.unsettled: set[int] = set()
 
@@ -64,7 +69,15 @@ class LiveSets:
     def nbytes(self) -> int:
         """About the size of all that was found."""
         entries = len(self.known) + len(self._starting) + len(self.below)
+        entries += sum(map(len, self._before.values()))
         return (ENTRY_BYTES + self.sets.width // 8) * entries
+
+    def before(self, columns: bytes) -> "_Before":
+        """From which states bytes lead to sets, as far as that is known."""
+        found = self._before.get(columns)
+        if found is None:
+            found = self._before[columns] = _Before(self.sets, columns)
+        return found
 
     def number(self, below: int) -> int:
         """The number of a set that something lies above."""
@@ -102,6 +115,35 @@ class LiveSets:
         return found
 
 
+class _Before(dict[int, int]):
+    """By a set of pre-tokenizer states those from which some bytes lead to it."""
+
+    __slots__ = ("_columns", "_sets")
+
+    def __init__(self, sets: ByteSets, columns: bytes) -> None:
+        super().__init__()
+        self._sets, self._columns = sets, columns
+
+    def __missing__(self, states: int) -> int:
+        found = self[states] = self._sets.before(self._columns, states)
+        return found
+
+
+@dataclass(slots=True, eq=False)
+class _Equation:
+    """What a set that is asked for is made of. ``least``: what is known to be in it. ``targets``:
+    the places of the states that bytes lead to, and ``before``, parallel, what leads to these.
+    ``users``: the places that are looked at again where it grows."""
+
+    asked: _Asked
+    least: int = 0
+    value: int = 0
+    is_waiting: bool = True
+    targets: list[int] = field(default_factory=list)
+    before: list[_Before] = field(default_factory=list)
+    users: dict[int, None] = field(default_factory=dict)
+
+
 class _Search:
     """What is asked of live sets, and what this depends on, again and again until nothing grows.
 
@@ -111,21 +153,20 @@ class _Search:
 
     def __init__(self, live: LiveSets) -> None:
         self._live, self._tables = live, live.tables
-        self._values: dict[_Asked, int] = {}
-        # Of each what is to be looked at again where it grows.
-        self._users: dict[_Asked, dict[_Asked, None]] = {}
-        # What is to be looked at, in the order of ``_places``: in this pass over all, in the next.
-        self._todo: list[tuple[int, _Asked]] = []
-        self._later: list[tuple[int, _Asked]] = []
-        self._places: dict[_Asked, int] = {}
-        self._waiting: set[_Asked] = set()
+        # By their places, in the order in which they are best looked at.
+        self._equations: list[_Equation] = []
+        # By number of the set below, and state or frame.
+        self._places: dict[int, dict[int, int]] = {}
+        # The places to be looked at: in this pass over all, and in the next.
+        self._todo: list[int] = []
+        self._later: list[int] = []
         # Sets of the grammar that were looked at by their parts, and what is below.
         self._by_parts: dict[tuple[int, int], None] = {}
-        self._user: _Asked = 0, 0
+        self._user = 0
 
     def solve(self, asked: _Asked) -> int:
         """The least solution; all that it depends on is known then, too."""
-        self._ask(asked)
+        self._ask(*asked)
         while self._todo:
             self._run()
             # This may ask for more.
@@ -138,84 +179,90 @@ class _Search:
                 # What is known by the parts of a set that does not settle may be too much.
                 self._live.unsettled.update(sets)
                 return _Search(self._live).solve(asked)
-        self._live.known.update(self._values)
-        return self._values[asked]
+        self._live.known.update((each.asked, each.value) for each in self._equations)
+        return self._live.known[asked]
 
     def _run(self) -> None:
-        values, looked = self._values, 0
+        equations, looked = self._equations, 0
         while self._todo or self._later:
             looked += 1
             if not looked % _BETWEEN_LOOKS:
                 self._live.watch(_LOOK_WORK * _BETWEEN_LOOKS, 0)
             if not self._todo:
                 self._todo, self._later = sorted(self._later), []
-            place, user = heappop(self._todo)
-            self._user = user
-            self._waiting.discard(user)
+            self._user = place = heappop(self._todo)
+            user = equations[place]
+            user.is_waiting = False
             # What was found above smaller sets stays.
-            found = values[user] | self._looked_at(*user)
-            if found != values[user]:
-                values[user] = found
-                for again in self._users[user]:
-                    if again not in self._waiting:
-                        self._waiting.add(again)
-                        there = self._places[again]
+            found = user.value | self._looked_at(user)
+            if found != user.value:
+                user.value = found
+                for there in user.users:
+                    again = equations[there]
+                    if not again.is_waiting:
+                        again.is_waiting = True
                         if there > place:
-                            heappush(self._todo, (there, again))
+                            heappush(self._todo, there)
                         else:
-                            self._later.append((there, again))
+                            self._later.append(there)
 
-    def _ask(self, asked: _Asked) -> None:
+    def _ask(self, number: int, frame: int) -> None:
         """Look at this after all that its bytes and frames lead to, depth first: in postorder the
         passes over a graph without loops are one."""
-        live, values, users = self._live, self._values, self._users
-        states, calls = self._tables.states, self._tables.calls
-        pending: list[_Asked | None] = [asked]
-        path, order = list[_Asked](), list[_Asked]()
+        reading, calls, known = self._live.reading, self._tables.calls, self._live.known
+        places, seen = self._places.setdefault(number, {}), set[int]()
+        pending, path, order = [frame], list[int](), list[int]()
         while pending:
             each = pending.pop()
-            if each is None:
+            if each < 0:
                 order.append(path.pop())
-            elif each not in values and each not in live.known:
-                values[each] = 0
-                users.setdefault(each, {})
+            elif each not in seen and each not in places and (number, each) not in known:
+                seen.add(each)
                 path.append(each)
-                pending.append(None)
-                number, frame = each
-                if frame < states:
-                    after = [(number, target) for target, _ in live.reading[frame]]
-                    after += [(number, back) for _, back in calls[frame]]
-                    for needed in after:
-                        users.setdefault(needed, {})[each] = None
-                    pending += after
-        self._waiting.update(order)
-        for place, each in enumerate(order, start=len(self._places)):
-            self._places[each] = place
-            heappush(self._todo, (place, each))
+                pending.append(_LEFT)
+                if each < self._tables.states:
+                    pending += [target for target, _ in reading[each]]
+                    pending += [back for _, back in calls[each]]
+        first = len(self._equations)
+        self._todo += range(first, first + len(order))
+        places.update(zip(order, range(first, first + len(order)), strict=True))
+        self._equations += [_Equation((number, each)) for each in order]
+        for place, each in enumerate(order, start=first):
+            if each < self._tables.states:
+                self._begin(place, number, each)
+
+    def _begin(self, place: int, number: int, state: int) -> None:
+        live, equation, places = self._live, self._equations[place], self._places[number]
+        if self._tables.ends[state]:
+            equation.least = live.below[number]
+        for target, columns in live.reading[state]:
+            before, there = live.before(columns), places.get(target)
+            if there is None:
+                equation.least |= before[live.known[number, target]]
+            else:
+                equation.targets.append(there)
+                equation.before.append(before)
+                self._equations[there].users[place] = None
 
     def _of(self, number: int, frame: int) -> int:
-        asked = number, frame
-        found = self._live.known.get(asked)
+        found = self._live.known.get((number, frame))
         if found is not None:
             return found
-        if asked not in self._values:
-            self._ask(asked)
-        self._users[asked][self._user] = None
-        return self._values[asked]
+        place = self._places.get(number, {}).get(frame)
+        if place is None:
+            self._ask(number, frame)
+            place = self._places[number][frame]
+        equation = self._equations[place]
+        equation.users[self._user] = None
+        return equation.value
 
-    def _looked_at(self, number: int, frame: int) -> int:
+    def _looked_at(self, equation: _Equation) -> int:
+        (number, frame), live = equation.asked, self._live
         if frame >= self._tables.states:
             return self._of_counter(frame, number)
-        found, live, values = 0, self._live, self._values
-        if self._tables.ends[frame]:
-            found = live.below[number]
-        before = live.sets.before
-        for target, columns in live.reading[frame]:
-            after = values.get((number, target))
-            if after is None:
-                after = live.known[number, target]
-            if after:
-                found |= before(columns, after)
+        found, equations = equation.least, self._equations
+        for there, before in zip(equation.targets, equation.before, strict=True):
+            found |= before[equations[there].value]
         for start, back in self._tables.calls[frame]:
             below = self._of(number, back) & live.ends
             if below:

@@ -194,6 +194,7 @@ class _Writer:
     def find_exits(self, start: _Here) -> None:
         """Fill ``exits`` for all that ``start`` leads to: the gaps that its procedure ends in."""
         users: dict[_Here, set[_Here]] = {}
+        behind: dict[_Here, set[_Here]] = {}
         pending, waiting = [start], {start}
         self.exits[start] = set()
 
@@ -214,7 +215,9 @@ class _Writer:
             found = set[_Gap]()
             if place.ends:
                 found.add(self.ended(here))
-            for after in self.behind_lexemes(here):
+            if here not in behind:
+                behind[here] = self.behind_lexemes(here)
+            for after in behind[here]:
                 found |= look(after, here)
             for start_place, frame in place.calls:
                 for gap in list(look(self.here(start_place, here[1]), here)):
