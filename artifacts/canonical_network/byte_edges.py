@@ -23,6 +23,9 @@ from ..tokens.watch import Watch, unwatched
 # By state of a network where bytes lead, and which, as columns of the pre-tokenizer's table, int64.
 Reading: TypeAlias = Sequence[Sequence[tuple[int, bytes]]]
 
+# Work between two times that it is told.
+_BETWEEN_LOOKS = 1 << 12
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByteEdges:
@@ -88,7 +91,7 @@ def reached(
     frames = _resumed(tables).tolist()
     # Of each state what is reached, and what of that is new.
     found, new = [0] * tables.states, [0] * tables.states
-    todo, ended = deque[int](), 0
+    todo, ended, work = deque[int](), 0, 0
 
     def reach(state: int, more: int) -> None:
         more &= ~found[state]
@@ -103,7 +106,10 @@ def reached(
     while todo:
         state = todo.popleft()
         fresh, new[state] = new[state], 0
-        watch(fresh.bit_count() * (1 + len(reading[state])), 0)
+        work += fresh.bit_count() * (1 + len(reading[state]))
+        if work > _BETWEEN_LOOKS:
+            watch(work, 0)
+            work = 0
         for target, columns in reading[state]:
             reach(target, sets.after(columns, fresh))
         for start, _ in tables.calls[state]:
@@ -112,6 +118,7 @@ def reached(
             ended |= ending
             for frame in frames:
                 reach(frame, ending)
+    watch(work, 0)
     return found
 
 
