@@ -160,6 +160,7 @@ class _Writer:
     limits: Limits
     exits: dict[_Here, set[_Gap]] = field(default_factory=dict)
     firsts: dict[int, tuple[int, int]] = field(default_factory=dict)
+    afters: dict[tuple[int, int, int], _Here] = field(default_factory=dict)
     positions: Positions = field(default_factory=Positions)
     procedures: list[Procedure] = field(default_factory=list)
 
@@ -238,6 +239,14 @@ class _Writer:
         columns, lexemes = self.read_first(place)
         return place, (Seam(context, barred & columns), left_out & lexemes)
 
+    def after(self, place: int, context: int, reads: int) -> _Here:
+        """A place after a lexeme whose last state reads some columns, in a context of the lexer."""
+        key = place, context, reads
+        found = self.afters.get(key)
+        if found is None:
+            found = self.afters[key] = self.here(place, (self.lexer.behind(context, reads), 0))
+        return found
+
     def read_first(self, place: int) -> tuple[int, int]:
         """The columns and the lexemes, as bits, that a place may read first, ignored text too."""
         found = self.firsts.get(place)
@@ -260,7 +269,7 @@ class _Writer:
         place, (seam, left_out) = self.places.places[here[0]], here[1]
         ends = self.lexer.ends_from(seam)
         return {
-            self.here(target, (self.lexer.behind(context, reads), 0))
+            self.after(target, context, reads)
             for lexeme, (context, target) in place.edges.items()
             if not left_out >> lexeme & 1
             for reads in ends.get(lexeme, ())
@@ -333,7 +342,7 @@ class _Writer:
             if left_out >> lexeme & 1:
                 continue
             for reads, states in found.get(lexeme, {}).items():
-                after = self.here(target, (self.lexer.behind(context, reads), 0))
+                after = self.after(target, context, reads)
                 if rest := gaps & self.exits[after]:
                     ends.setdefault((self.at(after, rest), lexeme), set()).update(states)
         for reads, states in found.get(IGNORED, {}).items():
@@ -350,12 +359,11 @@ class _Writer:
         for (target, lexeme), each in ends.items():
             states = frozenset(each)
             useful = self.lexer.leading_to(seam.context, states)
-            columns = [c for c, to in begun if to in useful]
             if len(useful) <= _MOST_COPIED:
                 copied |= useful
                 for state in states:
                     targets.setdefault(state, []).append(target)
-            elif columns:
+            elif columns := [column for column, to in begun if to in useful]:
                 key = seam.context, tuple(columns), states
                 name = self.texts[lexeme] if lexeme >= 0 else _NAME_OF_IGNORED
                 start = partial(self.lexeme, seam, useful, states)
