@@ -26,8 +26,9 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,26 +52,25 @@ class UnreadableError(Exception):
     """The engine does not read the grammar."""
 
 
-class Session(Protocol):
-    """A text in the making."""
+class Session(NamedTuple):
+    """A text in the making. ``fill``: computes the mask of now into the engine's buffer.
+    ``accept``: takes a token, false where it is refused. ``may_end``: whether the text may end
+    here, once the mask has been computed."""
 
-    def fill(self) -> None:
-        """Compute the mask of now into the engine's buffer."""
-
-    def accept(self, token_id: int) -> bool:
-        """Take a token; false: it is refused."""
-
-    def may_end(self) -> bool:
-        """Whether the text may end here, once the mask has been computed."""
+    fill: Callable[[], object]
+    accept: Callable[[int], object]
+    may_end: Callable[[], object]
 
 
-class Engine(Protocol):
-    """An engine that has compiled a grammar."""
+class Engine(NamedTuple):
+    """An engine that has compiled a grammar. ``session``: the beginning of a text."""
 
     buffer: NDArray[np.uint32]
+    session: Callable[[], Session]
 
-    def session(self) -> Session:
-        """The beginning of a text."""
+
+# What compiles the grammar of a request, of an engine that knows the tokens.
+_Make: TypeAlias = Callable[[], Engine]
 
 
 def main() -> None:
@@ -94,10 +94,10 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     name = request["engine"]
     # The time that it took to begin counts.
     started = time.monotonic() - (time.time() - request["begun"])
-    maker = _MAKERS[name]()
+    prepare = _MAKERS[name]()
     before = resident_bytes()
     begin = time.perf_counter()
-    make = maker.prepare(request)
+    make = prepare(request)
     prepared = time.perf_counter() - begin
     engine, first = _timed(make)
     _, first_mask = _timed(engine.session().fill)
@@ -214,7 +214,7 @@ def _masks_of(
         counts.append(count)
         if number == len(ids):
             ends = [engine.buffer[i >> 5] >> np.uint32(i & 31) & np.uint32(1) for i in eos]
-            accepts = any(map(bool, ends)) or session.may_end()
+            accepts = any(map(bool, ends)) or bool(session.may_end())
         elif not session.accept(ids[number]):
             refused = number
             break
@@ -231,53 +231,34 @@ def digest_of(words: NDArray[np.uint32], vocab_size: int) -> tuple[str, int]:
 # --- the engines
 
 
-class _Constrain:
+def _constrain() -> Callable[[dict[str, Any]], _Make]:
     """The artifact of a file."""
+    from constrain.artifacts.read import load
 
-    def __init__(self) -> None:
-        from constrain.artifacts.read import load
+    def prepared(request: dict[str, Any]) -> _Make:
+        return lambda: opened(load(request["artifact"]), _buffer(request))
 
-        self._load = load
+    def opened(artifact: Any, buffer: NDArray[np.uint32]) -> Engine:
+        def session() -> Session:
+            matcher = artifact.matcher()
+            return Session(
+                partial(matcher.fill, buffer),
+                lambda token_id: matcher.accept((token_id,)),
+                lambda: matcher.is_accepting,
+            )
 
-    def prepare(self, request: dict[str, Any]) -> Callable[[], Engine]:
-        """Opens the file."""
-        size, path = request["vocab_size"], request["artifact"]
-        return lambda: _ConstrainEngine(self._load(path), size)
+        return Engine(buffer, session)
 
-
-class _ConstrainEngine:
-    def __init__(self, artifact: Any, vocab_size: int) -> None:
-        self._artifact, self.buffer = artifact, _buffer(vocab_size)
-
-    def session(self) -> Session:
-        return _ConstrainSession(self._artifact.matcher(), self.buffer)
-
-
-class _ConstrainSession:
-    def __init__(self, matcher: Any, buffer: NDArray[np.uint32]) -> None:
-        self._matcher, self._buffer = matcher, buffer
-
-    def fill(self) -> None:
-        self._matcher.fill(self._buffer)
-
-    def accept(self, token_id: int) -> bool:
-        return bool(self._matcher.accept([token_id]))
-
-    def may_end(self) -> bool:
-        return bool(self._matcher.is_accepting)
+    return prepared
 
 
-class _Guidance:
+def _guidance() -> Callable[[dict[str, Any]], _Make]:
     """llguidance, over the same tokens."""
+    import llguidance
 
-    def __init__(self) -> None:
-        import llguidance
+    library: Any = llguidance
 
-        self._library = llguidance
-
-    def prepare(self, request: dict[str, Any]) -> Callable[[], Engine]:
-        """Makes its tokenizer."""
-        library = self._library
+    def prepared(request: dict[str, Any]) -> _Make:
         wrapper = library.TokenizerWrapper(_Tokens(request))
         theirs = library.LLTokenizer(wrapper, n_vocab=request["vocab_size"])
         make = {
@@ -290,9 +271,19 @@ class _Guidance:
             first = library.LLMatcher(theirs, make(request["grammar"]), log_level=0)
             if first.is_error():
                 raise UnreadableError(first.get_error())
-            return _GuidanceEngine(first, request["vocab_size"])
+            buffer = _buffer(request)
+            place = buffer.ctypes.data, buffer.nbytes
+
+            def session() -> Session:
+                matcher = first.deep_copy()
+                fill = partial(matcher.unsafe_compute_mask_ptr, *place)
+                return Session(fill, matcher.consume_token, matcher.is_accepting)
+
+            return Engine(buffer, session)
 
         return compiled
+
+    return prepared
 
 
 class _Tokens:
@@ -320,40 +311,12 @@ class _Tokens:
         return found
 
 
-class _GuidanceEngine:
-    def __init__(self, first: Any, vocab_size: int) -> None:
-        self._first, self.buffer = first, _buffer(vocab_size)
-
-    def session(self) -> Session:
-        return _GuidanceSession(self._first.deep_copy(), self.buffer)
-
-
-class _GuidanceSession:
-    def __init__(self, matcher: Any, buffer: NDArray[np.uint32]) -> None:
-        self._matcher, self._place, self._size = matcher, buffer.ctypes.data, buffer.nbytes
-
-    def fill(self) -> None:
-        self._matcher.unsafe_compute_mask_ptr(self._place, self._size)
-
-    def accept(self, token_id: int) -> bool:
-        return bool(self._matcher.consume_token(token_id))
-
-    def may_end(self) -> bool:
-        return bool(self._matcher.is_accepting())
-
-
-class _Xgrammar:
+def _xgrammar() -> Callable[[dict[str, Any]], _Make]:
     """xgrammar, over the same tokens; special ones have no text."""
+    import xgrammar as library
 
-    def __init__(self) -> None:
-        import xgrammar
-
-        self._library = xgrammar
-
-    def prepare(self, request: dict[str, Any]) -> Callable[[], Engine]:
-        """Makes its tokenizer info."""
-        library, size = self._library, request["vocab_size"]
-        special = {*request["special"], *request["eos"]}
+    def prepared(request: dict[str, Any]) -> _Make:
+        size, special = request["vocab_size"], {*request["special"], *request["eos"]}
         spelled = [
             b"" if i in special else token.encode("latin-1")
             for i, token in enumerate(request["tokens"])
@@ -369,45 +332,32 @@ class _Xgrammar:
                     found = compiler.compile_grammar(request["grammar"])
             except (RuntimeError, ValueError) as error:
                 raise UnreadableError(str(error)) from None
-            return _XgrammarEngine(lambda: library.GrammarMatcher(found), size)
+            buffer = _buffer(request)
+            rows = buffer.view(np.int32)[np.newaxis]
+
+            def session() -> Session:
+                matcher = library.GrammarMatcher(found)
+
+                def fill() -> None:
+                    if not matcher.fill_next_token_bitmask(rows):
+                        # It says so where all tokens are allowed.
+                        buffer[:] = np.uint32(0xFFFFFFFF)
+
+                return Session(fill, matcher.accept_token, lambda: False)
+
+            return Engine(buffer, session)
 
         return compiled
 
-
-class _XgrammarEngine:
-    def __init__(self, make: Callable[[], Any], vocab_size: int) -> None:
-        self._make, self.buffer = make, _buffer(vocab_size)
-
-    def session(self) -> Session:
-        return _XgrammarSession(self._make(), self.buffer)
+    return prepared
 
 
-class _XgrammarSession:
-    def __init__(self, matcher: Any, buffer: NDArray[np.uint32]) -> None:
-        self._matcher, self._buffer = matcher, buffer
-        self._rows = buffer.view(np.int32)[np.newaxis]
-
-    def fill(self) -> None:
-        if not self._matcher.fill_next_token_bitmask(self._rows):
-            # It says so where all tokens are allowed.
-            self._buffer[:] = np.uint32(0xFFFFFFFF)
-
-    def accept(self, token_id: int) -> bool:
-        return bool(self._matcher.accept_token(token_id))
-
-    def may_end(self) -> bool:
-        return False
+def _buffer(request: dict[str, Any]) -> NDArray[np.uint32]:
+    return np.zeros((request["vocab_size"] + 31) // 32, dtype=np.uint32)
 
 
-def _buffer(vocab_size: int) -> NDArray[np.uint32]:
-    return np.zeros((vocab_size + 31) // 32, dtype=np.uint32)
-
-
-_MAKERS: dict[str, Callable[[], Any]] = {
-    CONSTRAIN: _Constrain,
-    LLGUIDANCE: _Guidance,
-    XGRAMMAR: _Xgrammar,
-}
+# Each loads its library; then it prepares what depends on the tokens alone.
+_MAKERS = {CONSTRAIN: _constrain, LLGUIDANCE: _guidance, XGRAMMAR: _xgrammar}
 
 
 if __name__ == "__main__":
