@@ -3,7 +3,7 @@
     encoding    arrays as base64, data inside a script element, hashes for the CSP
     walk        the tables that the page reads texts with, or why there are none
     tokens      vocabulary, merges and pre-tokenizer; canonical masks as far as they fit
-    graph       the automaton's states and edges, chains of single bytes as one edge
+    graph       the states and edges that `viz` draws, and the states inside each edge
     layout      positions by Graphviz; where it is missing the page computes them
     railroad    diagrams of the rules, in Python: for the page, and as SVG
     grammar     the text with its rules and lints
