@@ -32,17 +32,8 @@ _KIND = "tokenizer-tables"
 # Names of sections that another grammar leaves as they are, or how they begin where these end with
 # a dot (``compiler/inspection/sizes.py`` says of all sections whose they are).
 _TOKENIZER_SECTIONS = (
-    "apart_trie.",
-    "cuts.",
-    "merged_trie.",
-    "pairs.",
-    "stable.classes",
-    "stable.start",
-    "stable.table",
-    "trie.",
-    "vocab.",
-    "words.indicator",
-    "words.normalizer",
+    *("apart_trie.", "cuts.", "merged_trie.", "pairs.", "stable.classes", "stable.start"),
+    *("stable.table", "trie.", "vocab.", "words.indicator", "words.normalizer"),
 )
 
 # Where files of tables are: a folder, or what gives the path of the one of a name.

@@ -14,59 +14,14 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..unicode.utf8 import (
-    ANY,
-    CodePoints,
-    complement,
-    encodable,
-    normalized,
-)
+from ..unicode.utf8 import ANY, encodable
+from ..unicode.utf8 import CodePoints as CodePoints
+from ..unicode.utf8 import complement as complement
+from ..unicode.utf8 import normalized as normalized
 from .folding import fold, node_class
 
 if TYPE_CHECKING:
     from .nfa import Nfa
-
-__all__ = [
-    "ANY_CHARACTER",
-    "EPSILON",
-    "EVERYTHING",
-    "NOTHING",
-    "Alt",
-    "And",
-    "Around",
-    "ByteClass",
-    "CharClass",
-    "CodePoints",
-    "Embedded",
-    "Lit",
-    "Look",
-    "LookKind",
-    "Node",
-    "Not",
-    "Optional",
-    "Repeat",
-    "Seq",
-    "TokenTerminal",
-    "alt",
-    "byte_class",
-    "char_class",
-    "complement",
-    "has_lazy",
-    "intersection",
-    "is_nullable",
-    "lit",
-    "looks",
-    "looks_around",
-    "negation",
-    "normalized",
-    "nullable_inside",
-    "optional",
-    "parts_of",
-    "repeat",
-    "seq",
-    "walk",
-    "without_outer_anchors",
-]
 
 
 @node_class

@@ -8,28 +8,13 @@ Lark's tables calls the builder, so no other tree is made and nothing recurses o
 is inside quotes, brackets and slashes.
 """
 
-from .table import (
-    DIALECTS,
-    EBNF,
-    EXTENDED,
-    JSON_SCHEMA,
-    PLAIN_REGEX,
-    STRUCTURAL_TAG,
-    TOOLS,
-    Dialect,
-    dialect_of,
-    read_grammar,
-)
-
-__all__ = [
-    "DIALECTS",
-    "EBNF",
-    "EXTENDED",
-    "JSON_SCHEMA",
-    "PLAIN_REGEX",
-    "STRUCTURAL_TAG",
-    "TOOLS",
-    "Dialect",
-    "dialect_of",
-    "read_grammar",
-]
+from .table import DIALECTS as DIALECTS
+from .table import EBNF as EBNF
+from .table import EXTENDED as EXTENDED
+from .table import JSON_SCHEMA as JSON_SCHEMA
+from .table import PLAIN_REGEX as PLAIN_REGEX
+from .table import STRUCTURAL_TAG as STRUCTURAL_TAG
+from .table import TOOLS as TOOLS
+from .table import Dialect as Dialect
+from .table import dialect_of as dialect_of
+from .table import read_grammar as read_grammar

@@ -18,32 +18,13 @@ GRAMMAR, TOKENIZER, BOTH = "grammar", "tokenizer", "both"
 OWNERS = (GRAMMAR, TOKENIZER, BOTH)
 
 # Names of sections, or how they begin where these end with a dot; the longest that fits counts.
-_OWNERS = {
-    "count.": GRAMMAR,
-    "dfa.": GRAMMAR,
-    "dfa.token_ids": BOTH,
-    "dfa.token_offsets": BOTH,
-    "earley.": GRAMMAR,
-    "lazy.": GRAMMAR,
-    "lexer.": GRAMMAR,
-    "network.": GRAMMAR,
-    "origins.": GRAMMAR,
-    "positions.": GRAMMAR,
-    "set.": GRAMMAR,
-    "apart_trie.": TOKENIZER,
-    "cuts.": TOKENIZER,
-    "pairs.bound": TOKENIZER,
-    "pairs.part": TOKENIZER,
-    "pieces.": TOKENIZER,
-    "stable.classes": TOKENIZER,
-    "stable.start": TOKENIZER,
-    "stable.table": TOKENIZER,
-    "trie.": TOKENIZER,
-    "vocab.": TOKENIZER,
-    "words.indicator": TOKENIZER,
-    "words.longest": TOKENIZER,
-    "words.normalizer": TOKENIZER,
+_SECTIONS = {
+    GRAMMAR: "count. dfa. earley. lazy. lexer. network. origins. positions. set.",
+    TOKENIZER: "apart_trie. cuts. pairs.bound pairs.part pieces. stable.classes stable.start "
+    "stable.table trie. vocab. words.indicator words.longest words.normalizer",
+    BOTH: "dfa.token_ids dfa.token_offsets",
 }
+_OWNERS = {name: owner for owner, names in _SECTIONS.items() for name in names.split()}
 
 
 @dataclass(frozen=True, slots=True)

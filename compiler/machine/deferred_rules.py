@@ -13,18 +13,9 @@ from collections.abc import Container
 from ..automata.nfa import matches_empty
 from ..grammar.tree import Repetition
 from ..limits import Limits
+from ..network.tree_expressions import ALL, AUTOMATON, LITERAL, ORDERS, RULE, TIMES
 from ..network.tree_plan import goes_on
-from ..network.tree_rules import (
-    ALL,
-    AUTOMATON,
-    LITERAL,
-    ORDERS,
-    RULE,
-    TIMES,
-    Loop,
-    Rules,
-    states_of_leaf,
-)
+from ..network.tree_rules import Loop, Rules, states_of_leaf
 from ..schema.rules.deferred import Deferred
 from ..thresholds import MANY
 

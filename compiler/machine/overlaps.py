@@ -15,8 +15,7 @@ from constrain.artifacts.tokens.memo import solve_recursive
 from ..automata.nfa import FIRST_TERMINAL
 from ..lazy_dfa.behind_loops import NOTHING, OTHER, Run
 from ..lnf.components import components_by
-from ..network.tree_plan import Openness
-from ..network.tree_rules import (
+from ..network.tree_expressions import (
     ALL,
     ANY,
     AUTOMATON,
@@ -26,8 +25,9 @@ from ..network.tree_rules import (
     RULE,
     RUNS,
     TIMES,
-    Rules,
 )
+from ..network.tree_plan import Openness
+from ..network.tree_rules import Rules
 from ..thresholds import MANY
 
 # An expression, and whether what stands after it is meant.

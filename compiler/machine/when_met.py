@@ -47,8 +47,9 @@ from ..network.from_tree import MOST_OVERLAPPING, numbered
 from ..network.minimal_network import minimal_network
 from ..network.nesting import check_nesting
 from ..network.tree_counts import count_large
+from ..network.tree_expressions import ORDERS
 from ..network.tree_plan import procedures_of
-from ..network.tree_rules import ORDERS, Rules
+from ..network.tree_rules import Rules
 from ..options import CompileOptions
 from ..progress import Step
 from ..schema.notes import needs_holding

@@ -24,7 +24,8 @@ from constrain.artifacts.tokens.distinct import distinct
 
 from ..automata.reached import reached
 from ..limits import Limits
-from ..network.tree_rules import RUNS, Rules
+from ..network.tree_expressions import RUNS
+from ..network.tree_rules import Rules
 from .lexemes import LexemeWidths
 
 _STAGE = "the widths of lines"
@@ -39,10 +40,8 @@ def blocks_and_lines(rules: Rules, widths: LexemeWidths) -> tuple[set[int], set[
         for callee in rules.uses(rule).callees:
             users[callee].append(rule)
         loop = rules.loops[rule]
-        for e in reached((*loop.heads, *loop.tails), rules.parts.__getitem__):
-            if rules.kinds[e] != RUNS:
-                continue
-            runs = rules.contents[e]
+        parts = reached((*loop.heads, *loop.tails), rules.parts.__getitem__)
+        for runs in (rules.contents[e] for e in parts if rules.kinds[e] == RUNS):
             assert isinstance(runs, tuple)
             for symbol, lexeme in symbols.items():
                 if any(a <= symbol <= b for a, b in zip(runs[::2], runs[1::2], strict=True)):

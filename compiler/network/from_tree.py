@@ -23,9 +23,10 @@ from .components import TooManySetsError, dfa_of, network_of
 from .counter_tables import has_open_items, has_overlapping_parts
 from .left_recursion import is_left_recursive, without_left_recursion
 from .tree_counts import MOST_OPEN, copy_most, count_large, repeats
+from .tree_expressions import ORDERS
 from .tree_layout import Layout
 from .tree_plan import Openness, procedures_of, sizes_of, text_size
-from .tree_rules import ORDERS, Rules
+from .tree_rules import Rules
 
 # Of the parts of a permutation so many may overlap; a text may lead to each set of them.
 MOST_OVERLAPPING = 10

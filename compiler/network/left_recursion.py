@@ -23,7 +23,8 @@ from typing import TypeAlias, cast
 from ..automata.nfa import Nfa
 from ..automata.reached import reached
 from ..lnf.components import components_by, strongly_connected
-from .tree_rules import ALL, ANY, AUTOMATON, LITERAL, ORDERS, RULE, TIMES, Rules
+from .tree_expressions import ALL, ANY, AUTOMATON, LITERAL, ORDERS, RULE, TIMES
+from .tree_rules import Rules
 
 _STAGE = "the grammar's rules"
 

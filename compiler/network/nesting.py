@@ -13,7 +13,8 @@ from collections.abc import Iterator, Set
 
 from ..diagnostics import Diagnostic, NotRegularError
 from ..lnf.components import components_by, nesting_message
-from .tree_rules import ALL, RULE, TIMES, Rules
+from .tree_expressions import ALL, RULE, TIMES
+from .tree_rules import Rules
 
 
 def check_nesting(rules: Rules) -> None:

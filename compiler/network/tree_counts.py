@@ -17,8 +17,9 @@ from constrain.artifacts.tokens.memo import bottom_up
 from .. import thresholds
 from ..automata import regex_ir
 from ..grammar.tree import Grammar, Repetition
+from .tree_expressions import CHARACTER, TIMES
 from .tree_plan import sizes_of_uses
-from .tree_rules import CHARACTER, TIMES, Rules
+from .tree_rules import Rules
 
 # Of items whose end cannot be told, at most so many must be counted.
 MOST_OPEN = 256

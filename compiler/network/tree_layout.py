@@ -25,7 +25,8 @@ from ..limits import Limits
 from .counter_tables import PartOf, Permuted, Procedure, flags_of_equal
 from .leaves import write_automaton, write_character, write_text
 from .tree_counts import Items
-from .tree_rules import ALL, ANY, AUTOMATON, CHARACTER, LITERAL, ORDERS, RULE, RUNS, TIMES, Rules
+from .tree_expressions import ALL, ANY, AUTOMATON, CHARACTER, LITERAL, ORDERS, RULE, RUNS, TIMES
+from .tree_rules import Rules
 
 _STAGE = "the grammar's network"
 
@@ -35,8 +36,7 @@ _Counted: TypeAlias = tuple[int, int, int | None]
 # What a state with its edges takes, roughly.
 _STATE_BYTES = 450
 
-# Where rules are written when they are met, so many copies of a repetition are written together,
-# and parts of a sequence.
+# So many copies and parts are written together where rules are written when they are met.
 _FEW_COPIES, _FEW_PARTS = 8, 4
 
 # So many literals in one choice share their beginnings.

@@ -17,19 +17,8 @@ from ..automata.reached import reached
 from ..limits import check_in_force
 from ..lnf.components import components_by
 from .cutsets import TreeCalls, chosen, framed_cycle, most_followed
-from .tree_rules import (
-    ALL,
-    ANY,
-    AUTOMATON,
-    CHARACTER,
-    LARGE,
-    LITERAL,
-    ORDERS,
-    RULE,
-    RUNS,
-    TIMES,
-    Rules,
-)
+from .tree_expressions import ALL, ANY, AUTOMATON, CHARACTER, LITERAL, ORDERS, RULE, RUNS, TIMES
+from .tree_rules import LARGE, Rules
 
 # More ends of one rule than so many are not distinguished.
 _MOST_ENDS = 64

@@ -18,35 +18,13 @@ from ..limits import Limits, check_in_force
 from .tree_expressions import (
     ALL,
     ANY,
-    AUTOMATON,
-    CHARACTER,
-    LITERAL,
     ORDERS,
     RULE,
     RUNS,
     STAGE,
     TIMES,
     Expressions,
-    Orders,
 )
-
-__all__ = [
-    "ALL",
-    "ANY",
-    "AUTOMATON",
-    "CHARACTER",
-    "LARGE",
-    "LITERAL",
-    "ORDERS",
-    "RULE",
-    "RUNS",
-    "TIMES",
-    "Loop",
-    "Orders",
-    "Rules",
-    "Uses",
-    "states_of_leaf",
-]
 
 # Sizes go no further.
 LARGE = 10**9

@@ -31,24 +31,11 @@ STAGE = "the schema's keywords"
 
 # A reference, and keywords that ask nothing of a value.
 ASK_NOTHING = frozenset(
-    [
-        "$anchor",
-        "$comment",
-        "$defs",
-        "$dynamicAnchor",
-        "$id",
-        "$ref",
-        "$schema",
-        "default",
-        "definitions",
-        "deprecated",
-        "description",
-        "examples",
-        "id",
-        "readOnly",
-        "title",
+    {
+        *("$anchor", "$comment", "$defs", "$dynamicAnchor", "$id", "$ref", "$schema", "default"),
+        *("definitions", "deprecated", "description", "examples", "id", "readOnly", "title"),
         "writeOnly",
-    ]
+    }
 )
 
 ANYTHING: Goal = ()

@@ -19,16 +19,8 @@ from ..schema.read import Document, Json, escaped
 _HIGHEST = 2_147_483_647
 
 STYLES = (
-    "json",
-    "qwen_xml",
-    "minimax_xml",
-    "minimax_m3_xml",
-    "deepseek_xml",
-    "glm_xml",
-    "cohere_xml",
-    "kimi_k3_xml",
-    "deepseek_v4_1_xml",
-    "mimo_xml",
+    *("json", "qwen_xml", "minimax_xml", "minimax_m3_xml", "deepseek_xml", "glm_xml"),
+    *("cohere_xml", "kimi_k3_xml", "deepseek_v4_1_xml", "mimo_xml"),
 )
 
 

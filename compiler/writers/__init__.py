@@ -37,20 +37,6 @@ if TYPE_CHECKING:
 
     from ..grammar.tree import Grammar, Permutation
 
-__all__ = [
-    "WRITERS",
-    "losses",
-    "write",
-    "write_abnf",
-    "write_gbnf",
-    "write_iso14977",
-    "write_kbnf",
-    "write_lark",
-    "write_regex",
-    "write_w3c",
-]
-
-
 # A permutation is written as rules for all its orders if these use its parts so often: seven parts.
 _MOST_USES = 500
 

@@ -13,36 +13,14 @@ _ISO = f"{_NESTED}|{_NESTED}|{_NESTED}|{_NESTED})*+\\*\\))*+\\*\\))*+\\*\\))*+\\
 # What stands right after the token before it, and what right before the one after it.
 _BEHIND = frozenset(
     {
-        "POSTFIX",
-        "COUNT",
-        "TIMES",
-        "COMMA",
-        "SEMICOLON",
-        "TERMINATOR",
-        "END",
-        "COLON",
-        "PRIORITY",
-        "PARAMETER",
-        "EQUALS",
-        "RANGE",
-        "ROUND_CLOSE",
-        "SQUARE_CLOSE",
-        "CURLY_CLOSE",
+        *("POSTFIX", "COUNT", "TIMES", "COMMA", "SEMICOLON", "TERMINATOR", "END", "COLON"),
+        *("PRIORITY", "PARAMETER", "EQUALS", "RANGE", "ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"),
     }
 )
 _BEFORE = frozenset(
     {
-        "ROUND_OPEN",
-        "SQUARE_OPEN",
-        "CURLY_OPEN",
-        "MACRO",
-        "NOT",
-        "REPEAT",
-        "EQUALS",
-        "RANGE",
-        "EXCEPT",
-        "PERMUTE",
-        "PERMUTE_BY",
+        *("ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN", "MACRO", "NOT", "REPEAT", "EQUALS", "RANGE"),
+        *("EXCEPT", "PERMUTE", "PERMUTE_BY"),
     }
 )
 _SQUARE_CURLY = frozenset({"SQUARE_OPEN", "SQUARE_CLOSE", "CURLY_OPEN", "CURLY_CLOSE"})
