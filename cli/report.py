@@ -4,11 +4,9 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from difflib import unified_diff
-from typing import TYPE_CHECKING
-
-from constrain.artifacts.errors import visible
+from typing import TYPE_CHECKING, NamedTuple
 
 from .console import write_pieces
 from .quoting import octets_of
@@ -22,58 +20,62 @@ SCHEMA = 1
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """``text`` in place of what stands from one place to another."""
+class Place(NamedTuple):
+    """Where a part of a text begins and ends; lines and columns from 1, 0 where it has none."""
 
     line: int
     column: int
     end_line: int
     end_column: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A finding with its place resolved; lines and columns from 1, 0 where it has none.
+    """A finding in a source. ``lint``: its name, or ``error``; ``level``: error, warning or
+    note."""
 
-    ``level``: error, warning or note. ``rendered``: as a terminal shows it. ``fix``: what mends it,
-    and ``edits``: the same by lines and columns.
-    """
-
-    file: str
+    source: "Source"
     lint: str
     level: str
-    message: str
-    help: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    rendered: str
-    fix: "Fix | None" = None
-    edits: tuple[Edit, ...] = ()
+    found: "Diagnostic | Finding"
+
+    @property
+    def place(self) -> Place:
+        """Where it is."""
+        return _place(self.source, self.found.span)
+
+    @property
+    def fields(self) -> dict[str, str | int]:
+        """Its file, what it says, and where it is."""
+        return {
+            "file": self.source.name,
+            "lint": self.lint,
+            "level": self.level,
+            "message": self.found.message,
+            "help": self.found.help or "",
+            **self.place._asdict(),
+        }
+
+    @property
+    def edits(self) -> list[tuple[Place, str]]:
+        """What mends it: places, and the texts that come there."""
+        edits = self.found.fix.edits if self.found.fix else ()
+        return [(_place(self.source, (e.start, e.end)), e.text) for e in edits]
+
+    def rendered(self) -> str:
+        """As a terminal shows it."""
+        from constrain.compiler.diagnostics import Diagnostic
+
+        found, name = self.found, "" if self.level == "error" else f" [{self.lint}]"
+        said = Diagnostic(f"{found.message}{name}", found.span, found.help)
+        return said.render(self.source, self.level)
 
 
-def item(source: "Source", lint: str, level: str, found: "Diagnostic | Finding") -> Item:
-    """Resolve the place of what was found."""
-    from constrain.compiler.diagnostics import Diagnostic
-
-    span, help_text, fix = found.span, found.help or "", found.fix
-    rendered = Diagnostic(found.message, span, help_text or None).render(source)
-    if level != "error":
-        said = visible(found.message)
-        rendered = rendered.replace(": error: ", f": {level}: ", 1).replace(
-            said, f"{said} [{lint}]", 1
-        )
-    line, column = source.position(min(span.start, len(source.text))) if span else (0, 0)
-    end_line, end_column = source.position(min(span.end, len(source.text))) if span else (0, 0)
-    edits = tuple(
-        Edit(*source.position(each.start), *source.position(each.end), each.text)
-        for each in (fix.edits if fix else ())
-    )
-    places = line, column, end_line, end_column
-    return Item(source.name, lint, level, found.message, help_text, *places, rendered, fix, edits)
+def _place(source: "Source", span: tuple[int, int] | None) -> Place:
+    if span is None:
+        return Place(0, 0, 0, 0)
+    start, end = (source.position(min(each, len(source.text))) for each in span)
+    return Place(*start, *end)
 
 
 def as_text(found: Sequence[Item]) -> str:
@@ -83,9 +85,9 @@ def as_text(found: Sequence[Item]) -> str:
 
     lines, counts = list[str](), Counter[tuple[str, str]]()
     for i in found:
-        counts[i.file, i.level] += 1
-        if counts[i.file, i.level] <= MOST_SHOWN:
-            lines.append(i.rendered)
+        counts[i.source.name, i.level] += 1
+        if counts[i.source.name, i.level] <= MOST_SHOWN:
+            lines.append(i.rendered())
     for (file, level), count in counts.items():
         lines += more_of(file, count, level)
     return "".join(line + "\n" for line in lines)
@@ -93,19 +95,13 @@ def as_text(found: Sequence[Item]) -> str:
 
 def as_json(found: Sequence[Item]) -> str:
     """One object with a schema number."""
-    listed = [
-        {k: v for k, v in asdict(i).items() if k not in ("rendered", "fix", "edits")}
-        | ({"fix": _fix(i)} if i.fix else {})
-        for i in found
-    ]
+    listed = [i.fields | ({"fix": _fix(i, i.found.fix)} if i.found.fix else {}) for i in found]
     return json.dumps({"schema": SCHEMA, "findings": listed}) + "\n"
 
 
-def _fix(found: Item) -> dict[str, object] | None:
-    if found.fix is None:
-        return None
-    edits = [asdict(each) for each in found.edits]
-    return {"title": found.fix.title, "safe": found.fix.safe, "edits": edits}
+def _fix(found: Item, fix: "Fix") -> dict[str, object]:
+    edits = [place._asdict() | {"text": text} for place, text in found.edits]
+    return {"title": fix.title, "safe": fix.safe, "edits": edits}
 
 
 def as_github(found: Sequence[Item]) -> str:
@@ -115,7 +111,7 @@ def as_github(found: Sequence[Item]) -> str:
     return "".join(
         workflow_command(
             "notice" if i.level == "note" else i.level,
-            {**asdict(i), "help": ""},
+            {**i.fields, "help": ""},
             "" if i.lint == "error" else i.lint,
         )
         for i in found
@@ -132,9 +128,9 @@ def as_sarif(found: Sequence[Item], lints: Mapping[str, str]) -> str:
         {
             "ruleId": i.lint,
             "level": i.level,
-            "message": {"text": f"{i.message}; {i.help}" if i.help else i.message},
+            "message": {"text": "; ".join(filter(None, (i.found.message, i.found.help)))},
             "locations": [{"physicalLocation": _location(i)}],
-            **({"fixes": [_sarif_fix(i)]} if i.fix else {}),
+            **({"fixes": [_sarif_fix(i, i.found.fix)]} if i.found.fix else {}),
         }
         for i in found
     ]
@@ -144,35 +140,28 @@ def as_sarif(found: Sequence[Item], lints: Mapping[str, str]) -> str:
 
 
 def _location(found: Item) -> dict[str, object]:
-    location: dict[str, object] = {"artifactLocation": _artifact(found)}
-    if found.line:
-        location["region"] = _region(found)
-    return location
+    region = {"region": _region(found.place)} if found.found.span else {}
+    return {"artifactLocation": _artifact(found), **region}
 
 
 def _artifact(found: Item) -> dict[str, str]:
     from urllib.parse import quote
 
-    return {"uri": quote(os.fsencode(found.file))}
+    return {"uri": quote(os.fsencode(found.source.name))}
 
 
-def _region(place: Item | Edit) -> dict[str, int]:
-    return {
-        "startLine": place.line,
-        "startColumn": place.column,
-        "endLine": place.end_line,
-        "endColumn": place.end_column,
-    }
+def _region(place: Place) -> dict[str, int]:
+    names = "startLine", "startColumn", "endLine", "endColumn"
+    return dict(zip(names, place, strict=True))
 
 
-def _sarif_fix(found: Item) -> dict[str, object]:
+def _sarif_fix(found: Item, fix: "Fix") -> dict[str, object]:
     replacements = [
-        {"deletedRegion": _region(each), "insertedContent": {"text": each.text}}
-        for each in found.edits
+        {"deletedRegion": _region(place), "insertedContent": {"text": text}}
+        for place, text in found.edits
     ]
     change = {"artifactLocation": _artifact(found), "replacements": replacements}
-    title = found.fix.title if found.fix else ""
-    return {"description": {"text": title}, "artifactChanges": [change]}
+    return {"description": {"text": fix.title}, "artifactChanges": [change]}
 
 
 def difference(path: str, before: str, after: str) -> str:

@@ -172,11 +172,11 @@ class _Fixing:
             # Until there are rules to judge by, errors alone are mended.
             wrong = [each for each in found if each.level == "error"]
             fixes = [
-                each.fix
+                each.found.fix
                 for each in wrong or found
-                if each.fix
+                if each.found.fix
                 and each.lint not in self.allowed
-                and (each.fix.safe or self.with_unsafe)
+                and (each.found.fix.safe or self.with_unsafe)
             ]
             if not fixes:
                 break
@@ -311,7 +311,7 @@ def _findings(
             # Which rules match nothing is then said by the error.
             found = [f for f in found if f.lint != "unproductive"]
     listed = [
-        report.item(grammar.source, f.lint, "note" if f.lint in NOTES else "warning", f)
+        report.Item(grammar.source, f.lint, "note" if f.lint in NOTES else "warning", f)
         for f in found
     ]
     for note in grammar.notes:
@@ -322,9 +322,9 @@ def _findings(
             continue  # Noted when the grammar was read.
         message = note.message.removesuffix(" [narrowed]")
         name = "ignored-keyword" if message == note.message else "narrowed"
-        listed.append(report.item(grammar.source, name, "note", replace(note, message=message)))
+        listed.append(report.Item(grammar.source, name, "note", replace(note, message=message)))
     both = [*(_errors(errors) if errors else ()), *listed]
-    return sorted(both, key=lambda item: (item.line, item.column))
+    return sorted(both, key=lambda item: item.place[:2])
 
 
 def _unread(path: str, error: ConstrainError | OSError) -> report.Item:
@@ -333,8 +333,8 @@ def _unread(path: str, error: ConstrainError | OSError) -> report.Item:
 
     message = (error.strerror if isinstance(error, OSError) else None) or str(error)
     found = Diagnostic(message.removeprefix(f"{visible(path)}: "))
-    return report.item(Source("", path, ""), "error", "error", found)
+    return report.Item(Source("", path, ""), "error", "error", found)
 
 
 def _errors(error: "GrammarError") -> list[report.Item]:
-    return [report.item(error.source, "error", "error", each) for each in error.diagnostics]
+    return [report.Item(error.source, "error", "error", each) for each in error.diagnostics]

@@ -80,7 +80,7 @@ def lenses_of(document: Document, workspace: Workspace, stop: Stop) -> list[Lens
 
 
 def tried(
-    document: Document, text: str, start: str | None, workspace: Workspace, stop: Stop
+    document: Document, workspace: Workspace, stop: Stop, text: str, start: str | None
 ) -> dict[str, object]:
     """What a grammar says of a text, as `explain` does: its status, and a sentence."""
     from dataclasses import replace

@@ -1,5 +1,6 @@
 """What an editor shows over a name: the rule as it is written, and what is known of it."""
 
+import re
 from dataclasses import replace
 
 from constrain.artifacts.errors import ConstrainError
@@ -24,13 +25,9 @@ def hover_text(document: Document, offset: int, workspace: Workspace, stop: Stop
     rules = [each for each in names.definitions if each.span in [p.span for p in places]]
     written = "\n".join(home.text[each.whole.start : each.whole.end] for each in rules)
     shown = written[:_SHOWN] + "…" * (len(written) > _SHOWN)
-    fence = "`" * max(3, max((len(run) for run in _runs(shown)), default=0) + 1)
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", shown))])
     known = [f"- {line}" for line in _facts(home, rules[0].name, workspace, stop)]
     return "\n".join([f"{fence}{home.dialect}", shown, fence, *known])
-
-
-def _runs(text: str) -> list[str]:
-    return [run for run in "".join(c if c == "`" else " " for c in text).split() if run]
 
 
 def _facts(document: Document, rule: str, workspace: Workspace, stop: Stop) -> list[str]:

@@ -59,7 +59,7 @@ def references(
 
 
 def renamed(
-    document: Document, offset: int, new: str, workspace: Workspace, stop: Stop
+    document: Document, offset: int, workspace: Workspace, stop: Stop, *, new: str
 ) -> list[Located]:
     """The places that a new name is written to. Raises ``RequestError`` where it cannot be."""
     names = workspace.names(document, stop)

@@ -5,11 +5,14 @@ UTF-16 units, which all editors can.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from constrain.artifacts.errors import ConstrainError
 
+from ..report import Item
 from ..version import version_line
 from . import cases, findings, hover, navigation, outline
 from .formatting import formatted
@@ -17,6 +20,9 @@ from .inspecting import page_of_document
 from .jobs import Jobs, Stop
 from .texts import CASES, Document
 from .workspace import Workspace, path_of
+
+if TYPE_CHECKING:
+    from constrain.compiler.diagnostics import Edit
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,7 +46,7 @@ class Server:
         # The errors that were sent last, by document.
         self._errors: dict[str, list[str]] = {}
         # All findings that were sent last, with the document that they are of.
-        self._found: dict[str, tuple[Document, Sequence[findings.Found]]] = {}
+        self._found: dict[str, tuple[Document, Sequence[Item]]] = {}
 
     async def ask(self, work: Callable[[Document, Workspace, Stop], T], params: Any) -> T:
         """The result of a piece of work on the document that a request names. Errors of grammars
@@ -56,6 +62,16 @@ class Server:
             from pygls.exceptions import JsonRpcException
 
             raise JsonRpcException(str(error), code=-32803) from None
+
+    async def ask_at(self, work: Callable[[Document, int, Workspace, Stop], T], params: Any) -> T:
+        """The same, where the work is on the place in it that the request names."""
+        place = params.position
+        return await self.ask(
+            lambda document, *rest: work(
+                document, document.offset(place.line, place.character), *rest
+            ),
+            params,
+        )
 
     def on(self, method: str, options: Any = None) -> Callable[[F], F]:
         """Answer a message by a function."""
@@ -84,7 +100,7 @@ class Server:
             if document is None:
                 return
 
-            def early(errors: list[findings.Found]) -> None:
+            def early(errors: list[Item]) -> None:
                 # Only what is new: warnings stay where they are meanwhile.
                 if _errors_in(errors) != self._errors.get(uri, []):
                     loop.call_soon_threadsafe(self.publish, document, errors, None)
@@ -94,9 +110,7 @@ class Server:
 
         self.jobs.later(uri, DELAY, run)
 
-    def publish(
-        self, document: Document, found: Sequence[findings.Found], version: int | None
-    ) -> None:
+    def publish(self, document: Document, found: Sequence[Item], version: int | None) -> None:
         """Send findings, unless the text has changed meanwhile; of the ``version`` where these are
         all."""
         if self.workspace.documents.get(document.uri) is not document:
@@ -107,8 +121,8 @@ class Server:
         types = self.types
         listed = [
             types.Diagnostic(
-                range=self.range(document, each.start, each.end),
-                message=f"{each.message}\nhelp: {each.help}" if each.help else each.message,
+                range=self.range(document, *(each.found.span or (0, 0))),
+                message="\nhelp: ".join(filter(None, (each.found.message, each.found.help))),
                 severity=types.DiagnosticSeverity(_LEVELS[each.level]),
                 code=each.lint,
                 source="constrain",
@@ -125,7 +139,7 @@ class Server:
         self._errors.pop(uri, None)
         self._found.pop(uri, None)
 
-    def found(self, document: Document, stop: Stop) -> Sequence[findings.Found]:
+    def found(self, document: Document, stop: Stop) -> Sequence[Item]:
         """The findings of a document, those that were sent if they are of this text."""
         known, found = self._found.get(document.uri, (None, ()))
         if known is document:
@@ -137,14 +151,18 @@ class Server:
         places = (self.types.Position(*document.place(each)) for each in (start, end))
         return self.types.Range(*places)
 
+    def edit(self, document: Document, edit: "Edit") -> Any:
+        """An edit of the protocol."""
+        return self.types.TextEdit(self.range(document, edit.start, edit.end), edit.text)
+
     def location(self, place: navigation.Located) -> Any:
         """A place in a file."""
         span = self.range(place.document, *place.span)
         return self.types.Location(place.document.uri, span)
 
 
-def _errors_in(found: Iterable[findings.Found]) -> list[str]:
-    return [each.message for each in found if each.level == "error"]
+def _errors_in(found: Iterable[Item]) -> list[str]:
+    return [each.found.message for each in found if each.level == "error"]
 
 
 def language_server() -> Any:
@@ -199,31 +217,22 @@ def _names(server: Server) -> None:
     """Definitions, references, renaming, hovering, completion."""
     types, on = server.types, server.on
 
-    def at(document: Document, params: Any) -> int:
-        return document.offset(params.position.line, params.position.character)
-
     @on(types.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: Any) -> Any:
-        def run(document: Document, *rest: Any) -> list[navigation.Located]:
-            return navigation.definition(document, at(document, params), *rest)
-
-        return [server.location(each) for each in await server.ask(run, params)]
+        found = await server.ask_at(navigation.definition, params)
+        return [server.location(each) for each in found]
 
     @on(types.TEXT_DOCUMENT_REFERENCES)
     async def references(params: Any) -> Any:
-        def run(document: Document, *rest: Any) -> list[navigation.Located]:
-            defines = params.context.include_declaration
-            return navigation.references(document, at(document, params), *rest, defines=defines)
-
-        return [server.location(each) for each in await server.ask(run, params)]
+        defines = params.context.include_declaration
+        work = partial(navigation.references, defines=defines)
+        return [server.location(each) for each in await server.ask_at(work, params)]
 
     @on(types.TEXT_DOCUMENT_RENAME)
     async def rename(params: Any) -> Any:
-        def run(document: Document, *rest: Any) -> list[navigation.Located]:
-            return navigation.renamed(document, at(document, params), params.new_name, *rest)
-
         changes: dict[str, list[Any]] = {}
-        for each in await server.ask(run, params):
+        work = partial(navigation.renamed, new=params.new_name)
+        for each in await server.ask_at(work, params):
             edit = types.TextEdit(
                 server.location(each).range, navigation.written(each, params.new_name)
             )
@@ -232,10 +241,7 @@ def _names(server: Server) -> None:
 
     @on(types.TEXT_DOCUMENT_HOVER)
     async def hovering(params: Any) -> Any:
-        def run(document: Document, *rest: Any) -> str | None:
-            return hover.hover_text(document, at(document, params), *rest)
-
-        text = await server.ask(run, params)
+        text = await server.ask_at(hover.hover_text, params)
         return None if text is None else types.Hover(types.MarkupContent("markdown", text))
 
     @on(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())
@@ -287,10 +293,7 @@ def _texts(server: Server) -> None:
     @on(types.TEXT_DOCUMENT_FORMATTING)
     async def formatting(params: Any) -> Any:
         def run(document: Document, *rest: Any) -> list[Any]:
-            return [
-                types.TextEdit(server.range(document, each.start, each.end), each.text)
-                for each in formatted(document, *rest)
-            ]
+            return [server.edit(document, each) for each in formatted(document, *rest)]
 
         return await server.ask(run, params)
 
@@ -299,22 +302,20 @@ def _texts(server: Server) -> None:
         def run(document: Document, _: Workspace, stop: Stop) -> list[Any]:
             places = params.range.start, params.range.end
             start, end = (document.offset(each.line, each.character) for each in places)
+            fixes = [
+                (each.found.fix, [server.edit(document, edit) for edit in each.found.fix.edits])
+                for each in server.found(document, stop)
+                if each.found.fix and each.found.span
+                if each.found.span.start <= end and start <= each.found.span.end
+            ]
             return [
                 types.CodeAction(
-                    each.fix.title,
+                    fix.title,
                     "quickfix",
-                    is_preferred=each.fix.safe,
-                    edit=types.WorkspaceEdit(
-                        {
-                            document.uri: [
-                                types.TextEdit(server.range(document, e.start, e.end), e.text)
-                                for e in each.fix.edits
-                            ]
-                        }
-                    ),
+                    is_preferred=fix.safe,
+                    edit=types.WorkspaceEdit({document.uri: edits}),
                 )
-                for each in server.found(document, stop)
-                if each.fix is not None and each.start <= end and start <= each.end
+                for fix, edits in fixes
             ]
 
         return await server.ask(run, params)
@@ -339,23 +340,15 @@ def _own(server: Server) -> None:
     """What the protocol does not have: a page, and whether a text is a member."""
     on = server.on
 
+    def named(params: Any) -> Any:
+        # The document is named as the protocol does.
+        return SimpleNamespace(text_document=params.textDocument)
+
     @on("constrain/inspect")
     async def inspect(params: Any) -> Any:
-        return {"html": await server.ask(page_of_document, _with_document(params))}
+        return {"html": await server.ask(page_of_document, named(params))}
 
     @on("constrain/try")
     async def try_text(params: Any) -> Any:
-        def run(document: Document, *rest: Any) -> dict[str, object]:
-            start = getattr(params, "start", None)
-            return cases.tried(document, params.text, start, *rest)
-
-        return await server.ask(run, _with_document(params))
-
-
-def _with_document(params: Any) -> Any:
-    """The parameters of an own request, whose document is named as the protocol does."""
-
-    class Named:
-        text_document = params.textDocument
-
-    return Named
+        start = getattr(params, "start", None)
+        return await server.ask(partial(cases.tried, text=params.text, start=start), named(params))

@@ -38,15 +38,6 @@ class Document:
         return [0, *(found.end() for found in _LINE_END.finditer(self.text))]
 
     @cached_property
-    def _rows(self) -> list[int]:
-        """Where lines begin for `check`, which counts line feeds alone."""
-        return [0, *(found.end() for found in re.finditer("\n", self.text))]
-
-    def named(self, line: int, column: int) -> int:
-        """The character at a line and a column of `check`, both from 1; 0 for none."""
-        return self._rows[max(line, 1) - 1] + max(column - 1, 0)
-
-    @cached_property
     def _wide(self) -> list[int]:
         """Where characters of two units stand."""
         return [place for place, char in enumerate(self.text) if char > "\uffff"]
