@@ -1,16 +1,16 @@
-"""Where ``sample`` takes members from: the DFA of a regular grammar, or a network.
+"""Where ``sample`` takes members from.
 
-Regular   uniform over texts, by the counts of a DFA; over readings where repetitions are counted
-          whose copies would be too many
-Nesting   uniform over readings, by the counts of a network; of a grammar read by maximal munch
-          those members of its network that the lexer accepts as well
+a DFA       uniform over texts, by its counts, if the grammar is regular; over readings where
+            repetitions are counted whose copies would be too many
+a network   uniform over readings, by its counts; of a grammar read by maximal munch those members
+            of its network that the lexer accepts as well
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from constrain.artifacts.errors import visible
 
@@ -28,6 +28,7 @@ from .options import Given, Meaning
 if TYPE_CHECKING:
     from constrain.artifacts.network.tables import NetworkTables
     from constrain.compiler.automata.dfa import Dfa
+    from constrain.compiler.automata.members import Counted
     from constrain.compiler.limits import Limits
     from constrain.compiler.options import CompileOptions
 
@@ -35,69 +36,25 @@ if TYPE_CHECKING:
 _DRAWS = 100_000
 
 
-class Source(Protocol):
-    """The members of one grammar."""
+class Source:
+    """The members of one grammar: all of an automaton, all readings of a network are equally
+    likely. ``accepts``: whether a member that is counted is meant."""
+
+    def __init__(
+        self, members: "Counted", accepts: Callable[[bytes], bool] = lambda _: True
+    ) -> None:
+        self._members, self._accepts = members, accepts
 
     def nothing(self, at_most: int) -> str | None:
         """Why no member has at most so many bytes; None if one may have."""
-
-    def shortest(self, at_most: int) -> bytes | None:
-        """The shortest member, None if it has more than so many bytes."""
-
-    def draws(self, number: int, at_most: int, seed: int) -> Iterator[bytes]:
-        """Independent draws."""
-
-    def up_to(self, at_most: int) -> Iterator[bytes]:
-        """The members of at most so many bytes, by length, then by bytes."""
-
-
-class Regular:
-    """By the counts of an automaton; all members are equally likely."""
-
-    def __init__(self, dfa: "Dfa", limits: "Limits") -> None:
-        from constrain.compiler.automata.dfa import trimmed
-        from constrain.compiler.automata.members import Members, shortest
-        from constrain.compiler.progress import Step
-
-        with Step("count"):
-            # Artifacts of strangers have states without a way to the end.
-            self._members, self._least = Members(dfa, limits), shortest(trimmed(dfa))
-
-    def nothing(self, at_most: int) -> str | None:
-        if self._least is None:
-            return "the grammar has no member"
-        return None if len(self._least) <= at_most else too_short(at_most, len(self._least))
-
-    def shortest(self, at_most: int) -> bytes | None:
-        return self._least if self._least is not None and len(self._least) <= at_most else None
-
-    def draws(self, number: int, at_most: int, seed: int) -> Iterator[bytes]:
-        return self._members.draws(number, at_most, seed)
-
-    def up_to(self, at_most: int) -> Iterator[bytes]:
-        return self._members.up_to(at_most)
-
-
-class Nesting:
-    """By the counts of a network; all readings are equally likely. ``accepts``: whether a member
-    of the network is meant."""
-
-    def __init__(
-        self, tables: "NetworkTables", limits: "Limits", accepts: Callable[[bytes], bool]
-    ) -> None:
-        from constrain.compiler.network.members import NetworkMembers
-        from constrain.compiler.progress import Step
-
-        with Step("count"):
-            self._members, self._accepts = NetworkMembers(tables, limits), accepts
-
-    def nothing(self, at_most: int) -> str | None:
         return too_short(at_most) if self._members.least(at_most) is None else None
 
     def shortest(self, at_most: int) -> bytes | None:
+        """The shortest member, None if it has more than so many bytes."""
         return next(self.up_to(at_most), None)
 
     def draws(self, number: int, at_most: int, seed: int) -> Iterator[bytes]:
+        """Independent draws."""
         drawn = self._members.draws(at_most, seed)
         for _ in range(number):
             found = next(filter(self._accepts, islice(drawn, _DRAWS)), None)
@@ -109,7 +66,24 @@ class Nesting:
             yield found
 
     def up_to(self, at_most: int) -> Iterator[bytes]:
+        """The members of at most so many bytes, by length, then by bytes."""
         return filter(self._accepts, self._members.up_to(at_most))
+
+
+class _Regular(Source):
+    """Those of an automaton, whose shortest member, ``least``, is found without counts."""
+
+    def __init__(self, members: "Counted", least: bytes | None) -> None:
+        super().__init__(members)
+        self._least = least
+
+    def nothing(self, at_most: int) -> str | None:
+        if self._least is None:
+            return "the grammar has no member"
+        return None if len(self._least) <= at_most else too_short(at_most, len(self._least))
+
+    def shortest(self, at_most: int) -> bytes | None:
+        return self._least if self._least is not None and len(self._least) <= at_most else None
 
 
 def source_of(path: str, given: Given, limits: "Limits") -> Source:
@@ -163,10 +137,16 @@ def _of_grammar(text: str, path: str, wanted: "CompileOptions") -> Source:
     return _nesting(whole.network, path, limits, partial(accepts, machine))
 
 
-def _regular(dfa: "Dfa", path: str, limits: "Limits") -> Regular:
+def _regular(dfa: "Dfa", path: str, limits: "Limits") -> Source:
+    from constrain.compiler.automata.dfa import trimmed
+    from constrain.compiler.automata.members import Members, shortest
+    from constrain.compiler.progress import Step
+
     if dfa.token_columns:
         refuse_tokens(path)
-    return Regular(dfa, limits)
+    with Step("count"):
+        # Artifacts of strangers have states without a way to the end.
+        return _Regular(Members(dfa, limits), shortest(trimmed(dfa)))
 
 
 def _nesting(
@@ -174,10 +154,14 @@ def _nesting(
     path: str,
     limits: "Limits",
     accepts: Callable[[bytes], bool] = lambda _: True,
-) -> Nesting:
+) -> Source:
+    from constrain.compiler.network.members import NetworkMembers
+    from constrain.compiler.progress import Step
+
     if tables.terminals:
         refuse_tokens(path)
-    return Nesting(tables, limits, accepts)
+    with Step("count"):
+        return Source(NetworkMembers(tables, limits), accepts)
 
 
 def too_short(at_most: int, least: int | None = None) -> str:

@@ -4,9 +4,9 @@ Counting is the transfer-matrix method (Flajolet and Sedgewick, *Analytic Combin
 section V.5): the words of length n from a state are those of length n - 1 from its successors.
 """
 
-import itertools
 import random
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -25,12 +25,80 @@ _LARGEST = 2**54
 _INTEGER = 36
 
 
-class Members:
-    """The members of an automaton in length-lexicographic order: by length, then by bytes.
+class Counted(ABC):
+    """The members of a grammar, listed and drawn by what is counted of each length: texts, or
+    readings of texts, of which one may have several."""
 
-    All counts are exact. The table of counts, one row for each length, is computed lazily;
-    ``LimitError`` (memory, time) if that is too much.
-    ``ValueError`` for automata with token terminals, which spell no one text.
+    # The state in which texts begin.
+    _start: int
+
+    @abstractmethod
+    def count(self, length: int) -> int:
+        """How many there are of exactly ``length`` bytes. All counts are exact."""
+
+    @abstractmethod
+    def _steps(self, state: int, length: int) -> Iterator[tuple[int, int]]:
+        """The bytes, ascending, and states that ``length - 1`` more bytes complete."""
+
+    @abstractmethod
+    def _drawn(self, length: int, place: int, rng: random.Random) -> bytes:
+        """The text of ``length`` bytes at a place that was drawn, from 0."""
+
+    def least(self, at_most: int) -> int | None:
+        """The length of the shortest members, None if it is more than ``at_most``."""
+        return next((n for n in range(at_most + 1) if self.count(n)), None)
+
+    def of_length(self, length: int) -> Iterator[bytes]:
+        """The members of ``length`` bytes, each once, in order of bytes."""
+        if not self.count(length):
+            return
+        if not length:
+            yield b""
+            return
+        word, path = bytearray(), [self._steps(self._start, length)]
+        while path:
+            step = next(path[-1], None)
+            if step is None:
+                path.pop()
+                del word[-1:]
+                continue
+            octet, target = step
+            word.append(octet)
+            if len(word) == length:
+                yield bytes(word)
+                word.pop()
+            else:
+                path.append(self._steps(target, length - len(word)))
+
+    def up_to(self, at_most: int) -> Iterator[bytes]:
+        """The members of at most ``at_most`` bytes, by length, then by bytes."""
+        for length in range(at_most + 1):
+            yield from self.of_length(length)
+
+    def draws(self, at_most: int, seed: int) -> Iterator[bytes]:
+        """Independent draws without end; each that is counted of at most ``at_most`` bytes is
+        equally likely.
+
+        The same seed gives the same draws. Raises ``IndexError`` if there is no such member.
+        """
+        counts = [self.count(length) for length in range(at_most + 1)]
+        total, rng = sum(counts), random.Random(seed)
+        if not total:
+            raise IndexError("there are not so many members")
+        while True:
+            place = rng.randrange(total)
+            for length, inside in enumerate(counts):
+                if place < inside:
+                    yield self._drawn(length, place, rng)
+                    break
+                place -= inside
+
+
+class Members(Counted):
+    """The members of an automaton.
+
+    The table of counts, one row for each length, is computed lazily; ``LimitError`` (memory, time)
+    if that is too much. ``ValueError`` for automata with token terminals, which spell no one text.
     """
 
     def __init__(self, dfa: Dfa, limits: Limits | None = None) -> None:
@@ -38,69 +106,20 @@ class Members:
             raise ValueError("members are counted without token terminals")
         self._limits = (limits or Limits()).started()
         self._dfa = trimmed(dfa)
+        self._start = self._dfa.start
         self._rows: list[NDArray[Any]] = [self._dfa.accepting.astype(np.int64)]
         self._memory = 0
 
     def count(self, length: int) -> int:
-        """How many members have exactly ``length`` bytes."""
-        return int(self._row(length)[self._dfa.start])
+        return int(self._row(length)[self._start])
 
-    def __iter__(self) -> Iterator[bytes]:
-        """All members in order; without end if there are infinitely many."""
-        for length in self._lengths():
-            yield from self.of_length(length)
-
-    def of_length(self, length: int) -> Iterator[bytes]:
-        """The members of ``length`` bytes in order."""
-        word = bytearray()
-        path = [self._steps(self._dfa.start, length)] if self.count(length) else []
-        while path:
-            if len(word) == length:
-                yield bytes(word)
-            step = next(path[-1], None)
-            if step is not None:
-                octet, target = step
-                word.append(octet)
-                path.append(self._steps(target, length - len(word)))
-            else:
-                path.pop()
-                if word:
-                    word.pop()
-
-    def up_to(self, at_most: int) -> Iterator[bytes]:
-        """The members of at most ``at_most`` bytes in order."""
-        for length in range(at_most + 1):
-            yield from self.of_length(length)
-
-    def total(self, at_most: int) -> int:
-        """How many members have at most ``at_most`` bytes."""
-        return sum(map(self.count, range(at_most + 1)))
-
-    def member(self, place: int) -> bytes:
-        """The member at ``place``, from 0, in order. Raises ``IndexError`` after the last."""
-        for length in self._lengths():
-            inside = self.count(length)
-            if place < inside:
-                return self.unranked(place, length)
-            place -= inside
-        raise IndexError("there are not so many members")
-
-    def draws(self, number: int, at_most: int, seed: int) -> Iterator[bytes]:
-        """``number`` independent draws; each member of at most ``at_most`` bytes is equally likely.
-
-        The same seed gives the same draws. Raises ``IndexError`` if there is no such member.
-        """
-        total = self.total(at_most)
-        if not total:
-            raise IndexError("there are not so many members")
-        rng = random.Random(seed)
-        for _ in range(number):
-            yield self.member(rng.randrange(total))
+    def _drawn(self, length: int, place: int, rng: random.Random) -> bytes:
+        return self.unranked(place, length)
 
     def unranked(self, place: int, length: int) -> bytes:
         """The member at ``place``, from 0, among those of ``length`` bytes."""
         word = bytearray()
-        state = self._dfa.start
+        state = self._start
         while len(word) < length:
             row = self._row(length - len(word) - 1)
             for low, high, target in self._runs[state]:
@@ -114,11 +133,6 @@ class Members:
             else:
                 raise IndexError("there are not so many members")
         return bytes(word)
-
-    def _lengths(self) -> Iterable[int]:
-        """The lengths that members can have."""
-        longest = longest_length(self._dfa)
-        return itertools.count() if longest is None else range(longest + 1)
 
     def _row(self, length: int) -> NDArray[Any]:
         """For each state the number of words of ``length`` that lead to acceptance."""
@@ -138,12 +152,10 @@ class Members:
         return self._rows[length]
 
     def _steps(self, state: int, length: int) -> Iterator[tuple[int, int]]:
-        """The bytes, ascending, and states that ``length - 1`` more bytes complete."""
-        if length:
-            row = self._row(length - 1)
-            for low, high, target in self._runs[state]:
-                if row[target]:
-                    yield from ((octet, target) for octet in range(low, high + 1))
+        row = self._row(length - 1)
+        for low, high, target in self._runs[state]:
+            if row[target]:
+                yield from ((octet, target) for octet in range(low, high + 1))
 
     @cached_property
     def _edges(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64], Any]:
@@ -194,12 +206,6 @@ def shortest(dfa: Dfa) -> bytes | None:
         state, octet = came[state]
         word.append(octet)
     return bytes(reversed(word))
-
-
-def longest(dfa: Dfa) -> bytes | None:
-    """The longest member, of equally long ones the first; None if none is (infinite, empty)."""
-    length = longest_length(dfa)
-    return None if length is None or length < 0 else Members(dfa).unranked(0, length)
 
 
 def longest_length(dfa: Dfa) -> int | None:

@@ -26,6 +26,7 @@ from constrain.artifacts.network.counts import UNBOUNDED
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 from constrain.artifacts.tokens.memo import solve_recursive
 
+from ..automata.members import Counted
 from ..limits import Limits
 from .counted_items import CountedItems, PermutedParts
 
@@ -35,7 +36,7 @@ _STAGE = "the counting of members"
 _INTEGER = 36
 
 
-class NetworkMembers:
+class NetworkMembers(Counted):
     """The members of a network that names no tokens; ``LimitError`` (memory, time) where counting
     takes too much."""
 
@@ -62,69 +63,17 @@ class NetworkMembers:
         self._counts: list[list[int]] = [list(map(int, tables.ends))]
         self._memory = 0
         self._network = network_over(tables)
+        self._start = self._network.start
         self._targets: dict[tuple[int, int], int] = {}
         # Bit n: some n bytes lead from a state, or from a set of stacks, to the end; for the
         # lengths that are counted.
         self._lengths = [int(end) for end in tables.ends]
         self._stack_lengths: dict[int, int] = {}
 
-    def readings(self, length: int) -> int:
-        """How many readings texts of exactly ``length`` bytes have."""
+    def count(self, length: int) -> int:
         if not length:
             return int(self._tables.nullable_start)
         return self._row(length)[self._tables.start]
-
-    def least(self, at_most: int) -> int | None:
-        """The length of the shortest members, None if it is more than ``at_most``."""
-        return next((n for n in range(at_most + 1) if self.readings(n)), None)
-
-    def draws(self, at_most: int, seed: int) -> Iterator[bytes]:
-        """Independent draws without end; each reading of at most ``at_most`` bytes is equally
-        likely, so that a text with two readings is twice as likely as one with one.
-
-        The same seed gives the same draws. Raises ``IndexError`` if there is no such member.
-        """
-        totals = [self.readings(length) for length in range(at_most + 1)]
-        if not any(totals):
-            raise IndexError("there are not so many members")
-        rng = random.Random(seed)
-        whole = sum(totals)
-        while True:
-            place = rng.randrange(whole)
-            for length, inside in enumerate(totals):
-                if place < inside:
-                    yield self._drawn(length, rng)
-                    break
-                place -= inside
-
-    def of_length(self, length: int) -> Iterator[bytes]:
-        """The members of ``length`` bytes, each once, in order."""
-        if not length:
-            yield from [b""] * self._tables.nullable_start
-            return
-        self._row(length)
-        word = bytearray()
-        path = [self._next_bytes(self._network.start, length)]
-        while path:
-            self._limits.check_resources(_STAGE)
-            following = next(path[-1], None)
-            if following is None:
-                path.pop()
-                if word:
-                    word.pop()
-                continue
-            octet, target = following
-            word.append(octet)
-            if len(word) == length:
-                yield bytes(word)
-                word.pop()
-            else:
-                path.append(self._next_bytes(target, length - len(word)))
-
-    def up_to(self, at_most: int) -> Iterator[bytes]:
-        """The members of at most ``at_most`` bytes in order."""
-        for length in range(at_most + 1):
-            yield from self.of_length(length)
 
     def _row(self, length: int) -> list[int]:
         """r(p, length) for each state p."""
@@ -180,8 +129,7 @@ class NetworkMembers:
     def _check(self) -> None:
         self._limits.check_resources(_STAGE)
 
-    def _drawn(self, length: int, rng: random.Random) -> bytes:
-        """A text of ``length`` bytes, each of its readings equally likely."""
+    def _drawn(self, length: int, place: int, rng: random.Random) -> bytes:
         counts = self._counts
         word = bytearray()
         state, left = self._tables.start, length
@@ -227,13 +175,14 @@ class NetworkMembers:
                 place -= here
         raise IndexError("there are not so many readings")
 
-    def _next_bytes(self, configuration: int, length: int) -> Iterator[tuple[int, int]]:
-        """The bytes, ascending, and configurations that ``length - 1`` more bytes complete."""
+    def _steps(self, state: int, length: int) -> Iterator[tuple[int, int]]:
+        # States are configurations here.
+        self._check()
         for octet in range(256):
-            target = self._targets.get((configuration, octet))
+            target = self._targets.get((state, octet))
             if target is None:
-                target = self._network.read(configuration, (octet,))
-                self._targets[configuration, octet] = target
+                target = self._network.read(state, (octet,))
+                self._targets[state, octet] = target
             if target != REFUSED and self._completed_by(target, length - 1):
                 yield octet, target
 

@@ -51,7 +51,7 @@ def test_members_of_random_grammars_are_earleys(full: bool) -> None:
             found, earley = members_of(text), recogniser(lnf_of(text))
         except CheckError:
             continue
-        if sum(map(found.readings, range(6))) > 10_000:
+        if sum(map(found.count, range(6))) > 10_000:
             continue  # Classes of bytes: too many to list.
         expected = []
         for word in words:
@@ -61,7 +61,7 @@ def test_members_of_random_grammars_are_earleys(full: bool) -> None:
         listed = [word for word in found.up_to(5) if not word.strip(b"abc")]
         assert expected == listed, text
         for length in range(6):
-            assert bool(found.readings(length)) == any(True for _ in found.of_length(length)), text
+            assert bool(found.count(length)) == any(True for _ in found.of_length(length)), text
         least = found.least(5)
         if least is not None:
             assert least == min(map(len, found.up_to(5)))
@@ -77,8 +77,8 @@ def test_readings_of_brackets_are_catalan_numbers() -> None:
     """The grammar is not ambiguous: each text has one reading."""
     found = members_of(DYCK)
     catalan = [comb(2 * n, n) // (n + 1) for n in range(9)]
-    assert catalan == [found.readings(2 * n) for n in range(9)]
-    assert [0] * 5 == [found.readings(2 * n + 1) for n in range(5)]
+    assert catalan == [found.count(2 * n) for n in range(9)]
+    assert [0] * 5 == [found.count(2 * n + 1) for n in range(5)]
     assert catalan[5] == len(set(found.of_length(10))) == len(list(found.of_length(10)))
 
 

@@ -10,6 +10,7 @@ import random
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -151,7 +152,7 @@ class Texts:
         except GrammarError:
             return []
         least = shortest(dfa)
-        drawn = [] if least is None else Members(dfa, Limits()).draws(8, len(least) + 3, 3)
+        drawn = [] if least is None else islice(Members(dfa, Limits()).draws(len(least) + 3, 3), 8)
         usual = ["a", "b", "x1", "1", "20", '"s"', " ", "\n", "A", "0.5", "true"]
         fitting = [each for each in usual if dfa.accepts(each.encode())]
         return fitting * 3 + [each.decode() for each in drawn]

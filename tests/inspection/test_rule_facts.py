@@ -32,7 +32,7 @@ def test_facts_of_regular_rules_are_those_of_the_automaton(dialect: str, text: s
     for rule in {each.name for each in read_grammar(text, dialect).rules}:
         options = CompileOptions(dialect=dialect, start=rule)
         dfa = build_automaton(text, options).dfa
-        members = [m for m in islice(Members(dfa), 1_000) if m]
+        members = [m for m in islice(Members(dfa).up_to(100), 1_000) if m]
         facts = facts_of(text, options, "-")
 
         assert facts.is_regular

@@ -84,8 +84,8 @@ def test_members_are_counted_and_drawn_as_of_all_orders(all_held: None, full: bo
                 ("o", in_all_orders(parts, separator)),
             )
         )
-        readings = [orders.readings(length) for length in range(9)]
-        assert readings == [held.readings(length) for length in range(9)]
+        readings = [orders.count(length) for length in range(9)]
+        assert readings == [held.count(length) for length in range(9)]
         members = list(orders.up_to(7))
         assert members == list(held.up_to(7))
         if 0 < len(members) < 60 and sum(readings[:8]) == len(members):

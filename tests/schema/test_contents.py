@@ -6,6 +6,7 @@ import json
 import random
 from base64 import b64decode, b64encode
 from binascii import Error
+from itertools import islice
 from typing import Any
 
 import jsonschema_rs
@@ -57,7 +58,7 @@ def test_json_in_a_text_is_what_python_reads() -> None:
             is_json = False
         assert is_json == found.accepts(bytes(data)), data
         assert is_json == encoded.accepts(b64encode(data)), data
-    for drawn in Drawn(encoded).draws(50, at_most=40, seed=3):
+    for drawn in islice(Drawn(encoded).draws(at_most=40, seed=3), 50):
         json.loads(b64decode(drawn, validate=True))
 
 

@@ -4,6 +4,7 @@ import itertools
 import json
 import random
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -188,7 +189,7 @@ def test_drawn_json_strings_are_read_as_members(is_ascii: bool, escapes: str) ->
     """What the automaton accepts, a JSON reader reads as a member of the decoded language."""
     dfa = difference(strings.lengths(1, 5), strings.literal("a"))
     written = strings.as_json(dfa, is_ascii, escapes)
-    for drawn in Members(written).draws(300, at_most=30, seed=5):
+    for drawn in islice(Members(written).draws(at_most=30, seed=5), 300):
         text = json.loads(drawn)
         assert dfa.accepts(text.encode())
         assert drawn.isascii() or not is_ascii

@@ -4,6 +4,7 @@ Slow: one item set for each byte that tokens differ in.
 """
 
 from collections.abc import Iterable
+from itertools import islice
 
 from constrain.compiler.automata.members import Members
 from constrain.compiler.frontend import Automaton
@@ -55,7 +56,7 @@ def members(text: str, count: int, longest: int, depth: int, seed: int) -> list[
     for one, draws in ((shorter, (count + 1) // 2), (text, count // 2)):
         automaton = build_engine(one, dialect="kbnf", max_depth=depth)
         assert isinstance(automaton, Automaton)
-        found.extend(Members(automaton.dfa, Limits()).draws(draws, longest, seed))
+        found.extend(islice(Members(automaton.dfa, Limits()).draws(longest, seed), draws))
     return found
 
 
