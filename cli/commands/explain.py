@@ -197,7 +197,7 @@ def _as_object(verdict: "Verdict", repair: "Repair | None", name: str) -> dict[s
 def said(verdict: "Verdict", read: "Text") -> str:
     """The verdict on one line: place, what stands there, whose text was expected, and which."""
     from constrain.compiler.automata.dump import class_text
-    from constrain.compiler.explain.report import Status, expected_texts, order_text
+    from constrain.compiler.explain.report import Status, expectation
 
     name, text = read.name, read.octets
     if verdict.status is Status.ACCEPTED:
@@ -209,17 +209,7 @@ def said(verdict: "Verdict", read: "Text") -> str:
         octet = text[verdict.offset]
         stands = f"the token {verdict.stands}" if verdict.stands else class_text([(octet, octet)])
         place += f" at {stands} (byte {verdict.offset})"
-    if verdict.instance is not None:
-        place += f", at {verdict.instance or 'the root'}"
-    elif verdict.rules or verdict.path:
-        place += f" in {' > '.join(verdict.path) or ', '.join(verdict.rules)}"
-    line = f"{place}; expected {' or '.join(expected_texts(verdict)) or 'nothing'}"
-    if verdict.schemas:
-        line += f", by {' or '.join(verdict.schemas)}"
-    line += order_text(verdict)
-    if verdict.but_for_line_break:
-        line += " (it is accepted without the line break at its end)"
-    return visible(line)
+    return visible(f"{place}{expectation(verdict)}")
 
 
 def _sentences(verdict: "Verdict", name: str) -> Iterator[str]:

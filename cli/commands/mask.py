@@ -237,6 +237,17 @@ def _verdict_json(artifact: "Artifact", verdict: "TokenVerdict | bytes") -> dict
     }
 
 
+# What is said of each reason that needs no more words.
+_SAID = {
+    "allowed": "allowed",
+    "ended": "refused: the text has ended",
+    "special": "refused: it stands for no text, and the grammar does not name it here",
+    "unknown": "refused: it stands for unknown text, which is left out",
+    "no-text": "refused: it has no text",
+    "no-token": "refused: no token has this id",
+}
+
+
 def _verdict_said(
     artifact: "Artifact", ids: list[int], verdict: "TokenVerdict", pending: bytes
 ) -> str:
@@ -244,9 +255,9 @@ def _verdict_said(
     from constrain.compiler.explain.refusals import Reason, Step
 
     said = f"{verdict.token}  {quoted(verdict.text)}  "
+    if verdict.reason.value in _SAID:
+        return f"{said}{_SAID[verdict.reason.value]}"
     match verdict.reason:
-        case Reason.ALLOWED:
-            return f"{said}allowed"
         case Reason.PENDING:
             what = f"refused: the prefix ends in a token that begins with {quoted(pending or b' ')}"
             return f"{said}{what}, and this one does not"
@@ -259,27 +270,14 @@ def _verdict_said(
             what = "refused: the grammar does not name this added token here, and texts with its"
             return f"{said}{what} name are left out"
         case Reason.TOKENIZATION:
-            behind = (
-                f"after {quoted(artifact.vocabulary.token(ids[-1]))}" if ids else "at the start"
-            )
+            last = [quoted(artifact.vocabulary.token(i)) for i in ids[-1:]]
+            behind = f"after {last[0]}" if last else "at the start"
             what = f"refused: {behind} the tokenizer never writes {quoted(verdict.text)}"
-        case Reason.DEAD_END:
-            what = "refused as a dead end: the tokenizer writes no member so"
         case Reason.NOT_AT_END:
-            return (
-                f"{said}refused: it ends the text, which is not complete{_expected_said(verdict)}"
-            )
-        case Reason.ENDED:
-            return f"{said}refused: the text has ended"
-        case Reason.SPECIAL:
-            what = "refused: it stands for no text, and the grammar does not name it here"
-            return f"{said}{what}"
-        case Reason.UNKNOWN:
-            return f"{said}refused: it stands for unknown text, which is left out"
-        case Reason.NO_TEXT:
-            return f"{said}refused: it has no text"
-        case Reason.NO_TOKEN:
-            return f"{said}refused: no token has this id"
+            what = "refused: it ends the text, which is not complete"
+            return f"{said}{what}{_expected_said(verdict)}"
+        case _:
+            what = "refused as a dead end: the tokenizer writes no member so"
     if verdict.instead:
         gone = artifact.vocabulary.tokens(ids[len(ids) - verdict.rewritten :])
         instead = b"".join(artifact.vocabulary.tokens(list(verdict.instead)))

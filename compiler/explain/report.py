@@ -151,9 +151,19 @@ def expected_texts(verdict: Verdict) -> list[str]:
     return found + ["the end of the text"] * verdict.may_end
 
 
-def order_text(verdict: Verdict) -> str:
-    """What a message says after a verdict on the order of keys; empty where it is another one."""
-    return "; the keys are in another order than the schema's (--order any)" * verdict.is_for_order
+def expectation(verdict: Verdict) -> str:
+    """What a message says after the place where a text stops: inside what that is, what was
+    expected, and whose text that is."""
+    said = ""
+    if verdict.instance is not None:
+        said = f", at {verdict.instance or 'the root'}"
+    elif verdict.rules or verdict.path:
+        said = f" in {' > '.join(verdict.path) or ', '.join(verdict.rules)}"
+    said += f"; expected {' or '.join(expected_texts(verdict)) or 'nothing'}"
+    said += f", by {' or '.join(verdict.schemas)}" if verdict.schemas else ""
+    if verdict.is_for_order:
+        said += "; the keys are in another order than the schema's (--order any)"
+    return said + " (it is accepted without the line break at its end)" * verdict.but_for_line_break
 
 
 def shown(terminal: str) -> str:

@@ -10,12 +10,11 @@ A flag is read or refused; none is ignored.
 """
 
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ..dialects import JSON_SCHEMA
-from ..schema.keywords.known import schemas_in
+from ..schema.keywords.known import inside_of, schemas_in
 from ..schema.options import ANY_ORDER, COMPACT, FLEXIBLE, PYTHON, SchemaOptions
 
 Json: TypeAlias = Any
@@ -27,12 +26,12 @@ X_GUIDANCE = "x-guidance"
 _SEPARATORS = {(",", ":"): COMPACT, (", ", ": "): PYTHON}
 _OF_LINES = (",", ": ")
 
-# Keywords whose schemas are of other values than the one at hand, in a list, by name, or alone.
-_LISTED, _NAMED = ("prefixItems",), ("properties", "patternProperties")
-_ALONE = ("items", "additionalProperties", "unevaluatedProperties", "contains", "additionalItems")
-# Those whose schemas are of the same value, and those that are read when referred to.
-_SAME_LISTED, _SAME_NAMED = ("allOf", "anyOf", "oneOf"), ("dependentSchemas",)
-_SAME, _DEFINED = ("not", "if", "then", "else"), ("$defs", "definitions")
+# Keywords whose schemas are of other values than the one at hand, which they say all of; those
+# whose schemas are of the same value, or are read when referred to.
+_OF_OTHERS = frozenset(["additionalItems", "additionalProperties", "contains", "items"])
+_OF_OTHERS |= {"patternProperties", "prefixItems", "properties", "unevaluatedProperties"}
+_OF_THE_SAME = frozenset(["$defs", "allOf", "anyOf", "definitions", "dependentSchemas", "else"])
+_OF_THE_SAME |= {"if", "not", "oneOf", "then"}
 
 # What says that there may be other keys, or other items; and what says which there are.
 _OTHER_KEYS = ("additionalProperties", "unevaluatedProperties")
@@ -170,48 +169,31 @@ def without_guidance(schema: dict[str, Json]) -> Json:
 
 def closed(schema: Json) -> Json:
     """The schema without keys and items that it does not name, as ``unevaluatedProperties`` and
-    ``unevaluatedItems`` are false wherever nothing says what they are.
+    ``unevaluatedItems`` are false wherever nothing says what they are; it is changed in place.
 
     {"properties": {"a": {}}}   ->   {"properties": {"a": {}}, "additionalProperties": false}
 
     Objects and arrays of which nothing is said may have any. Not recursive: schemas may be deep.
     """
-    root, pending = [schema], list[tuple[Json, Json, bool]]()
-    pending.append((root, 0, True))
+    pending = [(schema, True)]
     while pending:
-        holder, key, is_whole = pending.pop()
-        found = holder[key]
+        found, is_whole = pending.pop()
         if not isinstance(found, dict):
             continue
-        made = holder[key] = dict(found)
-        for names, copied, whole in _INSIDE:
-            for name in names:
-                if isinstance(made.get(name), copied):
-                    inner = made[name] = copied(made[name])
-                    steps = range(len(inner)) if copied is list else inner
-                    pending += [(inner, step, whole) for step in steps]
-        pending += [(made, name, True) for name in _ALONE if name in made]
-        pending += [(made, name, False) for name in _SAME if name in made]
+        for name in _OF_OTHERS.union(_OF_THE_SAME).intersection(found):
+            inside = inside_of(name, found[name]) or ()
+            pending += [(each, name in _OF_OTHERS) for _, each in inside]
         if is_whole:
-            made.update(_rest(made))
-    return root[0]
-
-
-_INSIDE: tuple[tuple[tuple[str, ...], type[list[Json]] | type[dict[str, Json]], bool], ...] = (
-    (_LISTED, list, True),
-    (_NAMED, dict, True),
-    (_SAME_LISTED, list, False),
-    (_SAME_NAMED, dict, False),
-    (_DEFINED, dict, False),
-)
+            found.update(_rest(found))
+    return schema
 
 
 def closed_inside(document: Json, dialect: str) -> Json:
-    """The document with all of its schemas ``closed``: a schema, a structural tag or tools."""
+    """The document with all of its schemas ``closed``, in place: a schema, a structural tag or
+    tools."""
     if dialect == JSON_SCHEMA:
         return closed(document)
-    copy = deepcopy(document)
-    pending = [copy]
+    pending = [document]
     while pending:
         found = pending.pop()
         if isinstance(found, list):
@@ -219,10 +201,10 @@ def closed_inside(document: Json, dialect: str) -> Json:
         elif isinstance(found, dict):
             for name, inner in found.items():
                 if name in _HOLDERS:
-                    found[name] = closed(inner)
+                    closed(inner)
                 else:
                     pending.append(inner)
-    return copy
+    return document
 
 
 def _rest(schema: Mapping[str, Json]) -> dict[str, Json]:

@@ -292,9 +292,10 @@ class _Reader:
 
     def _document(self, value: Json, dialect: str, pointer: str) -> str:
         """The text of a document, its schemas closed where a flag says so."""
+        text = value if isinstance(value, str) else json_text(value, pointer)
         if self.closes:
-            return json_text(closed_inside(value_of(value, pointer), dialect), pointer)
-        return value if isinstance(value, str) else json_text(value, pointer)
+            return json_text(closed_inside(value_of(text, pointer), dialect), pointer)
+        return text
 
     def _request(self, kind: str, dialect: str, text: str, pointer: str) -> Request:
         try:

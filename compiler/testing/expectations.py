@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..automata.dump import class_text
-from ..explain.report import Status, Verdict, expected_texts, order_text
+from ..explain.report import Status, Verdict, expectation, expected_texts
 from .notation import NotationError, Token, tokens_of, written
 from .subject import Outcome, Subject
 
@@ -59,17 +59,7 @@ def said(verdict: Verdict, text: bytes) -> str:
     if verdict.status is Status.REJECTED:
         octet = text[verdict.offset]
         found += f", at {class_text([(octet, octet)])}"
-    if verdict.instance is not None:
-        found += f", at {verdict.instance or 'the root'}"
-    elif verdict.rules or verdict.path:
-        found += f" in {' > '.join(verdict.path) or ', '.join(verdict.rules)}"
-    found += f"; expected {' or '.join(expected_texts(verdict)) or 'nothing'}"
-    if verdict.schemas:
-        found += f", by {' or '.join(verdict.schemas)}"
-    found += order_text(verdict)
-    if verdict.but_for_line_break:
-        found += " (it is accepted without the line break at its end)"
-    return found
+    return found + expectation(verdict)
 
 
 # --- of the verdict

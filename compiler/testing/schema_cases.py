@@ -14,7 +14,8 @@ from ..diagnostics import Diagnostic, Source, Span
 from .cases import Case, CaseFile, CaseFileError, Kind
 
 _DECODER = json.JSONDecoder()
-_SPACE = " \t\n\r"
+# What stands between values, in a text that was read before.
+_BETWEEN = " \t\n\r,:\ufeff"
 
 # Keys that make an object cases.
 _KEYS = ("schema", "tests")
@@ -44,18 +45,19 @@ def schema_files(text: str, name: str) -> list[CaseFile]:
     start = _skipped(text, 0)
     if text[start] == "{":
         return [_group(source, start)]
-    return [_group(source, each.start) for each in _items(text, start)]
+    return [_group(source, each.start) for each in _inside(text, start)]
 
 
 def _group(source: Source, start: int) -> CaseFile:
     text = source.text
-    members = dict(_members(text, start))
+    inside = _inside(text, start)
+    members = {key.value: value for key, value in zip(inside, inside, strict=True)}
     schema, tests = members["schema"], members["tests"]
     about = members.get("description")
     before = f"{about.value}: " if about is not None and isinstance(about.value, str) else ""
     if not isinstance(tests.value, list):
         raise _wrong(source, tests, "'tests' is a list of instances")
-    cases = [_case(source, each, before) for each in _items(text, tests.start)]
+    cases = [_case(source, each, before) for each in _inside(text, tests.start)]
     # White space before it keeps its lines and columns.
     line, column = source.position(schema.start)
     placed = "\n" * (line - 1) + " " * (column - 1) + text[schema.start : schema.end]
@@ -89,33 +91,15 @@ def _wrong(source: Source, found: _Value, message: str) -> CaseFileError:
 
 
 def _skipped(text: str, place: int) -> int:
-    while place < len(text) and text[place] in _SPACE + "\ufeff":
+    while place < len(text) and text[place] in _BETWEEN:
         place += 1
     return place
 
 
-def _value(text: str, place: int) -> _Value:
-    start = _skipped(text, place)
-    value, end = _DECODER.raw_decode(text, start)
-    return _Value(value, start, end)
-
-
-def _items(text: str, start: int) -> Iterator[_Value]:
-    """The items of the list that begins at ``start``."""
+def _inside(text: str, start: int) -> Iterator[_Value]:
+    """The items of the list that begins at ``start``; of an object keys and values in turn."""
     place = _skipped(text, start + 1)
-    while text[place] != "]":
-        item = _value(text, place)
-        yield item
-        place = _skipped(text, item.end)
-        place = _skipped(text, place + 1) if text[place] == "," else place
-
-
-def _members(text: str, start: int) -> Iterator[tuple[str, _Value]]:
-    """The members of the object that begins at ``start``."""
-    place = _skipped(text, start + 1)
-    while text[place] != "}":
-        key = _value(text, place)
-        item = _value(text, _skipped(text, key.end) + 1)
-        yield key.value, item
-        place = _skipped(text, item.end)
-        place = _skipped(text, place + 1) if text[place] == "," else place
+    while text[place] not in "]}":
+        value, end = _DECODER.raw_decode(text, place)
+        yield _Value(value, place, end)
+        place = _skipped(text, end)
