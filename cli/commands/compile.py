@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from constrain.artifacts import Artifact
-    from constrain.compiler.inspection.choices import GrowthStep
+    from constrain.compiler.merge.direct_merge import Growth
     from constrain.compiler.options import CompileOptions
     from constrain.compiler.pipeline import Compilation
 
@@ -153,7 +153,7 @@ def _print_token_dfa(artifact: "Artifact") -> None:
         status(f"token DFA: {found.states:,} states, {found.transitions:,} transitions")
 
 
-def _print_growth(growth: "Sequence[GrowthStep]") -> None:
+def _print_growth(growth: "Sequence[Growth]") -> None:
     """The automaton's size along the merge list."""
     if not growth:
         return

@@ -43,7 +43,7 @@ class Matchers:
     def tree_of(self, expr: Expr) -> Expr | None:
         """The tree by which a pattern is matched, if it is."""
         matcher = self(expr) if isinstance(expr, Pattern) else None
-        return matcher.tree if isinstance(matcher, OpenedMatcher) else None
+        return matcher.tree if isinstance(matcher, TreeMatcher) else None
 
     def _made(self, expr: Expr) -> Matcher:
         match expr:
@@ -52,14 +52,14 @@ class Matchers:
             case Pattern():
                 return self._of_pattern(expr)
             case Difference():
-                return DifferenceMatcher(self._graph, expr, self._limits)
+                return TreeMatcher(self._graph, expr.left, self._limits, expr.right)
             case Excluding():
                 return ExcludingMatcher(self._graph, expr, self._limits)
             case Token():
                 return NoMatcher()
             case _:
                 # What is ignored may be any expression.
-                return OpenedMatcher(self._graph, expr, self._limits)
+                return TreeMatcher(self._graph, expr, self._limits)
 
     def _of_pattern(self, expr: Pattern) -> Matcher:
         small = small_matcher_of(expr.node, self._limits)
@@ -68,7 +68,7 @@ class Matchers:
         tree = opened(expr)
         if tree is None:
             return large_matcher_of(expr.node, self._limits)
-        return OpenedMatcher(self._graph, tree, self._limits)
+        return TreeMatcher(self._graph, tree, self._limits)
 
 
 def ends_of(
@@ -87,28 +87,14 @@ def ends_of(
     return [place for place in sorted(chart.columns) if chart.has_ended(place)]
 
 
-class OpenedMatcher:
-    """A pattern by its tree."""
+class TreeMatcher:
+    """What an expression matches by its tree, such as that of a pattern; ``but``: what it does not
+    match."""
 
-    def __init__(self, graph: Callable[[], Graph], tree: Expr, limits: Limits) -> None:
-        self._graph, self.tree, self._limits = graph, tree, limits
-
-    @cached_property
-    def nullable(self) -> bool:
-        """See ``Matcher``."""
-        return 0 in ends_of(self._graph(), self.tree, b"", 0, 0, self._limits)
-
-    def ends(self, text: bytes, begin: int, end: int) -> Sequence[int]:
-        """See ``Matcher``."""
-        found = ends_of(self._graph(), self.tree, text, begin, end, self._limits)
-        return [place for place in found if place > begin]
-
-
-class DifferenceMatcher:
-    """What one expression matches and another does not."""
-
-    def __init__(self, graph: Callable[[], Graph], expr: Difference, limits: Limits) -> None:
-        self._graph, self._expr, self._limits = graph, expr, limits
+    def __init__(
+        self, graph: Callable[[], Graph], tree: Expr, limits: Limits, but: Expr | None = None
+    ) -> None:
+        self._graph, self.tree, self._limits, self._but = graph, tree, limits, but
 
     @cached_property
     def nullable(self) -> bool:
@@ -116,11 +102,11 @@ class DifferenceMatcher:
         return 0 in self._ends(b"", 0, 0)
 
     def _ends(self, text: bytes, begin: int, end: int) -> Sequence[int]:
-        left = ends_of(self._graph(), self._expr.left, text, begin, end, self._limits)
-        if not left:
-            return ()
-        right = set(ends_of(self._graph(), self._expr.right, text, begin, left[-1], self._limits))
-        return [place for place in left if place not in right]
+        found = ends_of(self._graph(), self.tree, text, begin, end, self._limits)
+        if self._but is None or not found:
+            return found
+        others = set(ends_of(self._graph(), self._but, text, begin, found[-1], self._limits))
+        return [place for place in found if place not in others]
 
     def ends(self, text: bytes, begin: int, end: int) -> Sequence[int]:
         """See ``Matcher``."""

@@ -2,7 +2,7 @@
 ratio to ours."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from constrain.artifacts.errors import visible
 
@@ -18,7 +18,19 @@ _LATENCIES = {
     "steps": "step, the first time",
     "steps_again": "step, again",
 }
-_RANKS = ("p50", "p90", "p99", "max")
+_RANKS = {"p50": "p50", "p90": "p90", "p99": "p99", "max": "worst"}
+_TIMES = ("tokenizer", "compile", "compile_again", "load", "load_again", "first_mask")
+
+# What each row says, the figure's name, its unit in that of the row, and digits.
+_ROWS = (
+    *((f"{name.replace('_', ' ')}, ms", name, 1e3, 2) for name in _TIMES),
+    ("memory, MB", "memory", 1e-6, 1),
+    *(
+        (f"{said}, µs: {shown}", f"{kind}_{rank}", 1, 1)
+        for kind, said in _LATENCIES.items()
+        for rank, shown in _RANKS.items()
+    ),
+)
 
 
 def as_json(found: Bench) -> str:
@@ -48,8 +60,8 @@ def _columns(engines: list[EngineFigures]) -> Iterator[str]:
     """The figures, aligned."""
     heads = [f"{engine.name} {engine.version}".strip() for engine in engines]
     rows = [["", *heads]]
-    for said, name, unit in _rows():
-        cells = [_cell(engine, name, unit) for engine in engines]
+    for said, name, scale, digits in _ROWS:
+        cells = [_cell(engine, name, scale, digits) for engine in engines]
         if any(cells):
             rows.append([said, *cells])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -58,31 +70,12 @@ def _columns(engines: list[EngineFigures]) -> Iterator[str]:
         yield f"{said.ljust(widths[0])}  {'  '.join(shown)}".rstrip()
 
 
-def _rows() -> Iterator[tuple[str, str, Callable[[float], str]]]:
-    """What each row says, the figure's name, and how it is written."""
-    yield "tokenizer, ms", "tokenizer", _milliseconds
-    yield "compile, ms", "compile", _milliseconds
-    yield "compile again, ms", "compile_again", _milliseconds
-    yield "load, ms", "load", _milliseconds
-    yield "load again, ms", "load_again", _milliseconds
-    yield "first mask, ms", "first_mask", _milliseconds
-    yield "memory, MB", "memory", lambda octets: f"{octets / 1e6:,.1f}"
-    for kind, said in _LATENCIES.items():
-        for rank in _RANKS:
-            shown = "worst" if rank == "max" else rank
-            yield f"{said}, µs: {shown}", f"{kind}_{rank}", lambda time: f"{time:,.1f}"
-
-
-def _milliseconds(seconds: float) -> str:
-    return f"{seconds * 1000:,.2f}"
-
-
-def _cell(engine: EngineFigures, name: str, unit: Callable[[float], str]) -> str:
+def _cell(engine: EngineFigures, name: str, scale: float, digits: int) -> str:
     value = engine.scalars.get(name)
     if value is None:
         return ""
-    ratio = engine.ratios.get(name)
-    return unit(value) if ratio is None else f"{unit(value)} ({_ratio(ratio)}×)"
+    ratio, shown = engine.ratios.get(name), f"{value * scale:,.{digits}f}"
+    return shown if ratio is None else f"{shown} ({_ratio(ratio)}×)"
 
 
 def _ratio(ratio: float) -> str:

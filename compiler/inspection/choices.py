@@ -5,6 +5,7 @@ the others nothing is said.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import NETWORK, TOKEN_DFA
@@ -19,6 +20,9 @@ from ..choose import (
 )
 from ..options import ANY, CANONICAL, CARTESIAN, DFA, DIRECT, CompileOptions
 from ..pipeline import Compilation
+
+if TYPE_CHECKING:
+    from ..merge.direct_merge import Growth
 
 # Larger token DFAs are not counted.
 TOKEN_TRANSITIONS = 200_000
@@ -51,15 +55,6 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class GrowthStep:
-    """The size of an automaton after so many merges."""
-
-    merges: int
-    states: int
-    transitions: int
-
-
-@dataclass(frozen=True, slots=True)
 class Closure:
     """How far masks by maximal munch were precomputed: ``complete`` for every text."""
 
@@ -74,7 +69,7 @@ class Effort:
     tokens along the merges, thinned to a screenful with its largest size in it."""
 
     closure: Closure | None
-    growth: tuple[GrowthStep, ...]
+    growth: "tuple[Growth, ...]"
 
 
 def choices_of(artifact: Artifact) -> Choices:
@@ -139,5 +134,4 @@ def effort_of(compilation: Compilation) -> Effort:
     peak = max(range(len(growth)), key=lambda i: growth[i].transitions)
     step = max(1, len(growth) // _GROWTH_ROWS)
     shown = sorted({*range(0, len(growth), step), peak, len(growth) - 1})
-    steps = (growth[i] for i in shown)
-    return Effort(reached, tuple(GrowthStep(g.merges, g.states, g.transitions) for g in steps))
+    return Effort(reached, tuple(growth[i] for i in shown))

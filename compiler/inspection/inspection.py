@@ -263,12 +263,6 @@ def _precomputed(artifact: Artifact) -> str:
 
 
 def _bounds(options: CompileOptions) -> dict[str, float]:
-    limits = options.limits
-    return {
-        "states": limits.states,
-        "transitions": limits.transitions,
-        "memory": limits.memory,
-        "seconds": limits.seconds,
-        "nesting": limits.nesting,
-        "artifact_bytes": options.max_artifact_bytes,
-    }
+    names = "states", "transitions", "memory", "seconds", "nesting"
+    bounds = {name: getattr(options.limits, name) for name in names}
+    return {**bounds, "artifact_bytes": options.max_artifact_bytes}

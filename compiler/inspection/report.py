@@ -95,14 +95,8 @@ def count_lines(counts: Mapping[str, int]) -> list[str]:
 
 
 def _choices(found: Inspection) -> Iterator[str]:
-    choices = found.choices
-    named = {
-        "engine": choices.engine,
-        "meaning": choices.meaning,
-        "tokenization": choices.tokenization,
-        "method": choices.method,
-    }
-    for name, choice in named.items():
+    for name in ("engine", "meaning", "tokenization", "method"):
+        choice = getattr(found.choices, name)
         if choice is not None:
             yield f"{name}: {_chosen(choice)}"
 

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from constrain.artifacts.errors import visible
 
@@ -18,16 +18,6 @@ from .runner import Problem, Result, State
 
 SCHEMA = 1
 
-# States of cases that are no failures, for the summary.
-_ORDER = (
-    State.PASSED,
-    State.UPDATED,
-    State.FAILED,
-    State.ERROR,
-    State.LIMIT,
-    State.TODO,
-    State.SKIPPED,
-)
 _WRONG = (State.FAILED, State.ERROR, State.LIMIT)
 _NAMES = {State.ERROR: "not run", State.LIMIT: "beyond a limit"}
 
@@ -58,7 +48,7 @@ def summary(files: Sequence[FileReport]) -> str:
     counts = Counter(result.state for file in files for result in file.results)
     total = sum(counts.values())
     parts = [
-        f"{counts[state]:,} {_NAMES.get(state, state.value)}" for state in _ORDER if counts[state]
+        f"{counts[state]:,} {_NAMES.get(state, state.value)}" for state in State if counts[state]
     ]
     wrong = sum(file.error is not None for file in files)
     parts += [f"{wrong:,} file{'s' * (wrong > 1)} with errors"] * (wrong > 0)
@@ -178,83 +168,56 @@ def _position(found: Diagnostic, source: Source) -> tuple[int, int]:
 
 def as_junit(files: Sequence[FileReport]) -> str:
     """XML as the servers of CI read it: a suite a file, a case a case."""
-    suites = [_suite(file) for file in files]
-    totals = {name: sum(counts[name] for counts, _ in suites) for name in _COUNTS}
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites{_counted(totals)}>"]
-    for _, text in suites:
-        lines += text
-    return "\n".join([*lines, "</testsuites>", ""])
+    root = Element("testsuites")
+    root.extend([_suite(file) for file in files])
+    _count(root)
+    indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
-_COUNTS = ("tests", "failures", "errors", "skipped")
+def _count(element: Element) -> None:
+    tags = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+    for name, tag in tags.items():
+        element.set(name, str(len(element.findall(f".//{tag}"))))
 
 
-def _counted(counts: dict[str, int]) -> str:
-    return "".join(f' {name}="{counts[name]}"' for name in _COUNTS)
-
-
-def _suite(file: FileReport) -> tuple[dict[str, int], list[str]]:
-    counts, lines = dict.fromkeys(_COUNTS, 0), list[str]()
+def _suite(file: FileReport) -> Element:
+    suite = Element("testsuite", name=_xml(file.path))
     for result in file.results:
-        counts["tests"] += 1
-        inner = list[str]()
+        case, place = result.case, {"classname": _xml(file.path)}
+        place |= {"file": _xml(case.source.name), "line": str(case.line)}
+        found = SubElement(suite, "testcase", {"name": _xml(case.name), **place})
         match result.state:
             case State.FAILED:
-                counts["failures"] += 1
-                inner = [_failure("failure", result)]
+                _failure(found, "failure", result)
             case State.ERROR | State.LIMIT:
-                counts["errors"] += 1
-                inner = [_failure("error", result)]
+                _failure(found, "error", result)
             case State.SKIPPED | State.TODO:
-                counts["skipped"] += 1
                 why = f"todo: {result.message}" if result.state is State.TODO else result.message
-                inner = [f"<skipped message={_attribute(why)}/>"]
-        case = result.case
-        said = (
-            f"    <testcase name={_attribute(case.name)} classname={_attribute(file.path)} "
-            f'file={_attribute(case.source.name)} line="{case.line}"'
-        )
-        if inner:
-            lines += [said + ">", *(f"      {each}" for each in inner), "    </testcase>"]
-        else:
-            lines.append(said + "/>")
+                SubElement(found, "skipped", message=_xml(why))
     if file.error is not None:
-        counts["tests"] += 1
-        counts["errors"] += 1
-        text = _error_text(file.error)
-        first = text.partition("\n")[0]
-        lines.append(
-            f"    <testcase name={_attribute('this file')} classname={_attribute(file.path)}>"
-        )
-        lines.append(f"      <error message={_attribute(first)}>{_escaped(text)}</error>")
-        lines.append("    </testcase>")
-    head = f"  <testsuite name={_attribute(file.path)}{_counted(counts)}>"
-    return counts, [head, *lines, "  </testsuite>"]
+        text = _xml(_error_text(file.error))
+        found = SubElement(suite, "testcase", name="this file", classname=_xml(file.path))
+        SubElement(found, "error", message=text.partition("\n")[0]).text = text
+    _count(suite)
+    return suite
 
 
-def _failure(tag: str, result: Result) -> str:
+def _failure(found: Element, tag: str, result: Result) -> None:
     """All problems of a case: a case has one failure."""
     texts = [each.found.render(result.case.source) for each in result.problems]
     message = "; ".join(each.found.message for each in result.problems)
     kinds = " ".join(dict.fromkeys(each.key for each in result.problems))
-    head = f"<{tag} message={_attribute(message)} type={_attribute(kinds)}>"
-    return head + _escaped("\n".join(texts)) + f"</{tag}>"
+    said = {"message": _xml(message), "type": _xml(kinds)}
+    SubElement(found, tag, said).text = _xml("\n".join(texts))
 
 
 # What XML 1.0 has no way to write.
 _NO_XML = re.compile("[\ufffe\uffff]")
 
 
-def _escaped(text: str) -> str:
-    return escape("\n".join(map(_symbols, text.split("\n"))))
-
-
-def _attribute(text: str) -> str:
-    return quoteattr("\n".join(map(_symbols, text.split("\n"))).replace("\t", "\u2409"))
-
-
-def _symbols(line: str) -> str:
-    return _NO_XML.sub("\ufffd", visible(line))
+def _xml(text: str) -> str:
+    return "\n".join(_NO_XML.sub("\ufffd", visible(line)) for line in text.split("\n"))
 
 
 # --- TAP

@@ -36,14 +36,6 @@ KINDS = {
 }
 
 
-_SHOULD_BE = {
-    Kind.ACCEPT: "accepted",
-    Kind.REJECT: "rejected",
-    Kind.INCOMPLETE: "incomplete",
-    Kind.INVALID: "rejected or incomplete",
-}
-
-
 _HELP = {
     (Kind.REJECT, Status.INCOMPLETE): "more text could make it a member: say ':incomplete', or "
     "':invalid' for both",
@@ -52,15 +44,16 @@ _HELP = {
 
 
 class State(StrEnum):
-    """What became of a case. ``TODO``: it fails, as it says; ``ERROR``: it cannot be run."""
+    """What became of a case. ``TODO``: it fails, as it says; ``ERROR``: it cannot be run. In the
+    order of summaries."""
 
     PASSED = "passed"
-    FAILED = "failed"
     UPDATED = "updated"
-    SKIPPED = "skipped"
-    TODO = "todo"
+    FAILED = "failed"
     ERROR = "error"
     LIMIT = "limit"
+    TODO = "todo"
+    SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,12 +261,10 @@ def _wrong_verdict(
         span = Span(start, start + 1)
     elif case.body_start is None:
         shown = f" {_shown(text)}"
-    wanted = KINDS[case.kind]
-    message = f"{case.name}: should be {_SHOULD_BE[case.kind]}, and{shown} is {why}"
+    wanted = " or ".join(each.value for each in KINDS[case.kind])
+    message = f"{case.name}: should be {wanted}, and{shown} is {why}"
     found = _finding(message, span, _HELP.get((case.kind, verdict.status)))
-    return Problem(
-        "verdict", " or ".join(each.value for each in wanted), verdict.status.value, found
-    )
+    return Problem("verdict", wanted, verdict.status.value, found)
 
 
 def _unmet(

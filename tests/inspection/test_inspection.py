@@ -26,7 +26,6 @@ from constrain.compiler.inspection.choices import (
     Choices,
     Closure,
     Effort,
-    GrowthStep,
     effort_of,
 )
 from constrain.compiler.inspection.density import Density, MaskFacts
@@ -80,7 +79,7 @@ KINDS = {
 
 # Every part of an inspection.
 PARTS = (Inspection, Choice, Choices, Closure, Counter, Density, Effort, EndToken, GrammarFacts)
-PARTS += (GrowthStep, MaskFacts, Section, Sizes, TextFacts, TokenDfa, TokenizerFacts)
+PARTS += (Growth, MaskFacts, Section, Sizes, TextFacts, TokenDfa, TokenizerFacts)
 
 ALPHABET = "0123456789-[], abcdefghijklmnopqrstuvwxyz"
 
