@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, get_origin
 
 from constrain.artifacts.container.regular import regular
 from constrain.artifacts.errors import ConstrainError, visible
 
 from .compiling import subject_of
 from .configuration.current import WITHOUT_PROJECT
-from .configuration.keys import said_by
+from .configuration.keys import reader, said_by
 from .console import UsageError, note
 from .inputs import REMOTE, STDIN, read_bytes, tokenizer_at
 from .options import Given, project
@@ -231,33 +231,25 @@ def with_settings(given: Given, file: "CaseFile", grammar: str | None = None) ->
 
 def _value(file: "CaseFile", setting: "Setting", annotation: Any) -> Any:
     """What a line says, as the option of the command line has it."""
-    kind, options = said_by(annotation)
-    text = setting.value
+    text, name = setting.value, setting.key
     if not text:
-        raise _wrong(file, setting, f"'{setting.key}' has no value")
+        raise _wrong(file, setting, f"'{name}' has no value")
+    value: Any = text
+    kind, _ = said_by(annotation)
     if kind is bool:
-        if text not in _WORDS:
-            raise _wrong(file, setting, f"'{setting.key}' is yes or no")
-        return _WORDS[text]
-    if kind is int:
-        lowest = options.min or 0
-        number = int(text) if _NUMBER.fullmatch(text) else -1
-        if not lowest <= number <= (options.max or number):
-            most = "" if options.max is None else f" to {options.max:,}"
-            raise _wrong(file, setting, f"'{setting.key}' takes a number from {lowest}{most}")
-        return number
-    if get_origin(kind) is list:
-        return (
-            [_placed(file, each) for each in text.split()]
-            if setting.key == "schemas"
-            else text.split()
-        )
-    if get_origin(kind) is Literal:
-        if text not in get_args(kind):
-            raise _wrong(file, setting, f"'{setting.key}' is one of {', '.join(get_args(kind))}")
-        return text
-    if setting.key != "tokenizer":
-        return text
+        value = _WORDS.get(text, text)
+    elif kind is int and _NUMBER.fullmatch(text):
+        value = int(text)
+    elif get_origin(kind) is list:
+        value = text.split()
+    try:
+        value = reader(name, annotation)(value)
+    except (TypeError, ValueError) as error:
+        raise _wrong(file, setting, f"'{name}' takes {error}") from None
+    if name == "schemas":
+        return [_placed(file, each) for each in value]
+    if name != "tokenizer":
+        return value
     named = project()
     if named is not None and text in named.tokenizers:
         return named.tokenizer(text)

@@ -34,7 +34,7 @@ def of_formatting() -> dict[str, Key]:
 def of_a_grammar(options: Iterable[Field[Any]]) -> dict[str, Key]:
     """What may be said of one grammar, or at the top of all, by the names in the file; ``options``
     are fields with the command line's annotations."""
-    found = {f.name.replace("_", "-"): Key(f.name, _reader(f.name, f.type)) for f in options}
+    found = {f.name.replace("_", "-"): Key(f.name, reader(f.name, f.type)) for f in options}
     found[MIN_COVERAGE.replace("_", "-")] = Key(MIN_COVERAGE, _percent)
     return {**found, TESTS: Key(TESTS, _texts), ALLOW: Key(ALLOW, _lints)}
 
@@ -47,7 +47,8 @@ def said_by(annotation: Any) -> tuple[Any, Any]:
     return kind, option
 
 
-def _reader(name: str, annotation: Any) -> Callable[[Any], Any]:
+def reader(name: str, annotation: Any) -> Callable[[Any], Any]:
+    """What reads the value of an option, as ``Key.read``; ``annotation``: the command line's."""
     kind, option = said_by(annotation)
     if name == "dialect":
         return _dialect

@@ -129,16 +129,7 @@ def _edges(graph: "drawing.Graph", most: int) -> list[Edge]:
 
 def _typed(reads: "drawing.Reads") -> bytes | None:
     """What to type for an edge: of several bytes that which people expect."""
-
-    def rank(octet: int) -> tuple[bool, bool, bool, bool, int]:
-        char = chr(octet)
-        return (
-            octet >= 0x80,
-            not char.islower(),
-            not char.isalnum(),
-            not 0x20 <= octet < 0x7F,
-            octet,
-        )
+    from constrain.compiler.coverage.patterns import rank
 
     octets = [octet for low, high in reads.octets for octet in range(low, high + 1)]
     if octets:

@@ -29,7 +29,7 @@ MOST_STATES = 2_000
 _STEPS = 1 << 16
 
 
-def _rank(octet: int) -> int:
+def rank(octet: int) -> int:
     """Which byte people would rather read in a short member."""
     char = chr(octet)
     groups = (
@@ -47,7 +47,7 @@ def _rank(octet: int) -> int:
     return (groups.index(True) if any(groups) else len(groups)) << 8 | octet
 
 
-_BY_RANK = sorted(range(256), key=_rank)
+_BY_RANK = sorted(range(256), key=rank)
 
 
 class Edge(NamedTuple):
@@ -191,7 +191,7 @@ class DfaMatcher:
         return found
 
     def _by_rank(self, state: int) -> list[tuple[int, int]]:
-        return sorted(self._targets[state].items(), key=lambda each: _rank(each[1]))
+        return sorted(self._targets[state].items(), key=lambda each: rank(each[1]))
 
     @cached_property
     def _suffixes(self) -> dict[int, bytes]:
@@ -203,7 +203,7 @@ class DfaMatcher:
         pending = [s for s, accepts in enumerate(self._accepting) if accepts]
         found = dict.fromkeys(pending, b"")
         for state in pending:
-            for source, octet in sorted(sources.get(state, ()), key=lambda each: _rank(each[1])):
+            for source, octet in sorted(sources.get(state, ()), key=lambda each: rank(each[1])):
                 if source not in found:
                     found[source] = bytes([octet]) + found[state]
                     pending.append(source)
@@ -312,7 +312,7 @@ class NfaMatcher:
             for state, word in level.items():
                 for low, high, target, _ in nfa.arcs[state]:
                     if target not in words and low < 256:
-                        octet = min(range(low, high + 1), key=_rank)
+                        octet = min(range(low, high + 1), key=rank)
                         for reached in sorted(nfa.epsilon_closure({target})):
                             if reached not in words:
                                 words[reached] = further[reached] = word + bytes([octet])
