@@ -29,18 +29,7 @@ from constrain.artifacts.container.regular import regular
 
 from ..automata import regex_ir as regex
 from ..diagnostics import Diagnostic, Edit, Fix, Source, Span
-from ..grammar.tree import (
-    Choice,
-    Embedded,
-    Expr,
-    Indentation,
-    Literal,
-    Pattern,
-    Reference,
-    Repetition,
-    Rule,
-)
-from ..grammar.tree import Sequence as SequenceNode
+from ..grammar import tree
 from ..limits import MOST_GRAMMAR_BYTES, Limits
 from ..regexes.classes import is_scalar as is_scalar
 from ..regexes.lexer import HEX_DIGITS as HEX_DIGITS
@@ -191,7 +180,7 @@ def token_of(kind: str, text: str, start: int, end: int) -> Token:
     return token
 
 
-Item: TypeAlias = Token | Expr
+Item: TypeAlias = Token | tree.Expr
 
 
 # Files that import each other in a row: each is read inside the one before.
@@ -237,16 +226,16 @@ class Builder:
         # Whether some rules could not be read, so that what is not seen may be defined there.
         self.partial = False
         # What may stand before each terminal, in dialects that have such a thing.
-        self.ignored: list[Expr] = []
+        self.ignored: list[tree.Expr] = []
         # Definitions from outside (``--define``) of names that the grammar leaves open; and which
         # of these names were read as settings (``tab_len``), not as rules.
         self.definitions: Mapping[str, str] = {}
         self.settings: set[str] = set()
-        self.indentation: Indentation | None = None
+        self.indentation: tree.Indentation | None = None
         # Whether a lexer would follow both a string and a regex that match equally long.
         self.follows_all = False
         # Parts in other languages, what is to be known of them, and how schemas are read.
-        self.embedded: list[Embedded] = []
+        self.embedded: list[tree.Embedded] = []
         self.notes: list[Diagnostic] = []
         self.schema: SchemaOptions | None = None
         # Where relative imports of this file begin, and the folder that they do not leave; None
@@ -277,7 +266,7 @@ class Builder:
         begin and end."""
         return {}
 
-    def whole(self) -> tuple[Rule, ...] | None:
+    def whole(self) -> tuple[tree.Rule, ...] | None:
         """The rules of a text that needs no grammar file."""
         return None
 
@@ -330,9 +319,9 @@ class Builder:
         other.import_root, other.include = root, self.include
         return other
 
-    def report_redefinitions(self, rules: Sequence[Rule]) -> None:
+    def report_redefinitions(self, rules: Sequence[tree.Rule]) -> None:
         """Note every rule whose name an earlier one has."""
-        first_of: dict[str, Rule] = {}
+        first_of: dict[str, tree.Rule] = {}
         for rule in rules:
             first = first_of.setdefault(rule.name, rule)
             if first is not rule:
@@ -347,12 +336,12 @@ def span_over(items: Sequence[Any]) -> Span:
     return tuple.__new__(Span, (items[0].span[0], items[-1].span[1]))
 
 
-def nodes_in(items: Sequence[Item]) -> list[Expr]:
+def nodes_in(items: Sequence[Item]) -> list[tree.Expr]:
     """The nodes among the children, without the punctuation."""
     return [item for item in items if item.__class__ is not Token]  # type: ignore[misc]
 
 
-def choice_of(items: Sequence[Any]) -> Expr:
+def choice_of(items: Sequence[Any]) -> tree.Expr:
     """The node of ``a | b | …``, at least two, in which None stands for an empty alternative."""
     options: list[Any] = list(items[::2])
     if None in options:
@@ -360,22 +349,22 @@ def choice_of(items: Sequence[Any]) -> Expr:
             if option is None:
                 bar: Token = items[2 * i - 1] if i else items[1]
                 options[i] = nothing_at(bar.span.end if i else bar.span.start)
-    return Choice(tuple(options), span_over(options))
+    return tree.Choice(tuple(options), span_over(options))
 
 
-def nothing_at(offset: int) -> Literal:
+def nothing_at(offset: int) -> tree.Literal:
     """The node of ε where nothing is written."""
-    return Literal(b"", Span(offset, offset))
+    return tree.Literal(b"", Span(offset, offset))
 
 
-def literal_of(text: str, span: Span) -> Literal:
+def literal_of(text: str, span: Span) -> tree.Literal:
     """The node of a literal text."""
-    return Literal(text.encode("utf-8"), span)
+    return tree.Literal(text.encode("utf-8"), span)
 
 
-def pattern_of(node: regex.Node, text: str, span: Span, kind: str = "regex") -> Pattern:
+def pattern_of(node: regex.Node, text: str, span: Span, kind: str = "regex") -> tree.Pattern:
     """The node of a regular expression used as a terminal."""
-    return Pattern(node, text, span, kind)
+    return tree.Pattern(node, text, span, kind)
 
 
 # What messages call the tokens that are the same in several dialects.
@@ -414,41 +403,41 @@ def special(text: str) -> str:
 class EbnfBuilder(Builder):
     """Base of the builders of dialects with rules; ``regex`` alone has none."""
 
-    def choice(self, items: list[Item | None]) -> Expr:
+    def choice(self, items: list[Item | None]) -> tree.Expr:
         """sequence | sequence …, where None is an empty one"""
         return choice_of(items)
 
-    def sequence(self, items: list[Item]) -> Expr | None:
+    def sequence(self, items: list[Item]) -> tree.Expr | None:
         """item item …, with commas or without; None if there is no item."""
-        return SequenceNode(tuple(nodes_in(items)), span_over(items)) if items else None
+        return tree.Sequence(tuple(nodes_in(items)), span_over(items)) if items else None
 
-    def postfix(self, items: list[Any]) -> Expr:
+    def postfix(self, items: list[Any]) -> tree.Expr:
         """item with the operators after it that say how often it stands there, innermost first"""
-        found: Expr = items[0]
+        found: tree.Expr = items[0]
         for token in items[1:]:
             low, high = self.times(token, token.span)
-            found = Repetition(found, low, high, span_over((found, token)))
+            found = tree.Repetition(found, low, high, span_over((found, token)))
         return found
 
-    def reference(self, items: list[Token]) -> Expr:
+    def reference(self, items: list[Token]) -> tree.Expr:
         """A rule's name."""
         (token,) = items
-        return Reference(str(token), token.span)
+        return tree.Reference(str(token), token.span)
 
-    def group(self, items: list[Any]) -> Expr:
+    def group(self, items: list[Any]) -> tree.Expr:
         """( choice )"""
-        body: Expr | None = items[1]
+        body: tree.Expr | None = items[1]
         closing: Token = items[2]
         self.last_group_end = closing.span.end
         return nothing_at(closing.span.start) if body is None else body
 
-    def option(self, items: list[Item | None]) -> Expr:
+    def option(self, items: list[Item | None]) -> tree.Expr:
         """[ choice ]"""
-        return Repetition(self.group(items), 0, 1, _over_brackets(items))
+        return tree.Repetition(self.group(items), 0, 1, _over_brackets(items))
 
-    def repetition(self, items: list[Item | None]) -> Expr:
+    def repetition(self, items: list[Item | None]) -> tree.Expr:
         """{ choice }"""
-        return Repetition(self.group(items), 0, None, _over_brackets(items))
+        return tree.Repetition(self.group(items), 0, None, _over_brackets(items))
 
     def times(self, text: str, span: Span) -> tuple[int, int | None]:
         """How often ``?``, ``*``, ``+`` or a count repeats; a wrong count is reported."""

@@ -18,17 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..automata.boolean import substrings
 from ..diagnostics import Diagnostic, DialectError, GrammarError, Source, Span
-from ..grammar.tree import (
-    Embedded,
-    Expr,
-    Grammar,
-    Literal,
-    Reference,
-    Rule,
-    Sequence,
-    references,
-    renamed,
-)
+from ..grammar import tree
 from ..grammar.weave_ignored import Gaps, weave_ignored
 from ..limits import Limits
 from .builder import EbnfBuilder, Token, pattern_of
@@ -56,14 +46,14 @@ _ONE_KIND = "a structured regex has one key: substring_words, substring_chunks o
 class _Behind(Gaps):
     """Ignored text stands behind each terminal: in llguidance a grammar inside begins with none."""
 
-    def before(self, terminal: Expr) -> Expr:
+    def before(self, terminal: tree.Expr) -> tree.Expr:
         """A terminal and what may stand behind it."""
-        return Sequence((terminal, self.any), terminal.span)
+        return tree.Sequence((terminal, self.any), terminal.span)
 
     @property
-    def last(self) -> Expr:
+    def last(self) -> tree.Expr:
         """Nothing more."""
-        return Literal(b"", self.place)
+        return tree.Literal(b"", self.place)
 
 
 class JsonBuilder(EbnfBuilder):
@@ -108,29 +98,29 @@ class JsonBuilder(EbnfBuilder):
             raise DialectError(self.source, [Diagnostic(message, Span(begin, end))])
         return found.end()
 
-    def nested(self, items: list[Token]) -> Expr:
+    def nested(self, items: list[Token]) -> tree.Expr:
         """%lark {…}"""
         span = items[0].span
         name = f"{_NESTED}{len(self.grammars) + 1}"
         self.grammars[name] = span
         # It is llguidance's, which follows all lexemes.
         self.follows_all = True
-        return Reference(name, span)
+        return tree.Reference(name, span)
 
-    def json(self, items: list[Token]) -> Expr:
+    def json(self, items: list[Token]) -> tree.Expr:
         """%json {…}"""
         span = items[0].span
         name = f"{_PREFIX}{len(self.schemas) + 1}"
         self.schemas[name] = span.start
-        return Reference(name, span)
+        return tree.Reference(name, span)
 
-    def structured(self, items: list[Token]) -> Expr:
+    def structured(self, items: list[Token]) -> tree.Expr:
         """%regex {…}"""
         token, span = items[0], items[0].span
         document = self.documents[span.start]
         chunks = self._chunks(document)
         if chunks is None:
-            return Literal(b"", span)
+            return tree.Literal(b"", span)
         return pattern_of(substrings(chunks, self.limits), str(token), span, "structured")
 
     def _chunks(self, document: "Document") -> list[str] | None:
@@ -157,7 +147,7 @@ class JsonBuilder(EbnfBuilder):
         span = document.spans.get(pointer, document.spans[""])
         self.report(f"#{pointer}: {message}", span, hint or None)
 
-    def rules_of_schemas(self, rules: list[Rule]) -> list[Rule]:
+    def rules_of_schemas(self, rules: list[tree.Rule]) -> list[tree.Rule]:
         """The rules of all schemas; what is wrong with them, or with where they stand, is
         reported."""
         for rule in rules:
@@ -167,7 +157,7 @@ class JsonBuilder(EbnfBuilder):
                 )
         for body in self.ignored:
             self._report_inside(body, "%ignore", "ignore a terminal")
-        found: list[Rule] = []
+        found: list[tree.Rule] = []
         for name, place in self.schemas.items():
             try:
                 found += self._rules_of_schema(name, place)
@@ -180,14 +170,14 @@ class JsonBuilder(EbnfBuilder):
                 self.diagnostics += error.diagnostics
         return found
 
-    def _report_inside(self, body: Expr, where: str, hint: str) -> None:
-        for use in references(body):
+    def _report_inside(self, body: tree.Expr, where: str, hint: str) -> None:
+        for use in tree.references(body):
             if use.name in self.schemas:
                 self.report(f"a JSON Schema is no part of {where}", use.span, hint)
             elif use.name in self.grammars:
                 self.report(f"a grammar is no part of {where}", use.span, hint)
 
-    def _rules_of_grammar(self, name: str, span: Span) -> list[Rule]:
+    def _rules_of_grammar(self, name: str, span: Span) -> list[tree.Rule]:
         from .parse import parse
 
         if self.depth == _MOST_NESTED:
@@ -207,18 +197,20 @@ class JsonBuilder(EbnfBuilder):
             message = "there is no rule 'start' in this grammar"
             raise DialectError(source, [Diagnostic(message, span)])
         ignored, embedded = tuple(other.ignored), tuple(other.embedded)
-        whole = Grammar(source, rules, "start", (), ignored, embedded=embedded)
+        whole = tree.Grammar(source, rules, "start", (), ignored, embedded=embedded)
         woven = weave_ignored(whole, _Behind(whole) if whole.ignored else None)
         names = {r.name: f"{name} {r.name}" for r in woven.rules if not r.name.startswith("@")}
-        inside = [renamed(rule, names) for rule in woven.rules]
-        own = Rule(name, span, Reference(names[woven.start], span), span)
+        inside = [tree.renamed(rule, names) for rule in woven.rules]
+        own = tree.Rule(name, span, tree.Reference(names[woven.start], span), span)
         place = Span(begin - 1, span.end)
         keyword = text[span.start : span.end]
-        self.embedded.append(Embedded(name, keyword, place, frozenset([name, *names.values()])))
+        self.embedded.append(
+            tree.Embedded(name, keyword, place, frozenset([name, *names.values()]))
+        )
         self.notes += other.notes
         return [own, *inside]
 
-    def _rules_of_schema(self, name: str, place: int) -> list[Rule]:
+    def _rules_of_schema(self, name: str, place: int) -> list[tree.Rule]:
         from ..schema import SchemaOptions
         from ..schema.convert import grammar_of_document
         from ..schema.notes import together
@@ -230,12 +222,12 @@ class JsonBuilder(EbnfBuilder):
             options = replace(options, keeps_counts=False)
         grammar = grammar_of_document(document, options, self.limits)
         names = {rule.name: f"{name}{_apart(rule.name)}" for rule in grammar.rules}
-        inside = [renamed(rule, names) for rule in grammar.rules]
+        inside = [tree.renamed(rule, names) for rule in grammar.rules]
         span = document.spans[""]
         keyword = Span(place, span.end)
-        own = Rule(name, keyword, Reference(names[grammar.start], span), keyword)
+        own = tree.Rule(name, keyword, tree.Reference(names[grammar.start], span), keyword)
         text = self.source.text[place : span.end]
-        self.embedded.append(Embedded(name, text, span, frozenset([name, *names.values()])))
+        self.embedded.append(tree.Embedded(name, text, span, frozenset([name, *names.values()])))
         self.notes[:] = together([*self.notes, *grammar.notes])
         return [own, *inside]
 

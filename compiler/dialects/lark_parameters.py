@@ -17,17 +17,7 @@ from dataclasses import replace
 from ..automata import regex_ir as ir
 from ..automata.folding import fold
 from ..diagnostics import Source, Span
-from ..grammar.tree import (
-    Choice,
-    Expr,
-    Pattern,
-    Reference,
-    Repetition,
-    Rule,
-    Sequence,
-    children,
-    with_children,
-)
+from ..grammar import tree
 from ..limits import Limits
 from .builder import Token, nothing_at, span_over
 from .lark_templates import TemplatesBuilder
@@ -74,7 +64,7 @@ class ParametersBuilder(TemplatesBuilder):
                 return place + (place > end) if depth == 0 else end
         return end
 
-    def reference(self, items: list[Token]) -> Expr:
+    def reference(self, items: list[Token]) -> tree.Expr:
         """A name, with a parameter or without."""
         name = str(self.named(items[0]))
         self._has_uses |= len(items) > 1
@@ -82,25 +72,25 @@ class ParametersBuilder(TemplatesBuilder):
             if name.isupper():
                 self.report("terminals have no parameters", parameter.span)
             name += "".join(parameter.split())
-        return Reference(name, span_over(items))
+        return tree.Reference(name, span_over(items))
 
-    def guarded(self, items: list[Expr | Token | None]) -> Expr:
+    def guarded(self, items: list[tree.Expr | Token | None]) -> tree.Expr:
         """sequence %if condition"""
         body, condition = items
         assert isinstance(condition, Token)
         text = IF + "".join(condition.removeprefix(IF.strip()).split())
-        guard = Reference(text, condition.span)
+        guard = tree.Reference(text, condition.span)
         self._has_uses = True
         if body is None:
             return guard
         assert not isinstance(body, Token)
-        return Sequence((guard, body), span_over(items))
+        return tree.Sequence((guard, body), span_over(items))
 
-    def with_parameters(self, rules: list[Rule]) -> list[Rule]:
+    def with_parameters(self, rules: list[tree.Rule]) -> list[tree.Rule]:
         """The rules, with one for each value that a parameter has."""
         if not (self._has_uses or self.parametric):
             return rules
-        heads: dict[str, list[Rule]] = {name: [] for name in self.parametric}
+        heads: dict[str, list[tree.Rule]] = {name: [] for name in self.parametric}
         pending: dict[tuple[str, int], None] = {}
         found = []
         for rule in rules:
@@ -123,15 +113,15 @@ class ParametersBuilder(TemplatesBuilder):
 
     def _at(
         self,
-        body: Expr,
+        body: tree.Expr,
         value: int | None,
-        heads: Mapping[str, list[Rule]],
+        heads: Mapping[str, list[tree.Rule]],
         pending: dict[tuple[str, int], None],
-    ) -> Expr:
+    ) -> tree.Expr:
         """The body of a rule whose parameter is ``value``, None if it has none; uses of others are
         left in ``pending``."""
 
-        def use(expr: Reference) -> Expr:
+        def use(expr: tree.Reference) -> tree.Expr:
             name, _, argument = expr.name.partition("::")
             try:
                 if expr.name.startswith(IF):
@@ -150,41 +140,43 @@ class ParametersBuilder(TemplatesBuilder):
             pending[name, new & _ALL] = None
             return replace(expr, name=f"{name}::{new & _ALL}")
 
-        def guard_of(expr: Expr) -> Reference | None:
-            first = expr.items[0] if isinstance(expr, Sequence) else None
-            return first if isinstance(first, Reference) and first.name.startswith(IF) else None
+        def guard_of(expr: tree.Expr) -> tree.Reference | None:
+            first = expr.items[0] if isinstance(expr, tree.Sequence) else None
+            return (
+                first if isinstance(first, tree.Reference) and first.name.startswith(IF) else None
+            )
 
-        def inside(expr: Expr) -> tuple[Expr, ...]:
+        def inside(expr: tree.Expr) -> tuple[tree.Expr, ...]:
             guard = guard_of(expr)
             if guard is None:
-                return children(expr)
+                return tree.children(expr)
             # What does not hold is used nowhere.
-            return () if _is_never(use(guard)) else children(expr)[1:]
+            return () if _is_never(use(guard)) else tree.children(expr)[1:]
 
-        def under(expr: Expr, parts: list[Expr]) -> Expr:
+        def under(expr: tree.Expr, parts: list[tree.Expr]) -> tree.Expr:
             if guard_of(expr) is not None:
                 return parts[0] if parts else _never(expr.span)
             live = [part for part in parts if not _is_never(part)]
             match expr:
-                case Reference():
+                case tree.Reference():
                     return use(expr)
-                case Choice() if live:
+                case tree.Choice() if live:
                     return replace(expr, options=tuple(live)) if len(live) > 1 else live[0]
-                case Repetition(min_times=0) if not live:
+                case tree.Repetition(min_times=0) if not live:
                     return nothing_at(expr.span.start)
-                case Choice() | Sequence() | Repetition() if len(live) < len(parts):
+                case tree.Choice() | tree.Sequence() | tree.Repetition() if len(live) < len(parts):
                     return _never(expr.span)
-            return with_children(expr, tuple(parts))
+            return tree.with_children(expr, tuple(parts))
 
         return fold(body, inside, under)
 
 
-def _never(place: Span) -> Expr:
-    return Pattern(ir.NOTHING, "", place)
+def _never(place: Span) -> tree.Expr:
+    return tree.Pattern(ir.NOTHING, "", place)
 
 
-def _is_never(expr: Expr) -> bool:
-    return isinstance(expr, Pattern) and expr.node is ir.NOTHING
+def _is_never(expr: tree.Expr) -> bool:
+    return isinstance(expr, tree.Pattern) and expr.node is ir.NOTHING
 
 
 def _parameter(value: int | None) -> int:

@@ -13,14 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..diagnostics import Diagnostic, Edit, Fix, Source, Span, closest
-from ..grammar.tree import (
-    Choice,
-    Indentation,
-    Reference,
-    Rule,
-    renamed,
-    walk,
-)
+from ..grammar import tree
 from ..limits import Limits
 from .builder import USUAL_TOKENS, Token, Unescaped, nothing_at, pattern_of, token_of
 from .lark_json import JsonBuilder
@@ -109,7 +102,7 @@ class Change(NamedTuple):
     """``keyword``, which is ``%override`` or ``%extend``, and the ``rule`` after it."""
 
     keyword: str
-    rule: Rule
+    rule: tree.Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +110,7 @@ class _File:
     """What a grammar that is imported defines, by name, and declares; whether it has a JSON Schema
     inside."""
 
-    rules: Mapping[str, Rule]
+    rules: Mapping[str, tree.Rule]
     declared: frozenset[str]
     has_schema: bool
 
@@ -165,7 +158,7 @@ class StatementsBuilder(JsonBuilder):
         """%declare NAME …"""
         self.declared.update(items[1:])
 
-    def rules_of_lines(self, rules: list[Rule]) -> list[Rule]:
+    def rules_of_lines(self, rules: list[tree.Rule]) -> list[tree.Rule]:
         """INDENT and DEDENT, where they are declared, used, and not defined from outside: they
         match nothing, and say how lines begin."""
         names = {rule.name for rule in rules}.union(self.definitions)
@@ -174,11 +167,11 @@ class StatementsBuilder(JsonBuilder):
             spans = [uses[name] for name in pair if name in uses]
             if self.declared.issuperset(pair) and spans:
                 numbers = [self._setting(name, usual) for name, usual in _SETTINGS.items()]
-                self.indentation = Indentation(*pair, *numbers)
+                self.indentation = tree.Indentation(*pair, *numbers)
                 said = ", ".join(f"{k}={n}" for k, n in zip(_SETTINGS, numbers, strict=True))
                 self.notes.append(Diagnostic(f"lines are indented by {said}", spans[0]))
                 nothing, place = nothing_at(spans[0].start), spans[0]
-                return [Rule(name, place, nothing, place, terminal=True) for name in pair]
+                return [tree.Rule(name, place, nothing, place, terminal=True) for name in pair]
         return []
 
     def _setting(self, name: str, usual: int) -> int:
@@ -199,7 +192,7 @@ class StatementsBuilder(JsonBuilder):
             return None
         return Change(str(keyword), rule)
 
-    def changed(self, rules: list[Rule], changes: list[Change]) -> list[Rule]:
+    def changed(self, rules: list[tree.Rule], changes: list[Change]) -> list[tree.Rule]:
         """The rules with other bodies, or with more alternatives."""
         places = {rule.name: number for number, rule in enumerate(rules)}
         for keyword, new in changes:
@@ -210,7 +203,7 @@ class StatementsBuilder(JsonBuilder):
             old = rules[places[new.name]]
             if keyword == "%extend":
                 options = (old.body, new.body)
-                new = replace(old, body=Choice(options, old.body.span))
+                new = replace(old, body=tree.Choice(options, old.body.span))
             rules[places[new.name]] = new
         return rules
 
@@ -218,7 +211,7 @@ class StatementsBuilder(JsonBuilder):
         """%llguidance {}, which says which program the grammar is for."""
         self.follows_all = True
 
-    def imports(self, items: list[Token]) -> list[Rule]:
+    def imports(self, items: list[Token]) -> list[tree.Rule]:
         """%import path.NAME, %import path.NAME -> NAME, %import path (NAME, NAME); a path with a
         point before it is one beside this file"""
         span = items[1].span
@@ -290,8 +283,8 @@ class StatementsBuilder(JsonBuilder):
         return _File(rules, frozenset(other.declared), bool(other.embedded))
 
     def _rules_of(
-        self, file: Path, rules: Mapping[str, Rule], span: Span, wanted: Mapping[str, Token]
-    ) -> list[Rule]:
+        self, file: Path, rules: Mapping[str, tree.Rule], span: Span, wanted: Mapping[str, Token]
+    ) -> list[tree.Rule]:
         """The rules of another file, under the names that they get here; what they use has the
         file's name before its own, as in Lark."""
         for name, token in wanted.items():
@@ -314,7 +307,7 @@ class StatementsBuilder(JsonBuilder):
             if (str(file), new) not in self.imported:
                 self.imported.add((str(file), new))
                 place = wanted[name].span if name in wanted else span
-                moved = renamed(rules[name], names, span)
+                moved = tree.renamed(rules[name], names, span)
                 found.append(replace(moved, span=span, name_span=place))
         return found
 
@@ -331,7 +324,7 @@ class StatementsBuilder(JsonBuilder):
         found = Diagnostic(f"{file} has no {name!r}", place, hint, fix=fix if is_name else None)
         self.diagnostics.append(found)
 
-    def _imported(self, span: Span, wanted: Mapping[str, Token]) -> list[Rule]:
+    def _imported(self, span: Span, wanted: Mapping[str, Token]) -> list[tree.Rule]:
         """The terminals ``wanted`` from the library ``common``, with the names that they get."""
         rules = []
         for name, new in wanted.items():
@@ -347,18 +340,18 @@ class StatementsBuilder(JsonBuilder):
                 origins = (span.start,) * (len(text) + 1)
                 pattern = parse_pattern(Unescaped(text, origins), self.limits, self.diagnostics)
                 body = pattern_of(pattern, text, span)
-                rules.append(Rule(str(new), new.span, body, span, terminal=True))
+                rules.append(tree.Rule(str(new), new.span, body, span, terminal=True))
         return rules
 
-    def report_undefined(self, rules: list[Rule]) -> None:
+    def report_undefined(self, rules: list[tree.Rule]) -> None:
         """Names that nothing here defines, but something elsewhere would. Of a file that is
         imported those count that are used in the end."""
         if self.files or self.depth:
             return
         defined = {rule.name for rule in rules} | self.elsewhere | {*self.definitions}
         for body in [*(rule.body for rule in rules), *self.ignored]:
-            for expr in walk(body):
-                if not isinstance(expr, Reference) or expr.name in defined:
+            for expr in tree.walk(body):
+                if not isinstance(expr, tree.Reference) or expr.name in defined:
                     continue
                 if expr.name in self.declared:
                     message = f"terminal {expr.name!r} is declared, but nothing defines it"

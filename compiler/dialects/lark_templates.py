@@ -13,18 +13,7 @@ from typing import Any, TypeAlias
 
 from ..automata.folding import fold
 from ..diagnostics import Source, Span
-from ..grammar.tree import (
-    Expr,
-    Literal,
-    Pattern,
-    Reference,
-    Repetition,
-    Rule,
-    children,
-    walk,
-    with_children,
-)
-from ..grammar.tree import Token as TokenNode
+from ..grammar import tree
 from ..limits import Limits
 from .builder import Token, nothing_at, span_over
 from .lark_statements import StatementsBuilder
@@ -50,7 +39,7 @@ class Template:
     """A rule whose body has ``parameters`` as names."""
 
     parameters: tuple[str, ...]
-    rule: Rule
+    rule: tree.Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +47,12 @@ class Use:
     """``name{arguments}`` at ``span``."""
 
     name: str
-    arguments: tuple[Expr, ...]
+    arguments: tuple[tree.Expr, ...]
     span: Span
 
 
 # Rules whose bodies are to be made: their key, their template and its arguments.
-_Pending: TypeAlias = list[tuple[_Key, Template, Mapping[str, Expr]]]
+_Pending: TypeAlias = list[tuple[_Key, Template, Mapping[str, tree.Expr]]]
 
 
 class TemplatesBuilder(StatementsBuilder):
@@ -74,7 +63,7 @@ class TemplatesBuilder(StatementsBuilder):
         self.templates: dict[str, Template] = {}
         # By the name of the reference that stands for it.
         self._uses: dict[str, Use] = {}
-        self._made: dict[_Key, Rule] = {}
+        self._made: dict[_Key, tree.Rule] = {}
         # How many rules are called so, but for their numbers.
         self._names: dict[str, int] = {}
         self._parts = 0
@@ -84,7 +73,7 @@ class TemplatesBuilder(StatementsBuilder):
         """{NAME, …}"""
         return tuple(self.named(item) for item in items if item.type == "NAME")
 
-    def template(self, parameters: tuple[Token, ...], rule: Rule) -> None:
+    def template(self, parameters: tuple[Token, ...], rule: tree.Rule) -> None:
         """A rule with parameters."""
         names = tuple(map(str, parameters))
         seen: set[str] = set()
@@ -96,10 +85,10 @@ class TemplatesBuilder(StatementsBuilder):
             self.report(f"rule {rule.name!r} is defined twice", rule.name_span)
         self.templates[rule.name] = Template(names, rule)
 
-    def use(self, items: list[Any]) -> Expr:
+    def use(self, items: list[Any]) -> tree.Expr:
         """NAME{choice, …}"""
         name, brackets, *rest = items
-        filled: list[Expr] = []
+        filled: list[tree.Expr] = []
         before = brackets
         for item in rest:
             if isinstance(item, Token):
@@ -109,9 +98,9 @@ class TemplatesBuilder(StatementsBuilder):
         span = span_over([name, rest[-1]])
         placeholder = f"{name}{{{len(self._uses)}}}"
         self._uses[placeholder] = Use(str(self.named(name)), tuple(filled), span)
-        return Reference(placeholder, span)
+        return tree.Reference(placeholder, span)
 
-    def expanded(self, rules: list[Rule]) -> list[Rule]:
+    def expanded(self, rules: list[tree.Rule]) -> list[tree.Rule]:
         """The rules, and after them one for each use of a template; what is ignored, too."""
         if not self._uses and not self.templates:
             return rules
@@ -125,7 +114,7 @@ class TemplatesBuilder(StatementsBuilder):
                     self.report(f"{use.name} is a template", use.span, hint)
         return [*found, *self._made.values()]
 
-    def _resolved(self, body: Expr) -> Expr:
+    def _resolved(self, body: tree.Expr) -> tree.Expr:
         """The body with rules for uses, worked off one by one and not by calls inside calls."""
         pending: _Pending = []
         found = self._substituted(body, {}, pending)
@@ -135,24 +124,26 @@ class TemplatesBuilder(StatementsBuilder):
             self._made[key] = replace(self._made[key], body=inside)
         return found
 
-    def _substituted(self, body: Expr, arguments: Mapping[str, Expr], pending: _Pending) -> Expr:
+    def _substituted(
+        self, body: tree.Expr, arguments: Mapping[str, tree.Expr], pending: _Pending
+    ) -> tree.Expr:
         """The body with ``arguments`` for parameters, and references for uses."""
 
-        def inside(expr: Expr) -> Sequence[Expr]:
-            if isinstance(expr, Reference) and expr.name in self._uses:
+        def inside(expr: tree.Expr) -> Sequence[tree.Expr]:
+            if isinstance(expr, tree.Reference) and expr.name in self._uses:
                 return self._uses[expr.name].arguments
-            return children(expr)
+            return tree.children(expr)
 
-        def under(expr: Expr, parts: list[Expr]) -> Expr:
-            if not isinstance(expr, Reference):
-                return with_children(expr, tuple(parts))
+        def under(expr: tree.Expr, parts: list[tree.Expr]) -> tree.Expr:
+            if not isinstance(expr, tree.Reference):
+                return tree.with_children(expr, tuple(parts))
             if expr.name in self._uses:
                 return self._rule_of(self._uses[expr.name], parts, pending)
             return arguments.get(expr.name, expr)
 
         return fold(body, inside, under)
 
-    def _rule_of(self, use: Use, filled: Sequence[Expr], pending: _Pending) -> Expr:
+    def _rule_of(self, use: Use, filled: Sequence[tree.Expr], pending: _Pending) -> tree.Expr:
         """The reference to the rule that a use with such arguments becomes; a new one is left in
         ``pending``."""
         template, nothing = self.templates.get(use.name), nothing_at(use.span.start)
@@ -166,10 +157,10 @@ class TemplatesBuilder(StatementsBuilder):
             hint = f"it is {_shown(template)}"
             self.report(f"the template {use.name} has other parameters", use.span, hint)
             return nothing
-        key = (use.name, *(fold(each, children, _key) for each in filled))
+        key = (use.name, *(fold(each, tree.children, _key) for each in filled))
         if key in self._made:
-            return Reference(self._made[key].name, use.span)
-        self._parts += sum(1 for each in filled for _ in walk(each))
+            return tree.Reference(self._made[key].name, use.span)
+        self._parts += sum(1 for each in filled for _ in tree.walk(each))
         if len(self._made) == _MOST_USES or self._parts > _MOST_PARTS:
             rules, parts = f"{_MOST_USES:,} rules", f"{_MOST_PARTS:,} parts"
             hint = "a template that uses itself has to do so with the same arguments"
@@ -179,7 +170,7 @@ class TemplatesBuilder(StatementsBuilder):
         name = self._name(use)
         self._made[key] = replace(template.rule, name=name)
         pending.append((key, template, dict(zip(template.parameters, filled, strict=True))))
-        return Reference(name, use.span)
+        return tree.Reference(name, use.span)
 
     def _name(self, use: Use) -> str:
         """What the rule of a use is called: as it is written, where that is short and no other
@@ -199,18 +190,18 @@ def _shown(template: Template) -> str:
     return f"{template.rule.name}{{{parameters}}}"
 
 
-def _key(expr: Expr, parts: list[_Key]) -> _Key:
+def _key(expr: tree.Expr, parts: list[_Key]) -> _Key:
     """Equal for equal expressions, wherever they stand."""
     own: object = None
     match expr:
-        case Literal():
+        case tree.Literal():
             own = expr.data
-        case Pattern():
+        case tree.Pattern():
             own = id(expr.node)
-        case Reference():
+        case tree.Reference():
             own = expr.name
-        case Repetition():
+        case tree.Repetition():
             own = expr.min_times, expr.max_times
-        case TokenNode():
+        case tree.Token():
             own = expr.meaning
     return (type(expr).__name__, own, *parts)

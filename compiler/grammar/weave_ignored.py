@@ -17,53 +17,41 @@ from functools import cached_property
 
 from ..automata.folding import fold
 from ..diagnostics import Span
-from .tree import (
-    Choice,
-    Expr,
-    Grammar,
-    Literal,
-    Permutation,
-    Reference,
-    Repetition,
-    Rule,
-    Sequence,
-    children,
-    with_children,
-)
+from . import tree
 
 
 class Gaps:
     """The rules of ignored text, any number of pieces each ending anywhere. ``last``: what stands
     at the end."""
 
-    def __init__(self, grammar: Grammar) -> None:
+    def __init__(self, grammar: tree.Grammar) -> None:
         self._names = {rule.name for rule in grammar.rules}
         self.place = _over(grammar.ignored)
         one = grammar.ignored[0]
         if len(grammar.ignored) > 1:
-            one = Choice(grammar.ignored, self.place)
-        self._any = Repetition(one, 0, None, self.place)
-        self.rules: list[Rule] = []
+            one = tree.Choice(grammar.ignored, self.place)
+        self._any = tree.Repetition(one, 0, None, self.place)
+        self.rules: list[tree.Rule] = []
 
     @cached_property
-    def any(self) -> Reference:
+    def any(self) -> tree.Reference:
         """Any pieces."""
         return self.rule(self._any)
 
     @property
-    def last(self) -> Expr:
+    def last(self) -> tree.Expr:
         """What stands after all others."""
         return self.any
 
-    def before(self, terminal: Expr) -> Expr:
+    def before(self, terminal: tree.Expr) -> tree.Expr:
         """A terminal and what may stand before it."""
-        return Sequence((self.any, terminal), terminal.span)
+        return tree.Sequence((self.any, terminal), terminal.span)
 
-    def rule(self, body: Expr) -> Reference:
+    def rule(self, body: tree.Expr) -> tree.Reference:
         """A use of a new rule with a body."""
         name = self.unused("ignored")
-        self.rules.append(Rule(name, self.place, body, self.place, terminal=True))
-        return Reference(name, self.place)
+        self.rules.append(tree.Rule(name, self.place, body, self.place, terminal=True))
+        return tree.Reference(name, self.place)
 
     def unused(self, wanted: str) -> str:
         """A name that no rule has, and which is then taken."""
@@ -75,7 +63,7 @@ class Gaps:
         return name
 
 
-def weave_ignored(grammar: Grammar, gaps: Gaps | None = None) -> Grammar:
+def weave_ignored(grammar: tree.Grammar, gaps: Gaps | None = None) -> tree.Grammar:
     """The grammar in which nothing is ignored; the same one if nothing was. ``gaps``: what stands
     between its terminals; by default as a lexer needs it, which ends each piece itself.
 
@@ -86,44 +74,46 @@ def weave_ignored(grammar: Grammar, gaps: Gaps | None = None) -> Grammar:
     gaps = gaps or Gaps(grammar)
     embedded, place = grammar.embedded_rules, gaps.place
     weave = _Weaver(gaps.before, grammar.terminals | {each.name for each in grammar.embedded})
-    start = weave(Reference(grammar.start, place))
+    start = weave(tree.Reference(grammar.start, place))
     rules = [
         rule if rule.terminal or rule.name in embedded else replace(rule, body=weave(rule.body))
         for rule in grammar.rules
     ]
     # A start of its own: at the end of a rule that uses itself, the gap would nest it.
-    whole = Sequence((start, gaps.last), place)
-    rules.append(Rule(gaps.unused("whole"), place, whole, place))
+    whole = tree.Sequence((start, gaps.last), place)
+    rules.append(tree.Rule(gaps.unused("whole"), place, whole, place))
     return replace(grammar, rules=(*rules, *gaps.rules), start=rules[-1].name, ignored=())
 
 
 class _Weaver:
-    def __init__(self, before: Callable[[Expr], Expr], terminals: frozenset[str]) -> None:
+    def __init__(self, before: Callable[[tree.Expr], tree.Expr], terminals: frozenset[str]) -> None:
         self._before, self._terminals = before, terminals
 
-    def __call__(self, body: Expr) -> Expr:
+    def __call__(self, body: tree.Expr) -> tree.Expr:
         """A body with what is ignored before each of its terminals."""
         return fold(body, self._inside, self._woven)
 
     @staticmethod
-    def _inside(expr: Expr) -> tuple[Expr, ...]:
+    def _inside(expr: tree.Expr) -> tuple[tree.Expr, ...]:
         return (
-            children(expr) if isinstance(expr, Sequence | Choice | Repetition | Permutation) else ()
+            tree.children(expr)
+            if isinstance(expr, tree.Sequence | tree.Choice | tree.Repetition | tree.Permutation)
+            else ()
         )
 
-    def _woven(self, expr: Expr, parts: list[Expr]) -> Expr:
+    def _woven(self, expr: tree.Expr, parts: list[tree.Expr]) -> tree.Expr:
         match expr:
-            case Sequence() | Choice() | Repetition() | Permutation():
-                return with_children(expr, tuple(parts))
-            case Literal() if not expr.data:
+            case tree.Sequence() | tree.Choice() | tree.Repetition() | tree.Permutation():
+                return tree.with_children(expr, tuple(parts))
+            case tree.Literal() if not expr.data:
                 return expr
-            case Reference() if expr.name not in self._terminals:
+            case tree.Reference() if expr.name not in self._terminals:
                 return expr
             case _:
                 return self._before(expr)
 
 
-def _over(exprs: Iterable[Expr]) -> Span:
+def _over(exprs: Iterable[tree.Expr]) -> Span:
     first, *others = (expr.span for expr in exprs)
     for span in others:
         first = first.cover(span)

@@ -21,17 +21,7 @@ from dataclasses import replace
 
 from ..automata import regex_ir as regex
 from ..diagnostics import Span
-from ..grammar.tree import (
-    Choice,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Reference,
-    Repetition,
-    Sequence,
-    Token,
-)
+from ..grammar import tree
 from ..limits import Limits
 from .form import ONCE, Lnf, Origins, Production, Symbol, Terminal
 
@@ -45,21 +35,21 @@ _SHOWN = 80
 _OPERATORS = ((0, 1), (0, None), (1, None))
 
 
-def flatten_nested(grammar: Grammar, limits: Limits | None = None) -> Lnf:
+def flatten_nested(grammar: tree.Grammar, limits: Limits | None = None) -> Lnf:
     """The grammar with flat bodies; grows linearly with the tree. Raises ``LimitError`` (time,
     memory)."""
     return _Flattener(grammar, limits or Limits()).run()
 
 
 class _Flattener:
-    def __init__(self, grammar: Grammar, limits: Limits) -> None:
+    def __init__(self, grammar: tree.Grammar, limits: Limits) -> None:
         self.grammar, self.limits = grammar, limits
         self.names: list[str] = []
         self.owners: list[str] = []
         self.terminals: list[Terminal] = []
         self.productions: list[Production] = []
         self.numbers: dict[str, int] = {}
-        self.pending: list[tuple[int, Expr]] = []
+        self.pending: list[tuple[int, tree.Expr]] = []
         self.anonymous: dict[str, int] = {}
         # One node for one meaning, so that equal token terminals are equal terminals.
         self.tokens: dict[object, regex.Node] = {
@@ -91,27 +81,27 @@ class _Flattener:
         self.owners.append(owner)
         return len(self.names) - 1
 
-    def _flatten(self, head: int, expr: Expr) -> None:
+    def _flatten(self, head: int, expr: tree.Expr) -> None:
         """Add the productions of ``head ::= expr``."""
         owner = self.owners[head]
-        if isinstance(expr, Repetition) and self._as_terminal(expr) is None:
+        if isinstance(expr, tree.Repetition) and self._as_terminal(expr) is None:
             body = (self._symbol(expr.item, owner),)
             times = (expr.min_times, expr.max_times)
             self._produce(head, body, expr.span, times)
             return
-        options: list[Expr] = [expr]
+        options: list[tree.Expr] = [expr]
         while options:
             option = options.pop()
-            if isinstance(option, Choice):
+            if isinstance(option, tree.Choice):
                 options.extend(reversed(option.options))
                 continue
             symbols: list[Symbol] = []
-            items: list[Expr] = [option]
+            items: list[tree.Expr] = [option]
             while items:
                 item = items.pop()
-                if isinstance(item, Sequence):
+                if isinstance(item, tree.Sequence):
                     items.extend(reversed(item.items))
-                elif not (isinstance(item, Literal) and not item.data):
+                elif not (isinstance(item, tree.Literal) and not item.data):
                     symbols.append(self._symbol(item, owner))
             self._produce(head, tuple(symbols), option.span)
 
@@ -121,39 +111,39 @@ class _Flattener:
         origins = frozenset([(self.owners[head], span.start, span.end)])
         self.productions.append(Production(head, body, origins, times))
 
-    def _symbol(self, expr: Expr, owner: str) -> Symbol:
+    def _symbol(self, expr: tree.Expr, owner: str) -> Symbol:
         """The number of a terminal, a rule, or a new anonymous nonterminal."""
         content = self._as_terminal(expr)
         if content is not None:
             origins: Origins = frozenset([(owner, expr.span.start, expr.span.end)])
             self.terminals.append(Terminal(content, origins))
             return ~(len(self.terminals) - 1)
-        if isinstance(expr, Reference):
+        if isinstance(expr, tree.Reference):
             return self.numbers[expr.name]
         self.anonymous[owner] = self.anonymous.get(owner, 0) + 1
         number = self._new(f"{owner}/{self.anonymous[owner]}", owner)
         self.pending.append((number, expr))
         return number
 
-    def _as_terminal(self, expr: Expr) -> bytes | regex.Node | None:
+    def _as_terminal(self, expr: tree.Expr) -> bytes | regex.Node | None:
         """The content of a text, a pattern, a token, or one of them with a count; else None."""
         times: list[tuple[int, int | None, str]] = []
-        while isinstance(expr, Repetition):
+        while isinstance(expr, tree.Repetition):
             if (expr.min_times, expr.max_times) in _OPERATORS:
                 return None
             times.append((expr.min_times, expr.max_times, self._written(expr.span)))
             expr = expr.item
         match expr:
-            case Literal():
+            case tree.Literal():
                 if not times:
                     return expr.data
                 node = regex.lit(expr.data)
-            case Pattern():
+            case tree.Pattern():
                 node = expr.node
                 if times and regex.looks(node):
                     # Its assertions look at each repetition by itself.
                     return None
-            case Token():
+            case tree.Token():
                 node = self.tokens[expr.meaning]
             case _:
                 return None

@@ -14,22 +14,8 @@ from constrain.artifacts.dfa.conjunctions import Conjunction
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
 from ..diagnostics import Span
+from ..grammar import tree
 from ..grammar.productive import used_rules
-from ..grammar.tree import (
-    Choice,
-    Difference,
-    Excluding,
-    Expr,
-    Grammar,
-    Pattern,
-    Repetition,
-    Rule,
-    Token,
-    children,
-    walk,
-    with_children,
-)
-from ..grammar.tree import Sequence as Concatenation
 from ..lazy_dfa.conjunctions import Operation, is_nullable, operation_of, without_empty
 from ..lazy_dfa.expression import (
     bodies_of,
@@ -54,7 +40,7 @@ class LazyTerminals:
     """``grammar``: the tree with symbols, without exceptions. ``terminals``: what these stand
     for."""
 
-    grammar: Grammar
+    grammar: tree.Grammar
     terminals: Sequence[Operation]
 
     @property
@@ -63,7 +49,7 @@ class LazyTerminals:
         return tuple(each for terminal in self.terminals for each in terminal.conjunctions)
 
 
-def lazy_terminals(grammar: Grammar, limits: Limits, most: int) -> LazyTerminals | None:
+def lazy_terminals(grammar: tree.Grammar, limits: Limits, most: int) -> LazyTerminals | None:
     """The grammar with symbols in place of terminals whose automata have more than ``most`` states,
     or grow beyond them; None if there are none. Raises ``LimitError``."""
     operates = may_operate(grammar)
@@ -75,7 +61,7 @@ def lazy_terminals(grammar: Grammar, limits: Limits, most: int) -> LazyTerminals
     rules = []
     for rule in grammar.rules:
         # Most rules have none, and a look takes less time than to make them again.
-        if not counts and not any(map(_may_hold, walk(rule.body))):
+        if not counts and not any(map(_may_hold, tree.walk(rule.body))):
             rules.append(rule)
             continue
         with blaming([rule.name]):
@@ -91,7 +77,7 @@ def lazy_terminals(grammar: Grammar, limits: Limits, most: int) -> LazyTerminals
     return replacing.done(rules)
 
 
-def alone(grammar: Grammar, operation: Operation, limits: Limits) -> LazyTerminals:
+def alone(grammar: tree.Grammar, operation: Operation, limits: Limits) -> LazyTerminals:
     """A grammar that is one such terminal."""
     replacing = _Replacing(grammar, limits, 0, {})
     (rule, *_) = (rule for rule in grammar.rules if rule.name == grammar.start)
@@ -99,7 +85,7 @@ def alone(grammar: Grammar, operation: Operation, limits: Limits) -> LazyTermina
     return replacing.done([replace(rule, body=symbol)])
 
 
-def _growing_replaced(grammar: Grammar, replacing: "_Replacing") -> list[Rule]:
+def _growing_replaced(grammar: tree.Grammar, replacing: "_Replacing") -> list[tree.Rule]:
     """The rules, those whose automata grow as symbols; the smaller first, which others use."""
     rules, found = list(grammar.rules), len(replacing.found)
     sizes, growing = {}, set[str]()
@@ -128,13 +114,13 @@ def _growing_replaced(grammar: Grammar, replacing: "_Replacing") -> list[Rule]:
     return rules
 
 
-def _lengths_replaced(grammar: Grammar, replacing: "_Replacing") -> list[Rule]:
+def _lengths_replaced(grammar: tree.Grammar, replacing: "_Replacing") -> list[tree.Rule]:
     """The rules, those of strings of many characters as symbols, too."""
     rules = []
     for rule in grammar.rules:
         body = rule.body
-        if rule.terminal and isinstance(body, Concatenation):
-            repeated = [part for part in body.items if isinstance(part, Repetition)]
+        if rule.terminal and isinstance(body, tree.Sequence):
+            repeated = [part for part in body.items if isinstance(part, tree.Repetition)]
             if any(max(part.min_times, part.max_times or 0) >= MANY for part in repeated):
                 node = expression_of_rule(grammar, rule.name)
                 operation = None if node is None else operation_of(node, replacing.limits)
@@ -144,68 +130,68 @@ def _lengths_replaced(grammar: Grammar, replacing: "_Replacing") -> list[Rule]:
     return rules
 
 
-def _may_hold(expr: Expr) -> bool:
+def _may_hold(expr: tree.Expr) -> bool:
     """Whether an expression is an operation, or a pattern with one inside."""
-    if isinstance(expr, Pattern):
+    if isinstance(expr, tree.Pattern):
         return any(isinstance(part, regex.And | regex.Not) for part in regex.walk(expr.node))
-    return isinstance(expr, Difference | Excluding)
+    return isinstance(expr, tree.Difference | tree.Excluding)
 
 
-def _inside(expr: Expr) -> tuple[Expr, ...]:
+def _inside(expr: tree.Expr) -> tuple[tree.Expr, ...]:
     """The expressions inside one that is no operation."""
-    return () if isinstance(expr, Difference | Excluding) else children(expr)
+    return () if isinstance(expr, tree.Difference | tree.Excluding) else tree.children(expr)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Replacing:
-    grammar: Grammar
+    grammar: tree.Grammar
     limits: Limits
     most: int
     found: dict[str, Operation]
 
-    def replaced(self, expr: Expr, parts: list[Expr]) -> Expr:
+    def replaced(self, expr: tree.Expr, parts: list[tree.Expr]) -> tree.Expr:
         """The expression around ``parts``; a large operation becomes a symbol."""
         if parts:
-            same = all(new is old for new, old in zip(parts, children(expr), strict=True))
-            return expr if same else with_children(expr, tuple(parts))
-        if isinstance(expr, Pattern) and not is_operation(expr.node):
+            same = all(new is old for new, old in zip(parts, tree.children(expr), strict=True))
+            return expr if same else tree.with_children(expr, tuple(parts))
+        if isinstance(expr, tree.Pattern) and not is_operation(expr.node):
             if _holds_operation(expr.node):
                 return self._divided(expr)
             is_large = is_text(expr.node) and grows(expr.node, self.most, self.limits)
             return self._symbol_of(expr) if is_large else expr
-        if not isinstance(expr, Pattern | Difference | Excluding):
+        if not isinstance(expr, tree.Pattern | tree.Difference | tree.Excluding):
             return expr
         operation = operation_in(self._with(expr), self.limits)
         if operation is None or operation.states <= self.most:
             return expr
         return self.symbol(operation, expr.span)
 
-    def _symbol_of(self, pattern: Pattern) -> Expr:
+    def _symbol_of(self, pattern: tree.Pattern) -> tree.Expr:
         operation = growing_operation_in(self._with(pattern), self.most, self.limits)
         return pattern if operation is None else self.symbol(operation, pattern.span)
 
-    def done(self, rules: Sequence[Rule]) -> LazyTerminals:
+    def done(self, rules: Sequence[tree.Rule]) -> LazyTerminals:
         """The grammar of rules in which all symbols stand."""
         limits = self.limits
-        tokens = tuple(Token(name, (), False, rules[0].span) for name in self.found)
+        tokens = tuple(tree.Token(name, (), False, rules[0].span) for name in self.found)
         left = replace(self.grammar, rules=tuple(rules), tokens=tokens)
         left = empty_patterns(resolve_exclusions(left, limits), limits)
         return LazyTerminals(left, tuple(self.found.values()))
 
-    def _with(self, expr: Expr) -> Grammar:
+    def _with(self, expr: tree.Expr) -> tree.Grammar:
         """The grammar, beginning with an expression."""
-        part = Rule(_PART, expr.span, expr, expr.span)
+        part = tree.Rule(_PART, expr.span, expr, expr.span)
         return replace(self.grammar, rules=(*self.grammar.rules, part), start=_PART)
 
-    def symbol(self, operation: Operation, span: Span, *, alone: bool = False) -> Expr:
+    def symbol(self, operation: Operation, span: Span, *, alone: bool = False) -> tree.Expr:
         """What stands in the place of an operation, which is noted. ``alone``: nothing beside it;
         then it may match the empty text, too."""
         name = f"terminal {len(self.found)}"
         self.found[name] = operation if alone else without_empty(operation, self.limits)
-        symbol = Token(name, (), False, span)
-        return Repetition(symbol, 0, 1, span) if is_nullable(operation) else symbol
+        symbol = tree.Token(name, (), False, span)
+        return tree.Repetition(symbol, 0, 1, span) if is_nullable(operation) else symbol
 
-    def _divided(self, pattern: Pattern) -> Expr:
+    def _divided(self, pattern: tree.Pattern) -> tree.Expr:
         """A pattern with an operation inside as sequences and alternatives around that."""
         before = len(self.found)
         expr = fold(pattern.node, _outside, lambda node, parts: _expr(node, parts, pattern.span))
@@ -227,14 +213,14 @@ def _outside(node: regex.Node) -> tuple[regex.Node, ...]:
     return regex.parts_of(node)
 
 
-def _expr(node: regex.Node, parts: list[Expr], span: Span) -> Expr:
+def _expr(node: regex.Node, parts: list[tree.Expr], span: Span) -> tree.Expr:
     match node:
         case regex.Seq() if parts:
-            return Concatenation(tuple(parts), span)
+            return tree.Sequence(tuple(parts), span)
         case regex.Alt() if parts:
-            return Choice(tuple(parts), span)
+            return tree.Choice(tuple(parts), span)
         case regex.Optional() if parts:
-            return Repetition(parts[0], 0, 1, span)
+            return tree.Repetition(parts[0], 0, 1, span)
         case regex.Repeat(_, low, high) if parts:
-            return Repetition(parts[0], low, high, span)
-    return Pattern(node, "", span)
+            return tree.Repetition(parts[0], low, high, span)
+    return tree.Pattern(node, "", span)

@@ -37,23 +37,8 @@ from ..automata.minimize import minimal, minimize
 from ..automata.nfa import Arc, Nfa
 from ..automata.thompson import thompson, without_epsilon
 from ..diagnostics import Diagnostic, give_up
+from ..grammar import tree
 from ..grammar.lazy_quantifiers import lazy_dfa
-from ..grammar.tree import (
-    Choice,
-    Difference,
-    Excluding,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Reference,
-    Repetition,
-    Rule,
-    Token,
-    children,
-    walk,
-)
-from ..grammar.tree import Sequence as Concatenation
 from ..grammar.weave_ignored import Gaps, weave_ignored
 from ..limits import Limits
 from .resolve_exclusions import Operands, resolve_exclusions
@@ -76,10 +61,10 @@ _NOTHING: _Open = frozenset()
 _Columns: TypeAlias = tuple[list[int], list[list[int]], NDArray[np.uint8]]
 
 # Which ignored text stands before a terminal, or before the members of an automaton instead.
-_Divided: TypeAlias = list[tuple[Expr | None, Dfa | None]]
+_Divided: TypeAlias = list[tuple[tree.Expr | None, Dfa | None]]
 
 
-def weave_longest(grammar: Grammar, limits: Limits | None = None) -> Grammar:
+def weave_longest(grammar: tree.Grammar, limits: Limits | None = None) -> tree.Grammar:
     """The grammar in which nothing is ignored; the same one if nothing was. Its notes say where
     ignored text may end anywhere. Raises ``LimitError`` on time and resident memory."""
     if not grammar.ignored:
@@ -95,7 +80,7 @@ def weave_longest(grammar: Grammar, limits: Limits | None = None) -> Grammar:
     return replace(woven, notes=(*woven.notes, *notes))
 
 
-def _note(what: str, expr: Expr, why: object) -> Diagnostic:
+def _note(what: str, expr: tree.Expr, why: object) -> Diagnostic:
     reason = str(why).splitlines()[0]
     return Diagnostic(f"{what} may end before its longest match ({reason})", expr.span)
 
@@ -103,7 +88,7 @@ def _note(what: str, expr: Expr, why: object) -> Diagnostic:
 class _LongestGaps(Gaps):
     """``pieces``: the DFAs of the ignored terminals, without ε."""
 
-    def __init__(self, grammar: Grammar, limits: Limits, notes: list[Diagnostic]) -> None:
+    def __init__(self, grammar: tree.Grammar, limits: Limits, notes: list[Diagnostic]) -> None:
         super().__init__(grammar)
         self._grammar, self._limits, self._notes = grammar, limits.within(_MOST_STATES), notes
         bodies = (part for rule in grammar.rules for part in rule.expressions)
@@ -111,7 +96,7 @@ class _LongestGaps(Gaps):
         if any(map(_is_exclusion, bodies)):
             rules = resolve_exclusions(rules, self._limits)
         self._operands = Operands(rules, self._limits)
-        self._bodies: dict[str, list[Rule]] = {}
+        self._bodies: dict[str, list[tree.Rule]] = {}
         for rule in rules.rules:
             self._bodies.setdefault(rule.name, []).append(rule)
         found = (self._without_empty(self._piece(expr)) for expr in grammar.ignored)
@@ -125,32 +110,32 @@ class _LongestGaps(Gaps):
         self._intervals = [_runs(np.flatnonzero(self._columns == c)) for c in range(len(first))]
         self._nfa, self._endings = self._all_gaps()
         self._known: dict[object, tuple[_Divided, bool]] = {}
-        self._gaps: dict[frozenset[_Open], Expr | None] = {}
+        self._gaps: dict[frozenset[_Open], tree.Expr | None] = {}
 
     @property
-    def last(self) -> Expr:
+    def last(self) -> tree.Expr:
         """What stands at the end, where no piece could be longer."""
-        return self._gap(frozenset(self._endings)) or Literal(b"", self.place)
+        return self._gap(frozenset(self._endings)) or tree.Literal(b"", self.place)
 
-    def before(self, terminal: Expr) -> Expr:
+    def before(self, terminal: tree.Expr) -> tree.Expr:
         """A terminal with the ignored text whose endings fit it."""
         key = meaning(terminal)
         if key not in self._known:
             self._known[key] = self._divided(terminal)
         divided, optional = self._known[key]
         text = self._grammar.source.text[terminal.span.start : terminal.span.end]
-        options: list[Expr] = []
+        options: list[tree.Expr] = []
         for gap, members in divided:
             one = terminal
             if members is not None:
-                one = Pattern(_expression(members, self._limits), text, terminal.span)
-            options.append(one if gap is None else Concatenation((gap, one), terminal.span))
-        found = options[0] if len(options) == 1 else Choice(tuple(options), terminal.span)
-        return Repetition(found, 0, 1, terminal.span) if optional else found
+                one = tree.Pattern(_expression(members, self._limits), text, terminal.span)
+            options.append(one if gap is None else tree.Sequence((gap, one), terminal.span))
+        found = options[0] if len(options) == 1 else tree.Choice(tuple(options), terminal.span)
+        return tree.Repetition(found, 0, 1, terminal.span) if optional else found
 
     # --- automata
 
-    def _piece(self, expr: Expr) -> Dfa:
+    def _piece(self, expr: tree.Expr) -> Dfa:
         """What an ignored terminal takes of a text, as long as possible."""
         if self._grammar.source.dialect in ("lark", "antlr") and not self._grammar.follows_all:
             body = self._without_exclusions(expr)
@@ -160,18 +145,18 @@ class _LongestGaps(Gaps):
                 return lazy.at_end if isinstance(lazy, Followed) else lazy
         return self._automaton(expr)
 
-    def _automaton(self, expr: Expr) -> Dfa:
+    def _automaton(self, expr: tree.Expr) -> Dfa:
         expr = self._without_exclusions(expr)
         match expr:
-            case Literal(data) if data:
+            case tree.Literal(data) if data:
                 return literal(data)
-            case Pattern(node):
+            case tree.Pattern(node):
                 return minimal(thompson(resolved(node, self._limits), self._limits), self._limits)
         return self._operands.automaton(expr)
 
-    def _without_exclusions(self, expr: Expr) -> Expr:
-        if any(map(_is_exclusion, walk(expr))):
-            return fold(expr, children, self._operands.without_exclusion)
+    def _without_exclusions(self, expr: tree.Expr) -> tree.Expr:
+        if any(map(_is_exclusion, tree.walk(expr))):
+            return fold(expr, tree.children, self._operands.without_exclusion)
         return expr
 
     def _without_empty(self, dfa: Dfa) -> Dfa:
@@ -238,12 +223,12 @@ class _LongestGaps(Gaps):
         whole = thompson(regex.repeat(regex.alt(*nodes), 0, None), self._limits)
         return _key(minimal(whole, self._limits))
 
-    def _gap(self, endings: frozenset[_Open]) -> Expr | None:
+    def _gap(self, endings: frozenset[_Open]) -> tree.Expr | None:
         """The ignored text that ends so; None if there is none but the empty text."""
         if endings not in self._gaps:
             finals = frozenset(self._endings[each] for each in endings)
             dfa = minimal(replace(self._nfa, finals=finals), self._limits)
-            found: Expr | None = None
+            found: tree.Expr | None = None
             if _key(dfa) == self._key_of_any:
                 found = self.any
             elif dfa.table[dfa.start].any():
@@ -251,17 +236,17 @@ class _LongestGaps(Gaps):
             self._gaps[endings] = found
         return self._gaps[endings]
 
-    def _rule_of(self, dfa: Dfa) -> Expr:
+    def _rule_of(self, dfa: Dfa) -> tree.Expr:
         text = self._grammar.source.text[self.place.start : self.place.end]
-        return self.rule(Pattern(_expression(dfa, self._limits), text, self.place))
+        return self.rule(tree.Pattern(_expression(dfa, self._limits), text, self.place))
 
     # --- terminals
 
-    def _divided(self, terminal: Expr) -> tuple[_Divided, bool]:
+    def _divided(self, terminal: tree.Expr) -> tuple[_Divided, bool]:
         """By members that fit the same endings: the ignored text that ends so, and these members,
         None for all; and whether the terminal may be missing."""
         every = frozenset(self._endings)
-        if isinstance(terminal, Token):
+        if isinstance(terminal, tree.Token):
             return [(self._gap(every), None)], False
         try:
             whole = self._automaton(terminal)
@@ -358,18 +343,18 @@ def _key(dfa: Dfa) -> tuple[bytes, ...]:
     return dfa.table.tobytes(), dfa.classes.tobytes(), dfa.accepting.tobytes()
 
 
-def _is_exclusion(expr: Expr) -> bool:
-    return isinstance(expr, Difference | Excluding)
+def _is_exclusion(expr: tree.Expr) -> bool:
+    return isinstance(expr, tree.Difference | tree.Excluding)
 
 
-def meaning(expr: Expr) -> object:
+def meaning(expr: tree.Expr) -> object:
     """Equal for terminals that are written alike."""
     match expr:
-        case Literal():
+        case tree.Literal():
             return expr.data
-        case Reference():
+        case tree.Reference():
             return expr.name
-        case Pattern():
+        case tree.Pattern():
             return id(expr.node)
         case _:
             return id(expr)

@@ -16,25 +16,15 @@ from ..automata import regex_ir as regex
 from ..automata.dfa import Dfa
 from ..automata.folding import fold
 from ..diagnostics import LimitError
-from ..grammar.tree import (
-    Excluding,
-    Expr,
-    Literal,
-    Pattern,
-    Permutation,
-    Reference,
-    Repetition,
-    Token,
-    children,
-)
+from ..grammar import tree
 
 # What says something about a node beside its class and its parts. Places are none of it.
 _FIELDS: dict[type, tuple[str, ...]] = {
-    Literal: ("data",),
-    Reference: ("name",),
-    Token: ("meaning",),
-    Repetition: ("min_times", "max_times"),
-    Excluding: ("at_most",),
+    tree.Literal: ("data",),
+    tree.Reference: ("name",),
+    tree.Token: ("meaning",),
+    tree.Repetition: ("min_times", "max_times"),
+    tree.Excluding: ("at_most",),
     regex.Lit: ("data",),
     regex.CharClass: ("ranges",),
     regex.ByteClass: ("ranges",),
@@ -65,9 +55,9 @@ class Memory:
         """Bytes that are kept, roughly."""
         return self._bytes + _OF_NONE * len(self._numbers)
 
-    def number(self, expr: Expr) -> int:
+    def number(self, expr: tree.Expr) -> int:
         """That of all expressions with this structure."""
-        return fold(expr, children, self._of_expr)
+        return fold(expr, tree.children, self._of_expr)
 
     def name(self, *parts: Hashable) -> int:
         """A number for these together."""
@@ -98,10 +88,10 @@ class Memory:
         else:
             self._found[key] = found
 
-    def _of_expr(self, expr: Expr, inside: list[int]) -> int:
-        if isinstance(expr, Permutation):
+    def _of_expr(self, expr: tree.Expr, inside: list[int]) -> int:
+        if isinstance(expr, tree.Permutation):
             return self._of((expr,))
-        if isinstance(expr, Pattern):
+        if isinstance(expr, tree.Pattern):
             inside = [fold(expr.node, regex.parts_of, self._of_node)]
         return self._of_node(expr, inside)
 

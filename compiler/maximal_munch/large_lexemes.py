@@ -23,19 +23,7 @@ from ..automata.dfa import DEAD, Dfa
 from ..automata.folding import fold
 from ..automata.minimize import minimize
 from ..diagnostics import LimitError
-from ..grammar.tree import (
-    Difference,
-    Excluding,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Reference,
-    Rule,
-    children,
-    walk,
-    with_children,
-)
+from ..grammar import tree
 from ..lazy_dfa.conjunctions import Operation, operation_of, searching
 from ..lazy_dfa.expression import expression_in, is_text
 from ..lazy_dfa.joined_characters import with_joined_characters
@@ -52,13 +40,13 @@ _DEEPEST = 50
 class LargeLexemes:
     """``most_states``: of an automaton that is built."""
 
-    grammar: Grammar
+    grammar: tree.Grammar
     limits: Limits
     most_states: int
 
     def __post_init__(self) -> None:
         self._threads = 0
-        self._bodies: dict[str, list[Rule]] = {}
+        self._bodies: dict[str, list[tree.Rule]] = {}
         for rule in self.grammar.rules:
             self._bodies.setdefault(rule.name, []).append(rule)
         self._found: dict[int, tuple[regex.Node, Operation | None]] = {}
@@ -68,51 +56,53 @@ class LargeLexemes:
         """The limits within which an automaton is built without a look at other ways."""
         return self.limits.within(self.most_states)
 
-    def seen(self, expr: Expr) -> Operation | None:
+    def seen(self, expr: tree.Expr) -> Operation | None:
         """The conjunctions of a terminal that is seen to be large; None for all others."""
         node = self._node(expr)
         return self._of(node) if node is not None and self._may_be_large(node) else None
 
-    def tried(self, expr: Expr) -> Operation | None:
+    def tried(self, expr: tree.Expr) -> Operation | None:
         """The same of one whose automaton has too many states."""
         node = self._node(expr)
         is_long = node is not None and any(map(_is_repeated_or_operation, regex.walk(node)))
         return self._of(node) if node is not None and is_long else None
 
-    def without_exceptions(self) -> Grammar:
+    def without_exceptions(self) -> tree.Grammar:
         """The grammar in which those exceptions are patterns whose automata are large."""
         rules = []
         for rule in self.grammar.rules:
-            if any(isinstance(part, Difference | Excluding) for part in walk(rule.body)):
+            if any(
+                isinstance(part, tree.Difference | tree.Excluding) for part in tree.walk(rule.body)
+            ):
                 with blaming([rule.name]):
                     body = fold(rule.body, _outside, self._replaced)
                 rule = rule if body is rule.body else replace(rule, body=body)
             rules.append(rule)
         return replace(self.grammar, rules=tuple(rules))
 
-    def _replaced(self, expr: Expr, parts: list[Expr]) -> Expr:
-        if isinstance(expr, Difference | Excluding):
+    def _replaced(self, expr: tree.Expr, parts: list[tree.Expr]) -> tree.Expr:
+        if isinstance(expr, tree.Difference | tree.Excluding):
             node = self._node(expr)
             if node is None or self._of(node) is None:
                 return expr
             text = self.grammar.source.text[expr.span.start : expr.span.end]
-            return Pattern(node, text, expr.span)
-        same = all(new is old for new, old in zip(parts, children(expr), strict=True))
-        return expr if same else with_children(expr, tuple(parts))
+            return tree.Pattern(node, text, expr.span)
+        same = all(new is old for new, old in zip(parts, tree.children(expr), strict=True))
+        return expr if same else tree.with_children(expr, tuple(parts))
 
-    def _node(self, expr: Expr) -> regex.Node | None:
+    def _node(self, expr: tree.Expr) -> regex.Node | None:
         """The expression of a terminal."""
         seen = set[str]()
-        while isinstance(expr, Reference) and expr.name not in seen:
+        while isinstance(expr, tree.Reference) and expr.name not in seen:
             seen.add(expr.name)
             if len(bodies := self._bodies[expr.name]) > 1:
                 break
             expr = bodies[0].body
-        if isinstance(expr, Literal):
+        if isinstance(expr, tree.Literal):
             return None
-        if isinstance(expr, Pattern):
+        if isinstance(expr, tree.Pattern):
             return expr.node if is_text(expr.node) else None
-        self._bodies[_PART] = [Rule(_PART, expr.span, expr, expr.span)]
+        self._bodies[_PART] = [tree.Rule(_PART, expr.span, expr, expr.span)]
         return expression_in(self._bodies, _PART)
 
     def _may_be_large(self, node: regex.Node) -> bool:
@@ -150,9 +140,9 @@ def _is_repeated_or_operation(node: regex.Node) -> bool:
     return isinstance(node, regex.And | regex.Not | regex.Repeat)
 
 
-def _outside(expr: Expr) -> tuple[Expr, ...]:
+def _outside(expr: tree.Expr) -> tuple[tree.Expr, ...]:
     """The expressions inside one that is no exception."""
-    return () if isinstance(expr, Difference | Excluding) else children(expr)
+    return () if isinstance(expr, tree.Difference | tree.Excluding) else tree.children(expr)
 
 
 def _copies(node: regex.Node, parts: list[int]) -> int:

@@ -28,24 +28,9 @@ from ..automata.look_around import Followed
 from ..automata.minimize import minimal, minimize
 from ..automata.thompson import thompson, without_epsilon
 from ..diagnostics import CheckError, Diagnostic, LimitError, Span
+from ..grammar import tree
 from ..grammar.lazy_quantifiers import lazy_dfa
 from ..grammar.open_looks import followed, looking, open_patterns
-from ..grammar.tree import (
-    Choice,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Permutation,
-    Reference,
-    Repetition,
-    Rule,
-    Token,
-    children,
-    walk,
-    with_children,
-)
-from ..grammar.tree import Sequence as Concatenation
 from ..grammar.weave_ignored import weave_ignored
 from ..lazy_dfa.conjunctions import Operation, is_nullable, without_bytes_of, without_empty
 from ..limits import Limits, blaming
@@ -129,7 +114,7 @@ class LexemeGrammar:
     ``widths``: where some lexemes stand for others."""
 
     lexemes: Sequence[Lexeme]
-    grammar: Grammar
+    grammar: tree.Grammar
     widths: LexemeWidths | None = None
 
     def lnf(self, limits: Limits | None = None) -> Lnf:
@@ -150,11 +135,11 @@ class LexemeGrammar:
             replace(e, dfa=_NEVER, followed=None) if i in gone else e for i, e in enumerate(rest)
         ]
 
-        def emptied(rule: Rule) -> Rule:
+        def emptied(rule: tree.Rule) -> tree.Rule:
             body = rule.body
-            if not isinstance(body, Token) or body.ids[0][0] not in gone:
+            if not isinstance(body, tree.Token) or body.ids[0][0] not in gone:
                 return rule
-            return replace(rule, body=Pattern(regex.NOTHING, body.text, body.span))
+            return replace(rule, body=tree.Pattern(regex.NOTHING, body.text, body.span))
 
         rules = tuple(map(emptied, self.grammar.rules))
         return replace(self, lexemes=lexemes, grammar=replace(self.grammar, rules=rules))
@@ -171,10 +156,10 @@ _NEVER = Dfa(
 
 
 def lexeme_grammar(
-    grammar: Grammar,
+    grammar: tree.Grammar,
     limits: Limits | None = None,
     most_states: int | None = None,
-    written: Grammar | None = None,
+    written: tree.Grammar | None = None,
 ) -> LexemeGrammar:
     """Number the lexemes of a checked grammar and put their numbers into its rules.
 
@@ -202,7 +187,7 @@ def lexeme_grammar(
     return numbered
 
 
-def as_lexed(grammar: Grammar, limits: Limits, *, of_any_width: bool = False) -> Grammar:
+def as_lexed(grammar: tree.Grammar, limits: Limits, *, of_any_width: bool = False) -> tree.Grammar:
     """The grammar with rules for what a lexer would do by itself: where lines begin; and ignored
     text where something is embedded, as what is ignored elsewhere is not ignored inside. It is
     llguidance's, which follows all lexemes. ``of_any_width``, and errors: as of ``indented``."""
@@ -215,7 +200,7 @@ def as_lexed(grammar: Grammar, limits: Limits, *, of_any_width: bool = False) ->
     return replace(weave_ignored(grammar), follows_all=True, embedded=())
 
 
-def as_written(names: Sequence[str], grammar: Grammar) -> tuple[str, ...]:
+def as_written(names: Sequence[str], grammar: tree.Grammar) -> tuple[str, ...]:
     """Names of rules, those of the author in place of those made of them."""
     authors = {rule.name: rule.within for rule in grammar.rules if rule.within}
     return tuple(authors.get(name, name) for name in names)
@@ -224,15 +209,15 @@ def as_written(names: Sequence[str], grammar: Grammar) -> tuple[str, ...]:
 class _Numbering:
     def __init__(
         self,
-        grammar: Grammar,
+        grammar: tree.Grammar,
         limits: Limits,
         large: LargeLexemes | None,
-        written: Grammar | None = None,
+        written: tree.Grammar | None = None,
     ) -> None:
         self.grammar, self.limits, self.large = grammar, limits, large
         self.written = written
         self.terminals = grammar.terminals
-        self.bodies: dict[str, list[Rule]] = {}
+        self.bodies: dict[str, list[tree.Rule]] = {}
         for rule in grammar.rules:
             self.bodies.setdefault(rule.name, []).append(rule)
         self.lexemes: list[Lexeme] = []
@@ -260,8 +245,8 @@ class _Numbering:
         if start in self.terminals:
             # A grammar that is a single terminal.
             first = self.bodies[start][0]
-            body = self._use(Reference(start, first.name_span))
-            rules.append(Rule(start, first.name_span, body, first.span))
+            body = self._use(tree.Reference(start, first.name_span))
+            rules.append(tree.Rule(start, first.name_span, body, first.span))
         widths = self._widths()
         used = range(len(self.lexemes))
         for expr in self.grammar.ignored:
@@ -273,10 +258,12 @@ class _Numbering:
             for number in used:
                 self.limits.check_resources("the lexemes", [start])
                 self._swallow(number, ignored)
-        tokens = [Token(None, ((i, i),), False, rules[0].span) for i in range(len(self.lexemes))]
+        tokens = [
+            tree.Token(None, ((i, i),), False, rules[0].span) for i in range(len(self.lexemes))
+        ]
         # A rule of its own for each, so that counts and neighbours stay outside the lexeme.
-        named = [Rule(self._name(i), t.span, t, t.span) for i, t in enumerate(tokens)]
-        whole = Grammar(self.grammar.source, (*rules, *named), start, tuple(tokens))
+        named = [tree.Rule(self._name(i), t.span, t, t.span) for i, t in enumerate(tokens)]
+        whole = tree.Grammar(self.grammar.source, (*rules, *named), start, tuple(tokens))
         return LexemeGrammar(self.lexemes, whole, widths)
 
     def _widths(self) -> LexemeWidths | None:
@@ -284,7 +271,9 @@ class _Numbering:
         if given is None:
             return None
         # Those without a text have no rules.
-        uses = (Reference(name, given.place) for name in (given.same, given.wider, *given.lines))
+        uses = (
+            tree.Reference(name, given.place) for name in (given.same, given.wider, *given.lines)
+        )
         numbers = [self._number(use)[0] if use.name in self.bodies else None for use in uses]
         same, wider, *lines = numbers
         if same is None or wider is None:
@@ -298,29 +287,29 @@ class _Numbering:
         return LexemeWidths(same, wider, each, frozenset(i for i in lines if i is not None))
 
     @staticmethod
-    def _inside(expr: Expr) -> tuple[Expr, ...]:
-        kinds = Concatenation | Choice | Repetition | Permutation
-        return children(expr) if isinstance(expr, kinds) else ()
+    def _inside(expr: tree.Expr) -> tuple[tree.Expr, ...]:
+        kinds = tree.Sequence | tree.Choice | tree.Repetition | tree.Permutation
+        return tree.children(expr) if isinstance(expr, kinds) else ()
 
-    def _numbered(self, expr: Expr, parts: list[Expr]) -> Expr:
+    def _numbered(self, expr: tree.Expr, parts: list[tree.Expr]) -> tree.Expr:
         match expr:
-            case Concatenation() | Choice() | Repetition() | Permutation():
-                return with_children(expr, tuple(parts))
-            case Reference() if expr.name not in self.terminals:
+            case tree.Sequence() | tree.Choice() | tree.Repetition() | tree.Permutation():
+                return tree.with_children(expr, tuple(parts))
+            case tree.Reference() if expr.name not in self.terminals:
                 return expr
             case _:
                 return self._use(expr)
 
-    def _use(self, expr: Expr) -> Expr:
+    def _use(self, expr: tree.Expr) -> tree.Expr:
         """What stands in a rule for a terminal."""
         number, optional = self._number(expr)
         if number is None:
             if optional:
-                return Literal(b"", expr.span)
+                return tree.Literal(b"", expr.span)
             text = self.grammar.source.text[expr.span.start : expr.span.end]
-            return Pattern(regex.NOTHING, text, expr.span)
-        use = Reference(self._name(number), expr.span)
-        return Repetition(use, 0, 1, expr.span) if optional else use
+            return tree.Pattern(regex.NOTHING, text, expr.span)
+        use = tree.Reference(self._name(number), expr.span)
+        return tree.Repetition(use, 0, 1, expr.span) if optional else use
 
     def _swallow(self, number: int, ignored: Sequence[Lexeme]) -> None:
         """Note whether one of the ``ignored`` lexemes takes all that one of the rules matches.
@@ -344,7 +333,7 @@ class _Numbering:
             return keyword.lazily is None and is_included(keyword.dfa, other.dfa, self.limits)
         return reads_all(keyword.dfa, other.lazily, self.limits)
 
-    def _number(self, expr: Expr, *, ignored: bool = False) -> tuple[int | None, bool]:
+    def _number(self, expr: tree.Expr, *, ignored: bool = False) -> tuple[int | None, bool]:
         """The lexeme of a terminal (None if it matches no text but ε), and whether it matches ε.
 
         Lark's ignored terminals are lexemes of their own.
@@ -352,7 +341,7 @@ class _Numbering:
         apart = ignored and not self.grammar.follows_all
         written = apart, meaning(expr)
         if written not in self.uses:
-            with blaming([expr.name] if isinstance(expr, Reference) else ()):
+            with blaming([expr.name] if isinstance(expr, tree.Reference) else ()):
                 found = self._automaton(expr)
                 if isinstance(found, Operation):
                     lazily, optional = without_empty(found, self.limits), is_nullable(found)
@@ -370,14 +359,14 @@ class _Numbering:
             self.uses[written] = number, optional
         return self.uses[written]
 
-    def _refusal(self, expr: Expr) -> CheckError:
+    def _refusal(self, expr: tree.Expr) -> CheckError:
         message = "a terminal that may be empty must not ask for what follows it"
         hint = "let what uses it be missing instead: write ? after its name"
         return CheckError(self.grammar.source, [Diagnostic(message, expr.span, hint)])
 
     def _lexeme(
         self,
-        expr: Expr,
+        expr: tree.Expr,
         dfa: Dfa,
         apart: bool,
         lazily: Operation | None,
@@ -395,15 +384,17 @@ class _Numbering:
             self.lexemes[number] = replace(self.lexemes[number], is_string=True)
         return number
 
-    def _is_string(self, expr: Expr) -> bool:
+    def _is_string(self, expr: tree.Expr) -> bool:
         """Whether a terminal is a string, written as such or named."""
         expr = self._behind_names(expr)
-        return isinstance(expr, Literal) or (isinstance(expr, Pattern) and expr.kind == "string")
+        return isinstance(expr, tree.Literal) or (
+            isinstance(expr, tree.Pattern) and expr.kind == "string"
+        )
 
-    def _behind_names(self, expr: Expr) -> Expr:
+    def _behind_names(self, expr: tree.Expr) -> tree.Expr:
         """The expression that a name stands for, through names of one definition each."""
         seen = set[str]()
-        while isinstance(expr, Reference) and expr.name not in seen:
+        while isinstance(expr, tree.Reference) and expr.name not in seen:
             seen.add(expr.name)
             bodies = self.bodies[expr.name]
             if len(bodies) > 1:
@@ -411,17 +402,17 @@ class _Numbering:
             expr = bodies[0].body
         return expr
 
-    def _priority(self, expr: Expr) -> int:
-        if isinstance(expr, Reference):
+    def _priority(self, expr: tree.Expr) -> int:
+        if isinstance(expr, tree.Reference):
             return max(rule.priority for rule in self.bodies[expr.name])
         return 0
 
-    def _is_shortest(self, expr: Expr) -> bool:
-        if not isinstance(expr, Reference):
+    def _is_shortest(self, expr: tree.Expr) -> bool:
+        if not isinstance(expr, tree.Reference):
             return False
         return any(rule.shortest for rule in self.bodies[expr.name])
 
-    def _automaton(self, expr: Expr) -> Dfa | Followed | Operation:
+    def _automaton(self, expr: tree.Expr) -> Dfa | Followed | Operation:
         """The minimal DFA of a terminal, whose references are to terminals, by what follows if it
         asks for that; of one that is too large what is walked lazily."""
         whole = self._behind_names(expr)
@@ -433,7 +424,7 @@ class _Numbering:
                 return lazy.at_end
             if lazy is not None:
                 return lazy
-        if isinstance(whole, Pattern) and id(whole) in self.open_patterns:
+        if isinstance(whole, tree.Pattern) and id(whole) in self.open_patterns:
             return followed(whole.node, self.limits)
         if self.large is None:
             return self.built(expr, self.limits)
@@ -447,23 +438,23 @@ class _Numbering:
                 raise
         return self.large.tried(expr) or self.built(expr, self.limits)
 
-    def built(self, expr: Expr, limits: Limits) -> Dfa:
+    def built(self, expr: tree.Expr, limits: Limits) -> Dfa:
         """The minimal DFA of a terminal."""
         match self._behind_names(expr):
-            case Literal(data) if data:
+            case tree.Literal(data) if data:
                 limits.check_states(len(data) + 2, "a terminal")
                 return literal(data)
-            case Pattern(node):
+            case tree.Pattern(node):
                 return minimal(thompson(resolved(node, limits), limits), limits)
         used, pending = set[str](), [expr]
         while pending:
-            for inner in walk(pending.pop()):
-                if isinstance(inner, Reference) and inner.name not in used:
+            for inner in tree.walk(pending.pop()):
+                if isinstance(inner, tree.Reference) and inner.name not in used:
                     used.add(inner.name)
                     pending.extend(rule.body for rule in self.bodies[inner.name])
-        whole = Rule(_WHOLE, expr.span, expr, expr.span)
+        whole = tree.Rule(_WHOLE, expr.span, expr, expr.span)
         rules = (*(rule for name in sorted(used) for rule in self.bodies[name]), whole)
-        lnf = normalize(Grammar(self.grammar.source, rules, _WHOLE), limits)
+        lnf = normalize(tree.Grammar(self.grammar.source, rules, _WHOLE), limits)
         return minimal(to_nfa(lnf, limits)[0], limits)
 
     def _name(self, number: int) -> str:

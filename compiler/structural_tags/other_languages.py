@@ -18,16 +18,7 @@ from constrain.artifacts.errors import visible
 
 from ..automata.folding import fold
 from ..diagnostics import Diagnostic, GrammarError, Source, Span
-from ..grammar.tree import (
-    Embedded,
-    Expr,
-    Grammar,
-    Reference,
-    Rule,
-    children,
-    renamed,
-    with_children,
-)
+from ..grammar import tree
 from ..limits import Limits
 from ..schema.notes import Refused
 from ..schema.options import SchemaOptions
@@ -39,7 +30,7 @@ if TYPE_CHECKING:
     from ..schema.rules.emit import Emitter
 
 # Reads a text as the dialect of its source.
-ReadPart: TypeAlias = Callable[[Source], Grammar]
+ReadPart: TypeAlias = Callable[[Source], tree.Grammar]
 
 # How schemas are read: the options, and what their strings must not contain.
 Reading: TypeAlias = tuple[SchemaOptions, tuple[str, ...]]
@@ -58,10 +49,10 @@ class Part:
     ``embedded`` for a schema.
     """
 
-    rules: tuple[Rule, ...]
+    rules: tuple[tree.Rule, ...]
     start: str
     notes: tuple[Diagnostic, ...] = ()
-    embedded: tuple[Embedded, ...] = ()
+    embedded: tuple[tree.Embedded, ...] = ()
 
 
 class PartError(Exception):
@@ -113,11 +104,11 @@ def schemas(
     if number:
         # The same pieces of JSON, by other options.
         own |= {name: f"{name} read otherwise {number}" for name in own if name not in outer}
-    rules = tuple(renamed(rule, own) for rule in grammar.rules) if number else grammar.rules
+    rules = tuple(tree.renamed(rule, own) for rule in grammar.rules) if number else grammar.rules
     names = frozenset(own.values())
     spans = (document.spans[pointer] for pointer in pointers)
     embedded = tuple(
-        Embedded(name, f"%json {document.source.text[span.start : span.end]}", span, names)
+        tree.Embedded(name, f"%json {document.source.text[span.start : span.end]}", span, names)
         for name, span in zip(outer, spans, strict=True)
     )
     return Part(rules, outer[0], grammar.notes, embedded)
@@ -148,9 +139,9 @@ def part_of_text(
         raise PartError(list(map(placed, error.diagnostics))) from None
     names = {rule.name: f"#{pointer} {rule.name}" for rule in grammar.rules}
 
-    def moved(expr: Expr, parts: list[Expr]) -> Expr:
-        expr = with_children(expr, tuple(parts))
-        if isinstance(expr, Reference):
+    def moved(expr: tree.Expr, parts: list[tree.Expr]) -> tree.Expr:
+        expr = tree.with_children(expr, tuple(parts))
+        if isinstance(expr, tree.Reference):
             expr = replace(expr, name=names.get(expr.name, expr.name))
         return replace(expr, span=outside(expr.span))
 
@@ -160,7 +151,7 @@ def part_of_text(
             name=names[rule.name],
             name_span=outside(rule.name_span),
             span=outside(rule.span),
-            body=fold(rule.body, children, moved),
+            body=fold(rule.body, tree.children, moved),
         )
         for rule in grammar.rules
     )

@@ -12,21 +12,7 @@ from typing import NamedTuple, TypeAlias
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
 from ..diagnostics import Diagnostic, GrammarError, Source
-from ..grammar.tree import (
-    Choice,
-    Difference,
-    Excluding,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Permutation,
-    Reference,
-    Repetition,
-    Sequence,
-    Token,
-    children,
-)
+from ..grammar import tree
 from ..unicode.utf8 import SURROGATES
 
 ATOM, SEQUENCE, CHOICE = range(3)
@@ -60,7 +46,7 @@ class NoCounterpart(Exception):  # noqa: N818
     """Raised by a style; ``write_expr`` adds the place."""
 
 
-def can_be_named(token: Token) -> bool:
+def can_be_named(token: tree.Token) -> bool:
     """Whether a token is written ``<name>`` or by its number: tags name some by their bare text,
     and more than one."""
     return not token.also and (token.name is None or _NAME.fullmatch(token.name) is not None)
@@ -77,7 +63,7 @@ class Style(ABC):
     def __init__(self, is_own: bool = False) -> None:
         self.is_own = is_own
 
-    def keeps_cases(self, pattern: Pattern) -> bool:
+    def keeps_cases(self, pattern: tree.Pattern) -> bool:
         """Whether a pattern is a text in either case that means the same in this dialect: of K and
         S, and beyond ASCII, some have more cases than others."""
         has_more = re.search(r"[KkSs]|[^\0-\x7f]", pattern.text)
@@ -97,11 +83,11 @@ class Style(ABC):
 
     # What few dialects have.
 
-    def pattern(self, pattern: Pattern) -> Text | None:
+    def pattern(self, pattern: tree.Pattern) -> Text | None:
         """A regex as the dialect's own terminal; None to have it spelled out."""
         return None
 
-    def token(self, token: Token) -> Text:
+    def token(self, token: tree.Token) -> Text:
         """One token of a tokenizer, matched as a token."""
         raise NoCounterpart(f"{self.name} has no token terminals")
 
@@ -113,7 +99,7 @@ class Style(ABC):
         """Characters that do not contain the item."""
         raise NoCounterpart(f"{self.name} has no exclusion")
 
-    def permutation(self, permutation: Permutation, inside: list[Text]) -> Text:
+    def permutation(self, permutation: tree.Permutation, inside: list[Text]) -> Text:
         """Parts in any order; ``inside``: them, and what separates them."""
         message = f"the orders of {len(permutation.parts)} parts are too many to be written"
         raise NoCounterpart(message)
@@ -131,39 +117,39 @@ class Style(ABC):
         return repetition
 
 
-def write_expr(expr: Expr, style: Style, names: Mapping[str, str], source: Source) -> str:
+def write_expr(expr: tree.Expr, style: Style, names: Mapping[str, str], source: Source) -> str:
     """The text of a rule's body. Raises ``WriterError``."""
 
-    def text(part: Expr, inside: list[Text]) -> Text:
+    def text(part: tree.Expr, inside: list[Text]) -> Text:
         try:
             return _combined(part, inside, style, names)
         except NoCounterpart as reason:
             raise WriterError(source, [Diagnostic(str(reason), part.span)]) from None
 
-    return fold(expr, children, text).text
+    return fold(expr, tree.children, text).text
 
 
-def _combined(expr: Expr, inside: list[Text], style: Style, names: Mapping[str, str]) -> Text:
+def _combined(expr: tree.Expr, inside: list[Text], style: Style, names: Mapping[str, str]) -> Text:
     match expr:
-        case Literal():
+        case tree.Literal():
             return style.literal(expr.data)
-        case Reference():
+        case tree.Reference():
             return Text(names.get(expr.name, expr.name), ATOM)
-        case Token():
+        case tree.Token():
             return style.token(expr)
-        case Pattern():
+        case tree.Pattern():
             return style.pattern(expr) or node_text(expr.node, style)
-        case Sequence():
+        case tree.Sequence():
             return _joined(inside, style.joiner, SEQUENCE)
-        case Choice():
+        case tree.Choice():
             return _joined(inside, style.bar, CHOICE)
-        case Repetition():
+        case tree.Repetition():
             return style.repetition(inside[0], expr.min_times, expr.max_times)
-        case Permutation():
+        case tree.Permutation():
             return style.permutation(expr, inside)
-        case Difference():
+        case tree.Difference():
             return style.difference(inside[0], inside[1])
-        case Excluding():
+        case tree.Excluding():
             return style.excluding(inside[0], expr.at_most)
 
 
@@ -236,7 +222,7 @@ def all_others(ranges: CodePoints) -> CodePoints:
     return tuple(dict.fromkeys(pieces))
 
 
-def one_character(pattern: Pattern) -> int | None:
+def one_character(pattern: tree.Pattern) -> int | None:
     """The code point of a pattern that is one character alone."""
     node = pattern.node
     if isinstance(node, regex.Lit) and len(text := node.data.decode("utf-8", "replace")) == 1:
@@ -271,7 +257,7 @@ def spelled_out(item: Text, low: int, high: int | None, style: Style) -> Text:
 
 
 def bodies_by_name(
-    grammar: Grammar, style: Style, names: Mapping[str, str], first: Iterable[str] = ()
+    grammar: tree.Grammar, style: Style, names: Mapping[str, str], first: Iterable[str] = ()
 ) -> dict[str, str]:
     """All definitions of each name as alternatives, in the order of the rules but for ``first``.
 
@@ -285,7 +271,7 @@ def bodies_by_name(
 
 
 def unique_names(
-    grammar: Grammar,
+    grammar: tree.Grammar,
     valid: Callable[[str], str],
     fixed: Iterable[tuple[str, str]] = (),
     alike: Callable[[str], str] = str,

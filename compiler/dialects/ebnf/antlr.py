@@ -19,20 +19,7 @@ from typing import Any, ClassVar
 from ...automata import regex_ir as ir
 from ...automata.folding import fold
 from ...diagnostics import READ_AS, Diagnostic, DialectError, Span
-from ...grammar.tree import (
-    Choice,
-    Expr,
-    Literal,
-    Pattern,
-    Reference,
-    Repetition,
-    Rule,
-    Sequence,
-    children,
-    references,
-    renamed,
-    walk,
-)
+from ...grammar import tree
 from ..builder import (
     USUAL_TOKENS,
     EbnfBuilder,
@@ -106,10 +93,10 @@ class AntlrBuilder(EbnfBuilder):
         # Grammars whose rules are wanted, by name, and where that is said.
         self._wanted: dict[str, Token] = {}
         # Those of parsers match the same texts as others, those of terminals are lazy.
-        self._lazy: dict[int, Repetition] = {}
+        self._lazy: dict[int, tree.Repetition] = {}
         # Of the rule that is read: the words of its commands, and the alternatives that have some.
         self._commands: list[Token] = []
-        self._commanded: dict[int, Expr | None] = {}
+        self._commanded: dict[int, tree.Expr | None] = {}
 
     @property
     def extents(self) -> Mapping[str, Callable[[int, int], int]]:
@@ -127,9 +114,9 @@ class AntlrBuilder(EbnfBuilder):
 
     # --- the whole
 
-    def start(self, items: list[Any]) -> tuple[Rule, ...]:
+    def start(self, items: list[Any]) -> tuple[tree.Rule, ...]:
         """All rules, those of the parser first; of terminals the first has the highest priority."""
-        rules = [item for item in items if isinstance(item, Rule)]
+        rules = [item for item in items if isinstance(item, tree.Rule)]
         self.report_redefinitions(rules)
         known = {rule.name for rule in rules}
         for name, place in self._wanted.items():
@@ -145,7 +132,7 @@ class AntlrBuilder(EbnfBuilder):
         for i, rule in enumerate(lexer, 1):
             found.append(replace(rule, body=self._of_lexer(rule.body), priority=-i))
             if rule.name in self._skipped:
-                self.ignored.append(Reference(rule.name, rule.name_span))
+                self.ignored.append(tree.Reference(rule.name, rule.name_span))
         self._report_unseen(found)
         said = "the lexer reads what the parser allows, where ANTLR's reads all tokens"
         said += ", so that 'if' ID has ifa"
@@ -154,7 +141,7 @@ class AntlrBuilder(EbnfBuilder):
         self.notes.append(Diagnostic(f"{READ_AS} ANTLR: {said}"))
         return tuple(found)
 
-    def _imported(self, name: str, place: Token) -> Iterable[Rule]:
+    def _imported(self, name: str, place: Token) -> Iterable[tree.Rule]:
         """The rules of another grammar, which stand where it is named. None where no folder has it:
         imports are reported, and tokens are left open."""
         folders = [(f, f) for f in map(Path, self.include)]
@@ -175,37 +162,39 @@ class AntlrBuilder(EbnfBuilder):
         self._skipped |= other._skipped
         self._dropped |= other._dropped
         same, span = {rule.name: rule.name for rule in rules}, place.span
-        return [replace(renamed(r, same, span), span=span, name_span=span) for r in rules]
+        return [replace(tree.renamed(r, same, span), span=span, name_span=span) for r in rules]
 
-    def _of_parser(self, rule: Rule, names: Mapping[object, str], *, may_end: bool) -> Rule:
+    def _of_parser(
+        self, rule: tree.Rule, names: Mapping[object, str], *, may_end: bool
+    ) -> tree.Rule:
         """The rule, with the terminals that its texts are; EOF is the end of a rule that no other
         uses, so that it is nothing there."""
         ends = set(map(id, _last(rule.body))) if may_end else set[int]()
 
-        def read(expr: Expr, parts: list[Expr]) -> Expr:
+        def read(expr: tree.Expr, parts: list[tree.Expr]) -> tree.Expr:
             text = _text(expr)
             if text is not None and text in names:
-                return Reference(names[text], expr.span)
-            if isinstance(expr, Reference) and expr.name == _END:
+                return tree.Reference(names[text], expr.span)
+            if isinstance(expr, tree.Reference) and expr.name == _END:
                 if id(expr) not in ends:
                     message = "EOF is read at the end of rules that no other rule uses"
                     self.report(message, expr.span, "leave it out: a text ends where they end")
                 return nothing_at(expr.span.start)
-            if isinstance(expr, Pattern) and text is None:
+            if isinstance(expr, tree.Pattern) and text is None:
                 self.report("a set of characters in a rule of the parser", expr.span, _NO_TOKENS)
             return _with(expr, parts)
 
-        return replace(rule, body=fold(rule.body, children, read))
+        return replace(rule, body=fold(rule.body, tree.children, read))
 
-    def _of_lexer(self, body: Expr) -> Expr:
+    def _of_lexer(self, body: tree.Expr) -> tree.Expr:
         """The body of a terminal, with regexes where a repetition is lazy. EOF is nothing in it: a
         terminal ends before what it could go on with at the end of the text alone."""
 
-        def read(expr: Expr, parts: list[Expr]) -> Expr:
-            if isinstance(expr, Reference) and expr.name == _END:
+        def read(expr: tree.Expr, parts: list[tree.Expr]) -> tree.Expr:
+            if isinstance(expr, tree.Reference) and expr.name == _END:
                 return nothing_at(expr.span.start)
             found = _with(expr, parts)
-            if not isinstance(found, Repetition) or id(expr) not in self._lazy:
+            if not isinstance(found, tree.Repetition) or id(expr) not in self._lazy:
                 return found
             node = _node(found.item)
             if node is None:
@@ -215,12 +204,12 @@ class AntlrBuilder(EbnfBuilder):
             lazy = ir.Repeat(node, found.min_times, found.max_times, lazy=True)
             return pattern_of(lazy, self._written(expr.span), expr.span)
 
-        return fold(body, children, read)
+        return fold(body, tree.children, read)
 
-    def _report_unseen(self, rules: list[Rule]) -> None:
+    def _report_unseen(self, rules: list[tree.Rule]) -> None:
         """Fragments that the parser uses, which are no tokens."""
         for rule in rules:
-            for use in references(rule.body) if not rule.terminal else ():
+            for use in tree.references(rule.body) if not rule.terminal else ():
                 if use.name in self._fragments | self._skipped:
                     message = f"{use.name!r} is no token: it is a fragment, or skipped"
                     self.report(message, use.span, "use a rule of the lexer that is neither")
@@ -248,7 +237,7 @@ class AntlrBuilder(EbnfBuilder):
 
     # --- rules
 
-    def rule(self, items: list[Any]) -> Rule:
+    def rule(self, items: list[Any]) -> tree.Rule:
         """NAME : choice ;"""
         tokens = [item for item in items if isinstance(item, Token)]
         name = next(token for token in tokens if token.type == "NAME")
@@ -267,16 +256,16 @@ class AntlrBuilder(EbnfBuilder):
                 hint = "skip and channel alone are read"
                 self.report(f"the command {command} of a lexer is not read", command.span, hint)
         self._commands = []
-        return Rule(str(name), name.span, body, span_over([name, items[-1]]), is_terminal)
+        return tree.Rule(str(name), name.span, body, span_over([name, items[-1]]), is_terminal)
 
-    def alternative(self, items: list[Any]) -> Expr | None:
+    def alternative(self, items: list[Any]) -> tree.Expr | None:
         """sequence # label -> commands"""
-        body: Expr | None = items[0]
+        body: tree.Expr | None = items[0]
         if isinstance(items[-1], _Commands):
             self._commanded[id(body)] = body
         return body
 
-    def choice(self, items: list[Any]) -> Expr:
+    def choice(self, items: list[Any]) -> tree.Expr:
         """alternative | alternative …, all with commands or none"""
         if len({id(item) in self._commanded for item in items[::2]}) > 1:
             hint = "write a rule for the alternatives with '->', and one for the others"
@@ -291,16 +280,16 @@ class AntlrBuilder(EbnfBuilder):
         """skip, channel(NAME), …"""
         self._commands.append(items[0])
 
-    def sequence(self, items: list[Any]) -> Expr | None:
+    def sequence(self, items: list[Any]) -> tree.Expr | None:
         """element element …, of which actions are none"""
         found = [item for item in items if item is not None]
         if len(found) < 2:
             return found[0] if found else None
-        return Sequence(tuple(found), span_over(found))
+        return tree.Sequence(tuple(found), span_over(found))
 
-    def labelled(self, items: list[Any]) -> Expr:
+    def labelled(self, items: list[Any]) -> tree.Expr:
         """label = item, label += item"""
-        found: Expr = items[2]
+        found: tree.Expr = items[2]
         return found
 
     def action(self, items: list[Token]) -> None:
@@ -311,15 +300,15 @@ class AntlrBuilder(EbnfBuilder):
         elif items[0].type == "BRACES":
             self._dropped.add("code")
 
-    def postfix(self, items: list[Any]) -> Expr:
+    def postfix(self, items: list[Any]) -> tree.Expr:
         """item with ? * + after it, lazy with another ?"""
         item, token = items
-        found = Repetition(item, *self.times(token[0], token.span), span_over(items))
+        found = tree.Repetition(item, *self.times(token[0], token.span), span_over(items))
         if len(token) > 1:
             self._lazy[id(found)] = found
         return found
 
-    def string(self, items: list[Token]) -> Expr:
+    def string(self, items: list[Token]) -> tree.Expr:
         """A quoted text."""
         token, span = items[0], items[0].span
         text = self._text(token)
@@ -328,7 +317,7 @@ class AntlrBuilder(EbnfBuilder):
             return pattern_of(either_case(text), shown, span, "string")
         return literal_of(text, span)
 
-    def range(self, items: list[Token]) -> Expr:
+    def range(self, items: list[Token]) -> tree.Expr:
         """'a'..'z'"""
         span = span_over(items)
         first, last = (self._text(item) for item in (items[0], items[2]))
@@ -337,7 +326,7 @@ class AntlrBuilder(EbnfBuilder):
             return nothing_at(span.start)
         return self._characters([(ord(first), ord(last))], span)
 
-    def char_class(self, items: list[Token]) -> Pattern:
+    def char_class(self, items: list[Token]) -> tree.Pattern:
         """[…], in which ^, [ and && are characters."""
         token, span = items[0], items[0].span
         inside = re.sub(r"^\^", r"\\^", token[1:-1])
@@ -347,11 +336,11 @@ class AntlrBuilder(EbnfBuilder):
         node = parse_pattern(text, self.limits, self.diagnostics, plain_classes=True)
         return self._characters(_ranges(pattern_of(node, "", span)) or (), span)
 
-    def any_char(self, items: list[Token]) -> Pattern:
+    def any_char(self, items: list[Token]) -> tree.Pattern:
         """Any character, line feeds included."""
         return pattern_of(ir.ANY_CHARACTER, ".", items[0].span)
 
-    def negation(self, items: list[Any]) -> Expr:
+    def negation(self, items: list[Any]) -> tree.Expr:
         """~ set: one character that is not in it."""
         span = span_over(items)
         found = _ranges(items[1])
@@ -364,7 +353,7 @@ class AntlrBuilder(EbnfBuilder):
     def _written(self, span: Span) -> str:
         return self.source.text[span.start : span.end]
 
-    def _characters(self, ranges: Iterable[tuple[int, int]], span: Span) -> Pattern:
+    def _characters(self, ranges: Iterable[tuple[int, int]], span: Span) -> tree.Pattern:
         ranges = list(ranges)
         if self._is_cased:
             codes = [
@@ -387,75 +376,77 @@ def _seen(items: Iterable[Any]) -> list[Any]:
     return [item for item in items if item is not None]
 
 
-def _text(expr: Expr) -> object:
+def _text(expr: tree.Expr) -> object:
     """What is equal for equal texts; None for what is none."""
-    if isinstance(expr, Literal):
+    if isinstance(expr, tree.Literal):
         return expr.data
-    return expr.text if isinstance(expr, Pattern) and expr.kind == "string" else None
+    return expr.text if isinstance(expr, tree.Pattern) and expr.kind == "string" else None
 
 
-def _last(body: Expr) -> list[Expr]:
+def _last(body: tree.Expr) -> list[tree.Expr]:
     """The parts that a text of an expression ends with."""
 
     found, pending = [], [body]
     while pending:
         expr = pending.pop()
         found.append(expr)
-        if isinstance(expr, Sequence):
+        if isinstance(expr, tree.Sequence):
             pending.append(expr.items[-1])
-        elif isinstance(expr, Choice):
+        elif isinstance(expr, tree.Choice):
             pending.extend(expr.options)
     return found
 
 
-def _with(expr: Expr, parts: list[Expr]) -> Expr:
+def _with(expr: tree.Expr, parts: list[tree.Expr]) -> tree.Expr:
     """The expression with other parts, in sequences without those that are nothing."""
     match expr:
-        case Sequence():
-            items = [part for part in parts if not (isinstance(part, Literal) and not part.data)]
+        case tree.Sequence():
+            items = [
+                part for part in parts if not (isinstance(part, tree.Literal) and not part.data)
+            ]
             return replace(expr, items=tuple(items)) if len(items) > 1 else (*items, parts[0])[0]
-        case Choice():
+        case tree.Choice():
             return replace(expr, options=tuple(parts))
-        case Repetition():
+        case tree.Repetition():
             return replace(expr, item=parts[0])
     return expr
 
 
-def _ranges(expr: Expr) -> list[tuple[int, int]] | None:
+def _ranges(expr: tree.Expr) -> list[tuple[int, int]] | None:
     """The code points of a set of characters; None for what is none."""
     found: list[tuple[int, int]] = []
-    for part in walk(expr):
+    for part in tree.walk(expr):
         match part:
-            case Choice():
+            case tree.Choice():
                 continue
-            case Literal() if len(part.data.decode("utf-8")) == 1:
+            case tree.Literal() if len(part.data.decode("utf-8")) == 1:
                 found.append((ord(part.data.decode("utf-8")),) * 2)
-            case Pattern() if isinstance(part.node, ir.CharClass):
+            case tree.Pattern() if isinstance(part.node, ir.CharClass):
                 found.extend(part.node.ranges)
-            case Pattern() if isinstance(part.node, ir.Lit):
-                found.extend(_ranges(Literal(part.node.data, part.span)) or ())
+            case tree.Pattern() if isinstance(part.node, ir.Lit):
+                found.extend(_ranges(tree.Literal(part.node.data, part.span)) or ())
             case _:
                 return None
     return found
 
 
-def _node(expr: Expr) -> ir.Node | None:
+def _node(expr: tree.Expr) -> ir.Node | None:
     """The regex of an expression without references; None for one with some."""
-    if any(isinstance(part, Reference) for part in walk(expr)):
+    if any(isinstance(part, tree.Reference) for part in tree.walk(expr)):
         return None
 
-    def node(part: Expr, inside: list[ir.Node]) -> ir.Node:
+    def node(part: tree.Expr, inside: list[ir.Node]) -> ir.Node:
         match part:
-            case Literal():
+            case tree.Literal():
                 return ir.Lit(part.data) if part.data else ir.EPSILON
-            case Pattern():
+            case tree.Pattern():
                 return part.node
-            case Sequence():
+            case tree.Sequence():
                 return ir.seq(*inside)
-            case Choice():
+            case tree.Choice():
                 return ir.alt(*inside)
-            case Repetition():
+            case tree.Repetition():
                 return ir.Repeat(inside[0], part.min_times, part.max_times)
         raise AssertionError(part)
 
-    return fold(expr, children, node)
+    return fold(expr, tree.children, node)
