@@ -14,6 +14,7 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from errno import EPERM
@@ -61,7 +62,7 @@ class Folder:
             found = load(path, verify=verify, cache_bytes=cache_bytes, shared=self.tables)
             stat = path.stat()
             # Used now, as far as files that are forgotten are asked; not changed.
-            os.utime(path, ns=(max(stat.st_atime_ns, _now_ns()), stat.st_mtime_ns))
+            os.utime(path, ns=(max(stat.st_atime_ns, time.time_ns()), stat.st_mtime_ns))
         except ArtifactError:
             with suppress(OSError):
                 path.unlink()
@@ -147,12 +148,6 @@ def _link(path: Path, target: Path) -> None:
 
 def _user() -> str:
     return str(os.getuid()) if hasattr(os, "getuid") else "user"
-
-
-def _now_ns() -> int:
-    from time import time_ns
-
-    return time_ns()
 
 
 def _locked_folder(base: Path) -> tuple[Path, BinaryIO]:

@@ -13,13 +13,17 @@ from .printer import (
     Text,
     all_others,
     bodies_by_name,
+    by_width,
     can_be_named,
+    escaped,
     in_braces,
     one_character,
     unique_names,
 )
 
-_NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+_NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t", "\\": r"\\"}
+_IN_STRINGS = {**_NAMED, '"': r"\""}
+_IN_CLASSES = {**_NAMED, "[": r"\[", "]": r"\]", "^": r"\x5E", "-": r"\x2D"}
 
 # Token ids are written as alternatives one by one up to so many.
 _LISTED_TOKENS = 100
@@ -32,8 +36,7 @@ class GbnfStyle(Style):
 
     def literal(self, data: bytes) -> Text:
         """A string in double quotes."""
-        text = "".join(_escaped(char, '\\"') for char in data.decode("utf-8"))
-        return Text(f'"{text}"', ATOM)
+        return Text(f'"{escaped(data.decode("utf-8"), _IN_STRINGS, by_width)}"', ATOM)
 
     def characters(self, ranges: CodePoints) -> Text:
         """A class, negated where that is shorter."""
@@ -79,18 +82,5 @@ def write_gbnf(grammar: Grammar) -> str:
 
 
 def _member(low: int, high: int) -> str:
-    first, last = (_escaped(chr(code), "\\[]^-") for code in (low, high))
+    first, last = (escaped(chr(code), _IN_CLASSES, by_width) for code in (low, high))
     return first if low == high else f"{first}-{last}"
-
-
-def _escaped(char: str, special: str) -> str:
-    if char in special:
-        return f"\\x{ord(char):02X}" if char in "^-" else "\\" + char
-    if char in _NAMED:
-        return _NAMED[char]
-    if char.isprintable():
-        return char
-    code = ord(char)
-    if code < 0x100:
-        return f"\\x{code:02X}"
-    return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"

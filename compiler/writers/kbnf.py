@@ -10,6 +10,7 @@ from .printer import (
     NoCounterpart,
     Style,
     Text,
+    escaped,
     node_text,
     suffixed,
     unique_names,
@@ -30,21 +31,21 @@ class KbnfStyle(Style):
 
     def literal(self, data: bytes) -> Text:
         """A string in double quotes."""
-        return Text(f'"{_quoted(data.decode("utf-8"))}"', ATOM)
+        return Text(_quoted(data.decode("utf-8")), ATOM)
 
     def characters(self, ranges: CodePoints) -> Text:
         """A class stands in a regex."""
         if ranges == ANY_CHARACTER.ranges:
             return Text("any!", ATOM)
-        return Text(f'#"{_quoted(RegexStyle().characters(ranges).text)}"', ATOM)
+        return Text(f"#{_quoted(RegexStyle().characters(ranges).text)}", ATOM)
 
     def pattern(self, pattern: Pattern) -> Text | None:
         """A regex, which KBNF reads as a string first."""
         if pattern.kind not in ("regex", "string"):
-            return Text(f'#{pattern.kind}"{_quoted(pattern.text)}"', ATOM)
+            return Text(f"#{pattern.kind}{_quoted(pattern.text)}", ATOM)
         if pattern.node is ANY_CHARACTER:
             return Text("any!", ATOM)
-        return Text(f'#"{_quoted(node_text(pattern.node, RegexStyle()).text)}"', ATOM)
+        return Text(f"#{_quoted(node_text(pattern.node, RegexStyle()).text)}", ATOM)
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + after the item; KBNF has no counts."""
@@ -88,7 +89,5 @@ def write_kbnf(grammar: Grammar) -> str:
 
 
 def _quoted(text: str) -> str:
-    return "".join(
-        _ESCAPES.get(char) or (char if char.isprintable() else f"\\u{{{ord(char):X}}}")
-        for char in text
-    )
+    shown = escaped(text, _ESCAPES, "\\u{{{:X}}}".format)
+    return f'"{shown}"'

@@ -17,7 +17,9 @@ from .printer import (
     Text,
     WriterError,
     bodies_by_name,
+    by_width,
     can_be_named,
+    escaped,
     node_text,
     unique_names,
     write_expr,
@@ -38,13 +40,13 @@ class LarkStyle(Style):
 
     def literal(self, data: bytes) -> Text:
         """A string in double quotes; an empty group for ε."""
-        text = "".join(_escaped(char) for char in data.decode("utf-8"))
+        text = escaped(data.decode("utf-8"), _ESCAPES, by_width)
         return Text(f'"{text}"' if text else "()", ATOM)
 
     def characters(self, ranges: CodePoints) -> Text:
         """A range of two characters, or a class in a regex."""
         if len(ranges) == 1 and ranges != ANY_CHARACTER.ranges:
-            low, high = (_escaped(chr(code)) for code in ranges[0])
+            low, high = (escaped(chr(code), _ESCAPES, by_width) for code in ranges[0])
             return Text(f'"{low}".."{high}"', ATOM)
         return _regex(RegexStyle().characters(ranges))
 
@@ -148,19 +150,7 @@ def _regex(text: Text) -> Text:
 
     def piece(found: re.Match[str]) -> str:
         if found[1]:
-            return _code_point(int(found[1], 16))
+            return by_width(int(found[1], 16))
         return "\\/" if found[0] == "/" else found[0]
 
     return Text(f"/{_PIECE.sub(piece, text.text)}/", ATOM)
-
-
-def _escaped(char: str) -> str:
-    if char in _ESCAPES:
-        return _ESCAPES[char]
-    return char if char.isprintable() else _code_point(ord(char))
-
-
-def _code_point(code: int) -> str:
-    if code < 0x100:
-        return f"\\x{code:02X}"
-    return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"

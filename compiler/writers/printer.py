@@ -165,6 +165,18 @@ def in_quotes(text: str) -> list[str]:
     return pieces
 
 
+def escaped(text: str, named: Mapping[str, str], by_number: Callable[[int], str]) -> str:
+    """A text in which some characters have names, and what else cannot be seen a number."""
+    return "".join(named.get(c) or (c if c.isprintable() else by_number(ord(c))) for c in text)
+
+
+def by_width(code: int) -> str:
+    """A code point in two, four or eight digits."""
+    if code < 0x100:
+        return f"\\x{code:02X}"
+    return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
+
+
 def node_text(node: regex.Node, style: Style) -> Text:
     """A regex node in a style's syntax. Raises ``NoCounterpart``."""
 

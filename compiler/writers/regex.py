@@ -14,6 +14,7 @@ from .printer import (
     Style,
     Text,
     all_others,
+    escaped,
     in_braces,
 )
 
@@ -21,8 +22,9 @@ _SPECIAL = frozenset(r"\|.*+?{}()[]^$")
 _OPERATORS = frozenset("&~")
 # Where Python's ``surrogateescape`` puts a byte that is no UTF-8.
 _ESCAPED_BYTE = 0xDC00
-_IN_CLASS = frozenset(r"\[]^-&~")
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+_IN_CLASSES = {char: f"\\{char}" for char in r"\[]^-&~"} | _NAMED
+_by_number = "\\x{{{:X}}}".format
 _DOT = complement([(10, 10)])
 _ANY = r"[\s\S]"
 _LETTERS = {"digit": "d", "space": "s", "word": "w"}
@@ -44,14 +46,15 @@ class RegexStyle(Style):
 
     def __init__(self, *, extended: bool = False) -> None:
         self._extended = extended
-        self._special = _SPECIAL | _OPERATORS if extended else _SPECIAL
+        special = _SPECIAL | _OPERATORS if extended else _SPECIAL
+        self._named = {char: f"\\{char}" for char in special} | _NAMED
 
     def literal(self, data: bytes) -> Text:
         """Characters one after the other."""
         text = data.decode("utf-8")
         if not text:
             return Text("()", ATOM)
-        return Text("".join(_escaped(char, self._special) for char in text), ATOM)
+        return Text(escaped(text, self._named, _by_number), ATOM)
 
     def characters(self, ranges: CodePoints) -> Text:
         """A class, negated where that is shorter."""
@@ -86,7 +89,7 @@ class RegexStyle(Style):
         out = [
             f"\\y{{{ord(char) - _ESCAPED_BYTE:02X}}}"
             if _ESCAPED_BYTE <= ord(char) < _ESCAPED_BYTE + 0x100
-            else _escaped(char, self._special)
+            else escaped(char, self._named, _by_number)
             for char in data.decode("utf-8", "surrogateescape")
         ]
         return Text("".join(out), ATOM)
@@ -118,18 +121,10 @@ def _letter(ranges: CodePoints) -> str | None:
 def _members(ranges: CodePoints) -> str:
     out = []
     for low, high in ranges:
-        first, last = (_escaped(chr(code), _IN_CLASS) for code in (low, high))
+        first, last = (escaped(chr(code), _IN_CLASSES, _by_number) for code in (low, high))
         out.append(first if low == high else f"{first}-{last}" if high > low + 1 else first + last)
     return "".join(out)
 
 
 def _octets(low: int, high: int) -> str:
     return f"\\x{low:02X}" if low == high else f"\\x{low:02X}-\\x{high:02X}"
-
-
-def _escaped(char: str, special: frozenset[str]) -> str:
-    if char in special:
-        return "\\" + char
-    if char in _NAMED:
-        return _NAMED[char]
-    return char if char.isprintable() else f"\\x{{{ord(char):X}}}"
