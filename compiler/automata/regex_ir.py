@@ -10,7 +10,7 @@ be empty, and a class holds its code points instead of a pattern to be matched a
 Thompson's construction.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -336,6 +336,25 @@ def negation(node: Node, text: str = "") -> Node:
     if isinstance(node, Not) and isinstance(node.node, Not):
         return node.node
     return Not(node, text)
+
+
+def with_parts(node: Node, parts: Sequence[Node]) -> Node:
+    """A node with other nodes inside, in as small a form; one without any as it is."""
+    match node:
+        case Seq():
+            return seq(*parts)
+        case Alt():
+            return alt(*parts)
+        case Repeat(_, low, high, text):
+            return repeat(parts[0], low, high, text, lazy=node.lazy)
+        case Optional():
+            return optional(parts[0])
+        case And():
+            return intersection(*parts, text=node.text)
+        case Not():
+            return negation(parts[0], node.text)
+        case _:
+            return node
 
 
 def _is_star(node: Node) -> bool:

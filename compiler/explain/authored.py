@@ -80,16 +80,8 @@ def _inside(expr: tree.Expr) -> Sequence[tree.Expr]:
 
 def _loosened(node: regex.Node, parts: Sequence[regex.Node]) -> regex.Node:
     match node:
-        case regex.Seq():
-            return regex.seq(*parts)
-        case regex.Alt():
-            return regex.alt(*parts)
-        case regex.Optional():
-            return regex.optional(parts[0])
-        case regex.Repeat(min_times=least, max_times=most):
-            if _is_long(least, most):
-                least, most = min(least, 1), None
-            return regex.repeat(parts[0], least, most, node.text)
+        case regex.Repeat(_, least, most) if _is_long(least, most):
+            return regex.repeat(parts[0], min(least, 1), None, node.text)
         case regex.And():
             return parts[0]
         case regex.Not():
@@ -97,7 +89,7 @@ def _loosened(node: regex.Node, parts: Sequence[regex.Node]) -> regex.Node:
         case regex.Around():
             return regex.EPSILON
         case _:
-            return node
+            return regex.with_parts(node, parts)
 
 
 def _is_long(least: int, most: int | None) -> bool:

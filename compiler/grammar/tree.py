@@ -397,6 +397,24 @@ def with_children(expr: Expr, parts: tuple[Expr, ...]) -> Expr:
             return expr
 
 
+def regex_of(expr: Expr, inside: list[regex.Node]) -> regex.Node:
+    """The regex of an expression by those of its parts. Raises ``TypeError`` for one that names
+    rules or tokens, or that has exceptions or orders."""
+    match expr:
+        case Literal(data):
+            return regex.lit(data)
+        case Pattern(node):
+            return node
+        case Sequence():
+            return regex.seq(*inside)
+        case Choice():
+            return regex.alt(*inside)
+        case Repetition(_, low, high):
+            return regex.repeat(inside[0], low, high)
+        case _:
+            raise TypeError(f"{type(expr).__name__}: resolve the expression first")
+
+
 def walk(expr: Expr) -> list[Expr]:
     """An expression and all inside it, in the order of the text."""
     found, pending = [], [expr]

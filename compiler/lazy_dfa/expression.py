@@ -13,15 +13,15 @@ from ..grammar.tree import (
     Excluding,
     Expr,
     Grammar,
-    Literal,
     Pattern,
+    Permutation,
     Reference,
-    Repetition,
     Rule,
+    Token,
     children,
     references,
+    regex_of,
 )
-from ..grammar.tree import Sequence as Concatenation
 
 # Dialects whose grammars need not be looked at.
 _WITHOUT_OPERATIONS = frozenset({"gbnf", "lark", "regex", "regex-plain", "tools"})
@@ -141,18 +141,10 @@ def _node(
     if len(inside) < len(parts):
         return None
     match expr:
-        case Literal(data):
-            return regex.lit(data)
-        case Pattern(node):
-            return node
         case Reference(name):
             return done[name]
-        case Concatenation():
-            return regex.seq(*inside)
-        case Choice():
-            return regex.alt(*inside)
-        case Repetition(_, low, high):
-            return regex.repeat(inside[0], low, high)
+        case Token() | Permutation():
+            return None
         case Difference():
             return regex.intersection(inside[0], regex.negation(inside[1]))
         case Excluding(_, at_most):
@@ -162,7 +154,7 @@ def _node(
             some = regex.repeat(regex.ANY_CHARACTER, 1, at_most)
             return regex.intersection(some, regex.negation(containing))
         case _:
-            return None
+            return regex_of(expr, inside)
 
 
 def is_text(node: regex.Node) -> bool:

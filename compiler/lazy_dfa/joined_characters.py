@@ -32,22 +32,12 @@ def characters_of(node: regex.Node) -> regex.CodePoints | None:
 
 
 def _joined(node: regex.Node, parts: list[regex.Node]) -> regex.Node:
-    match node:
-        case regex.Alt():
-            return _options_joined(parts)
-        case regex.Seq():
-            return regex.seq(*_runs_joined(parts))
-        case regex.Repeat():
-            again = regex.repeat(parts[0], node.min_times, node.max_times, node.text)
-            return node if parts[0] is node.node else again
-        case regex.Optional():
-            return node if parts[0] is node.node else regex.optional(parts[0])
-        case regex.And():
-            return regex.intersection(*parts, text=node.text)
-        case regex.Not():
-            return node if parts[0] is node.node else regex.negation(parts[0], node.text)
-        case _:
-            return node
+    if isinstance(node, regex.Alt):
+        return _options_joined(parts)
+    if isinstance(node, regex.Seq):
+        return regex.seq(*_runs_joined(parts))
+    inside = zip(parts, regex.parts_of(node), strict=True)
+    return node if all(part is old for part, old in inside) else regex.with_parts(node, parts)
 
 
 def _options_joined(options: Sequence[regex.Node]) -> regex.Node:

@@ -22,19 +22,17 @@ from ..automata.reached import reached
 from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Diagnostic, Span
 from ..grammar.tree import (
-    Choice,
     Expr,
     Grammar,
     Literal,
     Pattern,
     Permutation,
     Reference,
-    Repetition,
     Rule,
-    Sequence,
     Token,
     children,
     references,
+    regex_of,
 )
 from ..limits import Limits
 from ..lnf import normalize
@@ -130,16 +128,8 @@ class _Inlining:
 
     def _node(self, expr: Expr, inside: list[regex.Node]) -> regex.Node:
         match expr:
-            case Literal():
-                return regex.lit(expr.data)
             case Reference():
                 return self._nodes[expr.name]
-            case Sequence():
-                return regex.seq(*inside)
-            case Choice():
-                return regex.alt(*inside)
-            case Repetition():
-                return regex.repeat(inside[0], expr.min_times, expr.max_times)
             case Pattern():
                 node = self._alone(expr)
                 return self._at(expr.span, lambda: fold(node, regex.parts_of, self._spelled))
@@ -149,7 +139,7 @@ class _Inlining:
                 message = f"the orders of {len(expr.parts)} parts are too many to be written"
                 raise self._error(message, expr.span)
             case _:
-                raise AssertionError("exceptions are resolved before")
+                return regex_of(expr, inside)
 
     def _alone(self, pattern: Pattern) -> regex.Node:
         """A pattern whose assertions look at its own text, wherever it is put."""
@@ -161,20 +151,9 @@ class _Inlining:
 
     def _spelled(self, node: regex.Node, inside: list[regex.Node]) -> regex.Node:
         """A node without automata in it."""
-        match node:
-            case regex.Embedded():
-                dfa = minimize(determinize(thompson(node, self._limits), self._limits))
-                return self._eliminated(dfa)
-            case regex.Seq():
-                return regex.seq(*inside)
-            case regex.Alt():
-                return regex.alt(*inside)
-            case regex.Repeat():
-                return regex.repeat(inside[0], node.min_times, node.max_times, lazy=node.lazy)
-            case regex.Optional():
-                return regex.optional(inside[0])
-            case _:
-                return node
+        if not isinstance(node, regex.Embedded):
+            return regex.with_parts(node, inside)
+        return self._eliminated(minimize(determinize(thompson(node, self._limits), self._limits)))
 
     def _recursive(self, name: str) -> regex.Node:
         try:

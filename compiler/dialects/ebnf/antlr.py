@@ -434,19 +434,4 @@ def _node(expr: tree.Expr) -> ir.Node | None:
     """The regex of an expression without references; None for one with some."""
     if any(isinstance(part, tree.Reference) for part in tree.walk(expr)):
         return None
-
-    def node(part: tree.Expr, inside: list[ir.Node]) -> ir.Node:
-        match part:
-            case tree.Literal():
-                return ir.Lit(part.data) if part.data else ir.EPSILON
-            case tree.Pattern():
-                return part.node
-            case tree.Sequence():
-                return ir.seq(*inside)
-            case tree.Choice():
-                return ir.alt(*inside)
-            case tree.Repetition():
-                return ir.Repeat(inside[0], part.min_times, part.max_times)
-        raise AssertionError(part)
-
-    return fold(expr, tree.children, node)
+    return fold(expr, tree.children, tree.regex_of)
