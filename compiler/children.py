@@ -1,17 +1,71 @@
-"""What a child process has taken of the machine: its time of the processor, and its memory.
+"""Child processes, and what they have taken of the machine: time of the processor, and memory.
 
     clock = ChildClock(process.pid, seconds=10)      counts from now on
     clock.is_over()                                  it took more, or waits for what does not come
+
+    run(["dot", "-Tsvg"], data, over, memory)        what it wrote, once it ended or was ended
 
 Linux alone tells this of another process; elsewhere the time on the wall is counted, and no memory.
 """
 
 import os
+import subprocess
+import tempfile
 import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 # A process that takes no time for so many seconds on the wall waits for what will not come.
 IDLE_SECONDS = 60.0
+
+# Seconds between two looks at a child.
+_BETWEEN = 0.05
+
+
+class Ran(NamedTuple):
+    """What a child wrote as its output and of errors, with which code it ended, and the limit for
+    which it was ended: ``seconds``, ``memory`` or none."""
+
+    out: bytes
+    errors: bytes
+    code: int
+    exceeded: str
+
+
+def run(
+    command: Sequence[str],
+    given: bytes,
+    clock: Callable[[int], Callable[[], bool]],
+    memory: int,
+    environment: Mapping[str, str] | None = None,
+) -> Ran:
+    """Run a program on an input, within ``memory`` bytes of its own and of output. ``clock``: of
+    a process, what says whether its time is over. Raises ``OSError`` where it cannot be run."""
+    exceeded = ""
+    # Files: a pipe that nobody reads would stop a child that says much.
+    with ExitStack() as stack:
+        source, out, errors = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+        source.write(given)
+        source.seek(0)
+        child = subprocess.Popen(command, stdin=source, stdout=out, stderr=errors, env=environment)
+        try:
+            is_over = clock(child.pid)
+            while not exceeded:
+                try:
+                    child.wait(_BETWEEN)
+                    break
+                except subprocess.TimeoutExpired:
+                    written = max(os.fstat(each.fileno()).st_size for each in (out, errors))
+                    is_large = max(resident_bytes_of(child.pid), written) > memory
+                    exceeded = "seconds" if is_over() else "memory" * is_large
+        finally:
+            child.kill()
+            child.wait()
+        out.seek(0)
+        errors.seek(0)
+        return Ran(out.read(memory + 1), errors.read(), child.returncode, exceeded)
 
 
 class ChildClock:

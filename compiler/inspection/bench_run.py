@@ -4,22 +4,19 @@ A child that takes too long or holds too much is ended; what it lacks or cannot 
 """
 
 import json
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
-from ..children import resident_bytes_of
+from ..children import Ran, run
 from ..limits import Limits
 
 _MODULE = f"{__package__}.bench_child"
 
-# Seconds between two looks at a child, and lines of its last words that are shown.
-_BETWEEN, _LINES = 0.05, 3
+# Lines of a child's last words that are shown.
+_LINES = 3
 
 
 class ChildError(Exception):
@@ -40,50 +37,31 @@ def run_child(request: Mapping[str, Any], limits: Limits, share: float = 1.0) ->
     meter = limits.started().meter
     assert meter is not None
     seconds, begin = max(0.1, meter.clock.left() * share), time.monotonic()
-    # Files: a pipe that nobody reads would stop a child that says much.
-    with ExitStack() as stack:
-        given, out, errors = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
-        given.write(
-            json.dumps({**request, "begun": time.time(), "seconds": seconds}).encode("ascii")
-        )
-        given.seek(0)
-        # subtle: without -P the current folder would be looked up before the library's own.
-        command = [sys.executable, "-P", "-m", _MODULE]
-        child = subprocess.Popen(command, stdin=given, stdout=out, stderr=errors)
-        try:
-            why = _wait(child, seconds, limits.memory)
-        finally:
-            child.kill()
-            child.wait()
-            meter.clock.spend(time.monotonic() - begin)
-        out.seek(0)
-        errors.seek(0)
-        return _read(out.read(), errors.read(), why, child.returncode)
+    given = json.dumps({**request, "begun": time.time(), "seconds": seconds}).encode("ascii")
+    # subtle: without -P the current folder would be looked up before the library's own.
+    command = [sys.executable, "-P", "-m", _MODULE]
 
+    def clock(_: int) -> Callable[[], bool]:
+        end = time.monotonic() + seconds
+        return lambda: time.monotonic() > end
 
-def _wait(child: "subprocess.Popen[bytes]", seconds: float, memory: int) -> str:
-    """Why a child is ended; nothing if it ended by itself."""
-    deadline = time.monotonic() + seconds
-    while child.poll() is None:
-        if time.monotonic() > deadline:
-            return f"it takes more than {seconds:,.1f} seconds; raise --max-seconds"
-        if resident_bytes_of(child.pid) > memory:
-            return f"it holds more than {memory:,} bytes; raise --max-memory"
-        try:
-            child.wait(_BETWEEN)
-        except subprocess.TimeoutExpired:
-            continue
-    return ""
-
-
-def _read(out: bytes, errors: bytes, why: str, code: int) -> dict[str, Any]:
-    if why:
-        raise ChildError(why)
     try:
-        found: dict[str, Any] = json.loads(out)
+        ran = run(command, given, clock, limits.memory)
+    finally:
+        meter.clock.spend(time.monotonic() - begin)
+    if ran.exceeded == "seconds":
+        raise ChildError(f"it takes more than {seconds:,.1f} seconds; raise --max-seconds")
+    if ran.exceeded:
+        raise ChildError(f"it holds more than {limits.memory:,} bytes; raise --max-memory")
+    return _read(ran)
+
+
+def _read(ran: Ran) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(ran.out)
     except ValueError:
-        last = errors.decode("utf-8", "backslashreplace").strip().splitlines()[-_LINES:]
-        raise ChildError(f"it ended with code {code}: {' / '.join(last)}") from None
+        last = ran.errors.decode("utf-8", "backslashreplace").strip().splitlines()[-_LINES:]
+        raise ChildError(f"it ended with code {ran.code}: {' / '.join(last)}") from None
     if "error" in found:
         raise ChildError(str(found["error"]))
     return found

@@ -291,7 +291,6 @@ class Tags(Writer):
 @lru_cache(1)
 def _plain_keys() -> Dfa:
     """Keys that are not empty and end no tag."""
-    left_out = sorted({*map(ord, _ENDING), 0x7F, *range(0x20)})
-    runs = zip([-1, *left_out], [*left_out, 0x110000], strict=True)
-    one = regex.char_class((a + 1, b - 1) for a, b in runs if a + 1 < b)
+    ending = ((ord(char), ord(char)) for char in _ENDING)
+    one = regex.char_class(regex.complement(regex.normalized([(0, 0x1F), (0x7F, 0x7F), *ending])))
     return minimal(thompson(regex.repeat(one, 1, None)))

@@ -163,9 +163,8 @@ class _Calls:
     def _uncalled(self) -> tree.Expr:
         """A text that does not begin as a call."""
         space = regex.char_class((ord(char), ord(char)) for char in _SPACE)
-        taken = sorted(ord(char) for char in _SPACE + _CALLING)
-        runs = zip([-1, *taken], [*taken, 0x110000], strict=True)
-        first = regex.char_class((a + 1, b - 1) for a, b in runs if a + 1 < b)
+        taken = regex.normalized((ord(char), ord(char)) for char in _SPACE + _CALLING)
+        first = regex.char_class(regex.complement(taken))
         rest = regex.Optional(regex.seq(first, regex.EVERYTHING))
         return self._pattern("text", regex.seq(regex.repeat(space, 0, None), rest))
 
