@@ -83,20 +83,6 @@ class Matcher(Protocol):
         ...
 
 
-class Words(Protocol):
-    """Something of which short words are known, None where there are none."""
-
-    @property
-    def shortest(self) -> bytes | None:
-        """A shortest word."""
-        ...
-
-    @property
-    def shortest_with_text(self) -> bytes | None:
-        """A shortest word that is not ε."""
-        ...
-
-
 class LiteralMatcher:
     """One text."""
 

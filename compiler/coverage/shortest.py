@@ -19,7 +19,7 @@ from ..automata.members import Members
 from ..grammar import tree
 from ..limits import Limits
 from .items import Items
-from .patterns import DfaMatcher, Matcher, Words
+from .patterns import DfaMatcher, Matcher, NfaMatcher
 
 # The lexemes of a text.
 Pieces: TypeAlias = tuple[bytes, ...]
@@ -73,7 +73,7 @@ class Shortest:
         items: Items,
         matcher: Callable[[tree.Expr], Matcher],
         tree_of: Callable[[tree.Expr], tree.Expr | None],
-        word: Callable[[tree.Expr], Words | None],
+        word: Callable[[tree.Expr], DfaMatcher | NfaMatcher | None],
         limits: Limits,
     ) -> None:
         self._grammar, self._items, self._limits = grammar, items, limits

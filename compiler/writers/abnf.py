@@ -13,7 +13,6 @@ from .printer import (
     Style,
     Text,
     bodies_by_name,
-    one_character,
     unique_names,
 )
 
@@ -48,8 +47,7 @@ class AbnfStyle(Style):
         """A text in either case is a string; regexes are spelled out."""
         if self.keeps_cases(pattern) and (found := _EITHER_CASE.fullmatch(pattern.text)):
             return Text('"' + found[1].replace(r"\\", "\\") + '"', ATOM)
-        code = one_character(pattern)
-        return None if code is None else self.characters(((code, code),))
+        return super().pattern(pattern)
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """[x], *x, 1*x, 3x or 2*4x."""

@@ -3,7 +3,7 @@
 import re
 
 from ..automata.regex_ir import ANY_CHARACTER
-from ..grammar.tree import Grammar, Pattern, Token
+from ..grammar.tree import Grammar, Token
 from .printer import (
     ATOM,
     CHOICE,
@@ -17,7 +17,6 @@ from .printer import (
     can_be_named,
     escaped,
     in_braces,
-    one_character,
     unique_names,
 )
 
@@ -45,11 +44,6 @@ class GbnfStyle(Style):
         others = all_others(ranges)
         head, members = ("[^", others) if 0 < len(others) < len(ranges) else ("[", ranges)
         return Text(head + "".join(_member(low, high) for low, high in members) + "]", ATOM)
-
-    def pattern(self, pattern: Pattern) -> Text | None:
-        """Regexes are spelled out; one character is a class as it was."""
-        code = one_character(pattern)
-        return None if code is None else self.characters(((code, code),))
 
     def token(self, token: Token) -> Text:
         """A name or ids; several ids are alternatives, which cannot be negated."""

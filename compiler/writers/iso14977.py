@@ -3,7 +3,7 @@
 import re
 
 from ..automata.regex_ir import ANY_CHARACTER
-from ..grammar.tree import Grammar
+from ..grammar.tree import Grammar, Pattern
 from .printer import (
     ATOM,
     CHOICE,
@@ -48,6 +48,10 @@ class Iso14977Style(Style):
         if len(codes) > _LISTED:
             raise NoCounterpart("ISO 14977 has no character classes, and this one is large")
         return Text(self.bar.join(self.literal(chr(c).encode()).text for c in codes), CHOICE)
+
+    def pattern(self, pattern: Pattern) -> Text | None:
+        """There are no classes: all is spelled out."""
+        return None
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """[x], {x}, {x}-, n * x; other counts are spelled out."""

@@ -84,8 +84,10 @@ class Style(ABC):
     # What few dialects have.
 
     def pattern(self, pattern: tree.Pattern) -> Text | None:
-        """A regex as the dialect's own terminal; None to have it spelled out."""
-        return None
+        """A regex as the dialect's own terminal; None to have it spelled out. One character is a
+        class, as it was."""
+        code = one_character(pattern)
+        return None if code is None else self.characters(((code, code),))
 
     def token(self, token: tree.Token) -> Text:
         """One token of a tokenizer, matched as a token."""

@@ -2,7 +2,7 @@
 
 import re
 
-from ..grammar.tree import Grammar, Literal, Pattern, walk
+from ..grammar.tree import Grammar, Literal, walk
 from ..lnf.longest_ignored import weave_longest
 from .printer import (
     ATOM,
@@ -13,7 +13,6 @@ from .printer import (
     Text,
     bodies_by_name,
     in_quotes,
-    one_character,
     suffixed,
     unique_names,
     write_expr,
@@ -46,11 +45,6 @@ class W3cStyle(Style):
         shown = chr if plain else "#x{:X}".format
         members = [shown(a) if a == b else f"{shown(a)}-{shown(b)}" for a, b in ranges]
         return Text(f"[{''.join(members)}]", ATOM)
-
-    def pattern(self, pattern: Pattern) -> Text | None:
-        """Regexes are spelled out; one character is a class as it was."""
-        code = one_character(pattern)
-        return None if code is None else self.characters(((code, code),))
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + after the item; there are no counts."""
