@@ -10,9 +10,9 @@ compilations, and stored as arrays in a cache folder. ``tokenizer_sections`` giv
 as sections of an artifact.
 """
 
+from collections.abc import Callable
 from functools import cached_property
-from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from constrain.artifacts.tokenizer_steps.split_characters import SplitCharacters
 from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
 
-from ..files.cache import Cache, Tables
+from ..files.cache import Cache
 from ..limits import making_tables
 from ..tokenizer_steps.boundary_tables import PretokenizerTables, build_pretokenizer_tables
 from ..tokenizer_steps.character_properties import (
@@ -34,19 +34,25 @@ from ..tokenizer_steps.normalized_members import NormalFormTables, build_normal_
 from ..tokenizers import Tokenizer
 from ..tokenizers.cached_arrays import fingerprint
 from ..tokenizers.vocabulary_tables import VocabularyTables
-from .check_tables import (
-    check_normal_form_tables,
-    check_pair_tables,
-    check_pretokenizer_tables,
-)
 from .derivations import Derivations, derive, spelled, whole_pieces
 from .forbidden_pairs import ForbiddenPairTables, PairTables, build_pairs
 from .special_in_merges import without_special_tokens
 
 # Goes up with every change of what the tables hold or how they are computed.
-_VERSION = 15
+_VERSION = 16
 
-_CHARACTERS = ("classes", "combining", "second", "row", "seconds")
+# What is cached, and what is in it.
+_CLASSES = (
+    PretokenizerTables,
+    MarkedDfa,
+    ForbiddenPairTables,
+    ForbiddenPairs,
+    NormalFormTables,
+    CharacterProperties,
+    SplitCharacters,
+)
+
+T = TypeVar("T")
 
 
 class TokenizerTables:
@@ -77,16 +83,7 @@ class TokenizerTables:
     @making_tables()
     def pretokenizer(self) -> PretokenizerTables:
         """Which texts have an encoding, and where the tokenizer splits them."""
-        return self._cache.made(
-            "pretokenizer",
-            self._key,
-            lambda: _pretokenizer_arrays(self._build_pretokenizer()),
-            _pretokenizer_of,
-            self._check_pretokenizer,
-        )
-
-    def _check_pretokenizer(self, found: Tables) -> None:
-        check_pretokenizer_tables(found, self.tokenizer.vocab_size)
+        return self._made("pretokenizer", self._build_pretokenizer)
 
     def _build_pretokenizer(self) -> PretokenizerTables:
         # Grammars that nest learn here of characters that are changed by themselves.
@@ -104,14 +101,10 @@ class TokenizerTables:
     @making_tables()
     def pairs(self) -> PairTables:
         """Which tokens cannot be adjacent inside a pre-token."""
-        tokenizer = self.tokenizer
-        forbidden = self._cache.made(
-            "pairs",
-            self._key,
-            lambda: _pair_arrays(build_pairs(tokenizer, self._derivations)),
-            _pairs_of,
-            lambda found: check_pair_tables(found, tokenizer.vocab_size, len(tokenizer.merges)),
-        )
+        found = self._made("pairs", lambda: build_pairs(self.tokenizer, self._derivations))
+        # Those that artifacts have of the same arrays are the same objects.
+        both = (ForbiddenPairs.from_arrays(t.arrays(""), "") for t in (found.rows, found.columns))
+        forbidden = ForbiddenPairTables(*both)
         # Nothing asks for them again.
         vars(self).pop("_derivations", None)
         return PairTables(forbidden, self.tokens.trie.restricted(forbidden.rows.order))
@@ -122,13 +115,10 @@ class TokenizerTables:
         """Which texts the normalizers leave alone; None if they change no character."""
         if not text_normalizers(self.tokenizer.normalizers):
             return None
-        return self._cache.made(
-            "normal-form",
-            self._key,
-            lambda: _normal_form_arrays(build_normal_form_tables(self.tokenizer)),
-            _normal_form_of,
-            lambda found: check_normal_form_tables(found, self.tokenizer.vocab_size),
-        )
+        return self._made("normal-form", lambda: build_normal_form_tables(self.tokenizer))
+
+    def _made(self, kind: str, build: Callable[[], T]) -> T:
+        return self._cache.made(kind, self._key, build, _CLASSES)
 
 
 def tokenizer_sections(tables: TokenizerTables, vocab_size: int) -> dict[str, NDArray[Any]]:
@@ -156,98 +146,3 @@ def pretokenizer_sections(tables: PretokenizerTables) -> dict[str, NDArray[Any]]
         "cuts.start": np.array([tables.dfa.start], dtype=np.int32),
         "cuts.table": tables.dfa.table,
     }
-
-
-def _pretokenizer_arrays(tables: PretokenizerTables) -> dict[str, NDArray[Any]]:
-    pieces = [octets for _, octets in sorted(tables.whole_pieces.items())]
-    return {
-        **_dfa_arrays("dfa.", tables.dfa),
-        **_dfa_arrays("texts.", tables.texts),
-        "classes": tables.classes,
-        "fallback": tables.fallback,
-        "prefix": np.frombuffer(tables.prefix, dtype=np.uint8),
-        "unless_begun": np.array([tables.unless_begun], dtype=np.uint8),
-        "changes": np.array([tables.changes], dtype=np.uint8),
-        "whole": tables.whole,
-        "whole_bytes": np.frombuffer(b"".join(pieces), dtype=np.uint8),
-        "whole_ends": np.cumsum([len(octets) for octets in pieces], dtype=np.int64),
-    }
-
-
-def _pretokenizer_of(arrays: Tables) -> PretokenizerTables:
-    data, ends = arrays["whole_bytes"].tobytes(), arrays["whole_ends"].tolist()
-    bounds = pairwise([0, *ends])
-    ids = arrays["whole"].tolist()
-    return PretokenizerTables(
-        _dfa_of("dfa.", arrays),
-        arrays["classes"],
-        arrays["fallback"],
-        arrays["prefix"].tobytes(),
-        _dfa_of("texts.", arrays),
-        {token: data[low:high] for token, (low, high) in zip(ids, bounds, strict=True)},
-        bool(arrays["unless_begun"][0]),
-        bool(arrays["changes"][0]),
-    )
-
-
-def _dfa_arrays(prefix: str, dfa: MarkedDfa) -> dict[str, NDArray[Any]]:
-    return {
-        f"{prefix}table": dfa.table,
-        f"{prefix}final": dfa.final.astype(np.uint8),
-        f"{prefix}start": np.array([dfa.start], dtype=np.int32),
-    }
-
-
-def _dfa_of(prefix: str, arrays: Tables) -> MarkedDfa:
-    final = arrays[f"{prefix}final"].astype(np.bool_)
-    return MarkedDfa(arrays[f"{prefix}table"], final, int(arrays[f"{prefix}start"][0]))
-
-
-def _pair_arrays(tables: ForbiddenPairTables) -> dict[str, NDArray[Any]]:
-    return {**tables.rows.arrays("rows."), **tables.columns.arrays("columns.")}
-
-
-def _pairs_of(arrays: Tables) -> ForbiddenPairTables:
-    rows = ForbiddenPairs.from_arrays(arrays, "rows.")
-    columns = ForbiddenPairs.from_arrays(arrays, "columns.")
-    return ForbiddenPairTables(rows, columns)
-
-
-def _normal_form_arrays(tables: NormalFormTables) -> dict[str, NDArray[Any]]:
-    characters = tables.characters
-    return {
-        **{name: getattr(characters, name) for name in _CHARACTERS},
-        "changes": characters.changes.astype(np.uint8),
-        "table": tables.table,
-        "byte_classes": tables.classes,
-        "numbers": np.array([tables.start, tables.between, tables.inert_start], dtype=np.int32),
-        "tokens": tables.tokens,
-        "opened.tails": tables.split.tails,
-        "opened.tokens": tables.split.tokens,
-        "opened.offsets": tables.split.offsets,
-        "opened.sets": tables.split.sets.astype(np.uint8),
-        "inert": tables.inert,
-        "inert_classes": tables.inert_classes,
-        "bound": tables.bound,
-    }
-
-
-def _normal_form_of(arrays: Tables) -> NormalFormTables:
-    fields = {name: arrays[name] for name in _CHARACTERS}
-    start, between, inert_start = arrays["numbers"].tolist()
-    tails, tokens, offsets, sets = (
-        arrays[f"opened.{name}"] for name in ("tails", "tokens", "offsets", "sets")
-    )
-    return NormalFormTables(
-        CharacterProperties(**fields, changes=arrays["changes"].astype(np.bool_)),
-        arrays["table"],
-        arrays["byte_classes"],
-        start,
-        between,
-        arrays["tokens"],
-        SplitCharacters(tails, tokens, offsets, sets.astype(np.bool_)),
-        arrays["inert"],
-        arrays["inert_classes"],
-        inert_start,
-        arrays["bound"],
-    )

@@ -1,39 +1,38 @@
 """A cache of tables on disk, between runs of the program.
 
-    cached(kind, key, build)       ->   the arrays of an entry, built if there are none
-    made(kind, key, build, read)   ->   what ``read`` makes of them
+    made(kind, key, build, classes)   ->   the value of an entry, built if there is none
 
 A key says all that an entry depends on: the content of the files, the options, the version of the
 format. Entries are written whole or not at all, so that several processes can share a folder, and
 the least recently used ones are evicted when all together exceed a limit.
 
     32 bytes    the authentication code: HMAC-SHA256 of what the entry is of (``key``)
-    the rest    a safetensors file (``artifacts`` describes the container), mapped when it is read
+    the rest    a safetensors file (``artifacts`` describes the container), mapped when it is read,
+                of the value's arrays (``packed``)
 
 The code is of kind and key, of the size of the file, and of the header, which has the checksums of
 all sections: one bit of another value, and it is another. So nothing is used but what this user
 wrote, whoever else writes to the folder: what has the name of an entry and another code is not
-even read, but built again and replaced. Shapes and ranges are checked besides, kind by kind.
+even read, but built again and replaced.
 """
 
 import hmac
 import mmap
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, Literal, TypeAlias, TypeVar
-
-from numpy.typing import NDArray
+from typing import Literal, TypeAlias, TypeVar
 
 from constrain.artifacts.container import sections as layout
 from constrain.artifacts.container.write import replace_atomically
 from constrain.artifacts.store.folders import default_folder
 
 from .cache_key import CacheKey, cache_key
+from .packed import Tables, packed, unpacked
 
 T = TypeVar("T")
 
@@ -56,8 +55,6 @@ _MODE = 0o644
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
-Tables = Mapping[str, NDArray[Any]]
-
 
 class Cache:
     """A folder of tables; without a folder, nothing is cached.
@@ -74,39 +71,23 @@ class Cache:
         """What tells this user's entries from all others. It is made when it is first needed."""
         return cache_key(self.folder or Path())
 
-    def cached(self, kind: str, key: str, build: Callable[[], Tables]) -> Tables:
-        """The tables of ``key``, built if there are none.
+    def made(self, kind: str, key: str, build: Callable[[], T], classes: Iterable[type] = ()) -> T:
+        """The value of ``key``, built if there is none.
 
-        ``kind`` is a short name of what they are. ``key`` says all that they depend on. The
-        arrays have the types of an artifact's sections: uint8, uint16, int32, uint32, int64.
-        Those that come from the disk are read-only.
+        ``kind`` is a short name of what it is. ``key`` says all that it depends on. ``classes``:
+        those of what is in it (``packed``). Arrays that come from the disk are read-only.
         """
-        return self.made(kind, key, build, lambda found: found)
-
-    def made(
-        self,
-        kind: str,
-        key: str,
-        build: Callable[[], Tables],
-        read: Callable[[Tables], T],
-        check: Callable[[Tables], object] = lambda found: None,
-    ) -> T:
-        """What ``read`` makes of the tables of ``key``. ``check`` looks at those that were found on
-        the disk before, at all that makes a difference to whoever uses them, and raises some
-        exception for arrays of another type, shape or range."""
         if self.folder is None:
-            return read(build())
+            return build()
         entry = _Entry(self.folder, self.key, kind, key)
         found = entry.read()
         if found is not None:
-            try:
-                check(found)
-                return read(found)
-            except Exception:
-                pass  # Whatever is wrong in an entry, it is built again.
+            with suppress(Exception):  # Whatever is wrong in an entry, it is built again.
+                value: T = unpacked(found, classes)
+                return value
         built = build()
-        self._write(entry, built)
-        return read(built)
+        self._write(entry, packed(built))
+        return built
 
     def entries(self) -> list[Path]:
         """All files of entries, that used last first."""

@@ -13,7 +13,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.resources import as_file, files
 from os import PathLike, fspath
@@ -88,16 +88,13 @@ def _loaded(name: str, source_of: Callable[[], _Source], cache: Cache | None) ->
         source = source_of()
         if cache is None:
             return _checked(source.read())
-        from .cached_arrays import VERSION, check_arrays, from_arrays, to_arrays
+        from .cached_arrays import CLASSES, VERSION
 
-        key = f"tokenizer {VERSION} {source.key}"
-        return cache.made(
-            "tokenizer",
-            key,
-            lambda: to_arrays(_checked(source.read())),
-            lambda arrays: from_arrays(name, arrays),
-            check_arrays,
-        )
+        def nameless() -> Tokenizer:
+            return replace(_checked(source.read()), name="")
+
+        found = cache.made("tokenizer", f"tokenizer {VERSION} {source.key}", nameless, CLASSES)
+        return replace(found, name=name)
     except TokenizerError as error:
         raise TokenizerError(f"{visible(name)}: {visible(error)}") from None
     except OSError as error:

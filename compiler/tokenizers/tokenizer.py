@@ -8,7 +8,6 @@ from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +116,7 @@ def _is_of_characters(step: Normalizer) -> bool:
     return isinstance(step, Replace) and not step.is_regex and len(step.pattern) == 1
 
 
+@dataclass(frozen=True, eq=False)
 class TokenTable(Mapping[int, bytes]):
     """A mapping from token id to bytes over two arrays, ids ascending.
 
@@ -124,10 +124,9 @@ class TokenTable(Mapping[int, bytes]):
     ``data[offsets[i]:offsets[i + 1]]``. ``present``: uint8 (V,), 1 where there is such a token.
     """
 
-    def __init__(
-        self, data: NDArray[np.uint8], offsets: NDArray[np.int64], present: NDArray[np.uint8]
-    ) -> None:
-        self.data, self.offsets, self.present = data, offsets, present
+    data: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    present: NDArray[np.uint8]
 
     @classmethod
     def of(cls, tokens: Mapping[int, bytes]) -> "TokenTable":
@@ -151,10 +150,6 @@ class TokenTable(Mapping[int, bytes]):
         present, offsets = np.zeros(size, dtype=np.uint8), np.zeros(size + 1, dtype=np.int64)
         present[ids], offsets[ids + 1] = 1, lengths
         return cls(data, np.cumsum(offsets), present)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The table's arrays by name, the arguments of the constructor."""
-        return {"data": self.data, "offsets": self.offsets, "present": self.present}
 
     def characters(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """The code points of all tokens, n in a row, and the bytes of ``data`` where each begins

@@ -17,17 +17,17 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import HOLE, Vocabulary
 from constrain.artifacts.walk.layout import begin_order, order_of
 
-from ..files.cache import Cache, Tables
+from ..files.cache import Cache
+from ..files.packed import Tables
 from ..limits import making_tables
 from .cached_arrays import fingerprint
-from .check_tables import check_vocabulary_tables
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from ..wordpiece import WordPieceTokenizer
 
 # Goes up with every change of what the tables hold or how they are computed.
-_VERSION = 5
+_VERSION = 6
 
 
 class VocabularyTables:
@@ -73,10 +73,7 @@ class VocabularyTables:
             vocabulary = self._tokenizer.vocabulary()
             return vocabulary, Trie.from_vocabulary(vocabulary)
         key = f"vocabulary {_VERSION}, {fingerprint(self._tokenizer)}"
-        return self._cache.made("vocabulary", key, self._arrays, _read, self._check)
-
-    def _check(self, found: Tables) -> None:
-        check_vocabulary_tables(found, self._tokenizer.vocab_size)
+        return _read(self._cache.made("vocabulary", key, self._arrays))
 
     def _arrays(self) -> Tables:
         vocabulary = self._tokenizer.vocabulary()

@@ -8,8 +8,9 @@ import pytest
 
 from constrain.compiler import Cache, Tokenizer, load_tokenizer
 from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
+from constrain.compiler.files.packed import packed, unpacked
 from constrain.compiler.tokenizers import default_path
-from constrain.compiler.tokenizers.cached_arrays import fingerprint, from_arrays, to_arrays
+from constrain.compiler.tokenizers.cached_arrays import CLASSES, fingerprint
 from constrain.compiler.tokenizers.definition import ByteLevel, Lowercase, Split
 
 pytestmark = pytest.mark.quick
@@ -39,7 +40,7 @@ def test_a_changed_definition_is_another(plain: Tokenizer, change: dict[str, Any
 
 def test_a_definition_from_the_cache_is_the_same(plain: Tokenizer) -> None:
     """Arrays and back."""
-    assert fingerprint(from_arrays("x", to_arrays(plain))) == fingerprint(plain)
+    assert fingerprint(unpacked(packed(plain), CLASSES)) == fingerprint(plain)
 
 
 def test_tables_of_a_changed_definition_are_its_own(plain: Tokenizer, tmp_path: Path) -> None:

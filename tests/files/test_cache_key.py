@@ -18,6 +18,7 @@ from constrain.artifacts.container import sections
 from constrain.compiler.files import cache_key as keys
 from constrain.compiler.files.cache import Cache, Tables
 from constrain.compiler.files.cache_key import CacheKey, cache_key
+from constrain.compiler.files.packed import packed
 
 pytestmark = pytest.mark.quick
 
@@ -55,7 +56,7 @@ def builds(folder: Path, key: str = "key", value: int = 7) -> Callable[[], tuple
             built.append(True)
             return {"a": np.array([value], dtype=np.int32)}
 
-        found = Cache(folder).cached("kind", key, build)
+        found = Cache(folder).made("kind", key, build)
         return int(found["a"][0]), bool(built)
 
     return ask
@@ -253,7 +254,7 @@ def test_what_others_wrote_is_built_again(
         builds(theirs, value=wrong)()
         monkeypatch.delenv("CONSTRAIN_CACHE_KEY")
         [made] = theirs.iterdir()
-        arrays = {"a": np.array([wrong], dtype=np.int32)}
+        arrays = packed({"a": np.array([wrong], dtype=np.int32)})
         plain = b"".join(sections.encode({"kind": "kind", "key": "key"}, arrays))
         forged = {"no code": plain, "their code": made.read_bytes(), "their name": plain}
         if how == "their name":
@@ -276,7 +277,7 @@ def test_a_file_that_others_can_write_is_not_mapped(home: Path, tmp_path: Path) 
     [entry] = tmp_path.glob("*.tables")
     assert entry.stat().st_mode & 0o022 == 0
     entry.chmod(0o666)
-    tables = cache.cached("kind", "key", dict)
+    tables = cache.made("kind", "key", dict)
     with entry.open("r+b") as file:
         file.truncate(40)
 

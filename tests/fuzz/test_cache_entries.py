@@ -8,7 +8,7 @@ import os
 import random
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -21,7 +21,7 @@ from support.fuzzing.calls import tried
 
 from constrain.artifacts.container import sections
 from constrain.compiler import compile_grammar, load_tokenizer
-from constrain.compiler.files.cache import Cache, Tables
+from constrain.compiler.files.cache import Cache
 from constrain.compiler.files.cache_key import CacheKey
 
 pytestmark = pytest.mark.quick
@@ -44,30 +44,24 @@ KINDS = ["normal-form", "pairs", "pretokenizer", "tokenizer", "vocabulary"]
 
 
 class Remembering(Cache):
-    """A cache for which each table is built once for all tests; ``built``: the kinds of those that
+    """A cache for which each value is built once for all tests; ``built``: the kinds of those that
     it asked for since."""
 
-    tables: ClassVar[dict[tuple[str, str], Tables]] = {}
+    values: ClassVar[dict[tuple[str, str], Any]] = {}
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.built: list[str] = []
 
-    def made(
-        self,
-        kind: str,
-        key: str,
-        build: Callable[[], Tables],
-        read: Callable[[Tables], T],
-        check: Callable[[Tables], object] = lambda found: None,
-    ) -> T:
-        def remembered() -> Tables:
+    def made(self, kind: str, key: str, build: Callable[[], T], classes: Iterable[type] = ()) -> T:
+        def remembered() -> T:
             self.built.append(kind)
-            if (kind, key) not in self.tables:
-                self.tables[kind, key] = {n: np.array(a) for n, a in build().items()}
-            return self.tables[kind, key]
+            if (kind, key) not in self.values:
+                self.values[kind, key] = build()
+            value: T = self.values[kind, key]
+            return value
 
-        return super().made(kind, key, remembered, read, check)
+        return super().made(kind, key, remembered, classes)
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +196,7 @@ def forge(
         case _:
             theirs = Cache(path.parent.parent / "theirs")
             theirs.key = CacheKey(rng.randbytes(32), "", lasts=rng.random() < 0.5)
-            theirs.cached(about["kind"], about["key"], lambda: arrays)
+            theirs.made(about["kind"], about["key"], lambda: arrays)
             [made] = theirs.entries()
             made.replace(path)
             return "the code of another key"

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import tokenizer_of
 
-from constrain.artifacts import ArtifactError
 from constrain.artifacts.tokens import lengths
 from constrain.artifacts.tokens.lengths import lengths_arrays
 from constrain.artifacts.tokens.subtrees import to_arrays
@@ -14,8 +12,6 @@ from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.walk import layout
 from constrain.artifacts.walk.layout import order_of
 from constrain.compiler import Cache, Tokenizer, compile_grammar
-from constrain.compiler.tokenizers import vocabulary_tables
-from constrain.compiler.tokenizers.check_tables import check_vocabulary_tables
 from constrain.compiler.tokenizers.vocabulary_tables import VocabularyTables
 
 pytestmark = pytest.mark.quick
@@ -82,23 +78,3 @@ def test_the_trie_is_made_once(
     matcher = artifact.matcher()
     matcher.mask()
     assert len(made) <= 1
-
-
-def test_what_is_known_of_the_trie_is_what_it_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of the nodes in the order of texts no number can be another one."""
-    tokenizer, found = tokenizer_of(tmp_path, "abc", ["a b", "ab a", "b c", "bc a"]), []
-    monkeypatch.setattr(
-        vocabulary_tables, "check_vocabulary_tables", lambda *arguments: found.append(arguments)
-    )
-    for _ in range(2):
-        _ = VocabularyTables(tokenizer, Cache(tmp_path / "c")).trie
-    ((arrays, size),) = found
-    check_vocabulary_tables(arrays, size)
-    for place in range(len(arrays["layout.order"])):
-        for change in (1, -1, 1 << 20):
-            order = arrays["layout.order"].copy()
-            order[place] += change
-            with pytest.raises(ArtifactError, match=r"layout\.order"):
-                check_vocabulary_tables({**arrays, "layout.order": order}, size)
