@@ -7,11 +7,11 @@ numbers without an exponent only; ``numbers`` alone has exponents, too. Minus ze
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
-from typing import NamedTuple, TypeAlias, TypeVar
+from functools import cache, lru_cache
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,13 @@ from numpy.typing import NDArray
 from ..automata.dfa import DEAD, Dfa, trimmed
 from ..automata.minimize import minimize
 from ..limits import Limits
+from .patterns import search
 
 _STAGE = "the automaton of a number"
 _DIGITS = b"0123456789"
 _SIGN, _POINT, _ZERO = b"-.0"
+# What numbers without an exponent are written with.
+_ALPHABET = b"-." + _DIGITS
 
 # Automata that are kept.
 _KEPT = 512
@@ -37,50 +40,28 @@ _ORDERS: Mapping[str, frozenset[int]] = {
 }
 
 _Integers: TypeAlias = NDArray[np.int64]
-_State = TypeVar("_State", bound=Hashable)
+
+# The part before the point.
+_WHOLE = "-?(?:0|[1-9][0-9]*)"
 
 
-@lru_cache(_KEPT)
+@cache
 def numbers() -> Dfa:
     """All numbers of JSON, exponents included."""
-    after = {
-        "": {"-": "-", "0": "0", "9": "9"},
-        "-": {"0": "0", "9": "9"},
-        "0": {".": ".", "e": "e"},
-        "9": {"0": "9", "9": "9", ".": ".", "e": "e"},
-        ".": {"0": ".9", "9": ".9"},
-        ".9": {"0": ".9", "9": ".9", "e": "e"},
-        "e": {"0": "e9", "9": "e9", "+": "e+", "-": "e+"},
-        "e+": {"0": "e9", "9": "e9"},
-        "e9": {"0": "e9", "9": "e9"},
-    }
-    folded = {**{str(d): "9" for d in range(1, 10)}, "E": "e"}
-
-    def step(state: str, octet: int) -> str | None:
-        symbol = chr(octet)
-        return after[state].get(folded.get(symbol, symbol))
-
-    return _explored("", step, lambda state: state[-1:] in ("0", "9"), b"-.+eE" + _DIGITS)
+    return search(rf"^{_WHOLE}(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$")
 
 
-@lru_cache(_KEPT)
+@cache
+def without_exponent() -> Dfa:
+    """All numbers that are written without an exponent."""
+    return search(rf"^{_WHOLE}(?:\.[0-9]+)?$")
+
+
+@cache
 def integers(decimal: bool) -> Dfa:
     """Integers without an exponent: digits alone, or if ``decimal`` also after them a point and
     zeros."""
-    after = {
-        "": {"-": "-", "0": "0", "9": "9"},
-        "-": {"0": "0", "9": "9"},
-        "0": {".": "."},
-        "9": {"0": "9", "9": "9", ".": "."},
-        ".": {"0": ".0"},
-        ".0": {"0": ".0"},
-    }
-
-    def step(state: str, octet: int) -> str | None:
-        symbol = "9" if octet in b"123456789" else chr(octet)
-        return after[state].get(symbol) if decimal or symbol != "." else None
-
-    return _explored("", step, lambda state: state[-1:] in ("0", "9"), b"-." + _DIGITS)
+    return search(rf"^{_WHOLE}(?:\.0+)?$" if decimal else f"^{_WHOLE}$")
 
 
 class _Compared(NamedTuple):
@@ -140,7 +121,7 @@ def compared(op: str, bound: Fraction, limits: Limits | None = None) -> Dfa:
             order = -order
         return order in orders
 
-    return _explored(_Compared(), step, accepts, b"-." + _DIGITS, limits)
+    return _explored(step, accepts, limits)
 
 
 @lru_cache(_KEPT)
@@ -261,35 +242,28 @@ def _classes(alphabet: bytes) -> NDArray[np.uint8]:
 
 
 def _explored(
-    start: _State,
-    step: Callable[[_State, int], _State | None],
-    accepts: Callable[[_State], bool],
-    alphabet: bytes,
-    limits: Limits | None = None,
+    step: Callable[[_Compared, int], _Compared | None],
+    accepts: Callable[[_Compared], bool],
+    limits: Limits,
 ) -> Dfa:
-    """The minimal automaton of a step function over the bytes of ``alphabet``; no other is read.
-
-    Raises ``LimitError``.
-    """
-    limits = (limits or Limits()).started()
-    number: dict[_State, int] = {start: 1}
-    states = [start]
-    rows = [[DEAD] * (len(alphabet) + 1)]
+    """The minimal automaton of a step function. Raises ``LimitError``."""
+    states = [_Compared()]
+    number = {states[0]: 1}
+    rows = [[DEAD] * (len(_ALPHABET) + 1)]
     for state in states:
         limits.check_states(len(states), _STAGE)
         limits.check_resources(_STAGE)
         row = [DEAD]
-        for octet in alphabet:
+        for octet in _ALPHABET:
             following = step(state, octet)
             if following is None:
                 row.append(DEAD)
                 continue
             if following not in number:
-                number[following] = len(number) + 1
                 states.append(following)
-            row.append(number[following])
+            row.append(number.setdefault(following, len(states)))
         rows.append(row)
     accepting = np.array([False, *map(accepts, states)])
     origins = (frozenset[int](),) * len(rows)
     table = np.array(rows, dtype=np.int32)
-    return minimize(Dfa(table, _classes(alphabet), accepting, 1, origins), limits)
+    return minimize(Dfa(table, _classes(_ALPHABET), accepting, 1, origins), limits)

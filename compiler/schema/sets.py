@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -312,20 +312,13 @@ class NumberAlgebra(_Algebra[Values]):
         if isinstance(of, Values):
             texts = regex.alt(*(spelled(value) for value in of.values))
             return minimal(thompson(texts, self.limits), self.limits)
-        return without_exponent()
+        return numbers.without_exponent()
 
 
 def _has_decimals(of: Dfa, value: Fraction) -> bool:
     """Whether a set with a number has all its texts. Those of one draft have not: whether 1.0 is an
     integer draft 4 leaves open."""
     return value.denominator > 1 or of.accepts(f"{decimal_text(value)}.0".encode())
-
-
-@cache
-def without_exponent() -> Dfa:
-    """All numbers that are written without an exponent."""
-    zero = Fraction(0)
-    return boolean.union(numbers.compared("<", zero), numbers.compared(">=", zero))
 
 
 def are_within(dfa: Dfa, texts: Lengths) -> bool:

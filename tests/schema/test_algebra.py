@@ -22,7 +22,7 @@ from constrain.compiler.frontend import normal_form
 from constrain.compiler.limits import Limits
 from constrain.compiler.lnf.automaton import to_nfa
 from constrain.compiler.lnf.unroll import unroll
-from constrain.compiler.schema.sets import without_exponent
+from constrain.compiler.schema.numbers import without_exponent
 from constrain.compiler.schema.strings import as_json, lengths
 
 # How deep values nest in what is compared.

@@ -12,7 +12,7 @@ from ..formats import NARROWED, language, nearly
 from ..formulas import FALSE, Clause, Formula, In
 from ..options import ASSERT, IGNORE, REFUSE_UNKNOWN
 from ..patterns import PatternError, search
-from ..sets import Ends, Lengths, Numbers, Texts, Values, lengths, nonempty, without_exponent
+from ..sets import Ends, Lengths, Numbers, Texts, Values, lengths, nonempty
 from .shapes import NO_PATTERN, NOT_ABOVE_ZERO
 
 if TYPE_CHECKING:
@@ -75,7 +75,9 @@ def _multiples(divisor: Fraction, place: "Place", goals: "Goals") -> Numbers:
 
 def _others(divisor: Fraction, place: "Place", goals: "Goals") -> Numbers:
     try:
-        found = boolean.difference(without_exponent(), numbers.multiple_of(divisor, goals.limits))
+        found = boolean.difference(
+            numbers.without_exponent(), numbers.multiple_of(divisor, goals.limits)
+        )
     except LimitError as error:
         if error.is_measured:
             raise
