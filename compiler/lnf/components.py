@@ -192,7 +192,11 @@ def _embedding(
     """Name the rule and the cycle; best a production with text on both sides."""
     both = [use for use in before if use in behind]
     production, member = (both or before)[0]
-    cycle = [production.head, *_path(lnf, inside, member, production.head)]
+
+    def used(head: int) -> list[Symbol]:
+        return [s for each in lnf.by_head[head] for s in each.body if s in inside]
+
+    cycle = [production.head, *shortest_path(member, production.head, used)]
     _, start, end = min(production.origins, key=lambda o: (o[1], -o[2]))
     return Diagnostic(
         nesting_message([lnf.owners[number] for number in cycle]),
@@ -210,18 +214,19 @@ def nesting_message(cycle: Sequence[str]) -> str:
     return f"rule {steps[0]!r} is not known to be regular: it nests itself ({' → '.join(steps)})"
 
 
-def _path(lnf: Lnf, inside: set[int], source: int, target: int) -> list[int]:
-    """A shortest path from a member to a member through uses, both included."""
-    came: dict[int, int] = {source: source}
+def shortest_path(
+    source: Node, target: Node, following: Callable[[Node], Iterable[Node]]
+) -> list[Node]:
+    """A shortest path to a node that is reached, both ends included."""
+    came = {source: source}
     pending = [source]
-    for number in pending:
-        if number == target:
+    for node in pending:
+        if node == target:
             break
-        for production in lnf.by_head[number]:
-            for symbol in production.body:
-                if symbol in inside and symbol not in came:
-                    came[symbol] = number
-                    pending.append(symbol)
+        for other in following(node):
+            if other not in came:
+                came[other] = node
+                pending.append(other)
     path = [target]
     while path[-1] != source:
         path.append(came[path[-1]])
