@@ -60,6 +60,8 @@ def _said(value: object, arrays: dict[str, NDArray[Any]]) -> object:
             return [name, *(_said(each, arrays) for each in inside)]
         case Mapping():
             return ["dict", _said([*value], arrays), _said([*value.values()], arrays)]
+        case range():
+            return ["tuple", *value]
         case list() | tuple():
             return [name, *(_said(each, arrays) for each in value)]
     raise TypeError(f"{name} is no value that can be packed")

@@ -267,6 +267,11 @@ def test_values_of_all_kinds_come_back_as_they_were(
     assert same(value, cache.made(kind, key, refused, classes))
 
 
+def test_ranges_are_packed_as_tuples() -> None:
+    """Which numbers of tokens may be."""
+    assert unpacked(packed({"ids": range(3)}), ()) == {"ids": (0, 1, 2)}
+
+
 @pytest.mark.parametrize("kind", _KINDS)
 def test_entries_that_cannot_be_read_are_built_again(
     asked: dict[str, tuple[str, Any, Iterable[type]]], tmp_path: Path, kind: str
