@@ -29,9 +29,9 @@ from ..limits import Limits
 from ..unicode import class_ranges
 from ..unicode.utf8 import CodePoints
 from .dfa import DEAD, Dfa, without_bytes
+from .graphs import reached
 from .minimize import minimize
 from .nfa import Arc, Nfa, Origins
-from .reached import reached
 from .regex_ir import (
     EPSILON,
     EVERYTHING,

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from ..limits import Limits
 from .determinize import Subsets, subsets
 from .dfa import DEAD, Dfa, edges, trimmed
+from .graphs import reached
 from .nfa import Nfa, Origins, united
-from .reached import reached
 
 _STAGE = "minimisation"
 

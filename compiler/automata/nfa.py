@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import NamedTuple
 
-from .reached import reached
+from .graphs import reached
 
 FIRST_TERMINAL = 256
 

@@ -25,7 +25,7 @@ from constrain.artifacts.canonical_network.settled_sets import MOST_VALUES
 from constrain.artifacts.network.sets import NO_SEPARATOR, UnsettledError
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
-from ..automata.reached import reached
+from ..automata.graphs import reached
 from ..limits import Effort, Limits
 
 # So many items may be searched to the last.

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from ..automata.reached import reached
+from ..automata.graphs import reached
 from ..diagnostics import Span
 from ..grammar.tree import Difference, Expr, Literal, Pattern, Rule, references
 from .builder import USUAL_TOKENS, EbnfBuilder, Item, Token, is_scalar, literal_of, nodes_in

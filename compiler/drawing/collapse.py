@@ -10,7 +10,7 @@ every path through it has been replaced; README.md says why the language stays.
 from collections import Counter
 from collections.abc import Iterator
 
-from ..automata.reached import reached
+from ..automata.graphs import reached
 from .graph import ASCII, Graph, Range, Reads, Step, gathered, join
 
 # First bytes of a character's UTF-8: the range, how many bytes follow, and their payload's mask.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from ..automata.reached import reached
+from ..automata.graphs import reached
 
 # First and last of some bytes, or of some code points.
 Range: TypeAlias = tuple[int, int]

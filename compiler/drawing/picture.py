@@ -9,7 +9,7 @@ from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
-from ..automata.reached import reached
+from ..automata.graphs import reached
 from ..diagnostics import shortened
 
 # States that a drawing shows unless the caller says otherwise.

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from constrain.artifacts.dfa.stacked_dfas import DEAD
 from constrain.artifacts.maximal_munch.lexer import NO_ACCEPT, LexerTables
 
-from ..automata.reached import reached
+from ..automata.graphs import reached
 from .drawing import DrawingError
 from .graph import Graph, Reads, Step
 

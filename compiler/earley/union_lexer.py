@@ -12,7 +12,7 @@ from constrain.artifacts.dfa.byte_dfa import ByteDfa
 from constrain.artifacts.dfa.stacked_dfas import DEAD, StackedDfas
 from constrain.artifacts.tokens.vocabulary import TokenClasses
 
-from ..automata.reached import Numbered, reached
+from ..automata.graphs import Numbered, reached
 from ..limits import Limits
 
 _OCTETS = 256

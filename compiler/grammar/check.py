@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
+from ..automata.graphs import components_by, shortest_path
 from ..diagnostics import CheckError, Diagnostic, Edit, Fix, closest
 from ..progress import Step
 from .expand_permutations import permutations_of
@@ -93,36 +94,26 @@ def _wrong_in_terminals(grammar: Grammar) -> Iterator[Diagnostic]:
 
 
 def _recursive_terminals(grammar: Grammar) -> Iterator[Diagnostic]:
-    """The first cycle among the terminals left when each goes once all that it uses have gone."""
+    """The first terminal that contains itself, and how."""
     terminals = grammar.terminals
     rules = {rule.name: rule for rule in reversed(grammar.rules) if rule.terminal}
-    left: dict[str, set[str]] = {}
+    uses: dict[str, set[str]] = {name: set() for name in reversed(rules)}
     for rule in grammar.rules:
         if rule.terminal:
-            uses = {expr.name for expr in references(rule.body)} & terminals
-            left.setdefault(rule.name, set()).update(uses)
-    users: dict[str, list[str]] = {name: [] for name in left}
-    for name, uses in left.items():
-        for used in uses:
-            users[used].append(name)
-    ready = [name for name, uses in left.items() if not uses]
-    for name in ready:
-        for user in users[name]:
-            left[user].discard(name)
-            if not left[user]:
-                ready.append(user)
-    name = next((name for name, uses in left.items() if uses), "")
-    path: dict[str, None] = {}
-    while name and name not in path:
-        path[name] = None
-        name = min(left[name])
-    if name:
-        cycle = " -> ".join([*list(path)[list(path).index(name) :], name])
+            uses[rule.name] |= {expr.name for expr in references(rule.body)} & terminals
+    for members in components_by(uses):
+        name = min(members)
+        inside = uses[name].intersection(members)
+        if not inside:
+            continue
+        way = shortest_path(min(inside), name, lambda each: sorted(uses[each]))
+        cycle = " -> ".join((name, *way))
         yield Diagnostic(
             f"terminal {name!r} contains itself: {cycle}",
             rules[name].name_span,
             f"repeat with '*' or '+', or {_made_a_rule(grammar)}",
         )
+        return
 
 
 def _empty_parts(grammar: Grammar) -> Iterator[Diagnostic]:

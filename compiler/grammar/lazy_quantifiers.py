@@ -17,6 +17,7 @@ from typing import NamedTuple
 from ..automata import regex_ir as regex
 from ..automata.dfa import Dfa
 from ..automata.folding import fold
+from ..automata.graphs import components_by, reached
 from ..automata.look_around import Followed
 from ..automata.preferred_matches import preferred_matches
 from ..diagnostics import CheckError, Diagnostic, Source, Span
@@ -130,22 +131,12 @@ def _refusal(source: Source, span: Span, what: str) -> CheckError:
 def _names_inside(expr: Expr, bodies: Mapping[str, Sequence[Rule]]) -> list[str]:
     """The terminals that an expression uses, through others; each after all that it uses
     (where none uses itself)."""
-    order: dict[str, None] = {}
-    pending = [(expr, "")]
-    opened: set[str] = set()
-    while pending:
-        body, name = pending.pop()
-        if name:
-            if name in opened:
-                order.setdefault(name)
-                continue
-            opened.add(name)
-            pending.append((body, name))
-        used = [r.name for r in walk(body) if isinstance(r, Reference)]
-        for inner in dict.fromkeys(used):
-            if inner not in opened:
-                pending.extend((rule.body, inner) for rule in bodies[inner][:1])
-    return list(order)
+
+    def used(name: str) -> list[str]:
+        return [use.name for rule in bodies[name][:1] for use in references(rule.body)]
+
+    names = reached((use.name for use in references(expr)), used)
+    return [name for members in components_by({n: used(n) for n in names}) for name in members]
 
 
 def _recurs(names: Sequence[str], bodies: Mapping[str, Sequence[Rule]]) -> bool:

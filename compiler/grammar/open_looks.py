@@ -21,9 +21,9 @@ from ..automata.assertions import resolved
 from ..automata.boolean import embedded
 from ..automata.compare import compare
 from ..automata.dfa import DEAD
+from ..automata.graphs import reached
 from ..automata.look_around import MARKS, SEEN, TEXT_BYTE, Followed, is_ascii, marked
 from ..automata.minimize import minimal
-from ..automata.reached import reached
 from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Diagnostic
 from ..limits import Limits, in_force_or

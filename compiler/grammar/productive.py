@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
-from ..automata.reached import reached
+from ..automata.graphs import components_by, reached
 from .tree import (
     Choice,
     Expr,
@@ -91,7 +91,7 @@ def least_rules(
         for name in names[id(rule)]:
             users.setdefault(name, []).append(rule)
     # After those that they name, where they do not name each other.
-    places = {name: place for place, name in enumerate(_innermost_first(uses))}
+    places = {name: place for place, each in enumerate(components_by(uses)) for name in each}
     pending = sorted(rules, key=lambda rule: places[rule.name])
     for rule in pending:
         done: dict[int, bool] = {}
@@ -105,22 +105,6 @@ def least_rules(
             pending.extend(user for user in users.get(rule.name, ()) if user.name in seen)
         seen.add(rule.name)
     return found
-
-
-def _innermost_first(uses: dict[str, list[str]]) -> Iterator[str]:
-    """Rules by name, each once and after those that it uses, but for cycles."""
-    seen, done = set[str](), set[str]()
-    for root in uses:
-        pending = [root]
-        while pending:
-            name = pending.pop()
-            if name not in seen:
-                seen.add(name)
-                pending.append(name)
-                pending.extend(each for each in uses[name] if each in uses and each not in seen)
-            elif name not in done:
-                done.add(name)
-                yield name
 
 
 def _is_productive(found: set[str], expr: Expr, inside: list[bool]) -> bool:

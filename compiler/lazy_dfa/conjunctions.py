@@ -24,9 +24,9 @@ from ..automata.assertions import resolved
 from ..automata.boolean import common, difference
 from ..automata.determinize import determinize
 from ..automata.dfa import DEAD, Dfa, as_nfa
+from ..automata.graphs import reached
 from ..automata.minimize import minimize
 from ..automata.nfa import Nfa
-from ..automata.reached import reached
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
 from ..limits import Effort, Limits

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
+from ..automata.graphs import components_by, reached
 from ..grammar.tree import (
     Choice,
     Difference,
@@ -110,27 +111,19 @@ def _joined(
     start: str, bodies: Mapping[str, Sequence[Rule]], done: dict[str, regex.Node]
 ) -> regex.Node | None:
     """The expression of a rule, those that it uses first; None if one uses itself."""
-    opened: set[str] = set()
-    pending = [start]
-    while pending:
-        name = pending[-1]
-        rules = bodies[name]
-        if name in done:
-            pending.pop()
-            continue
-        used = {use.name for rule in rules for use in references(rule.body)}
-        missing = sorted(used - done.keys())
-        if not missing:
-            parts = [fold(rule.body, children, lambda e, p: _node(e, p, done)) for rule in rules]
-            if any(part is None for part in parts):
-                return None
-            done[name] = regex.alt(*(part for part in parts if part is not None))
-            pending.pop()
-        elif name in opened:
+
+    def used(name: str) -> set[str]:
+        return {use.name for rule in bodies[name] for use in references(rule.body)} - done.keys()
+
+    uses = {name: used(name) for name in reached([start], used)}
+    for members in components_by(uses):
+        name = members[0]
+        if not uses[name].isdisjoint(members):
             return None
-        else:
-            opened.add(name)
-            pending.extend(missing)
+        parts = [fold(rule.body, children, lambda e, p: _node(e, p, done)) for rule in bodies[name]]
+        if any(part is None for part in parts):
+            return None
+        done[name] = regex.alt(*(part for part in parts if part is not None))
     return done[start]
 
 

@@ -14,8 +14,8 @@ from constrain.artifacts.dfa.conjunctions import CONTINUES, TOLD_APART, phase_af
 from ..automata import regex_ir as regex
 from ..automata.determinize import determinize
 from ..automata.dfa import DEAD, Dfa
+from ..automata.graphs import Numbered
 from ..automata.minimize import minimize
-from ..automata.reached import Numbered
 from ..automata.thompson import thompson
 from ..limits import Limits
 

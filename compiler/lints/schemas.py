@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from constrain.artifacts.errors import ConstrainError
 
-from ..automata.reached import reached
+from ..automata.graphs import reached
 from ..diagnostics import Diagnostic, Source, Span, closest, give_up
 from ..limits import Limits
 from ..schema.keywords.known import schemas_in

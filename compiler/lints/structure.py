@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from ..automata.folding import fold
+from ..automata.graphs import components_by, strongly_connected
 from ..diagnostics import Span
 from ..dialects import DIALECTS
 from ..grammar import tree
 from ..grammar.productive import is_nullable, nullable_rules, productive_rules, used_rules
-from ..lnf.components import components_by, strongly_connected
 from .finding import Finding
 
 # How dialects say that something may be missing.

@@ -14,17 +14,15 @@ of context-free languages, 2000, section 2). Which nonterminals can derive somet
 the productions read as Horn clauses (``derivable``).
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
-from typing import TypeVar
 
+from ..automata.graphs import shortest_path, strongly_connected
 from ..diagnostics import Diagnostic, NotRegularError, Span
 from ..grammar.tree import Grammar
 from .form import Lnf, Production, Symbol
-
-Node = TypeVar("Node", bound=Hashable)
 
 
 def derivable(clauses: Iterable[tuple[int, set[Symbol]]]) -> set[int]:
@@ -89,77 +87,6 @@ def components(lnf: Lnf) -> list[Component]:
     return [_classified(lnf, members) for members in strongly_connected(uses)]
 
 
-def components_by(uses: Mapping[Node, Iterable[Node]]) -> list[tuple[Node, ...]]:
-    """Nodes that lead to each other, those that others use first; ``uses`` of what is no key of it
-    do not count.
-
-    ``uses={"a": "b", "b": "a", "c": "a"} -> [("a", "b"), ("c",)]``
-    """
-    nodes = list(uses)
-    place = {node: i for i, node in enumerate(nodes)}
-    graph = [sorted({place[used] for used in each if used in place}) for each in uses.values()]
-    return [tuple(nodes[i] for i in members) for members in strongly_connected(graph)]
-
-
-def strongly_connected(
-    uses: Sequence[Sequence[int]], without: int | None = None
-) -> list[tuple[int, ...]]:
-    """Tarjan's algorithm, without recursion; a component comes after all that it uses. ``without``:
-    a node that is left out.
-
-    ``uses=[[1], [0], [0]] -> [(0, 1), (2,)]``
-    """
-    count = len(uses)
-    # When a node was first met, from 1, and later than any where its component is complete.
-    met, low = [0] * count, [0] * count
-    complete, number = count + 1, 0
-    if without is not None:
-        met[without] = complete
-    path: list[int] = []
-    found: list[tuple[int, ...]] = []
-    # Most nodes are on no cycle, and stand in front of all that they use, or after it.
-    for node in (*range(count - 1, -1, -1), *range(count)):
-        if not met[node]:
-            for target in uses[node]:
-                if not met[target]:
-                    break
-            else:
-                met[node] = complete
-                found.append((node,))
-    for root in range(count):
-        if met[root]:
-            continue
-        number += 1
-        met[root] = low[root] = number
-        path.append(root)
-        calls = [(root, iter(uses[root]))]
-        while calls:
-            node, targets = calls[-1]
-            for target in targets:
-                seen = met[target]
-                if not seen:
-                    number += 1
-                    met[target] = low[target] = number
-                    path.append(target)
-                    calls.append((target, iter(uses[target])))
-                    break
-                if seen < low[node]:
-                    low[node] = seen
-            else:
-                calls.pop()
-                least = low[node]
-                if least == met[node]:
-                    members = [path.pop()]
-                    while members[-1] != node:
-                        members.append(path.pop())
-                    for member in members:
-                        met[member] = complete
-                    found.append(tuple(sorted(members)))
-                elif least < low[calls[-1][0]]:
-                    low[calls[-1][0]] = least
-    return found
-
-
 def _classified(lnf: Lnf, members: tuple[int, ...]) -> Component:
     inside = set(members)
     # A production that puts text before (after) a member makes the component grow leftwards
@@ -214,25 +141,6 @@ def nesting_message(cycle: Sequence[str]) -> str:
     return f"rule {steps[0]!r} is not known to be regular: it nests itself ({' → '.join(steps)})"
 
 
-def shortest_path(
-    source: Node, target: Node, following: Callable[[Node], Iterable[Node]]
-) -> list[Node]:
-    """A shortest path to a node that is reached, both ends included."""
-    came = {source: source}
-    pending = [source]
-    for node in pending:
-        if node == target:
-            break
-        for other in following(node):
-            if other not in came:
-                came[other] = node
-                pending.append(other)
-    path = [target]
-    while path[-1] != source:
-        path.append(came[path[-1]])
-    return path[::-1]
-
-
 def recurses(grammar: Grammar) -> bool:
     """Whether a rule uses itself, directly or by way of others: else no rule nests."""
     numbers: dict[str, int] = {}
@@ -244,24 +152,3 @@ def recurses(grammar: Grammar) -> bool:
     return any(
         len(members) > 1 or members[0] in uses[members[0]] for members in strongly_connected(uses)
     )
-
-
-def reverse_postorder(
-    count: int, starts: Sequence[int], following: Callable[[int], Sequence[int]]
-) -> list[int]:
-    """The nodes that are reached, each before those that it leads to as far as there are no cycles:
-    the reverse of the order in which a depth-first search leaves them. Of what a node leads to, the
-    last is searched first."""
-    seen = bytearray(count)
-    found: list[int] = []
-    pending = list(reversed(starts))
-    while pending:
-        node = pending.pop()
-        if node < 0:
-            found.append(~node)
-        elif not seen[node]:
-            seen[node] = 1
-            pending.append(~node)
-            pending += following(node)
-    found.reverse()
-    return found

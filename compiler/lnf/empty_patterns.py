@@ -13,7 +13,7 @@ from dataclasses import replace
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
 from ..automata.folding import fold
-from ..automata.reached import reached
+from ..automata.graphs import reached
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
 from ..grammar.open_looks import check_looks

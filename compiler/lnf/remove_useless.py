@@ -16,7 +16,7 @@ Here a mask that led into it would lead into a dead end.
 from collections.abc import Iterable
 
 from ..automata import regex_ir as regex
-from ..automata.reached import reached
+from ..automata.graphs import reached
 from ..diagnostics import CheckError, Diagnostic, Span
 from .components import derivable
 from .form import Lnf, Production, Symbol

@@ -16,8 +16,8 @@ from ..automata.boolean import difference, embedded, excluding
 from ..automata.determinize import determinize
 from ..automata.dfa import Dfa
 from ..automata.folding import fold
+from ..automata.graphs import reached
 from ..automata.minimize import minimize
-from ..automata.reached import reached
 from ..diagnostics import CheckError, Diagnostic, NotRegularError
 from ..grammar.tree import (
     Difference,

@@ -18,8 +18,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ..automata.graphs import strongly_connected
 from ..limits import Limits
-from .components import strongly_connected
 from .form import Lnf, Production
 from .remove_useless import remove_useless
 

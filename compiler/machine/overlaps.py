@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 from constrain.artifacts.tokens.memo import solve_recursive
 
+from ..automata.graphs import components_by
 from ..automata.nfa import FIRST_TERMINAL
 from ..lazy_dfa.behind_loops import NOTHING, OTHER, Run
-from ..lnf.components import components_by
 from ..network.tree_expressions import (
     ALL,
     ANY,

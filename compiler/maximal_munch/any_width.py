@@ -22,7 +22,7 @@ from constrain.artifacts.maximal_munch.tables import FIRST_LEXEME
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 from constrain.artifacts.tokens.distinct import distinct
 
-from ..automata.reached import reached
+from ..automata.graphs import reached
 from ..limits import Limits
 from ..network.tree_expressions import RUNS
 from ..network.tree_rules import Rules

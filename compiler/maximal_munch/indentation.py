@@ -39,8 +39,8 @@ from ..automata.boolean import common, embedded
 from ..automata.compare import are_equal
 from ..automata.dfa import Dfa
 from ..automata.folding import fold
+from ..automata.graphs import reached
 from ..automata.minimize import minimal
-from ..automata.reached import reached
 from ..automata.thompson import thompson
 from ..diagnostics import Span
 from ..grammar.productive import is_nullable, productive_rules, used_rules, without_dead

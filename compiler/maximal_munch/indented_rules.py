@@ -13,7 +13,7 @@ from functools import partial
 from itertools import pairwise
 
 from ..automata.folding import fold
-from ..automata.reached import reached
+from ..automata.graphs import reached
 from ..diagnostics import CheckError, Diagnostic, Span
 from ..grammar.productive import nullable_rules
 from ..grammar.tree import (

@@ -20,7 +20,7 @@ from constrain.artifacts.maximal_munch.tables import MaximalMunchTables
 from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata.dfa import DEAD, Dfa
-from ..automata.reached import reached
+from ..automata.graphs import reached
 from ..diagnostics import CheckError, Diagnostic, Source
 from ..earley.tables import stacked_dfas
 from ..grammar.expand_permutations import expand_permutations

@@ -11,8 +11,8 @@ from ..automata import regex_ir as regex
 from ..automata.boolean import common, embedded
 from ..automata.compare import are_equal
 from ..automata.dfa import DEAD, Dfa, trimmed
+from ..automata.graphs import reached
 from ..automata.minimize import minimal
-from ..automata.reached import reached
 from ..automata.thompson import thompson
 from ..limits import Limits
 

@@ -28,7 +28,7 @@ from constrain.artifacts.dfa.token_dfa import TokenDfa
 from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
 
 from ..automata.dfa import DEAD, Dfa
-from ..automata.reached import reached
+from ..automata.graphs import reached
 from ..bpe.forbidden_pairs import only_followed_by
 from ..limits import Limits
 from ..progress import Progress, silent

@@ -18,7 +18,7 @@ from constrain.artifacts.kinds.canonical_network import CanonicalRuntime
 from constrain.artifacts.kinds.token_dfa import TokenDfaRuntime
 from constrain.artifacts.tokens import tokenset
 
-from ..automata.reached import Numbered
+from ..automata.graphs import Numbered
 from ..limits import Limits
 
 _STAGE = "the DFA over tokens"

@@ -19,9 +19,9 @@ from constrain.artifacts.machine.state_lists import EMPTY, StateLists
 from constrain.artifacts.network.tables import NetworkTables
 
 from ..automata.dfa import Dfa
+from ..automata.graphs import reverse_postorder
 from ..automata.nfa import FIRST_TERMINAL, Origins
 from ..limits import Limits
-from ..lnf.components import reverse_postorder
 from ..lnf.form import ENOUGH
 from .counter_tables import Called, Procedure, counted
 

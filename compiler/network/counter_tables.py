@@ -11,7 +11,7 @@ from constrain.artifacts.network.counts import MOST_ITEMS, UNBOUNDED, Counters
 from constrain.artifacts.network.sets import NO_SEPARATOR, REPEATED, REQUIRED, SetRule, Sets
 from constrain.artifacts.network.tables import DEAD, NetworkTables
 
-from ..automata.reached import reached
+from ..automata.graphs import reached
 
 # States of a repetition's copies, from which on they are counted.
 MANY_COPIES = 20_000

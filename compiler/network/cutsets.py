@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from ..lnf.components import strongly_connected
+from ..automata.graphs import strongly_connected
 
 # The most rules of a component of which each is tried.
 SEARCHED = 24

@@ -20,9 +20,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeAlias, cast
 
+from ..automata.graphs import components_by, reached, strongly_connected
 from ..automata.nfa import Nfa
-from ..automata.reached import reached
-from ..lnf.components import components_by, strongly_connected
 from .tree_expressions import ALL, ANY, AUTOMATON, LITERAL, ORDERS, RULE, TIMES
 from .tree_rules import Rules
 

@@ -10,8 +10,9 @@ form a component, and it nests if one of its uses has text before it and one has
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ..automata.graphs import components_by, shortest_path
 from ..diagnostics import Diagnostic, NotRegularError
-from ..lnf.components import components_by, nesting_message, shortest_path
+from ..lnf.components import nesting_message
 from .tree_expressions import ALL, RULE
 from .tree_rules import Rules
 

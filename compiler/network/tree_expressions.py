@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from ..automata import regex_ir as regex
 from ..automata.assertions import resolved
 from ..automata.folding import fold
+from ..automata.graphs import reverse_postorder
 from ..automata.nfa import FIRST_TERMINAL, matches_empty, without_dead_ends
 from ..diagnostics import LimitError
 from ..grammar.tree import (
@@ -30,7 +31,7 @@ from ..grammar.tree import (
 )
 from ..grammar.tree import Sequence as Concatenation
 from ..limits import Limits
-from ..lnf.components import derivable, reverse_postorder
+from ..lnf.components import derivable
 from ..unicode import utf8
 
 # What an expression is. ``contents`` has of it

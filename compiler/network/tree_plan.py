@@ -12,10 +12,9 @@ from functools import cached_property
 from itertools import pairwise
 
 from .. import thresholds
+from ..automata.graphs import components_by, reached
 from ..automata.nfa import FIRST_TERMINAL, Nfa
-from ..automata.reached import reached
 from ..limits import check_in_force
-from ..lnf.components import components_by
 from .cutsets import TreeCalls, chosen, framed_cycle, most_followed
 from .tree_expressions import ALL, ANY, AUTOMATON, CHARACTER, LITERAL, ORDERS, RULE, RUNS, TIMES
 from .tree_rules import LARGE, Rules

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from ..automata.folding import node_class
+from ..automata.graphs import reached
 from ..automata.nfa import Nfa
-from ..automata.reached import reached
 from ..grammar.tree import Grammar
 from ..limits import Limits, check_in_force
 from .tree_expressions import (

@@ -27,7 +27,8 @@ from constrain.artifacts.dfa.lengths import Lengths as Counted
 
 from ..automata import boolean
 from ..automata import regex_ir as regex
-from ..automata.dfa import Dfa, edges, nothing
+from ..automata.dfa import Dfa, nothing
+from ..automata.members import longest_length
 from ..automata.minimize import minimal
 from ..automata.thompson import thompson
 from ..limits import Limits
@@ -322,27 +323,12 @@ def _has_decimals(of: Dfa, value: Fraction) -> bool:
 
 
 def are_within(dfa: Dfa, texts: Lengths) -> bool:
-    """Whether all texts of a trimmed automaton are surely of those lengths."""
+    """Whether all texts of a trimmed automaton are surely of those lengths: no character has less
+    than a byte."""
     if texts.least > 0:
         return False
-    sources, targets = edges(dfa.table)
-    follows: list[list[int]] = [[] for _ in range(dfa.states)]
-    before = [0] * dfa.states
-    for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
-        follows[source].append(target)
-        before[target] += 1
-    # Each state after all those that lead to it (Kahn 1962), with the most bytes in front of it;
-    # no character has less than a byte.
-    longest = [0] * dfa.states
-    ordered = [] if before[dfa.start] else [dfa.start]
-    for state in ordered:
-        for target in follows[state]:
-            longest[target] = max(longest[target], longest[state] + 1)
-            before[target] -= 1
-            if not before[target]:
-                ordered.append(target)
-    has_cycle = len(ordered) < dfa.states - 1
-    return not has_cycle and (texts.most is None or max(longest) <= texts.most)
+    longest = longest_length(dfa)
+    return longest is not None and (texts.most is None or longest <= texts.most)
 
 
 def nonempty(dfa: Dfa) -> Dfa | Ends:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from constrain.artifacts.tokens.distinct import distinct
 from constrain.artifacts.tokens.trie import ranges
 
-from ..automata.reached import Numbered
+from ..automata.graphs import Numbered
 from ..diagnostics import TokenizerError
 from ..limits import check_in_force
 

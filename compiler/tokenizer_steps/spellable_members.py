@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..automata.dfa import DEAD, Dfa, trimmed
-from ..automata.reached import Numbered
+from ..automata.graphs import Numbered
 from ..limits import Limits
 from .boundary_tables import PretokenizerTables
 from .marked_dfa import PairNumbers

@@ -17,8 +17,8 @@ from ..automata.determinize import determinize
 from ..automata.dfa import Dfa
 from ..automata.eliminate_states import NotTextError, TooLongError, eliminate_states
 from ..automata.folding import fold
+from ..automata.graphs import components_by, reached
 from ..automata.minimize import minimize
-from ..automata.reached import reached
 from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Diagnostic, Span
 from ..grammar.tree import (
@@ -37,7 +37,6 @@ from ..grammar.tree import (
 from ..limits import Limits
 from ..lnf import normalize
 from ..lnf.automaton import to_nfa
-from ..lnf.components import components_by
 from ..lnf.resolve_exclusions import resolve_exclusions
 from .printer import NoCounterpart, WriterError, node_text
 from .regex import RegexStyle

@@ -13,6 +13,7 @@ from support.lnf import (
 
 from constrain.compiler.automata import regex_ir as regex
 from constrain.compiler.automata.determinize import determinize
+from constrain.compiler.automata.graphs import strongly_connected
 from constrain.compiler.automata.minimize import minimize
 from constrain.compiler.automata.thompson import thompson, without_epsilon
 from constrain.compiler.diagnostics import CheckError, LimitError, NotRegularError
@@ -20,7 +21,6 @@ from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.lnf import normalize
 from constrain.compiler.lnf.automaton import to_nfa
-from constrain.compiler.lnf.components import strongly_connected
 
 
 def test_automaton_has_the_language_of_the_grammar(full: bool) -> None:

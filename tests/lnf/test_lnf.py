@@ -16,11 +16,11 @@ from support.lnf import (
 )
 
 from constrain.compiler.automata import regex_ir as regex
+from constrain.compiler.automata.graphs import strongly_connected
 from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.lnf import PASSES_WITHOUT_NULLABLE
-from constrain.compiler.lnf.components import strongly_connected
 from constrain.compiler.lnf.flatten import expand_repetitions, flatten_nested
 from constrain.compiler.lnf.form import Lnf
 from constrain.compiler.lnf.remove_units import eliminate_nullable

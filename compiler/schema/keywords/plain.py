@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil, floor
 
-from ...automata.reached import reached
+from ...automata.graphs import reached
 from ...diagnostics import LimitError
 from ...limits import Limits
 from ..alike import PLACED
