@@ -86,7 +86,7 @@ def graph_of(
 
 def _within(whole: "drawing.Graph", drawn: "drawing.Graph") -> _Within:
     """The states of ``whole`` that are merged away, each on the edges that read through it."""
-    from constrain.compiler.automata.reached import reached
+    from constrain.compiler.automata.graphs import reached
 
     def inner(states: Sequence[int]) -> list[int]:
         return [state for state in states if state not in drawn.steps]

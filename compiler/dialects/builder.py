@@ -32,7 +32,6 @@ from ..diagnostics import Diagnostic, Edit, Fix, Source, Span
 from ..grammar import tree
 from ..limits import MOST_GRAMMAR_BYTES, Limits
 from ..regexes.classes import is_scalar as is_scalar
-from ..regexes.lexer import HEX_DIGITS as HEX_DIGITS
 from ..regexes.lexer import QUANTITIES as QUANTITIES
 from ..regexes.lexer import count_of as count_of
 from ..schema.options import SchemaOptions
@@ -52,8 +51,14 @@ SIMPLE = {
 # Escapes of plain text; in a regex the letter means something else, or itself.
 PLAIN = {"b": "\b", "/": "/"}
 
-# With both ends, the longest escape in braces: \u{10FFFF}.
-_LONGEST_BRACED = len(r"\u{10FFFF}")
+# Escapes by the number of a character, without and with the long one, and what each needs.
+_CODES = re.compile(r"x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}")
+_LONG_CODES = re.compile(rf"{_CODES.pattern}|U([0-9A-Fa-f]{{8}})")
+_NEEDS = {
+    "x": r"\x needs two hexadecimal digits, as in \x41",
+    "u": r"\u needs four hexadecimal digits, or a code point in braces as in \u{1F600}",
+}
+_LONG_NEEDS = _NEEDS | {"U": r"\U needs the eight hexadecimal digits of a code point"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,7 @@ def unescape(
     if "\\" not in text:
         return Unescaped(text, range(offset, offset + len(text) + 1))
     simple = SIMPLE if keep_unknown else {**SIMPLE, **PLAIN}
+    codes, needs = (_LONG_CODES, _LONG_NEEDS) if long_escapes else (_CODES, _NEEDS)
     out: list[str] = []
     origins = array("q")
     i = 0
@@ -97,20 +103,16 @@ def unescape(
             i += 1
             continue
         letter = text[i + 1]
-        value, length = _escape(text, i, simple)
-        if long_escapes and letter == "U":
-            value, length = _long_escape(text, i)
+        value, length = _escape(text, i, simple, codes)
         if value is None:
             if not keep_unknown or letter in "xu":
                 span = Span(offset + i, offset + i + length)
-                unknown = letter not in ("x", "u") and not (letter == "U" and long_escapes)
                 doubled = Fix(
                     f"write \\\\{letter}", (Edit(span.start, span.start, "\\"),), safe=False
                 )
-                complaint = Diagnostic(
-                    *_complaint(letter, long_escapes), span, fix=doubled if unknown else None
-                )
-                diagnostics.append(complaint)
+                message = needs.get(letter, _complaint(letter))
+                fix = None if letter in needs else doubled
+                diagnostics.append(Diagnostic(message, span, fix=fix))
             value, length = text[i : i + 2], 2
         for k, char in enumerate(value):
             out.append(char)
@@ -120,48 +122,28 @@ def unescape(
     return Unescaped("".join(out), origins)
 
 
-def _complaint(letter: str, long_escapes: bool) -> tuple[str]:
-    if letter == "x":
-        return (r"\x needs two hexadecimal digits, as in \x41",)
-    if letter == "u":
-        return (r"\u needs four hexadecimal digits, or a code point in braces as in \u{1F600}",)
-    if letter == "U" and long_escapes:
-        return (r"\U needs the eight hexadecimal digits of a code point",)
+def _complaint(letter: str) -> str:
     return (
         f"unknown escape \\{letter}: write \\\\{letter} for a backslash and the letter "
-        r"(known: \n \r \t \f \v \b \0 \/ \\ \' \" \xHH \uHHHH \u{…})",
+        r"(known: \n \r \t \f \v \b \0 \/ \\ \' \" \xHH \uHHHH \u{…})"
     )
 
 
-def _escape(text: str, i: int, simple: Mapping[str, str]) -> tuple[str | None, int]:
+def _escape(
+    text: str, i: int, simple: Mapping[str, str], codes: re.Pattern[str]
+) -> tuple[str | None, int]:
     """The character of the escape at ``i`` and the length of the escape in the source."""
-    letter = text[i + 1]
-    if letter in simple:
-        return simple[letter], 2
-    if letter == "x":
-        digits = text[i + 2 : i + 4]
-        if len(digits) == 2 and HEX_DIGITS.issuperset(digits):
-            return chr(int(digits, 16)), 4
-        return None, 2
-    if letter == "u" and text[i + 2 : i + 3] == "{":
-        close = text.find("}", i, i + _LONGEST_BRACED)
-        digits = text[i + 3 : close] if close >= 0 else ""
-        if 1 <= len(digits) <= 6 and HEX_DIGITS.issuperset(digits) and is_scalar(int(digits, 16)):
-            return chr(int(digits, 16)), close - i + 1
-        return None, 3
-    if letter == "u":
-        digits = text[i + 2 : i + 6]
-        if len(digits) == 4 and HEX_DIGITS.issuperset(digits) and is_scalar(int(digits, 16)):
-            return chr(int(digits, 16)), 6
-    return None, 2
+    if text[i + 1] in simple:
+        return simple[text[i + 1]], 2
+    found = codes.match(text, i + 1)
+    if found is not None and is_scalar(code := int(found[found.lastindex or 0], 16)):
+        return chr(code), found.end() - i
+    return None, 3 if text.startswith("u{", i + 1) else 2
 
 
-def _long_escape(text: str, i: int) -> tuple[str | None, int]:
-    """The same for eight digits."""
-    digits = text[i + 2 : i + 10]
-    if len(digits) == 8 and HEX_DIGITS.issuperset(digits) and is_scalar(int(digits, 16)):
-        return chr(int(digits, 16)), 10
-    return None, 2
+# Brackets that nest, in all dialects that have them.
+OPENING = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN", "LOOK_OPEN", "MACRO"})
+CLOSING = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"})
 
 
 class Token(str):
@@ -191,7 +173,7 @@ class Builder:
     """Base of the builders; ``grammar_file`` stands beside this file.
 
     ``expected``: a terminal's name to what a message calls it; ``hints``: likewise to a help
-    line for an unexpected token of that name; ``opening`` and ``closing``: brackets that nest;
+    line for an unexpected token of that name;
     ``mistakes``: triples of a regex of what people write by mistake, what to call it (``""``: the
     text itself), and a help line;
     ``rule_ends``: tokens after which a rule begins, ``rule_heads``: tokens that begin one, and
@@ -209,8 +191,6 @@ class Builder:
     line_break_ignored_after: ClassVar[frozenset[str]] = frozenset()
     expected: ClassVar[dict[str, str]]
     hints: ClassVar[dict[str, str]] = {}
-    opening: ClassVar[frozenset[str]] = frozenset()
-    closing: ClassVar[frozenset[str]] = frozenset()
     mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = ()
     rule_ends: ClassVar[frozenset[str]] = frozenset()
     rule_heads: ClassVar[frozenset[str]] = frozenset()
@@ -400,6 +380,10 @@ def special(text: str) -> str:
     return f"? {' '.join(text.split())} ?"
 
 
+# Characters of the longest #xN that is read.
+_LONGEST_CODE = 16
+
+
 class EbnfBuilder(Builder):
     """Base of the builders of dialects with rules; ``regex`` alone has none."""
 
@@ -438,6 +422,36 @@ class EbnfBuilder(Builder):
     def repetition(self, items: list[Item | None]) -> tree.Expr:
         """{ choice }"""
         return tree.Repetition(self.group(items), 0, None, _over_brackets(items))
+
+    def difference(self, items: list[Item]) -> tree.Expr:
+        """item - item …, from the left"""
+        left, *others = nodes_in(items)
+        for right in others:
+            left = tree.Difference(left, right, left.span.cover(right.span))
+        return left
+
+    def counted(self, items: list[Item]) -> tree.Expr:
+        """INTEGER * item"""
+        number = count_of(str(items[0]))
+        return tree.Repetition(nodes_in(items)[0], number, number, span_over(items))
+
+    def any_char(self, items: list[Token]) -> tree.Expr:
+        """One character, whatever it is."""
+        return pattern_of(regex.ANY_CHARACTER, str(items[0]), items[0].span)
+
+    def code_point(self, items: list[Token]) -> tree.Literal:
+        """#xN"""
+        code = self.code_of(items[0], items[0].span.start)
+        return literal_of(chr(code) if code >= 0 else "", items[0].span)
+
+    def code_of(self, text: str, start: int) -> int:
+        """The code point that #xN is; -1 if it is none, which is reported."""
+        code = int(text[2:], 16) if len(text) <= _LONGEST_CODE else -1
+        if code >= 0 and is_scalar(code):
+            return code
+        span = Span(start, start + len(text))
+        self.report(f"{text} is no code point that UTF-8 can encode", span)
+        return -1
 
     def times(self, text: str, span: Span) -> tuple[int, int | None]:
         """How often ``?``, ``*``, ``+`` or a count repeats; a wrong count is reported."""

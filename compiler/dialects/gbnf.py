@@ -86,11 +86,9 @@ class GbnfBuilder(EbnfBuilder):
         "ROUND_CLOSE": "no '(' is open here",
         "TOKEN": f"the name of a rule stands without < >; {_ONE_LINE}",
     }
-    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "LOOK_OPEN", "MACRO"})
     rule_ends: ClassVar[frozenset[str]] = frozenset({"NEWLINE"})
     next_rule: ClassVar[str | None] = r"^[ \t]*(?P<rule>[A-Za-z0-9_-]+(\[[^\]\r\n]+\])?[ \t]*::=)"
     comment: ClassVar[tuple[str, str]] = ("#", "\n")
-    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE"})
     mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = (
         (
             _STRING_START,

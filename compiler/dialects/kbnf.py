@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from ..automata.assertions import resolved
 from ..automata.boolean import embedded, shortest_matches, substrings
 from ..automata.determinize import determinize
-from ..automata.regex_ir import ANY_CHARACTER
 from ..automata.thompson import thompson
 from ..grammar.tree import MOST_PARTS, Excluding, Expr, Literal, Part, Permutation, Rule
 from .builder import (
@@ -53,10 +52,8 @@ class KbnfBuilder(EbnfBuilder):
         "POSTFIX": "'?', '*' and '+' stand after what they repeat",
         "$END": "every rule ends with ';'",
     }
-    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})
     rule_ends: ClassVar[frozenset[str]] = frozenset({"SEMICOLON"})
     next_rule: ClassVar[str | None] = r"(?:^|;)[ \t]*(?P<rule>[A-Za-z_]\w*\s*(?:::=|=))"
-    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"})
 
     mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = (
         ("->|:=|:(?!:=)", "", "a rule is written name ::= … ;"),
@@ -119,10 +116,6 @@ class KbnfBuilder(EbnfBuilder):
             return pattern_of(embedded(shortest_matches(dfa)), text.text, span, "e")
         whole = pattern_of(node, text.text, span)
         return Excluding(whole, None, span) if opening[1] == "ex" else whole
-
-    def any_char(self, items: list[Token]) -> Expr:
-        """any!: one character, whatever it is."""
-        return pattern_of(ANY_CHARACTER, "any!", items[0].span)
 
     def part(self, items: list[Item]) -> Part:
         """A part of a permutation: item, item?, item* or item+"""

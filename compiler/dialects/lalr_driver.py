@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..diagnostics import Span
-from .builder import Builder, Token, token_of
+from .builder import CLOSING, OPENING, Builder, Token, token_of
 from .lalr_tables import Tables
 
 # Tokens or characters between two looks at the clock.
@@ -54,7 +54,7 @@ class Driver:
         bases = [0]
         found: Any
         action: Any
-        opening, closing, line_break = builder.opening, builder.closing, builder.line_break_token
+        opening, closing, line_break = OPENING, CLOSING, builder.line_break_token
         edges = builder.rule_heads | builder.rule_ends
         marks = edges | opening | closing | {line_break}
         deepest = builder.limits.nesting

@@ -48,8 +48,6 @@ class LarkBuilder(AttributesBuilder):
     line_break_token: ClassVar[str] = "NEWLINE"
     expected: ClassVar[dict[str, str]] = EXPECTED
     hints: ClassVar[dict[str, str]] = HINTS
-    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})
-    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"})
     rule_ends: ClassVar[frozenset[str]] = frozenset({"NEWLINE"})
     has_terminals = True
     next_rule: ClassVar[str | None] = (

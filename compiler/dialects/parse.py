@@ -10,7 +10,7 @@ from constrain.artifacts.errors import visible
 from ..diagnostics import Diagnostic, DialectError, Edit, Fix, LimitError, Span
 from ..grammar.tree import Rule
 from ..regexes.lexer import UnexpectedError as RegexError
-from .builder import Builder, Token
+from .builder import CLOSING, OPENING, Builder, Token
 from .lalr_driver import END, Driver, Unexpected
 from .lalr_tables import Tables
 
@@ -250,7 +250,7 @@ def _missing_end(error: Unexpected, builder: Builder, begin: int) -> Fix | None:
     name = [token] if token.type == "NAME" else []
     if token.type == "DEFINES":
         read, name = read[:-1], read[-1:]
-    if not read or not _are_closed(read, builder):
+    if not read or not _are_closed(read):
         return None
     place = read[-1].span.end
     if token.type == "DEFINES" and "\n" in name[0]:
@@ -263,9 +263,9 @@ def _missing_end(error: Unexpected, builder: Builder, begin: int) -> Fix | None:
     return Fix("write ';' after the rule", (Edit(place, place, ";"),), safe=True)
 
 
-def _are_closed(read: Sequence[Token], builder: Builder) -> bool:
+def _are_closed(read: Sequence[Token]) -> bool:
     kinds = [token.type for token in read]
-    return sum((kind in builder.opening) - (kind in builder.closing) for kind in kinds) == 0
+    return sum((kind in OPENING) - (kind in CLOSING) for kind in kinds) == 0
 
 
 def _quoted(text: str) -> str:

@@ -15,15 +15,12 @@ from typing import ClassVar
 
 from ..automata.graphs import reached
 from ..diagnostics import Span
-from ..grammar.tree import Difference, Expr, Literal, Pattern, Rule, references
-from .builder import USUAL_TOKENS, EbnfBuilder, Item, Token, is_scalar, literal_of, nodes_in
+from ..grammar.tree import Expr, Literal, Pattern, Rule, references
+from .builder import USUAL_TOKENS, EbnfBuilder, Item, Token, literal_of, nodes_in
 from .characters import class_pattern
 
 _CODE = "#x[0-9A-Fa-f]+"
 _MEMBER = re.compile(f"({_CODE}|.)(?:-({_CODE}|.))?", re.DOTALL)
-
-# Digits of the longest #xN that is read.
-_LONGEST_CODE = 16
 
 
 class W3cBuilder(EbnfBuilder):
@@ -44,13 +41,11 @@ class W3cBuilder(EbnfBuilder):
         "POSTFIX": "'?', '*' and '+' stand after what they repeat",
         "ROUND_CLOSE": "an alternative must not be empty, and a ')' needs its '('",
     }
-    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN"})
     rule_heads: ClassVar[frozenset[str]] = frozenset({"HEAD", "HEADING", "PASS"})
     next_rule: ClassVar[str | None] = (
         r"^[ \t]*(?:\[[0-9a-z.]+\][ \t]*)?(?P<rule>[^\W\d][\w.-]*\s*::=|@(?:pass|terminals)\b)"
     )
     comment: ClassVar[tuple[str, str]] = ("/*", "*/")
-    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE"})
     mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = (
         (
             r"""\"(?![^"\r\n]*")|'(?![^'\r\n]*')""",
@@ -113,31 +108,10 @@ class W3cBuilder(EbnfBuilder):
         span = Span(start, max(body.span.end, self.last_group_end))
         return Rule(name, Span(start, start + len(name)), body, span)
 
-    def difference(self, items: list[Item]) -> Expr:
-        """item - item …, from the left"""
-        left, *others = nodes_in(items)
-        for right in others:
-            left = Difference(left, right, left.span.cover(right.span))
-        return left
-
     def string(self, items: list[Token]) -> Literal:
         """A quoted text, without escapes."""
         return literal_of(items[0][1:-1], items[0].span)
 
-    def code_point(self, items: list[Token]) -> Literal:
-        """#xN"""
-        code = self._code(items[0], items[0].span.start)
-        return literal_of(chr(code) if code >= 0 else "", items[0].span)
-
     def char_class(self, items: list[Token]) -> Pattern:
         """[…] and [^…]"""
-        return class_pattern(items[0], _MEMBER, self._code, self.report, self.limits)
-
-    def _code(self, text: str, start: int) -> int:
-        """The code point #xN; -1 if there is none."""
-        code = int(text[2:], 16) if len(text) <= _LONGEST_CODE else -1
-        if code >= 0 and is_scalar(code):
-            return code
-        span = Span(start, start + len(text))
-        self.report(f"{text} is no code point that UTF-8 can encode", span)
-        return -1
+        return class_pattern(items[0], _MEMBER, self.code_of, self.report, self.limits)

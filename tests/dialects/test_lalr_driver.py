@@ -15,7 +15,7 @@ from support.corpus.recorded import FOLDERS, grammar_of
 
 from constrain.compiler.diagnostics import GrammarError, LimitError
 from constrain.compiler.dialects import dialect_of, parse, read_grammar
-from constrain.compiler.dialects.builder import Builder, Token, token_of
+from constrain.compiler.dialects.builder import CLOSING, OPENING, Builder, Token, token_of
 from constrain.compiler.dialects.lalr_driver import END, Driver, Unexpected
 from constrain.compiler.dialects.lalr_tables import built
 from constrain.compiler.limits import Limits
@@ -76,7 +76,7 @@ class LarkInstead(Driver):
             for token in self._without_breaks(builder):
                 mine = own(token)
                 self._follow(mine)
-                depth += (mine.type in builder.opening) - (mine.type in builder.closing)
+                depth += (mine.type in OPENING) - (mine.type in CLOSING)
                 builder.limits.check_nesting(depth, "the grammar")
                 self._interactive.feed_token(token)
             return self._interactive.feed_eof(token)
@@ -91,7 +91,7 @@ class LarkInstead(Driver):
     def _without_breaks(self, builder: Builder) -> Iterator[lark.Token]:
         depth, last = 0, builder.line_break_token
         for token in self._all(builder):
-            depth += (token.type in builder.opening) - (token.type in builder.closing)
+            depth += (token.type in OPENING) - (token.type in CLOSING)
             if token.type == builder.line_break_token and depth > 0:
                 continue
             if token.type == builder.line_break_token and last in builder.line_break_ignored_after:

@@ -5,7 +5,6 @@
 
 import time
 import tracemalloc
-from typing import SupportsIndex
 
 import pytest
 
@@ -140,22 +139,13 @@ def test_the_next_rule_is_looked_for_in_one_pass(dialect: str, rule: str) -> Non
 
 def test_the_end_of_an_escape_is_looked_for_nearby() -> None:
     """Braces that never close are not looked for to the end of the text each time."""
-
-    class Text(str):
-        reach = 0
-
-        def find(
-            self, sub: str, start: SupportsIndex | None = 0, end: SupportsIndex | None = None, /
-        ) -> int:
-            stop = len(self) if end is None else min(int(end), len(self))
-            Text.reach += stop - int(start or 0)
-            return super().find(sub, start, end)
-
     found: list[Diagnostic] = []
-    unescape(Text(r"\u{" * 3_000 + r"\u{41}"), 0, found, keep_unknown=False)
+    begun = time.process_time()
+    unescape(r"\u{" * 50_000 + r"\u{41}", 0, found, keep_unknown=False)
 
-    assert 3_000 == len(found)
-    assert 0 < Text.reach < 100_000
+    assert 50_000 == len(found)
+    # To the end each time it takes minutes.
+    assert time.process_time() - begun < 10
 
 
 @pytest.mark.parametrize(

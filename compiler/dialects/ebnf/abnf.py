@@ -77,8 +77,6 @@ class AbnfBuilder(EbnfBuilder):
         "REPEAT": "a repeat stands before what it repeats",
         "ROUND_CLOSE": "an alternative must not be empty, and a ')' needs its '('",
     }
-    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN"})
-    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE"})
     rule_heads: ClassVar[frozenset[str]] = frozenset({"HEAD"})
     next_rule: ClassVar[str | None] = r"^[ \t]*(?P<rule>[A-Za-z][\w-]*[ \t]*=)"
     comment: ClassVar[tuple[str, str]] = (";", "\n")

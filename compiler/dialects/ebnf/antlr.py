@@ -73,8 +73,6 @@ class AntlrBuilder(EbnfBuilder):
         "POSTFIX": "'?', '*' and '+' stand after what they repeat",
         "$END": "every rule ends with ';'",
     }
-    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN"})
-    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE"})
     rule_ends: ClassVar[frozenset[str]] = frozenset({"SEMICOLON"})
     next_rule: ClassVar[str | None] = r"^(?P<rule>(?:fragment\s+)?[^\W\d]\w*\s*:)"
     comment: ClassVar[tuple[str, str]] = ("/*", "*/")
@@ -335,10 +333,6 @@ class AntlrBuilder(EbnfBuilder):
         text = Unescaped(f"[{inside}]", (*places, span.end))
         node = parse_pattern(text, self.limits, self.diagnostics, plain_classes=True)
         return self._characters(_ranges(pattern_of(node, "", span)) or (), span)
-
-    def any_char(self, items: list[Token]) -> tree.Pattern:
-        """Any character, line feeds included."""
-        return pattern_of(ir.ANY_CHARACTER, ".", items[0].span)
 
     def negation(self, items: list[Any]) -> tree.Expr:
         """~ set: one character that is not in it."""

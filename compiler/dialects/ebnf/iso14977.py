@@ -17,7 +17,6 @@ from ..builder import (
     EbnfBuilder,
     Item,
     Token,
-    count_of,
     literal_of,
     nodes_in,
     nothing_at,
@@ -60,10 +59,8 @@ class Iso14977Builder(EbnfBuilder):
         "MINUS": "one '-' stands after an item, as in a - ( b | c ), and none in a name",
         "$END": _TERMINATOR,
     }
-    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})
     rule_ends: ClassVar[frozenset[str]] = frozenset({"TERMINATOR"})
     next_rule: ClassVar[str | None] = r"(?:^|[;.])[ \t]*(?P<rule>[^\W\d]\w*([ \t]+\w+)*\s*=)"
-    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"})
     mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = (
         (
             r"""\"(?![^"\r\n]*")|'(?![^'\r\n]*')""",
@@ -118,11 +115,6 @@ class Iso14977Builder(EbnfBuilder):
         if isinstance(left, Repetition) and (left.min_times, left.max_times) == (0, None):
             return Repetition(left.item, 1, None, span)
         return Difference(left, nothing_at(span.end), span)
-
-    def counted(self, items: list[Item]) -> Expr:
-        """INTEGER * item"""
-        number = count_of(str(items[0]))
-        return Repetition(nodes_in(items)[0], number, number, span_over(items))
 
     def reference(self, items: list[Token]) -> Expr:
         """A rule's name."""

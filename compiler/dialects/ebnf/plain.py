@@ -13,16 +13,13 @@ from typing import Any, ClassVar
 
 from ...automata import regex_ir as ir
 from ...diagnostics import READ_AS, Diagnostic, Span
-from ...grammar.tree import Difference, Expr, Literal, Pattern, Reference, Repetition, Rule
+from ...grammar.tree import Expr, Literal, Pattern, Reference, Repetition, Rule
 from ..builder import (
     USUAL_TOKENS,
     EbnfBuilder,
     Item,
     Token,
-    count_of,
-    is_scalar,
     literal_of,
-    nodes_in,
     pattern_of,
     span_over,
     special,
@@ -89,8 +86,6 @@ class PlainEbnfBuilder(EbnfBuilder):
         "MINUS": "'-' stands between two items",
         "COMMA": "',' stands between two items",
     }
-    opening: ClassVar[frozenset[str]] = frozenset({"ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"})
-    closing: ClassVar[frozenset[str]] = frozenset({"ROUND_CLOSE", "SQUARE_CLOSE", "CURLY_CLOSE"})
     rule_heads: ClassVar[frozenset[str]] = frozenset({"HEAD"})
     rule_ends: ClassVar[frozenset[str]] = frozenset({"END"})
 
@@ -135,18 +130,6 @@ class PlainEbnfBuilder(EbnfBuilder):
             return literal_of("", items[0].span)
         return Reference(name, items[0].span)
 
-    def difference(self, items: list[Item]) -> Expr:
-        """item - item …, from the left"""
-        left, *others = nodes_in(items)
-        for right in others:
-            left = Difference(left, right, left.span.cover(right.span))
-        return left
-
-    def counted(self, items: list[Item]) -> Expr:
-        """INTEGER * item"""
-        number = count_of(str(items[0]))
-        return Repetition(nodes_in(items)[0], number, number, span_over(items))
-
     def repetition(self, items: list[Item | None]) -> Expr:
         """{ choice }, and { choice }- for once or more"""
         found = super().repetition(items)
@@ -172,15 +155,10 @@ class PlainEbnfBuilder(EbnfBuilder):
         node = ir.char_class([(ord(first), ord(last))])
         return pattern_of(node, "".join(items), span)
 
-    def code_point(self, items: list[Token]) -> Literal:
-        """#xN"""
-        code = self._code(items[0], items[0].span.start)
-        return literal_of(chr(code) if code >= 0 else "", items[0].span)
-
     def char_class(self, items: list[Token]) -> Pattern:
         """[…] and [^…]"""
         member = _MEMBERS[self._escapes]
-        return class_pattern(items[0], member, self._code, self.report, self.limits)
+        return class_pattern(items[0], member, self.code_of, self.report, self.limits)
 
     def _check(self) -> None:
         self.limits.check_resources("reading the grammar")
@@ -199,15 +177,10 @@ class PlainEbnfBuilder(EbnfBuilder):
         found = unescape(text, start, self.diagnostics, keep_unknown=False, long_escapes=True)
         return found.text
 
-    def _code(self, text: str, start: int) -> int:
+    def code_of(self, text: str, start: int) -> int:
         """The code point of an escape or of #xN; -1 if there is none."""
-        span = Span(start, start + len(text))
         if text.startswith("#x"):
-            code = int(text[2:], 16) if len(text) <= 16 else -1
-            if code >= 0 and is_scalar(code):
-                return code
-            self.report(f"{text} is no code point that UTF-8 can encode", span)
-            return -1
+            return super().code_of(text, start)
         if len(text) == 2 and text[1] in "[]-^":
             return ord(text[1])
         found = self._unescaped(text, start)
