@@ -24,9 +24,9 @@ from typing import TypeAlias
 
 from ..diagnostics import TokenizerError
 from ..tokenizers.definition import Behaviour, Split
+from ..tokenizers.pattern_program import Op, Program, ends
 from .character_classes import Alphabet
 from .marked_dfa import MarkedDfa, subset_automaton
-from .pattern_program import Op, Program
 
 CONTINUE, MATCH, GAP = range(3)
 
@@ -117,19 +117,11 @@ class Machine:
 
     def closure(self, threads: Iterable[int]) -> _Threads:
         """The threads after all forks, in order, each once (the ε-closure)."""
-        found: dict[int, None] = {}
-        pending = list(threads)[::-1]
-        seen = set()
-        while pending:
-            pc = pending.pop()
-            if pc in seen:
-                continue
-            seen.add(pc)
-            if self.program[pc].op is Op.FORK:
-                pending.extend(reversed(self.program[pc].targets))
-            else:
-                found[pc] = None
-        return tuple(found)
+
+        def onward(pc: int) -> tuple[int, ...] | None:
+            return self.program[pc].targets if self.program[pc].op is Op.FORK else None
+
+        return ends(threads, onward)
 
     def resolved(
         self, threads: _Threads | frozenset[int], behind: frozenset[int], atom: int | None
@@ -144,25 +136,17 @@ class Machine:
     def _resolve(
         self, threads: Iterable[int], behind: frozenset[int], atom: int | None
     ) -> _Threads:
-        found: dict[int, None] = {}
-        pending = list(threads)[::-1]
-        seen = set()
-        while pending:
-            pc = pending.pop()
-            if pc in seen:
-                continue
-            seen.add(pc)
+        def onward(pc: int) -> tuple[int, ...] | None:
             match self.program[pc].op:
                 case Op.AHEAD | Op.NOT_AHEAD as op:
                     passes = self.holds(pc, atom) == (op is Op.AHEAD)
                 case Op.BEHIND | Op.NOT_BEHIND as op:
                     passes = (pc in behind) == (op is Op.BEHIND)
                 case _:
-                    found[pc] = None
-                    continue
-            if passes:
-                pending.extend(reversed(self.closure(self.program[pc].targets)))
-        return tuple(found)
+                    return None
+            return self.closure(self.program[pc].targets) if passes else ()
+
+        return ends(threads, onward)
 
     def holds(self, pc: int, atom: int | None) -> bool:
         """Whether the set of an instruction holds an atom; no set holds the end (None)."""

@@ -26,6 +26,7 @@ from ..tokenizers import Tokenizer, byte_alphabet
 from ..tokenizers.definition import AddedToken, Behaviour, Split
 from ..tokenizers.encoding.added_tokens import searched_tokens
 from ..tokenizers.encoding.scripts import script_numbers
+from ..tokenizers.pattern_program import compile_program, sets_of
 from .boundary_automaton import boundary_automaton
 from .character_classes import (
     CODE_POINTS,
@@ -38,7 +39,6 @@ from .character_classes import (
 from .fixed_points import unchanged, without_texts, without_tokens
 from .ignore_merges import whole_automaton, with_whole_marks
 from .marked_dfa import DEAD, MarkedDfa, composed, intersected, unmarked, unsplit
-from .pattern_program import compile_program, sets_of
 from .prefix_and_replacement import TextRewriting, splits_of, text_rewriting, texts_behind
 
 # The most states over bytes where steps after ``ByteLevel`` split; Falcon has 1,766.

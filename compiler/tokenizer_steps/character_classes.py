@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..diagnostics import TokenizerError
 from ..limits import check_in_force
+from ..tokenizers.pattern_program import CharSet
 from ..tokenizers.patterns import compile_pattern, substitutes
 from .marked_dfa import DEAD, STAGE, MarkedDfa
 
@@ -53,19 +54,6 @@ _CONTINUATION = slice(0x80, 0xC0)
 
 # Encodings of two, three and four bytes: the first code point, the first and last lead byte.
 _LENGTHS = ((0x80, 0xC0, 0xDF), (0x800, 0xE0, 0xEF), (0x10000, 0xF0, 0xF4))
-
-
-@dataclass(frozen=True, slots=True)
-class CharSet:
-    """A set of characters as a pattern for one of them, as in ``\\p{L}`` or ``[^a]``."""
-
-    pattern: str
-    ignore_case: bool = False
-
-    @property
-    def pattern_of_one(self) -> str:
-        """A pattern that matches one character of the set."""
-        return f"(?i:{self.pattern})" if self.ignore_case else f"(?:{self.pattern})"
 
 
 @dataclass(frozen=True, eq=False)

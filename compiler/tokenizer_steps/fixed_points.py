@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from ..diagnostics import TokenizerError
 from ..limits import check_in_force
 from ..tokenizers.definition import WORD, AddedToken, Replace, Strip
+from ..tokenizers.pattern_program import CharSet, compile_program, sets_of
 from ..tokenizers.patterns import WHITE_SPACE
 from .boundary_automaton import CONTINUE, GAP, MATCH, Machine, State
 from .character_classes import (
     Alphabet,
-    CharSet,
     alphabet_of,
     as_seen,
     flags_of,
@@ -37,7 +37,6 @@ from .character_classes import (
     plain_alphabet,
 )
 from .marked_dfa import DEAD, STAGE, MarkedDfa, minimal, subset_automaton
-from .pattern_program import compile_program, sets_of
 from .prefix_and_replacement import RewritingStep
 
 # Atoms of added tokens: other characters, those of words, and then each character of a token.

@@ -9,17 +9,19 @@ text has no such place (or a tokenizer has steps for which this is not decided),
 until there is one.
 
 Whether a pattern's match can hold two characters side by side is decided by ``Adjacency``: the
-positions of the pattern's characters and which may follow which, as in Glushkov's automaton (V. M.
-Glushkov, The abstract theory of automata, Russian Mathematical Surveys 16(5), 1961). Look-ahead is
-taken for the empty text, so the result may be true once too often, never too seldom. Where a look
-might find nothing after the second character, a match must begin there without any look.
+instructions of its program that read characters, and which may follow which, as in Glushkov's
+automaton (V. M. Glushkov, The abstract theory of automata, Russian Mathematical Surveys 16(5),
+1961). Look-ahead, at one character, is taken for the empty text, so the result may be true once too
+often, never too seldom. Where a look might find nothing after the second character, a match must
+begin there without any look.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from ...diagnostics import TokenizerError
 from ...wordpiece.normalizer import BertNormalizer
 from ..definition import (
     AddedToken,
@@ -32,6 +34,7 @@ from ..definition import (
     Replace,
     StripAccents,
 )
+from ..pattern_program import CharSet, Op, Program, compile_program, ends
 from ..patterns import Item, as_cut, items
 from .encode import Encoder
 from .steps import normalize
@@ -123,55 +126,34 @@ class _SafePlaces:
         return self._encoder.is_seam(left_end, right_begin)
 
 
-@dataclass(slots=True)
-class _Part:
-    """A subpattern: whether it matches the empty text, its first and its last positions."""
-
-    empty: bool = True
-    first: set[int] = field(default_factory=set)
-    last: set[int] = field(default_factory=set)
-
-
-@dataclass(slots=True)
-class _Group:
-    """An unclosed group: its opening, its finished alternatives, the parts of the current one."""
-
-    opening: str
-    done: list[_Part] = field(default_factory=list)
-    parts: list[_Part] = field(default_factory=list)
-
-
 class Adjacency:
     """The pairs of adjacent characters inside matches of a pattern.
 
-    ``looks_far``: the pattern looks behind, or ahead at more than one character, or has more than
-    ``_MOST_POSITIONS``, whose pairs would take too long.
+    ``looks_far``: the pattern looks behind, has more than ``_MOST_POSITIONS``, whose pairs would
+    take too long, or something of which no program is made.
     """
 
     def __init__(self, pattern: str) -> None:
         characters = sum(kind is Item.CHARACTER for kind, _ in items(pattern))
-        self.looks_far = characters > _MOST_POSITIONS
+        program: Program = ()
+        if characters <= _MOST_POSITIONS:
+            with suppress(TokenizerError):
+                program = compile_program(pattern)
+        behind = (Op.BEHIND, Op.NOT_BEHIND)
+        self.looks_far = not program or any(step.op in behind for step in program)
+        # The sets of characters that may stand side by side.
+        self._follow: set[tuple[CharSet, CharSet]] = set()
         if self.looks_far:
             return
-        self._classes: list[str] = []
-        self._follow: set[tuple[int, int]] = set()
-        groups = [_Group("")]
-        for kind, text in items(pattern):
-            here = groups[-1]
-            match kind:
-                case Item.OPEN:
-                    groups.append(_Group(text))
-                case Item.CLOSE if len(groups) > 1:
-                    groups.pop()
-                    groups[-1].parts.append(self._closed(here))
-                case Item.OR:
-                    here.done.append(self._joined(here.parts))
-                    here.parts = []
-                case Item.QUANTIFIER:
-                    here.parts.append(self._repeated(here.parts.pop(), text))
-                case _:
-                    here.parts.append(self._character(text, groups))
-        self._closed(groups[0])
+
+        def onward(place: int) -> tuple[int, ...] | None:
+            # A look ahead is taken for the empty text.
+            return None if program[place].op in (Op.CHAR, Op.MATCH) else program[place].targets
+
+        for step in program:
+            if step.op is Op.CHAR and step.chars is not None:
+                after = (program[place].chars for place in ends(step.targets, onward))
+                self._follow |= {(step.chars, each) for each in after if each is not None}
 
     def may_hold(self, left: str, right: str) -> bool:
         """Whether a match can hold ``left`` with ``right`` after it, or looks further than that.
@@ -180,56 +162,7 @@ class Adjacency:
         """
         if self.looks_far:
             return True
-        matches = _matcher(self._classes)
-        return any(matches(a, left) and matches(b, right) for a, b in self._follow)
-
-    def _character(self, text: str, groups: Iterable[_Group]) -> _Part:
-        ignoring_case = any(group.opening == "(?i:" for group in groups)
-        self._classes.append(f"(?i:{text})" if ignoring_case else text)
-        place = {len(self._classes) - 1}
-        return _Part(False, set(place), set(place))
-
-    def _closed(self, group: _Group) -> _Part:
-        alternatives = [*group.done, self._joined(group.parts)]
-        part = _Part(
-            any(a.empty for a in alternatives),
-            set().union(*(a.first for a in alternatives)),
-            set().union(*(a.last for a in alternatives)),
-        )
-        if group.opening in ("(?=", "(?!"):
-            # A look at one character ahead is harmless; one at more is not.
-            inside = part.first | part.last
-            self.looks_far |= any(a in inside or b in inside for a, b in self._follow)
-            return _Part()
-        self.looks_far |= group.opening in ("(?<=", "(?<!")
-        return part
-
-    def _joined(self, parts: Iterable[_Part]) -> _Part:
-        whole = _Part()
-        for part in parts:
-            self._follow |= {(a, b) for a in whole.last for b in part.first}
-            whole = _Part(
-                whole.empty and part.empty,
-                whole.first | part.first if whole.empty else whole.first,
-                whole.last | part.last if part.empty else part.last,
-            )
-        return whole
-
-    def _repeated(self, part: _Part, quantifier: str) -> _Part:
-        if quantifier[0] != "?":
-            self._follow |= {(a, b) for a in part.last for b in part.first}
-        may_skip = quantifier[0] in "*?" or quantifier.startswith(("{0}", "{0,"))
-        return _Part(part.empty or may_skip, part.first, part.last)
-
-
-def _matcher(classes: list[str]) -> Callable[[int, str], bool]:
-    """Whether the class at a position holds a character."""
-    import regex
-
-    def matches(position: int, char: str) -> bool:
-        return regex.fullmatch(classes[position], char, regex.VERSION0) is not None
-
-    return matches
+        return any(a.holds(left) and b.holds(right) for a, b in self._follow)
 
 
 @lru_cache(maxsize=64)

@@ -10,16 +10,32 @@ Supported is what pre-tokenizers use: sets of characters, groups, ``(?i:…)``, 
 ones of one set, and looks at one character: ``(?!\S)``, ``(?<=…)``, and all anchors (``patterns``).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ..diagnostics import TokenizerError
-from ..tokenizers.patterns import Item, check_pattern, items, shown
-from .character_classes import CharSet
+from .patterns import Item, check_pattern, compile_pattern, items, shown
 
 # The largest count of a repetition: larger ones make programs too long.
 _MAX_COPIES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class CharSet:
+    """A set of characters as a pattern for one of them, as in ``\\p{L}`` or ``[^a]``."""
+
+    pattern: str
+    ignore_case: bool = False
+
+    @property
+    def pattern_of_one(self) -> str:
+        """A pattern that matches one character of the set."""
+        return f"(?i:{self.pattern})" if self.ignore_case else f"(?:{self.pattern})"
+
+    def holds(self, char: str) -> bool:
+        """Whether a character is in the set."""
+        return compile_pattern(self.pattern_of_one).fullmatch(char) is not None
 
 
 class Op(Enum):
@@ -198,6 +214,24 @@ def _emit_repeat(node: _Node, code: list[Instruction]) -> None:
     for fork in forks:
         targets = (fork + 1, len(code))
         code[fork] = Instruction(Op.FORK, None, targets[::-1] if node.is_lazy else targets)
+
+
+def ends(starts: Iterable[int], onward: Callable[[int], Sequence[int] | None]) -> tuple[int, ...]:
+    """The instructions from which nothing leads ``onward`` (None), depth first from some on, each
+    once."""
+    found: dict[int, None] = {}
+    pending, seen = list(starts)[::-1], set[int]()
+    while pending:
+        place = pending.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        following = onward(place)
+        if following is None:
+            found[place] = None
+        else:
+            pending.extend(reversed(following))
+    return tuple(found)
 
 
 def sets_of(program: Program) -> Iterator[CharSet]:
