@@ -1,7 +1,7 @@
 """The door of the room: the grammar of a schema's text."""
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from .. import thresholds
@@ -60,12 +60,19 @@ def _written(
 ) -> tuple[Emitter, str, set[str]]:
     """The writer of a schema's rules, those of all goals being written, the name of the first, and
     if it ``defers`` anything those that have a text. Raises as ``grammar_of_document``."""
-    try:
+    with _placed(document, start):
         try:
-            return _emitter(document, options, Notes(), limits, start, defers)
+            return _emitter(document, options, limits, start, defers)
         except MarksNeeded:
-            marking = replace(options, marks_equal=True)
-            return _emitter(document, marking, Notes(), limits, start, defers)
+            return _emitter(document, replace(options, marks_equal=True), limits, start, defers)
+
+
+@contextmanager
+def _placed(document: Document, start: str) -> Iterator[None]:
+    """What is refused has a place in the text; what nests too deep is all that begins at
+    ``start``."""
+    try:
+        yield
     except Refused as error:
         raise CheckError(document.source, [error.placed(document.spans)]) from None
     except RecursionError:
@@ -80,25 +87,40 @@ def _whole(document: Document, emitter: Emitter, name: str) -> Grammar:
     return Grammar(document.source, rules, name, notes=notes, marks_equal=marks)
 
 
-def _emitter(
+def _checked_places(
     document: Document,
     options: SchemaOptions,
-    notes: Notes,
     limits: Limits,
-    start: str,
-    defers: str,
-) -> tuple[Emitter, str, set[str]]:
-    is_plain = start == "#" and are_plain([document.value], options, limits)
-    inside = list(schemas_in(document.value))
-    wrong = [] if is_plain else unreadable_uris(inside)
+    roots: Sequence[str] | None = None,
+    *,
+    is_plain: bool = False,
+) -> Places:
+    """The places of a document, or of the schemas at some pointers in it, whose keywords may have
+    their values, which is known of a plain one; those that ask nothing are noted."""
+    inside = [(at, list(schemas_in(document.at(at)))) for at in ([""] if roots is None else roots)]
+    wrong = [] if is_plain else [e for at, each in inside for e in unreadable_uris(each, at)]
     if not wrong:
-        has_names = have_names(inside)
-        places = Places(document, options, notes, limits, are_plain=is_plain, has_names=has_names)
+        has_names = roots is not None or have_names(inside[0][1])
+        places = Places(
+            document, options, Notes(), limits, roots, are_plain=is_plain, has_names=has_names
+        )
+        drafts = [root.draft for root in places.roots]
     if not (wrong or is_plain):
-        wrong = misshapen(inside, places.draft, places.draft_of)
+        for (at, each), draft in zip(inside, drafts, strict=True):
+            wrong += misshapen(each, draft, places.draft_of, at)
     if wrong:
         raise CheckError(document.source, [each.placed(document.spans) for each in wrong])
-    note_unread(inside, places.draft, places.draft_of, notes)
+    for (at, each), draft in zip(inside, drafts, strict=True):
+        note_unread(each, draft, places.draft_of, places.notes, at)
+    return places
+
+
+def _emitter(
+    document: Document, options: SchemaOptions, limits: Limits, start: str, defers: str
+) -> tuple[Emitter, str, set[str]]:
+    is_plain = start == "#" and are_plain([document.value], options, limits)
+    places = _checked_places(document, options, limits, is_plain=is_plain)
+    notes = places.notes
     goals = Goals(places, _as_counted(options, document.value), notes, limits)
     if defers == KEYS:
         goals.plain = plain_parts(document.value, options, limits)
@@ -209,30 +231,12 @@ def grammar_around(
     rule. What is alike in several schemas, but for what only describes, has the same rules.
     Raises ``CheckError``, also for ``Refused`` by ``around``, and ``LimitError``.
     """
-    notes = Notes()
-    try:
-        inside = [list(schemas_in(document.at(root))) for root in roots]
-        wrong = [
-            e for at, each in zip(roots, inside, strict=True) for e in unreadable_uris(each, at)
-        ]
-        if not wrong:
-            places = Places(document, options, notes, limits, roots)
-            for root, each in zip(places.roots, inside, strict=True):
-                wrong += misshapen(each, root.draft, places.draft_of, root.pointer)
-        if wrong:
-            raise CheckError(document.source, [each.placed(document.spans) for each in wrong])
-        for root, each in zip(places.roots, inside, strict=True):
-            note_unread(each, root.draft, places.draft_of, notes, root.pointer)
-        goals = Goals(places, options, notes, limits)
+    with _placed(document, "#"):
+        places = _checked_places(document, options, limits, roots)
+        goals = Goals(places, options, places.notes, limits)
         emitter = Emitter(goals, Normal(goals))
         name = around(emitter, [goals.of_root(root) for root in places.roots])
-        rules = emitter.all_rules()
-    except Refused as error:
-        raise CheckError(document.source, [error.placed(document.spans)]) from None
-    except RecursionError:
-        found = Refused("#", TOO_DEEP, NAME_THEM)
-        raise CheckError(document.source, [found.placed(document.spans)]) from None
-    return Grammar(document.source, rules, name, notes=notes.placed(document.spans, document.keys))
+        return _whole(document, emitter, name)
 
 
 def deferred_around(
