@@ -12,6 +12,7 @@ from constrain.artifacts.errors import visible
 from ..diagnostics import TokenizerError
 from ..files.bounded import read_bounded
 from ..files.cache import CacheChoice, cache_of
+from ..files.named import named
 from ..limits import making_tables
 from ..wordpiece import is_wordpiece, is_wordpiece_json
 from .host import HostTokenizer, host_file, host_tokenizer
@@ -64,11 +65,9 @@ def load_tokenizer(
         from ..wordpiece import load_wordpiece
 
         words = load_wordpiece(_file(name))
-        try:
+        with named(name):
             tokens = [word.encode("utf-8") for word in words.ids]
             check_sizes(tokens, words.vocab_size, list(words.added.values()))
-        except TokenizerError as error:
-            raise TokenizerError(f"{visible(name)}: {visible(error)}") from None
         return words
     return load_bpe(name, cache=cache_of(cache))
 
@@ -76,13 +75,9 @@ def load_tokenizer(
 def _of_gguf(name: str, cache: CacheChoice) -> Union[Tokenizer, "WordPieceTokenizer"]:
     from .model_files.gguf_tokenizer import bert_vocabulary, model_of
 
-    try:
+    with named(name):
         found = read_key_values(Path(name))
         words = bert_vocabulary(found) if model_of(found) == "bert" else None
-    except OSError as error:
-        raise TokenizerError(f"{visible(name)}: {error.strerror or error}") from None
-    except TokenizerError as error:
-        raise TokenizerError(f"{visible(name)}: {visible(error)}") from None
     if words is None:
         return gguf_bpe(name, found, cache=cache_of(cache))
     from ..wordpiece import wordpiece_of_vocabulary
@@ -92,10 +87,8 @@ def _of_gguf(name: str, cache: CacheChoice) -> Union[Tokenizer, "WordPieceTokeni
 
 def _of_stream(name: str, cache: CacheChoice) -> Union[Tokenizer, "WordPieceTokenizer"]:
     """The ``tokenizer.json`` that a pipe brings, which can be read once."""
-    try:
+    with named(name):
         raw = read_bounded(Path(name))
-    except OSError as error:
-        raise TokenizerError(f"{visible(name)}: {error.strerror or error}") from None
     return _of_host(HostTokenizer(name, raw, None), cache)
 
 
@@ -111,7 +104,5 @@ def _file(name: str) -> str:
     """The file that a name stands for, where it is not the file's own."""
     if not name.startswith(HUGGING_FACE) or os.path.exists(name):  # noqa: PTH110 - of any name
         return name
-    try:
+    with named(name):
         return fspath(hugging_face_file(name))
-    except TokenizerError as error:
-        raise TokenizerError(f"{visible(name)}: {visible(error)}") from None

@@ -20,11 +20,11 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from constrain.artifacts.container.regular import regular
-from constrain.artifacts.errors import visible
 
 from ..diagnostics import TokenizerError
-from ..files.bounded import bounded_json, read_bounded
+from ..files.bounded import read_bounded
 from ..files.cache import Cache
+from ..files.named import configuration_beside, named
 from . import hub
 from .host import HostTokenizer
 from .model_files.gguf import KeyValues
@@ -84,7 +84,7 @@ def gguf_bpe(name: str, found: KeyValues, *, cache: Cache | None = None) -> Toke
 
 def _loaded(name: str, source_of: Callable[[], _Source], cache: Cache | None) -> Tokenizer:
     """The tokenizer of a source, from the cache if it is there; errors name the tokenizer."""
-    try:
+    with named(name):
         source = source_of()
         if cache is None:
             return _checked(source.read())
@@ -95,14 +95,6 @@ def _loaded(name: str, source_of: Callable[[], _Source], cache: Cache | None) ->
 
         found = cache.made("tokenizer", f"tokenizer {VERSION} {source.key}", nameless, CLASSES)
         return replace(found, name=name)
-    except TokenizerError as error:
-        raise TokenizerError(f"{visible(name)}: {visible(error)}") from None
-    except OSError as error:
-        why = f"{error.strerror or error}{_by_name(name, error)}"
-        raise TokenizerError(f"{visible(name)}: {why}") from None
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        # Fields of another type than the format has: separate checks would say no more than this.
-        raise TokenizerError(f"{visible(name)}: not a valid tokenizer ({visible(error)})") from None
 
 
 def _checked(found: Tokenizer) -> Tokenizer:
@@ -256,20 +248,6 @@ def _encoding(name: str) -> _Source:
 
 def _configured_eos(file: Path) -> str | None:
     """The ``eos_token`` of a ``tokenizer_config.json`` beside the file."""
-    config = file.with_name("tokenizer_config.json")
-    if not config.is_file():
-        return None
-    try:
-        value = bounded_json(read_bounded(config), config.name).get("eos_token")
-    except (TokenizerError, AttributeError):
-        raise TokenizerError("tokenizer_config.json beside it is not a JSON object") from None
+    value = configuration_beside(file).get("eos_token")
     name = value.get("content") if isinstance(value, dict) else value
     return name if isinstance(name, str) else None
-
-
-def _by_name(name: str, error: OSError) -> str:
-    """What to say in place of a model's name, where a file was looked for."""
-    is_name = name.replace("-", "").replace("_", "").isalnum()
-    if not (isinstance(error, FileNotFoundError) and is_name):
-        return ""
-    return f"; a model's tokenizer is a file, hf:ORG/{name} or tiktoken:{name}"

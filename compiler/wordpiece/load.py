@@ -4,20 +4,23 @@ A tokenizer that is nearly understood gives ids that are nearly right, so every 
 could change an encoding is looked at.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 from constrain.artifacts.container.regular import regular
-from constrain.artifacts.errors import visible
 
 from ..diagnostics import TokenizerError
 from ..files.bounded import bounded_json, read_bounded
+from ..files.named import configuration_beside, named
 from .detect import MODEL
 from .normalizer import BertNormalizer
 from .tokenizer import WordPieceTokenizer
+
+# What messages call it.
+_KIND = "WordPiece tokenizer"
 
 _UNKNOWN, _END = "[UNK]", "[SEP]"
 _SPECIAL = ("[PAD]", _UNKNOWN, "[CLS]", _END, "[MASK]")
@@ -42,12 +45,10 @@ def load_wordpiece(path: str | PathLike[str]) -> WordPieceTokenizer:
     if file.is_dir():
         file /= "tokenizer.json"
 
-    def read() -> WordPieceTokenizer:
-        raw, config = read_bounded(regular(file)), _configuration(file)
+    with named(fspath(path), _KIND):
+        raw, config = read_bounded(regular(file)), configuration_beside(file)
         reader = _from_vocabulary if file.suffix == ".txt" else _from_json
         return reader(fspath(path), raw, config)
-
-    return _named(fspath(path), read)
 
 
 def wordpiece_of_json(name: str, raw: bytes, eos: str | None) -> WordPieceTokenizer:
@@ -55,27 +56,14 @@ def wordpiece_of_json(name: str, raw: bytes, eos: str | None) -> WordPieceTokeni
 
     ``eos``: the name of the token that ends a text, None for the conventional one.
     """
-    return _named(name, lambda: _from_json(name, raw, {"eos_token": eos}))
+    with named(name, _KIND):
+        return _from_json(name, raw, {"eos_token": eos})
 
 
 def wordpiece_of_vocabulary(name: str, raw: bytes) -> WordPieceTokenizer:
     """The same of the content of a ``vocab.txt``."""
-    return _named(name, lambda: _from_vocabulary(name, raw, {}))
-
-
-def _named(name: str, read: Callable[[], WordPieceTokenizer]) -> WordPieceTokenizer:
-    """What ``read`` gives; its errors name the tokenizer."""
-    try:
-        return read()
-    except OSError as error:
-        raise TokenizerError(f"{visible(name)}: {error.strerror or error}") from None
-    except TokenizerError as error:
-        raise TokenizerError(f"{visible(name)}: {visible(error)}") from None
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        # Fields of another type than the format has; each check of its own would say no more.
-        raise TokenizerError(
-            f"{visible(name)}: not a valid WordPiece tokenizer ({visible(error)})"
-        ) from None
+    with named(name, _KIND):
+        return _from_vocabulary(name, raw, {})
 
 
 def _from_vocabulary(name: str, raw: bytes, config: Mapping[str, Any]) -> WordPieceTokenizer:
@@ -178,14 +166,3 @@ def _added_tokens(listed: Any) -> tuple[dict[int, str], frozenset[int]]:
         if token.get("special"):
             special.add(int(token["id"]))
     return added, frozenset(special)
-
-
-def _configuration(file: Path) -> dict[str, Any]:
-    """The ``tokenizer_config.json`` beside the file, or nothing."""
-    config = file.with_name("tokenizer_config.json")
-    if not config.is_file():
-        return {}
-    data = bounded_json(read_bounded(config), config.name)
-    if not isinstance(data, dict):
-        raise TokenizerError("tokenizer_config.json beside it is not a JSON object")
-    return data
