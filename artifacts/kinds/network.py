@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ..container.manifest import Manifest
 from ..container.sections import Arrays
-from ..dfa.check import check_byte_dfa, check_stored_rows
 from ..network.check import check_network
 from ..tokens import tokenset
 from ..walk.summary_tables import check_summaries
@@ -39,6 +38,8 @@ def check(manifest: Manifest, arrays: Arrays) -> None:
     if not manifest.is_regular:
         check_summaries(arrays, manifest.vocab_size, states)
     elif any(name.startswith("row") for name in arrays):
+        from ..dfa.check import check_stored_rows
+
         check_stored_rows(manifest, arrays, states)
     check_first_row(manifest, arrays)
     check_trie_sections(arrays)
@@ -48,6 +49,8 @@ def check_texts(manifest: Manifest, arrays: Arrays) -> int:
     """Check what reads texts; the number of states."""
     check_vocabulary(manifest, arrays)
     if manifest.is_regular:
+        from ..dfa.check import check_byte_dfa
+
         return check_byte_dfa(manifest, arrays)
     names = names_of(manifest)
     has_others = has_productions(manifest, arrays)
@@ -112,11 +115,12 @@ class NetworkRuntime(SharedMachine["MetMasks"], NetworkGrammar):
     def _stored(self) -> "StoredMasks | None":
         """The rows of the file."""
         from ..walk.summary_tables import StoredRows, SummaryTables
-        from .without_calls import RowsOfStates
 
         a, m = self.contents.arrays, self.contents.manifest
         limit = self.contents.caches.limit // _UNIONS
         if m.is_regular:
+            from .without_calls import RowsOfStates
+
             return RowsOfStates(a, m.vocab_size, limit) if "rows" in a else None
         tables = SummaryTables.from_arrays(a)
         if not len(tables.keys):

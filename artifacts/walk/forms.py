@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .kernel import Kernel
 
-# What the compiled form is made of, and its name.
-SOURCES, COMPILED = ("rows.py", "threads.py", "kernel.py", "kernel.pxd"), ".compiled_kernel"
+# What the compiled form is made of, and the modules of both.
+SOURCES = ("rows.py", "threads.py", "kernel.py", "kernel.pxd")
+COMPILED, PYTHON = ".compiled_kernel", ".kernel"
 
 
 def source_hash() -> str:
@@ -40,12 +41,10 @@ def is_compiled() -> bool:
 @cache
 def kernel() -> "type[Kernel]":
     """The walk to use."""
-    from .kernel import Kernel
-
-    if not is_compiled():
-        return Kernel
+    form = COMPILED if is_compiled() else PYTHON
     try:
-        found: type[Kernel] = import_module(COMPILED, __package__).Kernel
+        module = import_module(form, __package__)
     except ImportError:  # Made for another system.
-        return Kernel
+        module = import_module(PYTHON, __package__)
+    found: type[Kernel] = module.Kernel
     return found
