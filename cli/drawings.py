@@ -261,14 +261,18 @@ def _draw_automaton(
 
     if stage == "nfa" and automaton is not None:
         names = automaton.token_names
-        return draw_nfa(automaton.nfa, shown, names)
+        return draw_nfa(automaton.nfa, shown, names, automaton.grammar.start)
     if stage == "dfa":
         if artifact is not None:
             dfa, names = artifact.byte_dfa, terminal_names(artifact.byte_dfa)
+            start = artifact.manifest.start
+            origins = [[o.rule for o in artifact.origins_of(q)] for q in range(dfa.states)]
         else:
             assert automaton is not None
             dfa, names = automaton.dfa.tables(), automaton.token_names
-        return draw_dfa(dfa, shown, names)
+            start, places = automaton.grammar.start, automaton.origins
+            origins = [[places[i][0] for i in found] for found in automaton.dfa.origins]
+        return draw_dfa(dfa, shown, names, [sorted({*rules} - {start}) for rules in origins])
     assert artifact is not None
     prefix = None if shown.prefix is None else os.fsdecode(shown.prefix)
     title, size = shown.title, shown.size

@@ -25,6 +25,17 @@ class Arc(NamedTuple):
     origins: Origins
 
 
+class Region(NamedTuple):
+    """The states ``first`` to ``last - 1``, which were made of ``rules``.
+
+    Two regions of an automaton lie one inside the other, or apart.
+    """
+
+    first: int
+    last: int
+    rules: frozenset[str]
+
+
 def united(parts: Iterable[Origins]) -> Origins:
     """The union; equal parts give the one object, so that large sets are shared."""
     distinct = {id(part): part for part in parts}
@@ -50,7 +61,8 @@ class Nfa:
     """States are 0 to ``len(arcs) - 1``; ``arcs[s]`` and ``epsilon[s]`` leave s.
 
     ``rules``: the rule name after each atomic origin, ``parts``: the innermost counted
-    repetition around a state, as its author wrote it (both for error messages).
+    repetition around a state, as its author wrote it (both for error messages). ``regions``:
+    what was made of rules that are inlined, those inside before those around them (for drawings).
     """
 
     arcs: list[list[Arc]] = field(default_factory=list)
@@ -59,6 +71,7 @@ class Nfa:
     finals: frozenset[int] = frozenset()
     rules: Sequence[str] = ()
     parts: dict[int, str] = field(default_factory=dict)
+    regions: list[Region] = field(default_factory=list)
 
     @property
     def states(self) -> int:

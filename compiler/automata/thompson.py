@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..limits import Limits
 from ..unicode import utf8
 from .folding import fold
-from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins, united
+from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins, Region, united
 from .regex_ir import (
     NOTHING,
     Alt,
@@ -131,6 +131,9 @@ class Thompson:
         """A copy of another automaton as a fragment; ``origins`` join those of its edges."""
         offset = self.nfa.states
         self._check(other.states, origins)
+        self.nfa.regions.extend(
+            Region(first + offset, last + offset, rules) for first, last, rules in other.regions
+        )
         if other.parts:
             self.nfa.parts.update((s + offset, part) for s, part in other.parts.items())
         elif self._parts:

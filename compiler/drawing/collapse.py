@@ -9,6 +9,7 @@ every path through it has been replaced; README.md says why the language stays.
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ..automata.graphs import reached
 from .graph import ASCII, Graph, Range, Reads, Step, gathered, join
@@ -51,7 +52,7 @@ def in_characters(graph: Graph) -> Graph:
             if step.call or reads != Reads():
                 found.append(step._replace(reads=reads))
         steps[state] = gathered(found)
-    return Graph(graph.start, graph.accepting, steps, graph.named)
+    return replace(graph, steps=steps)
 
 
 def _pieces(low: int, high: int) -> Iterator[Range]:
@@ -151,7 +152,7 @@ def _without_chains(graph: Graph) -> Graph:
     for state, leaving in graph.steps.items():
         if state not in inner:
             steps[state] = gathered(_whole_text(step, graph, inner) for step in leaving)
-    return Graph(graph.start, graph.accepting, steps, graph.named)
+    return replace(graph, steps=steps)
 
 
 def _are_one_text(before: Step, after: Step) -> bool:
@@ -181,4 +182,4 @@ def _reachable(graph: Graph) -> Graph:
 
     found = set(reached([graph.start], after))
     steps = {state: steps for state, steps in graph.steps.items() if state in found}
-    return Graph(graph.start, graph.accepting, steps, graph.named)
+    return replace(graph, steps=steps)

@@ -17,13 +17,19 @@ from .plan import Plan
 _SHOWN_CHARACTERS, _SHOWN_TERMINALS = 16, 3
 
 
-def draw_dfa(dfa: ByteDfa, view: View, terminal_names: Sequence[str] = ()) -> Drawing:
+def draw_dfa(
+    dfa: ByteDfa,
+    view: View,
+    terminal_names: Sequence[str] = (),
+    rules: Sequence[Sequence[str]] = (),
+) -> Drawing:
     """Draw a DFA without its dead state.
 
-    ``terminal_names``: one for each token terminal. Draws at most ``view.size.states`` states, in
+    ``terminal_names``: one for each token terminal. ``rules``: those whose text may follow each
+    state, of which the drawing has the names. Draws at most ``view.size.states`` states, in
     reading order. Raises ``DrawingError`` for a DFA of the empty language.
     """
-    graph = dfa_graph(dfa, terminal_names)
+    graph = dfa_graph(dfa, terminal_names, rules=rules)
     whole = graph if view.by_bytes else collapsed(graph)
     plan = Plan(whole, f"DFA of {view.title}", _counts(graph, whole))
     return plan.drawing(view.size, view.prefix)
@@ -52,7 +58,10 @@ def draw_lexer(
 
 
 def dfa_graph(
-    dfa: ByteDfa, terminal_names: Sequence[str] = (), names: dict[int, str] | None = None
+    dfa: ByteDfa,
+    terminal_names: Sequence[str] = (),
+    names: dict[int, str] | None = None,
+    rules: Sequence[Sequence[str]] = (),
 ) -> Graph:
     """The states that can be reached, byte by byte; ``names``: of states that have one."""
     if dfa.start == DEAD:
@@ -66,6 +75,7 @@ def dfa_graph(
     for state in pending:
         if state in steps:
             continue
+        own = frozenset(rules[state] if rules else ())
         read: dict[int, tuple[list[int], list[str]]] = {}
         for column, target in enumerate(dfa.table[state].tolist()):
             if target != DEAD:
@@ -73,14 +83,14 @@ def dfa_graph(
                 found += octets[column]
                 terminals += terminal_names[column - first :][:1] if column >= first else []
         steps[state] = gathered(
-            Step(target, Reads(join((o, o) for o in found), terminals=tuple(terminals)))
+            Step(target, Reads(join((o, o) for o in found), terminals=tuple(terminals)), own)
             for target, (found, terminals) in read.items()
         )
         pending += [step.target for step in steps[state]]
     accepting = frozenset(s for s in np.flatnonzero(dfa.accepting).tolist() if s in steps)
-    return Graph(
-        dfa.start, accepting, steps, {s: n for s, n in (names or {}).items() if s in steps}
-    )
+    named = {s: n for s, n in (names or {}).items() if s in steps}
+    of = {state: rules[state] for state in steps} if rules else {}
+    return Graph(dfa.start, accepting, steps, named, rules=of)
 
 
 def _counts(graph: Graph, whole: Graph) -> str:

@@ -11,7 +11,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from .drawing import Drawing
-from .picture import FAINT, GREY, LINK, WAY, Edge, Notation, Picture
+from .graph import Regions
+from .picture import FAINT, FRAME_NAME, GREY, LINK, WAY, Edge, Notation, Picture, on_a_line
 
 if TYPE_CHECKING:
     from graphviz import Digraph
@@ -55,6 +56,7 @@ _EDGE = {
     "arrowsize": "0.7",
 }
 _NAMED = {"shape": "box", "style": "rounded", "fontname": _MONO, "margin": "0.1,0.06"}
+_FRAME = {"color": FAINT, "fontcolor": FAINT, "fontname": _MONO, "style": "rounded"}
 _BESIDE = {"shape": "plaintext", "width": "0", "height": "0", "margin": "0.03"}
 
 # Rows of the legend before it begins another column.
@@ -71,8 +73,7 @@ def to_dot(picture: Picture) -> Drawing:
     graph.attr(label=f"<{_table(picture)}>", tooltip=_text(picture.heading))
     if picture.start is not None:
         graph.node("start", "start", tooltip="start", **_BESIDE)
-    for state in picture.states:
-        _add_state(graph, picture, state)
+    _add_states(graph, picture, picture.states)
     if picture.start is not None:
         graph.edge("start", f"s{picture.start}", tooltip="start")
     # Loops last: the lines of a state's other edges then pass after the loop's label.
@@ -129,6 +130,22 @@ def cell(
     shown = _html(text) or "&#160;"
     shown = f"<u>{shown}</u>" if url else shown
     return f'<td {attributes}><font face="{_MONO}" color="{color}">{shown}</font></td>'
+
+
+def _add_states(graph: "Digraph", picture: Picture, states: Sequence[int], depth: int = 0) -> None:
+    """Those of a region stand together, in a frame with its name."""
+    groups: dict[Regions, list[int]] = {}
+    for state in states:
+        around = picture.inside.get(state, ())[depth : depth + 1]
+        groups.setdefault(around, []).append(state)
+    for around, members in groups.items():
+        for state in () if around else members:
+            _add_state(graph, picture, state)
+        for number, name in around:
+            with graph.subgraph(name=f"cluster{number}") as frame:
+                shown = {"label": _text(on_a_line(name, FRAME_NAME)), "tooltip": _text(name)}
+                frame.attr(**shown, **_FRAME)
+                _add_states(frame, picture, members, depth + 1)
 
 
 def _add_state(graph: "Digraph", picture: Picture, state: int) -> None:
@@ -246,6 +263,8 @@ def _used(picture: Picture) -> Iterator[Notation]:
         used.add(Notation.START)
     if any(state in picture.accepting for state in picture.states):
         used.add(Notation.ACCEPT)
+    if any(picture.inside.get(state) for state in picture.states):
+        used.add(Notation.REGION)
     if any(edge.target is None for edge in picture.edges):
         used.add(Notation.LEFT_OUT)
     if picture.beside:

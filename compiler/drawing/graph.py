@@ -14,6 +14,9 @@ from ..automata.graphs import reached
 # First and last of some bytes, or of some code points.
 Range: TypeAlias = tuple[int, int]
 
+# The regions that a state stands in, from the outermost: a number and a name of each.
+Regions: TypeAlias = tuple[tuple[int, str], ...]
+
 ASCII = 0x7F
 
 
@@ -88,12 +91,16 @@ class Graph:
     """States by the numbers that their automaton has; ``steps`` has those that can be reached.
 
     ``named``: states that are drawn with a name of their own, and so are never merged away.
+    ``inside``: the regions of states that come from inlined rules, or, where those are merged,
+    ``rules``: names for each state.
     """
 
     start: int
     accepting: frozenset[int]
     steps: Mapping[int, Sequence[Step]]
     named: Mapping[int, str] = field(default_factory=dict)
+    inside: Mapping[int, Regions] = field(default_factory=dict)
+    rules: Mapping[int, Sequence[str]] = field(default_factory=dict)
 
     def targets(self, state: int) -> list[int]:
         """Where a state leads, in the order of what is read; callees are not among them."""

@@ -16,11 +16,13 @@ WIDEST = 2000.0
 # What is tall can be scrolled; a page is no longer than that, what has no pages may be.
 TALLEST, ENDLESS = 2500.0, 10_000.0
 # What the estimate may be off by.
-_MARGIN = 0.93
+_MARGIN = 0.94
 
 # Points a character in the labels' fonts at 11 points, and a line of them.
 _MONO, _SANS, _LINE = 6.63, 6.6, 13.0
 _PASSING = 12.0
+# From top to bottom a frame is as wide where little stands in it.
+_FRAMED = 2.0
 
 # How much ``dot`` needs beyond that: it draws long edges straight, at the cost of room.
 _LENGTHENED, _SPREAD, _SPREAD_DOWN, _SHIFTED = 1.05, 2.4, 1.3, 1.3
@@ -106,6 +108,12 @@ def estimate(picture: Picture) -> Extent:
         for passed in range(2 * first + 1, 2 * last):
             if passed / 2 != place:
                 across[passed / 2] = across.get(passed / 2, 0) + _PASSING
+    begun = dict[tuple[int, tuple[int, str]], int]()
+    for state in picture.states if picture.vertical else ():
+        for frame in enumerate(picture.inside.get(state, ())):
+            begun[frame] = min(ranks[state], begun.get(frame, ranks[state]))
+    for rank, _ in {(rank, depth) for (depth, _), rank in begun.items()}:
+        along[rank] += _LINE
     last = max(ranks.values(), default=0)
     for rank in range(last + 1):
         gap = along.get(rank + 0.5, 0)
@@ -119,6 +127,7 @@ def estimate(picture: Picture) -> Extent:
     heading = max(9.2 * len(picture.heading), _SANS * len(picture.counts))
     heading = max(heading, _SANS * len(picture.left_out or ""))
     if picture.vertical:
+        breadth *= _FRAMED if begun else 1
         return Extent(max(breadth * _SPREAD, heading) + 30, length + 150)
     return Extent(max(length * _LENGTHENED, heading) + 30, breadth * _SPREAD_DOWN + 150)
 

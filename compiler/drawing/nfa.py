@@ -6,17 +6,18 @@ from ..automata.nfa import FIRST_TERMINAL, Nfa
 from .collapse import collapsed
 from .dfa import drawn_as
 from .drawing import Drawing
-from .graph import Graph, Reads, Step, gathered
+from .graph import Graph, Reads, Regions, Step, gathered
 from .picture import PALETTE, View, counted
 from .plan import Plan
 
 
-def draw_nfa(nfa: Nfa, view: View, terminal_names: Sequence[str] = ()) -> Drawing:
+def draw_nfa(nfa: Nfa, view: View, terminal_names: Sequence[str] = (), start: str = "") -> Drawing:
     """Draw an NFA; edges are coloured by the rule they come from if the rules are few.
 
-    ``terminal_names``: of the token terminals. The rest as for ``draw_dfa``.
+    ``terminal_names``: of the token terminals. ``start``: the start rule, whose name
+    no state needs. The rest as for ``draw_dfa``.
     """
-    graph = nfa_graph(nfa, terminal_names)
+    graph = nfa_graph(nfa, terminal_names, start)
     whole = graph if view.by_bytes else collapsed(graph)
     colors = _colors(whole)
     arcs = sum(len(nfa.arcs[state]) for state in graph.steps)
@@ -32,7 +33,7 @@ def draw_nfa(nfa: Nfa, view: View, terminal_names: Sequence[str] = ()) -> Drawin
     return plan.drawing(view.size, view.prefix)
 
 
-def nfa_graph(nfa: Nfa, terminal_names: Sequence[str] = ()) -> Graph:
+def nfa_graph(nfa: Nfa, terminal_names: Sequence[str] = (), start: str = "") -> Graph:
     """The states that can be reached, byte by byte."""
     steps: dict[int, list[Step]] = {}
     pending = [nfa.start]
@@ -50,7 +51,32 @@ def nfa_graph(nfa: Nfa, terminal_names: Sequence[str] = ()) -> Graph:
             found.append(Step(arc.target, reads, rules))
         steps[state] = gathered(found)
         pending += [step.target for step in steps[state]]
-    return Graph(nfa.start, frozenset(s for s in nfa.finals if s in steps), steps)
+    finals = frozenset(s for s in nfa.finals if s in steps)
+    if nfa.regions:
+        return Graph(nfa.start, finals, steps, inside=_regions(nfa))
+    names = {
+        state: sorted({rule for step in leaving for rule in step.rules} - {start})
+        for state, leaving in steps.items()
+    }
+    return Graph(nfa.start, finals, steps, rules=names)
+
+
+def _regions(nfa: Nfa) -> dict[int, Regions]:
+    """Named after the rules that the region around is not of, nor the whole, which has no name."""
+    found: dict[int, Regions] = {}
+    around: list[tuple[int, frozenset[str], Regions]] = []
+    # Of two with the same states the later one is around the other.
+    order = sorted((first, -last, -i) for i, (first, last, _) in enumerate(nfa.regions))
+    for *_, place in order:
+        first, last, rules = nfa.regions[-place]
+        while around and around[-1][0] <= first:
+            around.pop()
+        regions = around[-1][2] if around else ()
+        if around and (own := rules - around[-1][1] - around[0][1]):
+            regions += ((-place, ", ".join(sorted(own))),)
+            found |= dict.fromkeys(range(first, last), regions)
+        around.append((last, rules, regions))
+    return found
 
 
 def _colors(graph: Graph) -> dict[str, str]:

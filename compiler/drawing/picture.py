@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ..automata.graphs import reached
 from ..diagnostics import shortened
+from .graph import Regions
 
 # States that a drawing shows unless the caller says otherwise.
 MAX_STATES = 100
@@ -52,6 +53,10 @@ class View(NamedTuple):
 # (besides some edges that are always granted).
 _CROWDED, _EDGES_A_STATE = 3, 4
 
+# Characters of a region's name that its frame shows; of a rule's name that a state shows, and
+# of how many rules.
+FRAME_NAME, _STATE_NAME, _STATE_NAMES = 32, 16, 3
+
 # From the palette of Okabe and Ito, which colour-blind readers can tell apart; darker where
 # text in the original colour would be too faint on white.
 PALETTE = ("#0072b2", "#c04e00", "#007a59", "#b0457f", "#8a6500", "#2a7fa8")
@@ -73,6 +78,8 @@ class Notation(Enum):
     ENTRY = ("v: 3", "state 3, in which rule v starts")
     ENDS = ('3: "x"', 'state 3, in which the terminal "x" ends')
     RULE = ("→", "a rule uses another one")
+    OF_RULE = ("3 v", "state 3, where text of rule v may follow")
+    REGION = ("▭ v", "a frame: states of rule v")
     PAGE = ("→", "leads to a state of another page")
     EPSILON = ("- ε →", "reads nothing")
     LEFT_OUT = ("- → …", "to states that are left out")
@@ -136,7 +143,7 @@ class Picture:
     ``starts``, ``accepts``: what the start and an accepting state say. ``beside``: states
     without a frame, which stand on another page; ``start`` is None where it does. ``links``:
     relative URLs of states. ``home``: a text and its URL, under the heading. ``vertical``: from
-    top to bottom.
+    top to bottom. ``inside``: the regions of states, which have frames.
     """
 
     heading: str
@@ -156,6 +163,7 @@ class Picture:
     links: Mapping[int, str] = field(default_factory=dict)
     home: tuple[str, str] | None = None
     vertical: bool = False
+    inside: Mapping[int, Regions] = field(default_factory=dict)
 
 
 def breadth_first(
@@ -204,6 +212,38 @@ def colored_by_source(picture: Picture) -> Picture:
         state_colors=colors,
         colors=BY_SOURCE,
     )
+
+
+def with_rules(picture: Picture, rules: Mapping[int, Sequence[str]]) -> Picture:
+    """The same picture with the names of ``rules`` for each state: whose text may follow there.
+
+    States next to each other with the same names stand in a frame. Where a way leads out of
+    it and back Graphviz would draw edges over each other; there, and alone, each has the names.
+    """
+    beside: dict[int, list[int]] = {}
+    after: dict[int, list[int]] = {}
+    for source, target, *_ in picture.edges:
+        if target is not None:
+            after.setdefault(source, []).append(target)
+            if rules.get(source) and rules[source] == rules.get(target):
+                beside.setdefault(source, []).append(target)
+                beside.setdefault(target, []).append(source)
+    inside: dict[int, Regions] = dict(picture.inside)
+    names = dict(picture.names)
+    for state, found in rules.items():
+        if not found or state in inside or state in names:
+            continue
+        region = list(reached([state], lambda q: beside.get(q, ())))
+        left = {end for q in region for end in after.get(q, ())}.difference(region)
+        later = reached(sorted(left), lambda q: after.get(q, ()))
+        if len(region) > 1 and set(later).isdisjoint(region):
+            inside |= dict.fromkeys(region, ((state, ", ".join(found)),))
+            continue
+        lines = [on_a_line(rule, _STATE_NAME) for rule in found[:_STATE_NAMES]]
+        lines += ["…"] * (len(found) > _STATE_NAMES)
+        for q in region:
+            names[q] = Label("\n".join([str(q), *lines]), frozenset([Notation.OF_RULE]))
+    return replace(picture, inside=inside, names=names)
 
 
 def left_out_sentence(

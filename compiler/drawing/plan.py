@@ -32,6 +32,7 @@ from .picture import (
     followable,
     left_out_sentence,
     on_a_line,
+    with_rules,
 )
 from .way import Way, way_of, way_of_lexemes
 
@@ -250,7 +251,9 @@ class Plan:
             accepts=self.accepts,
             beside=set(beside),
             links=beside,
+            inside={number[s]: self.graph.inside[s] for s in states if s in self.graph.inside},
         )
+        picture = with_rules(picture, {number[s]: self.graph.rules.get(s, ()) for s in states})
         return picture if self.colors or way is not None else colored_by_source(picture)
 
     def _terminals(self, label: Label) -> Label:

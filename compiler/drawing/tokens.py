@@ -35,6 +35,7 @@ from .picture import (
     counted,
     left_out_sentence,
     nearest,
+    with_rules,
 )
 
 # Edges from which on the way of a text is drawn without all that is far from it.
@@ -85,6 +86,8 @@ def draw_tokens(
             _numbered(edge, number, taken, ids is not None)
             for edge in _edges(steps, visible, artifact)
         ]
+        start = artifact.manifest.start
+        rules = {number[q]: [r for r in _rules(artifact, q) if r != start] for q in visible}
         read = sum(len(steps.of(state).tokens) for state in visible)
         drawn = f"{counted(read, 'transition')}, drawn as {counted(len(edges), 'edge')}"
         said = ("at least " if is_walked and not complete else "") + counted(total, "state")
@@ -100,6 +103,7 @@ def draw_tokens(
             left_out=left_out_sentence(total, count, size, is_cramped=cramped),
             tooltips={number[state]: _tooltip(artifact, state) for state in visible},
         )
+        picture = with_rules(picture, rules)
         if ids is None:
             return colored_by_source(picture)
         left_out = picture.left_out
@@ -244,5 +248,15 @@ def _tooltip(artifact: Artifact, state: int) -> str:
         if not artifact.is_canonical
         else f"state {state}, of state {byte_state} of the DFA"
     )
-    rules = sorted({origin.rule for origin in artifact.origins_of(byte_state)})
+    rules = _rules(artifact, state)
     return f"{text}\nrule {', '.join(rules)}" if rules else text
+
+
+def _rules(artifact: Artifact, state: int) -> list[str]:
+    """The rules whose text may follow a state; none by WordPiece, whose states are of words."""
+    runtime = artifact.runtime
+    if isinstance(runtime, WordPieceRuntime):
+        return []
+    assert isinstance(runtime, TokenDfaRuntime | NetworkGrammar)
+    origins = artifact.origins_of(runtime.byte_state_of(state))
+    return sorted({origin.rule for origin in origins})

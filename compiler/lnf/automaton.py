@@ -22,7 +22,7 @@ from ..automata.assertions import resolved
 from ..automata.determinize import determinize
 from ..automata.dfa import Dfa, as_nfa
 from ..automata.minimize import minimize
-from ..automata.nfa import Nfa
+from ..automata.nfa import Nfa, Region
 from ..automata.thompson import MANY_WORDS, Fragment, Thompson
 from ..diagnostics import LimitError
 from ..limits import Limits
@@ -58,6 +58,7 @@ class _Assembly:
         self._number = {origin: i for i, origin in enumerate(self.origins)}
         self._component: dict[int, Component] = {}
         self._shared: dict[int, Nfa] = {}
+        self._inlined: dict[int, frozenset[str]] = {}
         self._resolved: dict[int, regex.Node] = {}
         self._uses = Counter(s for p in lnf.productions for s in p.body if s >= 0)
 
@@ -77,15 +78,33 @@ class _Assembly:
             if self._uses[member] - inside[member] > 1:
                 nfa = self._built(member)
                 if nfa.states > _REDUCE_FROM:
-                    nfa = as_nfa(self._small(nfa), self.rules)
+                    nfa = self._reduced(nfa, member)
                 self._shared[member] = nfa
+
+    def _reduced(self, nfa: Nfa, member: int) -> Nfa:
+        """The minimal DFA of a rule, in whose states those inside it are mixed."""
+        small = as_nfa(self._small(nfa), self.rules)
+        inside = frozenset().union(*(region.rules for region in nfa.regions))
+        small.regions = [Region(0, small.states, r) for r in (inside, self._rules_of(member))]
+        return small
 
     def _small(self, nfa: Nfa) -> Dfa:
         return minimize(determinize(nfa, self.limits, len(self.lnf.tokens)), self.limits)
 
+    def _rules_of(self, nonterminal: int) -> frozenset[str]:
+        """Its own rule, and those that all of its bodies were taken over from."""
+        if nonterminal not in self._inlined:
+            bodies = self.lnf.by_head[nonterminal]
+            common = frozenset[str].intersection(*(_rules(body) for body in bodies))
+            self._inlined[nonterminal] = common | {self.lnf.owners[nonterminal]}
+        return self._inlined[nonterminal]
+
     def whole(self) -> Nfa:
         """The automaton of the start rule."""
-        return self._built(self.lnf.start)
+        nfa = self._built(self.lnf.start)
+        own = frozenset([self.lnf.owners[self.lnf.start]])
+        nfa.regions.append(Region(0, nfa.states, own))
+        return nfa
 
     def _built(self, nonterminal: int) -> Nfa:
         """Run the generators below on an explicit stack: rules nest as deep as they like."""
@@ -135,27 +154,34 @@ class _Assembly:
         return frozenset(self._number[o] for o in origins)
 
     def _nonterminal(self, nonterminal: int, builder: Thompson) -> _Steps:
-        component = self._component[nonterminal]
+        component, first = self._component[nonterminal], builder.nfa.states
         match component.recursion:
             case Recursion.NONE:
-                return self._alternation(nonterminal, builder)
+                steps = self._alternation(nonterminal, builder)
             case Recursion.LEFT:
-                return self._left(nonterminal, component, builder)
+                steps = self._left(nonterminal, component, builder)
             case Recursion.RIGHT:
-                return self._right(nonterminal, component, builder)
+                steps = self._right(nonterminal, component, builder)
+        fragment = yield from steps
+        region = Region(first, builder.nfa.states, self._rules_of(nonterminal))
+        builder.nfa.regions.append(region)
+        return fragment
 
     def _alternation(self, nonterminal: int, builder: Thompson) -> _Steps:
         productions = self.lnf.by_head[nonterminal]
         if len(productions) == 1:
-            return (yield from self._body(productions[0].body, builder))
+            return (yield from self._body(productions[0], productions[0].body, builder))
         start = builder.new_state()
         words = self._words(productions)
         shares = len(words) >= MANY_WORDS
         ends = builder.add_trie(start, list(words.values())) if shares else []
+        if shares:
+            inside = frozenset().union(*(_rules(productions[place]) for place in words))
+            builder.nfa.regions.append(Region(start + 1, builder.nfa.states, inside))
         for place, production in enumerate(productions):
             if shares and place in words:
                 continue
-            fragment = yield from self._body(production.body, builder)
+            fragment = yield from self._body(production, production.body, builder)
             builder.add_epsilon(start, fragment.start)
             ends.append(fragment.end)
         end = builder.new_state()
@@ -180,7 +206,7 @@ class _Assembly:
             body, source = production.body, start
             if body and body[0] in state:
                 body, source = body[1:], state[body[0]]
-            fragment = yield from self._body(body, builder)
+            fragment = yield from self._body(production, body, builder)
             builder.add_epsilon(source, fragment.start)
             builder.add_epsilon(fragment.end, state[head])
         end = builder.new_state()
@@ -194,7 +220,7 @@ class _Assembly:
             body, target = production.body, end
             if body and body[-1] in state:
                 body, target = body[:-1], state[body[-1]]
-            fragment = yield from self._body(body, builder)
+            fragment = yield from self._body(production, body, builder)
             builder.add_epsilon(state[head], fragment.start)
             builder.add_epsilon(fragment.end, target)
         return Fragment(state[entry], end)
@@ -202,7 +228,9 @@ class _Assembly:
     def _productions(self, component: Component) -> list[tuple[int, Production]]:
         return [(head, p) for head in component.members for p in self.lnf.by_head[head]]
 
-    def _body(self, body: Sequence[Symbol], builder: Thompson) -> _Steps:
+    def _body(self, production: Production, body: Sequence[Symbol], builder: Thompson) -> _Steps:
+        """``body``: of the production, but for a symbol that recurses."""
+        begin = builder.nfa.states
         if not body:
             state = builder.new_state()
             return Fragment(state, state)
@@ -211,4 +239,9 @@ class _Assembly:
             current = yield symbol
             builder.add_epsilon(previous.end, current.start)
             previous = current
+        builder.nfa.regions.append(Region(begin, builder.nfa.states, _rules(production)))
         return Fragment(first.start, previous.end)
+
+
+def _rules(production: Production) -> frozenset[str]:
+    return frozenset([rule for rule, _, _ in production.origins])

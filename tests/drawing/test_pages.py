@@ -23,7 +23,7 @@ STAGES = ("nfa", "dfa", "tokens", "tokenizer", "rules", "parser", "lexer")
 OF_ANY = {"rules", "parser", "lexer"}
 # Grammars, and the folders that have no others.
 NO_GRAMMARS = {".test", ".svg", ".py", ".md", ".txt", ".yml", ".yaml", ".toml", ".sh", ".html"}
-NO_FOLDERS = {"ci", "drawings", "serving"}
+NO_FOLDERS = {"ci", "drawings", "editors", "notebooks", "serving"}
 GRAMMARS = sorted(
     str(path.relative_to(EXAMPLES))
     for path in EXAMPLES.rglob("*")
@@ -172,7 +172,9 @@ def hostile_plan() -> Plan:
         steps[2 * i] = [Step(2 * i + 1, Reads(words=(word,)), frozenset([name]))]
         after = 2 * i + 2 if i + 1 < len(HOSTILE) else 0
         steps[2 * i + 1] = [Step(2 * i, Reads(), call=call, callees=(after,))]
-    graph = Graph(0, frozenset([1]), steps, {2 * i: name for i, name in enumerate(HOSTILE)})
+    named = {2 * i: name for i, name in enumerate(HOSTILE)}
+    frames = {2 * i: ((i, name),) for i, name in enumerate(HOSTILE)}
+    graph = Graph(0, frozenset([1]), steps, named, frames)
     return Plan(graph, f"Network of {HOSTILE[0]}", "many")
 
 

@@ -158,3 +158,23 @@ def dot_attributes(text: str) -> list[tuple[str, str]]:
             words.append(text[place:end])
         place = end
     return [(words[i - 1], words[i + 1]) for i, word in enumerate(words) if word == "="]
+
+
+def outline(dot: str) -> str:
+    """The frames of a drawing, each with its states, those inside indented."""
+    inside, lines = list[int](), list[str]()
+    for line in dot.split("\n"):
+        if line.strip().startswith("subgraph cluster"):
+            inside.append(len(lines))
+        elif inside and (frame := re.search(r'\tcolor=.* label="?(.*?)"? style=rounded', line)):
+            lines.append("  " * (len(inside) - 1) + frame[1] + ":")
+        elif inside and (state := re.match(r"\t+s(\d+) \[", line)):
+            lines[inside[-1]] += f" {state[1]}"
+        elif inside and line.strip() == "}":
+            inside.pop()
+    return "".join(f"{line}\n" for line in lines)
+
+
+def shown_names(dot: str) -> list[str]:
+    """The names of states that have more than a number."""
+    return re.findall(r'^\t+s\d+ \[label="(\d+\\n[^"]*)"', dot, re.M)
