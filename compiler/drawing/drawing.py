@@ -18,8 +18,8 @@ class Drawing:
     """A finished drawing.
 
     ``dot``: DOT text; the same input gives the same text. ``left_out``: a sentence if states
-    were left out (the drawing holds it too), else None. ``pages``: all states on several
-    drawings, with their files' names, the index first, where that can be (``Plan.pages``);
+    were left out, or should be (the drawing holds it too), else None. ``pages``: all states on
+    several drawings, with their files' names, the index first, where that can be (``Plan.pages``);
     ``is_cramped``: they are needed to see all states.
     """
 

@@ -24,7 +24,7 @@ from constrain.artifacts.tokens.trie import walk
 from .dot import to_dot
 from .drawing import Drawing
 from .labels import TokenLabels
-from .layout import fitted
+from .layout import estimate, fitted
 from .picture import (
     USUAL_SIZE,
     WAY,
@@ -40,6 +40,10 @@ from .picture import (
 
 # Edges from which on the way of a text is drawn without all that is far from it.
 _CROWDED = 60
+
+# Points, of which a PNG has two pixels each, beyond which a reader is told of the way of a text.
+_READ_AT_ONCE = 1000.0
+_LARGE = "all states are here, which is a large drawing: --prefix TEXT draws the way of a text"
 
 
 def draw_tokens(
@@ -117,7 +121,10 @@ def draw_tokens(
             colors={WAY: f"the way of {text!r}"},
         )
 
-    return to_dot(fitted(picture_of, len(near), size))
+    picture = fitted(picture_of, len(near), size)
+    if ids is None and picture.left_out is None and max(estimate(picture)) > _READ_AT_ONCE:
+        picture = replace(picture, left_out=_LARGE)
+    return to_dot(picture)
 
 
 def _numbered(

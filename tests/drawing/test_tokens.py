@@ -46,6 +46,18 @@ def test_states_that_are_left_out_are_counted(tmp_path: Path) -> None:
         assert "116 of 121 states" in drawing.left_out, prewarm
 
 
+def test_a_large_drawing_says_how_to_draw_less(default_tokenizer: Tokenizer) -> None:
+    """Beyond 2,000 pixels, where all states are there; not where a way is drawn."""
+    artifact = tabulated(compiled(DATE, default_tokenizer, dialect="kbnf"))
+    drawing = draw_tokens(artifact, title="date")
+    assert drawing.left_out is not None
+    assert "--prefix TEXT" in drawing.left_out
+    assert draw_tokens(artifact, title="date", ids=[]).left_out != drawing.left_out
+    assert (
+        draw_tokens(compiled("ab", default_tokenizer, dialect="regex"), title="ab").left_out is None
+    )
+
+
 def test_lifted_edges_follow_the_bytes(tmp_path: Path) -> None:
     """Under ``any`` a token leads to where its bytes lead."""
     tokenizer = tokenizer_of(tmp_path, "ab", ["a b"], added=[(3, "<eos>", True)])
