@@ -77,10 +77,10 @@ def explain(
 
     found = subject_of(subject, given)
     if given.tokenizer is not None or prefix_ids is not None:
-        with_ids = read_bytes(file) if prefix_ids is None else parsed_ids(prefix_ids)
+        with_ids = _text_in(file) if prefix_ids is None else parsed_ids(prefix_ids)
         answer = _with_tokens(found, subject, given, with_ids)
         return _answer(*answer, file if prefix_ids is None else "<ids>", format_)
-    text = read_bytes(file)
+    text = _text_in(file)
     if isinstance(found, str):
         wanted = given.compile_options(subject)
         explainer = explainer_of_grammar(found, wanted, subject)
@@ -103,6 +103,16 @@ def explain(
     elif _wants_repair(verdict):
         repair = explainer.repair(text)
     return _answer(verdict, repair, text, file, format_)
+
+
+def _text_in(file: str) -> bytes:
+    try:
+        return read_bytes(file)
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"{visible(file)}: {error.strerror}; a text itself stands on standard input: "
+            "printf %s TEXT | constrain explain …"
+        ) from None
 
 
 def _with_tokens(

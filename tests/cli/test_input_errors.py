@@ -16,6 +16,7 @@ from support.cli import DATE, Cli, content, names
 INPUT_ERRORS: list[tuple[str, Sequence[str], str]] = [
     ("no such grammar", ["compile", "no.ebnf"], "no.ebnf: No such file or directory"),
     ("no such subject", ["mask", "no.cst"], "no.cst: No such file or directory"),
+    ("a text for a file", ["explain", "g.ebnf", "ab"], "a text itself stands on standard input"),
     ("a folder", ["compile", "folder.ebnf"], "folder.ebnf: Is a directory"),
     ("a folder as subject", ["mask", "folder.ebnf"], "folder.ebnf: Is a directory"),
     ("an artifact as grammar", ["compile", "a.cst"], "compiled artifact already"),
