@@ -15,6 +15,7 @@ they share.
 The names below load on first use, so that ``--help`` does not pay for numpy.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,18 @@ _HOME = {
     "fill_many": ".tokens.bitmask",
     "load": ".read",
 }
+
+
+# Another distribution's files may lie over ours: then public names are missing.
+_package = sys.modules[__name__.partition(".")[0]]
+_place = getattr(_package, "__file__", None) or "without an __init__.py"
+if "load_tokenizer" not in getattr(_package, "__all__", ()):
+    raise ImportError(
+        f"the package 'constrain' ({_place}) is not of constrain-grammar: another distribution has "
+        "this name. Both cannot stand side by side: pip uninstall constrain, then pip install "
+        "--force-reinstall constrain-grammar",
+        name="constrain",
+    )
 
 
 def __getattr__(name: str) -> Any:

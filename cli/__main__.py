@@ -22,10 +22,15 @@ def main() -> None:
         return
     # What the imports make stays: looking for garbage in it again and again costs 10 ms and more.
     gc.set_threshold(_THRESHOLD)
+    code: int | str
     try:
         from .app import run
 
         code = run()
+    except ImportError as error:
+        if error.name != "constrain":
+            raise
+        code = f"error: {error}"
     except KeyboardInterrupt:  # While the imports run; commands have an answer of their own.
         code = 130
     # The process ends: a last search of all that there is would find nothing to return.

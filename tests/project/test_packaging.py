@@ -173,6 +173,29 @@ def test_the_wheel_works_alone(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
     ), ran.stderr.decode()
 
 
+@pytest.mark.parametrize("init", ["", None])
+def test_another_distribution_of_the_name_is_recognised(
+    init: str | None, wheel: zipfile.ZipFile, tmp_path: Path
+) -> None:
+    """Its files lie over ours, or are gone with our own: an error says so, and what to do."""
+    wheel.extractall(tmp_path)
+    theirs = tmp_path / "constrain" / "__init__.py"
+    theirs.unlink()
+    if init is not None:
+        theirs.write_text(init)
+    program = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "sys.meta_path = [f for f in sys.meta_path if 'editable' not in repr(f).lower()]\n"
+    )
+    ran = python("-c", f"{program}import constrain.artifacts", folder=tmp_path)
+    assert b"another distribution has this name" in ran.stderr
+
+    run = "from constrain.cli.__main__ import main; sys.argv = ['constrain', 'check', 'g']; main()"
+    ran = python("-c", program + run, folder=tmp_path)
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(b"error: the package 'constrain' (")
+
+
 def test_a_release_is_the_same_bytes_each_time_and_works_without_the_sources(
     full: bool, wheel: zipfile.ZipFile, tmp_path: Path
 ) -> None:
