@@ -111,7 +111,7 @@ class Folder:
         try:
             with temporary.open("xb") as file:
                 file.writelines(chunks)
-            return _placed(temporary, path)
+            return placed(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -145,8 +145,8 @@ class Folder:
                     path.unlink()
 
 
-def _placed(temporary: Path, path: Path) -> bool:
-    """Give a file its name, unless another has it; whether it was given."""
+def placed(temporary: Path, path: Path) -> bool:
+    """Give a file a name, unless another has that; whether it was given."""
     try:
         os.link(temporary, path)  # Refuses a name that there is, as renaming does not.
     except FileExistsError:

@@ -248,34 +248,26 @@ class NfaMatcher:
 
     def __init__(self, nfa: Nfa) -> None:
         self._nfa = without_dead_ends(nfa)
-        self._numbers: dict[frozenset[int], int] = {}
-        self._steps: dict[tuple[int, int], int] = {}
-        self._subsets: list[frozenset[int]] = []
-        start = frozenset(self._nfa.epsilon_closure({nfa.start}))
-        self._start = self._number(start)
-        self.nullable = not nfa.finals.isdisjoint(start)
+        self._steps: dict[tuple[frozenset[int], int], frozenset[int]] = {}
+        self._start = frozenset(self._nfa.epsilon_closure({nfa.start}))
+        self.nullable = not nfa.finals.isdisjoint(self._start)
 
-    def _number(self, subset: frozenset[int]) -> int:
-        if subset not in self._numbers:
-            self._numbers[subset] = len(self._subsets)
-            self._subsets.append(subset)
-        return self._numbers[subset]
+    def _step(self, subset: frozenset[int], octet: int) -> frozenset[int]:
+        key = subset, octet
+        if key not in self._steps:
+            if len(self._steps) >= _STEPS:
+                self._steps.clear()
+            self._steps[key] = frozenset(self._nfa.step(subset, octet))
+        return self._steps[key]
 
     def ends(self, text: bytes, begin: int, end: int) -> Sequence[int]:
         """See ``Matcher``."""
-        state, found = self._start, []
+        subset, found = self._start, []
         for place in range(begin, end):
-            key = state, text[place]
-            step = self._steps.get(key)
-            if step is None:
-                if len(self._steps) >= _STEPS:
-                    self._steps.clear()
-                step = self._number(frozenset(self._nfa.step(self._subsets[state], key[1])))
-                self._steps[key] = step
-            state = step
-            if not self._subsets[state]:
+            subset = self._step(subset, text[place])
+            if not subset:
                 break
-            if not self._nfa.finals.isdisjoint(self._subsets[state]):
+            if not self._nfa.finals.isdisjoint(subset):
                 found.append(place + 1)
         return found
 

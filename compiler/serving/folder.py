@@ -25,6 +25,7 @@ from typing import BinaryIO
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.read import load
+from constrain.artifacts.store.places import placed
 
 _LOG = logging.getLogger(__name__)
 
@@ -126,24 +127,11 @@ def put(artifact: Artifact, key: str, root: Path, own: Path) -> int:
     tables = root / "tok" / name
     tables.parent.mkdir(exist_ok=True)
     if not tables.is_file():
-        with suppress(FileExistsError):
-            _link(own / name, tables)
+        placed(own / name, tables)
     target.parent.mkdir(parents=True, exist_ok=True)
     size = written.stat().st_size
     written.replace(target)
     return size
-
-
-def _link(path: Path, target: Path) -> None:
-    """Another name of a file, or a copy where the system has no such names."""
-    try:
-        os.link(path, target)
-    except FileExistsError:
-        raise
-    except OSError:
-        copy = path.with_suffix(f".{os.getpid()}")
-        shutil.copyfile(path, copy)
-        copy.replace(target)
 
 
 def _user() -> str:

@@ -198,7 +198,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("constrain.artifacts.store.places._placed", full)
+    monkeypatch.setattr("constrain.artifacts.store.places.placed", full)
     with pytest.raises(OSError, match="No space left"):
         store.put(KEYS[0], artifact)
 
