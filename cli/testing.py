@@ -101,7 +101,8 @@ class Subjects:
         if start is not None:
             given = replace(given, start=start)
         # Schemas in one file are distinguished by their text.
-        options = tuple(_hashable(getattr(given, field.name)) for field in fields(given))
+        said = (getattr(given, field.name) for field in fields(given))
+        options = tuple(tuple(each) if isinstance(each, list) else each for each in said)
         key = name, file.schema, options
         if key in self._made:
             return self._made[key]
@@ -272,10 +273,6 @@ def _placed(file: "CaseFile", path: str) -> str:
 def _folder(file: "CaseFile") -> Path:
     path = Path(file.path)
     return path if path.is_dir() else path.parent
-
-
-def _hashable(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _wrong(file: "CaseFile", setting: "Setting", message: str) -> ConstrainError:

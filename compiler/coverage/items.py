@@ -238,7 +238,8 @@ class Items:
                 depth += 1
             if depth > 0 and behind.lstrip().startswith(closing):
                 end += behind.index(closing) + 1
-        return Span(start, end), _on_a_line(text[start : min(end, start + _LONG)])
+        written = " ".join(text[start : min(end, start + _LONG)].split())
+        return Span(start, end), shortened(written, _SHOWN)
 
     # --- of schemas
 
@@ -299,10 +300,6 @@ class Items:
                 item = Item(REPETITION, pointer, span, _said_in_schema(part.item) or "members")
                 high = None if part.is_repeated else 1
                 self.parts[id(expr), i] = self._counted(int(part.is_required), high, item)
-
-
-def _on_a_line(text: str) -> str:
-    return shortened(" ".join(text.split()), _SHOWN)
 
 
 def edge_text(words: EdgeWords) -> tuple[str, str]:

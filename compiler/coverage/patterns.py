@@ -274,14 +274,11 @@ class NfaMatcher:
     @cached_property
     def shortest(self) -> bytes | None:
         """A shortest word; None if there is none."""
-        return b"" if self.nullable else self._word()
+        return b"" if self.nullable else self.shortest_with_text
 
     @cached_property
     def shortest_with_text(self) -> bytes | None:
         """A shortest word that is not ε."""
-        return self._word()
-
-    def _word(self) -> bytes | None:
         nfa = self._nfa
         words: dict[int, bytes] = {}
         level = dict.fromkeys(sorted(nfa.epsilon_closure({nfa.start})), b"")

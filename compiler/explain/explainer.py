@@ -314,7 +314,8 @@ def _counted(text: _Text, options: CompileOptions, most: int = MANY_COPIES) -> N
 def _by_artifact(artifact: Artifact, machine: Callable[[], TextMachine]) -> Explain:
     runtime = artifact.runtime
     if isinstance(runtime, MaximalMunchRuntime):
-        munched = _munched(artifact)
+        # Nothing where the grammar's text was stripped.
+        munched = None if artifact.manifest.source is None else _munching(artifact)
         return lambda text: explain_maximal_munch(runtime.machine().configurations, text, munched)
     network = runtime.network if isinstance(runtime, NetworkGrammar) else None
     is_large = False
@@ -398,11 +399,6 @@ def _grammar_of(artifact: Artifact) -> Grammar | None:
     except (GrammarError, ArtifactError, ValueError):
         # What it imports or refers to is not in the artifact.
         return None
-
-
-def _munched(artifact: Artifact) -> MaximalMunchGrammar | None:
-    """The grammar of an artifact of maximal munch; None if its text was stripped."""
-    return None if artifact.manifest.source is None else _munching(artifact)
 
 
 def _munching(artifact: Artifact) -> MaximalMunchGrammar:

@@ -9,7 +9,7 @@ Free text in a tag contains none of the tag's ends, and tokens in a tag that end
 none of that: the nearest tag around counts, as the description has it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ..automata import regex_ir as regex
@@ -24,7 +24,8 @@ from .writing import Around
 
 
 class Formats(Dispatching):
-    """Reads the formats of a document whose fields are as they must be."""
+    """Reads the formats of a document whose fields are as they must be: each kind has a method of
+    its name."""
 
     def read(self) -> None:
         """All formats; the rule of the whole is ``#``."""
@@ -42,7 +43,8 @@ class Formats(Dispatching):
         """The expression of the format at a pointer."""
         self.limits.check_resources("the structural tag", [f"#{pointer}"])
         outer, self._span = self._span, self.document.spans[pointer]
-        found = _KINDS[value.get("type", "tag")](self, pointer, value, around)
+        kind = value.get("type", "tag")
+        found: tree.Expr = getattr(self, _METHODS.get(kind, kind))(pointer, value, around)
         self._span = outer
         return found
 
@@ -177,26 +179,5 @@ class Formats(Dispatching):
         return self.repetition(item, 0, value.get("max_tokens"))
 
 
-_KINDS: Mapping[str, Callable[[Formats, str, Json, Around], tree.Expr]] = {
-    "const_string": Formats.const_string,
-    "json_schema": Formats.json_schema,
-    "qwen_xml_parameter": Formats.json_schema,
-    "grammar": Formats.grammar,
-    "regex": Formats.regex,
-    "any_text": Formats.any_text,
-    "sequence": Formats.in_sequence,
-    "or": Formats.one_of,
-    "optional": Formats.optional,
-    "plus": Formats.plus,
-    "star": Formats.star,
-    "repeat": Formats.repeat,
-    "tag": Formats.tag,
-    "triggered_tags": Formats.triggered_tags,
-    "tags_with_separator": Formats.tags_with_separator,
-    "dispatch": Formats.dispatch,
-    "token": Formats.token,
-    "exclude_token": Formats.exclude_token,
-    "any_tokens": Formats.any_tokens,
-    "token_triggered_tags": Formats.token_triggered_tags,
-    "token_dispatch": Formats.token_dispatch,
-}
+# What writes a kind whose name is no method's.
+_METHODS = {"qwen_xml_parameter": "json_schema", "sequence": "in_sequence", "or": "one_of"}

@@ -1,10 +1,9 @@
 """Write grammars in ABNF."""
 
 import re
-from collections.abc import Iterator
 
 from ..dialects.ebnf.abnf import CORE
-from ..grammar.tree import Grammar, Pattern, Rule
+from ..grammar.tree import Grammar, Pattern
 from ..unicode.utf8 import SURROGATES
 from .printer import (
     ATOM,
@@ -66,18 +65,12 @@ def write_abnf(grammar: Grammar) -> str:
     bodies = bodies_by_name(
         grammar, AbnfStyle(grammar.source.dialect == "abnf"), names, [grammar.start]
     )
-    core = set(_core_rules(grammar)) if grammar.source.dialect == "abnf" else set[str]()
+    # Rules that every grammar has, under the same names.
+    written = grammar.rules if grammar.source.dialect == "abnf" else ()
+    patterns = {rule.name: rule.body.text for rule in written if isinstance(rule.body, Pattern)}
+    core = dict(patterns.items() & CORE.items()).keys() - {grammar.start}
     lines = (f"{names[name]} = {body}\n" for name, body in bodies.items() if name not in core)
     return "".join(lines)
-
-
-def _core_rules(grammar: Grammar) -> Iterator[str]:
-    """The names of the rules that every grammar has."""
-    return (rule.name for rule in grammar.rules if _is_core(rule) and rule.name != grammar.start)
-
-
-def _is_core(rule: Rule) -> bool:
-    return isinstance(rule.body, Pattern) and CORE.get(rule.name) == rule.body.text
 
 
 def _valid(name: str) -> str:
