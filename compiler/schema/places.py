@@ -23,16 +23,7 @@ from .alike import Alike
 from .drafts import METASCHEMAS, NEWEST, Draft
 from .keywords.known import schemas_in
 from .keywords.openapi import add_null
-from .keywords.shapes import (
-    NO_ARRAY,
-    NO_COUNT,
-    NO_NUMBER,
-    NO_OBJECT,
-    NO_REFERENCE,
-    NO_SCHEMA,
-    NO_STRINGS,
-    Schemas,
-)
+from .keywords.shapes import NO_SCHEMA, Schemas, wrong_in
 from .notes import Notes, Refused
 from .options import DRAFTS, OPENAPI, SchemaOptions
 from .read import Document, Json, escaped, read_json, value_at
@@ -67,47 +58,35 @@ class Place:
         """The error of this place or of what is inside."""
         return Refused(self.at(*steps), message, hint)
 
-    def count(self, keyword: str) -> int | None:
-        """The natural number that a keyword has, None where it is missing. Raises ``Refused``, as
-        all of these do for a value of another kind."""
-        found = self.fraction(keyword)
-        if found is None:
-            return None
-        if found < 0 or found.denominator != 1:
-            raise self.refused(NO_COUNT, "", keyword)
-        return int(found)
-
-    def fraction(self, keyword: str) -> Fraction | None:
-        """The number that a keyword has."""
-        found = self.schema.get(keyword)
+    def said(self, keyword: str) -> Json:
+        """What a keyword has, None where it is missing. Raises ``Refused``, as all of these do for
+        what it cannot have."""
         if keyword not in self.schema:
             return None
-        if isinstance(found, bool) or not isinstance(found, int | Decimal):
-            raise self.refused(NO_NUMBER, "", keyword)
-        return exact(found, self, keyword)
+        value = self.schema[keyword]
+        for steps, message, hint in wrong_in(keyword, value, self.draft):
+            raise self.refused(message, hint, keyword, *steps)
+        return value
+
+    def count(self, keyword: str) -> int | None:
+        """The natural number that a keyword has, None where it is missing."""
+        found = self.fraction(keyword)
+        return None if found is None else int(found)
+
+    def fraction(self, keyword: str) -> Fraction | None:
+        """The number that a keyword has, None where it is missing, or true or false (draft 4)."""
+        found = self.said(keyword)
+        return None if found is None or isinstance(found, bool) else exact(found, self, keyword)
 
     def mapping(self, keyword: str) -> Mapping[str, Json]:
-        """The object that a keyword has, empty where it is missing."""
-        found = self.schema.get(keyword, {})
-        if not isinstance(found, dict):
-            raise self.refused(NO_OBJECT, "", keyword)
-        return found
+        """The object that a keyword has, empty where it is missing, or none in this draft."""
+        found = self.said(keyword)
+        return found if isinstance(found, dict) else {}
 
     def listing(self, keyword: str) -> list[Json]:
-        """The array that a keyword has, empty where it is missing."""
-        found = self.schema.get(keyword, [])
-        if not isinstance(found, list):
-            raise self.refused(NO_ARRAY, "", keyword)
-        return found
-
-    def strings(self, keyword: str, *steps: str) -> list[str]:
-        """The array of strings that a keyword has, or that stands inside."""
-        found: Json = self.schema.get(keyword, [])
-        for step in steps:
-            found = found[step]
-        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-            raise self.refused(NO_STRINGS, "", keyword, *steps)
-        return found
+        """The array that a keyword has, empty where it is missing, or none in this draft."""
+        found = self.said(keyword)
+        return found if isinstance(found, list) else []
 
     def at(self, *steps: str | int | None) -> str:
         """The pointer of what is inside."""
@@ -292,9 +271,7 @@ class Places:
 
     def referred(self, near: Place, keyword: str) -> Place | bool:
         """The place that a reference leads to. Raises ``Refused`` where there is none."""
-        reference = near.schema[keyword]
-        if not isinstance(reference, str):
-            raise near.refused(NO_REFERENCE, "", keyword)
+        reference = str(near.said(keyword))
         if self._has_pointers_alone and keyword == "$ref":
             place = self._plainly_referred(near, reference)
             if place is not None:

@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -97,6 +98,27 @@ def test_a_reference_outside_is_found_in_a_folder_alone(tmp_path: Any) -> None:
         "1"
     )
     assert members({"$ref": "inner/plain.json"}, schemas=(("", str(tmp_path)),)).accepts("1")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"type": 5}', "/type: this must be the name of a type, or an array of them"),
+        ('{"items": 5}', "/items: a schema is an object, true or false"),
+        ('{"oneOf": []}', "/oneOf: this must have a schema at least"),
+        ('{"uniqueItems": 1}', "/uniqueItems: this must be true or false"),
+        ('{"multipleOf": 0}', "/multipleOf: this must be above 0"),
+        ('{"$ref": 5}', "/$ref: a reference is a string"),
+    ],
+)
+def test_keywords_of_schemas_in_folders_have_their_values(
+    text: str, said: str, tmp_path: Path
+) -> None:
+    """As those of the schema that refers to them."""
+    (tmp_path / "x.json").write_text(text)
+    folder = (("https://example.org/", str(tmp_path)),)
+    found = refusal({"$ref": "https://example.org/x.json"}, schemas=folder)
+    assert said in found
 
 
 def test_references_to_references_lead_to_their_end_however_many_they_are() -> None:

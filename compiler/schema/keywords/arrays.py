@@ -20,7 +20,6 @@ from ..formulas import (
 from ..goals import ANYTHING, Goal, Goals
 from ..places import Place
 from .objects import sizes
-from .shapes import CALLED_PREFIX, NO_SCHEMA, NO_TRUTH
 
 
 def array_clauses(place: Place, goals: Goals) -> Iterator[Clause]:
@@ -30,18 +29,11 @@ def array_clauses(place: Place, goals: Goals) -> Iterator[Clause]:
         yield _of_contained(place, goals)
     if place.draft.has_validation:
         yield from sizes(place.count("minItems"), place.count("maxItems"))
-        if _is_unique(place):
+        if place.said("uniqueItems"):
             pointer = place.at("uniqueItems")
             yield clause(
                 conjunction(Unique(pointer)), conjunction(Unique(pointer, is_negated=True))
             )
-
-
-def _is_unique(place: Place) -> bool:
-    found = place.schema.get("uniqueItems", False)
-    if not isinstance(found, bool):
-        raise place.refused(NO_TRUTH, "", "uniqueItems")
-    return found
 
 
 def _of_items(place: Place, goals: Goals) -> Iterator[Clause]:
@@ -52,10 +44,8 @@ def _of_items(place: Place, goals: Goals) -> Iterator[Clause]:
     if "prefixItems" in schema and draft.since(2020):
         listed = place.listing("prefixItems")
         first = [goals.inside(place, "prefixItems", i) for i in range(len(listed))]
-    items = schema.get("items")
+    items = place.said("items")
     if isinstance(items, list):
-        if not draft.until(2019):
-            raise place.refused(NO_SCHEMA, CALLED_PREFIX, "items")
         first = [goals.inside(place, "items", i) for i in range(len(items))]
         if "additionalItems" in schema:
             rest = goals.inside(place, "additionalItems")

@@ -31,7 +31,6 @@ from ..sets import Names, Values
 from .arrays import array_clauses
 from .objects import object_clauses
 from .scalars import number_clauses, string_clauses
-from .shapes import NO_BRANCH, TYPES, unknown_type
 
 _OF_TYPE = {
     Type.NUMBER: number_clauses,
@@ -63,7 +62,7 @@ def types_of(place: Place, goals: Goals) -> frozenset[Type]:
     too."""
     schema, found = place.schema, _EVERY_TYPE
     if place.draft.has_validation and not ("$ref" in schema and place.draft.until(7)):
-        wanted = schema.get("type")
+        wanted = place.said("type")
         if wanted is not None:
             names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
             of_numbers = {Type.NUMBER} if "integer" in names else set[Type]()
@@ -107,11 +106,8 @@ def type_of(value: Json) -> Type:
 def _of_types(place: Place, goals: Goals, type_: Type) -> Iterator[Clause]:
     if "type" not in place.schema:
         return
-    given = place.schema["type"]
-    wanted = [given] if isinstance(given, str) else place.strings("type")
-    for name in wanted:
-        if name not in TYPES:
-            raise place.refused(*unknown_type(name), "type")
+    given = place.said("type")
+    wanted = [given] if isinstance(given, str) else given
     if type_.value in wanted:
         yield clause(TRUE, FALSE)
     elif type_ is Type.NUMBER and "integer" in wanted:
@@ -206,10 +202,7 @@ def _applied(place: Place, goals: Goals) -> Iterator[Clause]:
 
 
 def _branches(keyword: str, place: Place, goals: Goals) -> tuple[Goal, ...]:
-    listed = place.listing(keyword)
-    if keyword in place.schema and not listed:
-        raise place.refused(NO_BRANCH, "", keyword)
-    return tuple(goals.inside(place, keyword, i) for i in range(len(listed)))
+    return tuple(goals.inside(place, keyword, i) for i in range(len(place.listing(keyword))))
 
 
 def _holding(goal: Goal, goals: Goals) -> Clause:

@@ -96,7 +96,7 @@ def _of_members(place: Place, goals: Goals) -> Iterator[Clause]:
 
 
 def _of_required(place: Place, goals: Goals) -> Iterator[Clause]:
-    names = place.strings("required") if "required" in place.schema else []
+    names = place.listing("required")
     if names:
         yield Clause(
             lambda: conjunction(
@@ -143,7 +143,7 @@ def _of_dependencies(place: Place, goals: Goals) -> Iterator[Clause]:
         asked += _members_of("dependentSchemas", place)
     for keyword, name, value in asked:
         if keyword != "dependentSchemas" and isinstance(value, list | str):
-            needed = [value] if isinstance(value, str) else place.strings(keyword, name)
+            needed = [value] if isinstance(value, str) else value
             order = Order(BY_DEPENDENCY, place.number, (*needed, name))
             both = _with(name, *needed)
             yield clause(

@@ -13,7 +13,6 @@ from ..formulas import FALSE, Clause, Formula, In
 from ..options import ASSERT, IGNORE, REFUSE_UNKNOWN
 from ..patterns import PatternError, search
 from ..sets import Ends, Lengths, Numbers, Texts, Values, lengths, nonempty
-from .shapes import NO_PATTERN, NOT_ABOVE_ZERO
 
 if TYPE_CHECKING:
     from ..goals import Goals
@@ -37,14 +36,11 @@ def number_clauses(place: "Place", goals: "Goals") -> Iterator[Clause]:
         bound = place.fraction(keyword)
         if bound is not None:
             yield _comparison(strict if is_strict else loose, bound, limits)
-        if exclusive in schema and not (isinstance(schema[exclusive], bool) and draft.until(5)):
-            bound = place.fraction(exclusive)
-            if bound is not None and draft.since(6):
-                yield _comparison(strict, bound, limits)
+        bound = place.fraction(exclusive)
+        if bound is not None:
+            yield _comparison(strict, bound, limits)
     divisor = place.fraction("multipleOf")
     if divisor is not None:
-        if divisor <= 0:
-            raise place.refused(NOT_ABOVE_ZERO, "", "multipleOf")
         yield Clause(
             lambda: In(_multiples(divisor, place, goals)),
             lambda: In(_others(divisor, place, goals)),
@@ -153,9 +149,7 @@ def pattern_texts(place: "Place", goals: "Goals", *steps: str) -> Texts:
 
     Raises ``Refused``.
     """
-    pattern = place.schema[steps[0]] if len(steps) == 1 else steps[-1]
-    if not isinstance(pattern, str):
-        raise place.refused(NO_PATTERN, "", *steps)
+    pattern: str = place.said(steps[0]) if len(steps) == 1 else steps[-1]
     try:
         return nonempty(search(pattern, goals.limits))
     except PatternError as error:

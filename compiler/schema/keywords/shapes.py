@@ -61,15 +61,20 @@ def misshapen(schemas: Schemas, of_root: Draft, draft_of: DraftOf, at: str = "")
     found: list[Refused] = []
     for pointer, schema, draft in with_drafts(schemas, of_root, draft_of, at):
         for keyword, value in schema.items():
-            check = _CHECKS.get(keyword)
-            if check is None or (keyword in _VALIDATION and not draft.has_validation):
-                continue
-            for steps, message, hint in check(value, draft):
+            for steps, message, hint in wrong_in(keyword, value, draft):
                 inside = "".join(f"/{escaped(step)}" for step in (keyword, *steps))
                 found.append(Refused(f"#{pointer}{inside}", message, hint))
             if len(found) >= _MOST_ERRORS:
                 return found
     return found
+
+
+def wrong_in(keyword: str, value: Json, draft: Draft) -> _Wrong:
+    """What is wrong with the value of a keyword."""
+    check = _CHECKS.get(keyword)
+    if check is None or (keyword in _VALIDATION and not draft.has_validation):
+        return iter(())
+    return check(value, draft)
 
 
 def note_unread(
