@@ -284,7 +284,7 @@ class StackContexts:
     """The contexts of the sets of stacks of one network."""
 
     def __init__(self, contexts: Contexts, stacks: Stacks) -> None:
-        self._contexts, self._stacks = contexts, stacks
+        self.contexts, self._stacks = contexts, stacks
         self._of_node: dict[int, int] = {BOTTOM: TEXT_END}
 
     @property
@@ -297,7 +297,7 @@ class StackContexts:
         cached = self._of_node.get(node)
         if cached is not None:
             return cached
-        contexts, stacks = self._contexts, self._stacks
+        contexts, stacks = self.contexts, self._stacks
         for current in bottom_up([node], stacks.below, self._of_node):
             entries = [(f, lower) for f, lower in stacks.entries[current] if f != DEAD]
             parts = [contexts.push(f, self._of_node[lower]) for f, lower in entries]

@@ -2,9 +2,10 @@
 
 A row is found by walks of the token trie from a thread's state down its stacks. What leads to the
 end of a piece is live; of the others ``liveness`` says which are. With counters a row serves as
-many counts as can be shown (``usual_counts``).
+many counts as can be shown, or is made of what is found once for all of them (``usual_counts``).
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,19 +17,23 @@ from ..network.configurations import BOTTOM
 from ..tokens import tokenset
 from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES
+from ..tokens.sharing import weakly
 from ..tokens.tokenset import Words
 from ..walk.summary_rows import RowTable
 from .closed_calls import ClosedCalls
 from .pretokenized import PretokenizedNetwork
 from .splits import Left, Split
-from .stack_walks import StackWalks
+from .stack_walks import Begun, StackWalks, from_root
 from .trie_walk import Frames, Landing, Walk, WalkKey
 
 if TYPE_CHECKING:
-    from .usual_counts import UsualCounts
+    from .usual_counts import RowsByDepth, UsualCounts
 
 # State, pre-tokenizer state, set of stacks, and the plane in which tokens begin.
 Thread: TypeAlias = tuple[int, int, int, int]
+
+# In place of stacks and a frame.
+_NO_COUNT = -1, -1
 
 # In place of the row of many counts where it is not the same for all.
 _BY_COUNTS = -1
@@ -76,7 +81,13 @@ class LazyRows:
         self._most_items = int(network.vocabulary.lengths.max(initial=0)) + 2
         # Rows where more must follow.
         self._far_rows: dict[tuple[int, ...], int] = {}
-        self._needs_counts = False
+        # Stacks that were looked at as a whole; and such with a long count, with the frame of a
+        # shorter one.
+        self._whole = set[int]()
+        self._counted = _NO_COUNT
+        self._by_depth: RowsByDepth | None = None
+        if self.usual is not None:
+            self._by_depth = _rows_by_depth(network, self)
 
     def row(
         self, state: int, pre_state: int, node: int, plane: int, among: Words | None = None
@@ -84,7 +95,11 @@ class LazyRows:
         """The number of a row; the tokens begin in ``plane``. ``among``: no other tokens are live.
         Raises ``ArtifactError`` where a search meets too much, or parts of a permutation cannot be
         distinguished."""
-        if self.usual is not None:
+        if self._by_depth is not None and self.usual is not None:
+            ((walk, _),) = from_root(state, pre_state, node, plane)
+            words = self._by_depth.live(walk, node)
+            if words is not None:
+                return self._rows.number(words)
             less, more = self.usual.between(node)
             if more != node:
                 row = self._usual_row(state, pre_state, more, plane)
@@ -105,10 +120,11 @@ class LazyRows:
         known = self._far_rows.get(key)
         if known is not None and known != _BY_COUNTS:
             return known
-        self._needs_counts = False
-        row = self._row(*thread)
+        self._whole.clear()
+        # What is found by depths is so for these stacks alone.
+        row = self._rows.number(self.live(from_root(*thread), lambda _: False))
         if known is None:
-            self._far_rows[key] = _BY_COUNTS if self._needs_counts else row
+            self._far_rows[key] = _BY_COUNTS if self._whole else row
         return row
 
     def _usual_row(self, *thread: int) -> int:
@@ -121,14 +137,58 @@ class LazyRows:
     def _row(
         self, state: int, pre_state: int, node: int, plane: int, among: Words | None = None
     ) -> int:
-        """Walks down the stacks of ``node`` until nothing is suspended."""
+        begin = from_root(state, pre_state, node, plane)
+        return self._rows.number(self.live(begin, among=among))
+
+    def live(
+        self,
+        begin: Sequence[Begun],
+        leave: Callable[[Begun], bool] | None = None,
+        among: Words | None = None,
+    ) -> Words:
+        """The live tokens of some walks, and of those that go on below them until nothing is
+        suspended, but for those that ``leave`` takes."""
         found = _Live()
         walked = partial(self._walked, found, among)
-        for _ in self._stack_walks.of(state, pre_state, node, plane, walked):
+        if leave is None and self._by_depth is not None:
+            leave = partial(self._is_by_depth, found)
+        for _ in self._stack_walks.of(begin, walked, leave):
             continue
         for (p, q, frames, below), ids in found.left.items():
             self._decide(found, Left(p, q, distinct(np.concatenate(ids))), frames, below)
-        return self._rows.number(self._union(found))
+        return self._union(found)
+
+    def _is_by_depth(self, found: "_Live", walk: Begun) -> bool:
+        """Whether the tokens of a walk are known by their depths; they are added then."""
+        assert self._by_depth is not None
+        words = self._by_depth.live(*walk)
+        if words is not None:
+            found.rows.append(words)
+        return words is not None
+
+    def live_over(
+        self, node: int, shorter: int, walks: Sequence[WalkKey], leave: Callable[[Begun], bool]
+    ) -> Words | None:
+        """The same of walks over stacks with a long count on top, which are live over all counts
+        down to that of the frame ``shorter``; None if more than the context below decides."""
+        outer, self._whole, self._counted = self._whole, set(), (node, shorter)
+        try:
+            found = self.live([(walk, node) for walk in walks], leave)
+            return None if node in self._whole else found
+        finally:
+            self._whole, self._counted = outer, _NO_COUNT
+
+    def _live_over_all(self, left: Left, frames: Frames, below: int) -> NDArray[np.int32] | None:
+        """Those that are live over a long count, if it is that of ``live_over``, and over a shorter
+        one; None if that is not found out."""
+        if below != self._counted[0]:
+            return None
+        ((frame, lower),) = self._network.network.stacks.entries[below]
+        context, above = self._stack_contexts.of_node(lower), self._network.dead_ends.live_above
+        found = above(left, (frame, *frames), context)
+        shorter = above(left, (self._counted[1], *frames), context)
+        same = found is not None and shorter is not None and len(found) == len(shorter)
+        return found if same else None
 
     def _walked(self, found: "_Live", among: Words | None, key: WalkKey, below: int) -> Walk:
         """A walk over the stacks of ``below``; adds its live tokens to what was found."""
@@ -187,7 +247,9 @@ class LazyRows:
         if below != BOTTOM:
             live = dead_ends.live_above(left, frames, self._stack_contexts.of_node(below))
         if live is None:
-            self._needs_counts = True
+            live = self._live_over_all(left, frames, below)
+        if live is None:
+            self._whole.add(below)
             live = dead_ends.live_tokens(left, frames, below)
         found.few.append(live)
 
@@ -214,6 +276,13 @@ class LazyRows:
         """Rows are numbered from 0 again."""
         self._usual_rows.clear()
         self._far_rows.clear()
+
+
+def _rows_by_depth(network: PretokenizedNetwork, lazy: LazyRows) -> "RowsByDepth":
+    from .usual_counts import RowsByDepth
+
+    places = network.network, network.stack_contexts, network.reading, network.vocabulary.size
+    return RowsByDepth(*places, network.depth_caches, weakly(lazy.live), weakly(lazy.live_over))
 
 
 def _usual_counts(network: PretokenizedNetwork) -> "UsualCounts | None":

@@ -27,7 +27,7 @@ from ..tokens.search import Trail, search_alive
 from .certificates import Certificates, Place
 from .contexts import Contexts, StackContexts
 from .splits import Left, Split, Splits
-from .stack_walks import StackWalks
+from .stack_walks import StackWalks, from_root
 from .trie_walk import Frames, TokenWalks
 
 
@@ -106,7 +106,7 @@ class DeadEnds:
         the stacks below them."""
         stacks, push_all = self._network.stacks, self._contexts.push_all
         for plane in range(0, self._walks.planes, 2):
-            for key, walk, below in self._stack_walks.of(*place, plane):
+            for key, walk, below in self._stack_walks.of(from_root(*place, plane)):
                 context = self._stack_contexts.of_node(below)
                 for frames, landing in walk.parts:
                     yield self._splits.of(landing, push_all(frames, context)), frames, below

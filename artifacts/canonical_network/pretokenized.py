@@ -44,8 +44,8 @@ from .liveness import DeadEnds
 from .splits import Splits
 from .trie_walk import TokenWalks, token_tries
 
-# How the budget is divided.
-_CERTIFICATES, _DEAD_ENDS = 1, 3
+# How the budget is divided: certificates, searches, and rows in the middle of counts.
+_DIVIDED = 1, 3, 1
 
 
 @dataclass(eq=False)
@@ -234,8 +234,13 @@ class PretokenizedNetwork:
             self.stack_contexts,
             self.forbidden,
             self.walks.trie,
-            self.caches.divide(_CERTIFICATES, _DEAD_ENDS)[0],
+            self.caches.divide(*_DIVIDED)[0],
         )
+
+    @property
+    def depth_caches(self) -> CacheBudget:
+        """What rows in the middle of counts may hold."""
+        return self.caches.divide(*_DIVIDED)[2]
 
     @cached_property
     def dead_ends(self) -> DeadEnds:
@@ -248,7 +253,7 @@ class PretokenizedNetwork:
             self.splits,
             self.certificates,
             self.forbidden,
-            self.caches.divide(_CERTIFICATES, _DEAD_ENDS)[1],
+            self.caches.divide(*_DIVIDED)[1],
         )
 
     @cached_property

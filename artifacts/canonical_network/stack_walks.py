@@ -4,7 +4,7 @@ In a network with sets of parts those that would read nothing are not begun; and
 parts in several ways, the same walk goes on above as many sets, within bounds.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -17,6 +17,11 @@ from .trie_walk import TokenWalks, Walk, WalkKey
 Begun: TypeAlias = tuple[WalkKey, int]
 
 
+def from_root(state: int, pre_state: int, node: int, plane: int) -> list[Begun]:
+    """The walk of all tokens from a place."""
+    return [((ROOT, state, pre_state, plane), node)]
+
+
 class StackWalks:
     """The walks over the stacks of ``network``; ``walks``: which tokens they read."""
 
@@ -25,19 +30,18 @@ class StackWalks:
 
     def of(
         self,
-        state: int,
-        pre_state: int,
-        node: int,
-        plane: int,
+        begin: Sequence[Begun],
         walked: Callable[[WalkKey, int], Walk] | None = None,
+        leave: Callable[[Begun], bool] | None = None,
     ) -> Iterator[tuple[WalkKey, Walk, int]]:
-        """The walks of all tokens from a place, with the stacks below each; as far as frames are
-        known. ``walked``: gives a walk over some stacks, in place of ``walks``.
+        """Some walks and those that go on below them, with the stacks below each; as far as frames
+        are known. ``walked``: gives a walk over some stacks, in place of ``walks``. ``leave``:
+        whether one that goes on is somebody else's.
 
         Raises ``AmbiguousPartsError`` where a text is parts of a permutation in too many ways.
         """
         network, has_sets = self._network, self._network.tables.has_sets
-        waiting: list[Begun] = [((ROOT, state, pre_state, plane), node)]
+        waiting = list(begin)
         seen, keys, ways = set(waiting), set[WalkKey](), 0
         for key, below in waiting:
             if has_sets:
@@ -49,7 +53,8 @@ class StackWalks:
             for more in self._goes_on(key[1], walk, below):
                 if more not in seen:
                     seen.add(more)
-                    waiting.append(more)
+                    if leave is None or not leave(more):
+                        waiting.append(more)
 
     def _goes_on(self, state: int, walk: Walk, below: int) -> Iterator[Begun]:
         """The walks that go on where one from ``state`` over the stacks of ``below`` leaves off, as

@@ -15,17 +15,35 @@ one: where such searches decide all tokens, their row is that of all these count
 (``far_below``). Elsewhere a row is found for its count.
 
 The two are counters of their own, after those of the network.
+
+Where more may follow than tokens hold but fewer than the horizons, rows are made of what is found
+once (``RowsByDepth``):
+
+    at most 100 characters, of which    the tokens of a text of any length that begin at most 60
+    40 have begun                       more of them
+
+The tokens of a thread are found *depth* by depth: those of depth d begin d items before they end,
+or before they go on below the counter. Where enough items have begun, what is at a depth does not
+depend on the count, but for the last few items. So the depth of each token is found once for all
+counts: of those that end in an item for all counters of such items, and of others for the stacks
+below. A row is that of the tokens up to some depth, and of walks of the last items.
 """
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from ..network.configurations import BOTTOM, Network
 from ..network.counts import UNBOUNDED, Counters
 from ..network.tables import DEAD, NetworkTables
-from ..tokens.memo import bottom_up
+from ..tokens import tokenset
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget, bottom_up
+from ..tokens.tokenset import Words
+from .contexts import StackContexts
+from .stack_walks import Begun
+from .trie_walk import TokenWalks, WalkKey
 
 # How many items may follow at least, of which the most that may is taken.
 HORIZONS = (4, 8, 16, 32, 64, 128, 256)
@@ -134,3 +152,171 @@ class UsualCounts:
         any_number = counter + self._count
         fewer = any_number + (1 + fitting[-1]) * self._count
         return counters.frame(fewer, 1), counters.frame(any_number, 1)
+
+
+# The depth of tokens that are not live; no token begins as many items.
+_NEVER = 255
+
+# What is live so many items before the end, by number of ``HORIZONS``, is so in the middle; and so
+# many items before the end contexts may be others than in the middle.
+_SHORTEST, _MOST_LAST = 1, 16
+
+_Live: TypeAlias = Callable[[Sequence[Begun]], Words]
+_LiveOver: TypeAlias = Callable[
+    [int, int, Sequence[WalkKey], Callable[[Begun], bool]], Words | None
+]
+
+# A walk, the state that items begin in, and a context.
+_Key: TypeAlias = tuple[WalkKey, int, int]
+
+
+class _ByDepth:
+    """Tokens by their least depths; of few tokens as ``ids``, int32, and ``depths``, uint8, in
+    ascending order, of many the depth of each token of the vocabulary. ``nbytes``: of both."""
+
+    def __init__(self, words: dict[int, Words], size: int) -> None:
+        """``words``: by depth, ascending, the tokens, which may be those of others, too. ``size``:
+        V."""
+        self._size, self._ids = size, None
+        depths = np.full(32 * tokenset.word_count(size), _NEVER, dtype=np.uint8)
+        for depth in reversed(words):
+            depths[tokenset.to_flags(words[depth])] = depth
+        ids = np.flatnonzero(depths != _NEVER).astype(np.int32)
+        if 5 * len(ids) < len(depths):
+            order = np.argsort(depths[ids], kind="stable")
+            self._ids = ids[order]
+            depths = depths[self._ids]
+        self._depths = depths
+        self.nbytes = depths.nbytes + (0 if self._ids is None else self._ids.nbytes)
+
+    def until(self, depth: int) -> Words:
+        """The tokens of smaller depths, uint32 (W,)."""
+        depth = min(depth, _NEVER)
+        if self._ids is None:
+            return tokenset.from_flags(self._depths < depth)
+        return tokenset.from_ids(self._ids[: np.searchsorted(self._depths, depth)], self._size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Inside:
+    """``tokens``: those that end in an item. By depth the ``walks`` that begin there, and the
+    ``ends``, which go on below the counter. None of them where more than the context decides."""
+
+    tokens: _ByDepth
+    walks: Sequence[Sequence[WalkKey]]
+    ends: Sequence[Sequence[WalkKey]]
+
+
+class RowsByDepth:
+    """``network``: with usual counters. ``walks``: where its tokens lead. ``size``: V. ``live``,
+    ``live_over``: of ``LazyRows``."""
+
+    def __init__(
+        self,
+        network: Network,
+        stack_contexts: StackContexts,
+        walks: TokenWalks,
+        size: int,
+        caches: CacheBudget,
+        live: _Live,
+        live_over: _LiveOver,
+    ) -> None:
+        self._stacks, self._counters = network.stacks, network.tables.some_counters
+        self._contexts, self._stack_contexts = stack_contexts.contexts, stack_contexts
+        self._walks, self._size = walks, size
+        self._live, self._live_over = live, live_over
+        self._count = len(self._counters.rows) // (2 + len(HORIZONS))
+        inside, below = caches.divide(3, 1)
+        self._inside: BoundedCache[_Key, _Inside] = inside.cache()
+        self._below: BoundedCache[tuple[_Key, int, int], _ByDepth] = below.cache()
+        self._last: dict[tuple[int, int], int | None] = {}
+
+    def live(self, walk: WalkKey, node: int) -> Words | None:
+        """The live tokens of a walk over stacks, uint32 (W,). None where no counter is on top of
+        them, more items must follow, or too few may."""
+        counters, entries = self._counters, self._stacks.entries[node]
+        frame, lower = entries[0]
+        if len(entries) > 1 or frame < counters.states:
+            return None
+        counter, begun = counters.split(frame)
+        if counter >= len(counters.rows) or begun < counters.rows[counter][1]:
+            return None
+        item, _, most, back = counters.rows[counter]
+        below, first = self._stack_contexts.of_node(lower), _NEVER
+        if most != UNBOUNDED:
+            last = self._last_items(counter, below)
+            if last is None or most - begun <= last:
+                return None
+            # The least depth that may be another near the end.
+            first = most - begun - last + 1
+        key = walk, item, self._middle(counter, below)
+        inside = self._inside.get(key)
+        if inside is None:
+            inside = self._found_inside(key, counter, lower)
+            size = ENTRY_BYTES * sum(map(len, inside.walks)) + inside.tokens.nbytes
+            self._inside.keep(key, inside, size)
+        if not inside.walks:
+            return None
+        behind = self._found_below(key, inside, back, lower)
+        words = inside.tokens.until(first) | behind.until(first)
+        if first < len(inside.walks):
+            above = self._stacks.push(counters.frame(counter, begun + first), lower)
+            words |= self._live([(each, above) for each in inside.walks[first]])
+        return words
+
+    def _usual(self, counter: int, horizon: int) -> int:
+        """The usual counter with as many items as one of ``HORIZONS``."""
+        return counter % self._count + (2 + horizon) * self._count
+
+    def _middle(self, counter: int, below: int) -> int:
+        """The context of a counter where no token comes to its end."""
+        longest = self._usual(counter, len(HORIZONS) - 1)
+        return self._contexts.push(self._counters.frame(longest, 1), below)
+
+    def _last_items(self, counter: int, below: int) -> int | None:
+        """How many items before the end of a counter its context is that in the middle."""
+        key = counter, below
+        if key not in self._last:
+            frame, most = self._counters.frame, self._counters.rows[counter][2]
+            middle, push = self._middle(counter, below), self._contexts.push
+            lasts = range(HORIZONS[_SHORTEST], min(_MOST_LAST, most))
+            found = (n for n in lasts if push(frame(counter, most - n), below) == middle)
+            self._last[key] = next(found, None)
+        return self._last[key]
+
+    def _found_inside(self, key: _Key, counter: int, lower: int) -> _Inside:
+        frame, longest = self._counters.frame, self._usual(counter, len(HORIZONS) - 1)
+        shortest = frame(self._usual(counter, _SHORTEST), 1)
+        found, walks, ends = dict[int, Words](), list[list[WalkKey]](), list[list[WalkKey]]()
+        begin, depth = [key[0]], 0
+        while begin:
+            node, above = (self._stacks.push(frame(longest, depth + n), lower) for n in (1, 2))
+            left: dict[int, list[WalkKey]] = {above: [], lower: []}
+
+            def leave(more: Begun, left: dict[int, list[WalkKey]] = left) -> bool:
+                walk, below = more
+                if below in left:
+                    left[below].append(walk)
+                return below in left
+
+            words = self._live_over(node, shortest, begin, leave)
+            if words is None or depth + 3 >= _NEVER:
+                return _Inside(_ByDepth({}, self._size), (), ())
+            found[depth] = words
+            walks.append(begin)
+            ends.append(left[lower])
+            begin, depth = left[above], depth + 1
+        return _Inside(_ByDepth(found, self._size), walks, ends)
+
+    def _found_below(self, key: _Key, inside: _Inside, back: int, lower: int) -> _ByDepth:
+        known = self._below.get((key, back, lower))
+        if known is None:
+            found = dict[int, Words]()
+            for depth, ends in enumerate(inside.ends):
+                walks = [(nodes, back, q, plane) for nodes, _, q, plane in ends]
+                walks = [walk for walk in walks if self._walks.may_go_on(walk[0], back)]
+                if walks:
+                    found[depth] = self._live([(walk, lower) for walk in walks])
+            known = _ByDepth(found, self._size)
+            self._below.keep((key, back, lower), known, ENTRY_BYTES + known.nbytes)
+        return known

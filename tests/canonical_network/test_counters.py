@@ -3,6 +3,7 @@
 # Tests here say `expected == actual`.
 # ruff: noqa: SIM300
 
+import json
 import random
 import warnings
 from collections.abc import Callable
@@ -15,11 +16,14 @@ from support.matcher import about_so_many, check_equal_of_short_tokens
 
 from constrain.artifacts import Artifact, ArtifactError
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
+from constrain.artifacts.canonical_network.trie_walk import WalkKey
+from constrain.artifacts.canonical_network.usual_counts import RowsByDepth
 from constrain.artifacts.kinds.canonical_network import CanonicalRuntime
 from constrain.artifacts.network.counts import UNBOUNDED, Levels
 from constrain.artifacts.read import load_bytes
 from constrain.artifacts.tokenizer_steps.normalizer import WithNormalForm
 from constrain.artifacts.tokens import tokenset
+from constrain.artifacts.tokens.tokenset import Words
 from constrain.compiler import (
     CompileOptions,
     Compiler,
@@ -42,6 +46,9 @@ WORD = "[a-z] [a-z]*"
 LIST = '\nlist ::= "[" ( ( list | [a-z] ) ( "," ( list | [a-z] ) )* )? "]"'
 
 CHARACTER = '[^"\\\\] | "\\\\" ["u]'
+
+# What strings hold.
+TEXTS = ["the ", "wörld", "    ", "\\\\n", "日本", "🙂", "------", "a", "12 ", "e\u0301", '"', '"']
 
 # Grammars over "@", which stands for so many items of the kind before it, and the engine that
 # copies them; what a text of one begins with, and some items.
@@ -246,6 +253,45 @@ def test_masks_in_the_middle_of_a_count_are_found_once(
         matcher.mask()
         matcher.advance(token)
     assert found == machine.lazy_rows.nbytes
+
+
+def test_rows_by_depth_are_those_of_walks(
+    default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Inside of strings of bounded lengths, in objects and in lists, up to their ends."""
+    text = {"type": "string", "minLength": 2, "maxLength": 40}
+    schemas = [
+        {"type": "object", "properties": {"a": text, "b": text}, "required": ["a", "b"]},
+        {"type": "array", "items": text, "maxItems": 50},
+        text,
+    ]
+    rng, found = random.Random(7), list[int]()
+    by_depth = RowsByDepth.live
+
+    def counted(rows: RowsByDepth, walk: WalkKey, node: int) -> Words | None:
+        live = by_depth(rows, walk, node)
+        found.append(live is not None)
+        return live
+
+    compiler = Compiler(default_tokenizer)
+    for schema in schemas:
+        one, other = (
+            compiler.compile(
+                json.dumps(schema), dialect="json-schema", tokenization="canonical", prewarm=0
+            ).matcher()
+            for _ in range(2)
+        )
+        while not one.is_finished:
+            monkeypatch.setattr(RowsByDepth, "live", counted)
+            mask = one.mask()
+            monkeypatch.setattr(RowsByDepth, "live", lambda *_: None)
+            assert mask.tolist() == other.mask().tolist()
+            ids = tokenset.to_ids(mask).tolist()
+            likely = [id_ for id_ in default_tokenizer.encode(rng.choice(TEXTS)) if id_ in ids]
+            token = rng.choice(likely or ids)
+            one.advance(token)
+            other.advance(token)
+    assert sum(found) > 50
 
 
 @pytest.mark.parametrize("tokenization", ["canonical", None])
