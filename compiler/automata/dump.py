@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 from constrain.artifacts.errors import visible
 
+from ..unicode.utf8 import normalized
 from .nfa import FIRST_TERMINAL, Arc, Nfa
 
 # Ranges of token ids that a name shows.
@@ -37,13 +38,7 @@ def ids_text(ids: Sequence[int]) -> str:
 
 def ranges(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
     """Ascending numbers as ranges: ``[1, 2, 3, 7] -> ((1, 3), (7, 7))``"""
-    found: list[tuple[int, int]] = []
-    for number in numbers:
-        if found and found[-1][1] == number - 1:
-            found[-1] = (found[-1][0], number)
-        else:
-            found.append((number, number))
-    return tuple(found)
+    return normalized((number, number) for number in numbers)
 
 
 def terminal_names(dfa: ByteDfa) -> list[str]:

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..automata.graphs import reached
-from .graph import ASCII, Graph, Range, Reads, Step, gathered, join
+from ..unicode.utf8 import normalized
+from .graph import ASCII, Graph, Range, Reads, Step, gathered
 
 # First bytes of a character's UTF-8: the range, how many bytes follow, and their payload's mask.
 _LEADS = ((0xC2, 0xDF, 1, 0x1F), (0xE0, 0xEF, 2, 0x0F), (0xF0, 0xF4, 3, 0x07))
@@ -48,7 +49,7 @@ def in_characters(graph: Graph) -> Graph:
                         continue
                     for target, characters in decoded.items():
                         found.append(Step(target, Reads(characters=characters), step.rules))
-            reads = step.reads._replace(octets=join(octets))
+            reads = step.reads._replace(octets=normalized(octets))
             if step.call or reads != Reads():
                 found.append(step._replace(reads=reads))
         steps[state] = gathered(found)
@@ -111,7 +112,7 @@ class _Decoder:
                     base = (octet - _FOLLOWING[0]) << (6 * (count - 1))
                     for target, ranges in below.items():
                         found.setdefault(target, []).extend(_shifted(ranges, base))
-        return {target: join(ranges) for target, ranges in found.items()}
+        return {target: normalized(ranges) for target, ranges in found.items()}
 
 
 def _kept(graph: Graph) -> set[int]:

@@ -7,9 +7,10 @@ import numpy as np
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 
 from ..earley.union_lexer import Lexer
+from ..unicode.utf8 import normalized
 from .collapse import collapsed
 from .drawing import Drawing, DrawingError
-from .graph import Graph, Reads, Step, gathered, join
+from .graph import Graph, Reads, Step, gathered
 from .picture import Notation, View, counted, on_a_line
 from .plan import Plan
 
@@ -83,7 +84,7 @@ def dfa_graph(
                 found += octets[column]
                 terminals += terminal_names[column - first :][:1] if column >= first else []
         steps[state] = gathered(
-            Step(target, Reads(join((o, o) for o in found), terminals=tuple(terminals)), own)
+            Step(target, Reads(normalized((o, o) for o in found), terminals=tuple(terminals)), own)
             for target, (found, terminals) in read.items()
         )
         pending += [step.target for step in steps[state]]

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from ..automata.graphs import reached
+from ..unicode.utf8 import normalized
 
 # First and last of some bytes, or of some code points.
 Range: TypeAlias = tuple[int, int]
@@ -37,8 +38,8 @@ class Reads(NamedTuple):
     def joined(self, other: "Reads") -> "Reads":
         """What one of the two reads."""
         return Reads(
-            join([*self.octets, *other.octets]),
-            join([*self.characters, *other.characters]),
+            normalized([*self.octets, *other.octets]),
+            normalized([*self.characters, *other.characters]),
             tuple(sorted({*self.words, *other.words})),
             tuple(dict.fromkeys([*self.terminals, *other.terminals])),
             self.epsilon or other.epsilon,
@@ -133,17 +134,6 @@ class Graph:
 
     def _within(self, entry: int) -> list[int]:
         return list(reached([entry], self.targets))
-
-
-def join(ranges: Iterable[Range]) -> tuple[Range, ...]:
-    """Ascending, with overlapping and touching ranges joined."""
-    found: list[Range] = []
-    for low, high in sorted(ranges):
-        if found and low <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(high, found[-1][1]))
-        else:
-            found.append((low, high))
-    return tuple(found)
 
 
 def gathered(steps: Iterable[Step]) -> list[Step]:

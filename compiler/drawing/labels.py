@@ -4,7 +4,7 @@
 {b"0", …, b"9", b" 20"}    ->  ‹0›–‹9› ‹␣20›
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 from unicodedata import bidirectional, category
 
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 
-from .graph import ASCII, Range, Reads, join
+from ..unicode.utf8 import MAX_CODE_POINT, SURROGATES, complement, intersection, normalized
+from .graph import ASCII, Range, Reads
 from .picture import Label, Notation
 
 
@@ -49,7 +50,7 @@ def byte_label(
     """
     layout = LOOP if narrow else BYTES
     most = shown or layout.shown
-    joined = join(ranges)
+    joined = normalized(ranges)
     used: set[Notation] = set()
     entries = [_range(low, high, used) for low, high in joined[:most]]
     if len(joined) > most:
@@ -61,12 +62,23 @@ def byte_label(
 def _range(low: int, high: int, used: set[Notation]) -> str:
     if (low, high) == (0, 255):
         return "any byte"
-    first, last = _byte(low, used), _byte(high, used)
+    notation = Notation.BYTE_RANGE if high > 0x7F else Notation.RANGE
+    return _span(low, high, _byte, used, notation)
+
+
+def _span(
+    low: int,
+    high: int,
+    shown: Callable[[int, set[Notation]], str],
+    used: set[Notation],
+    notation: Notation = Notation.RANGE,
+) -> str:
+    first, last = shown(low, used), shown(high, used)
     if low == high:
         return first
     if high == low + 1:
         return f"{first} {last}"
-    used.add(Notation.BYTE_RANGE if high > 0x7F else Notation.RANGE)
+    used.add(notation)
     return f"{first}–{last}"
 
 
@@ -181,10 +193,8 @@ def wrapped(entries: Sequence[str], width: int) -> str:
     return "\n".join(lines)
 
 
-_LAST = 0x10FFFF
-_SURROGATES = (0xD800, 0xDFFF)
 # From so many code points on a set is said by what is not in it.
-_MOST = _LAST // 2
+_MOST = MAX_CODE_POINT // 2
 
 # JSON's white space: tab and line feed, carriage return, space.
 _WHITE_SPACE = {(9, 10), (13, 13), (32, 32)}
@@ -214,7 +224,9 @@ def reads_label(
         used |= label.notations
         entries += label.text.split()
     octets = () if reads.has_octets else reads.octets
-    entries += _characters(join([*octets, *reads.characters]), others, used, layout.shown, whole)
+    entries += _characters(
+        normalized([*octets, *reads.characters]), others, used, layout.shown, whole
+    )
     shown = len(reads.words) if whole else layout.shown
     for word in reads.words[:shown]:
         used.add(Notation.TEXT)
@@ -231,12 +243,12 @@ def _characters(
     if sum(high - low + 1 for low, high in ranges) <= _MOST:
         return _listed(ranges, used, shown, whole)
     elsewhere = _begun(others)
-    missing = _without([*ranges, _SURROGATES])
+    missing = complement([*ranges, SURROGATES])
     if not missing:
         return ["any", "character"]
     entries = ["any", "character"]
-    if not _common(elsewhere, ranges):
-        rest = _without([*ranges, *elsewhere, _SURROGATES])
+    if not intersection(elsewhere, ranges):
+        rest = complement([*ranges, *elsewhere, SURROGATES])
         if rest != missing:
             used.add(Notation.ANY_OTHER)
             entries.insert(1, "other")
@@ -249,7 +261,7 @@ def _listed(ranges: Sequence[Range], used: set[Notation], most: int, whole: bool
     if not whole and {*ranges} >= _WHITE_SPACE:
         used.add(Notation.WHITE_SPACE)
         entries, ranges = ["white", "space"], [each for each in ranges if each not in _WHITE_SPACE]
-    entries += [_span(low, high, used) for low, high in ranges[:shown]]
+    entries += [_span(low, high, _character, used) for low, high in ranges[:shown]]
     if len(ranges) > shown:
         used.add(Notation.MORE_RANGES)
         entries.append(f"… ({len(ranges) - shown} more)")
@@ -265,32 +277,7 @@ def _begun(others: Iterable[Reads]) -> tuple[Range, ...]:
         for word in reads.words:
             code = ord(word.decode("utf-8", "surrogateescape")[0])
             found.append((code, code))
-    return join(found)
-
-
-def _without(ranges: Iterable[Range]) -> tuple[Range, ...]:
-    """All code points that are not in ``ranges``."""
-    found = []
-    place = 0
-    for low, high in join(ranges):
-        if low > place:
-            found.append((place, low - 1))
-        place = high + 1
-    return (*found, *([(place, _LAST)] if place <= _LAST else []))
-
-
-def _common(some: Sequence[Range], others: Sequence[Range]) -> bool:
-    return any(low <= last and first <= high for low, high in some for first, last in others)
-
-
-def _span(low: int, high: int, used: set[Notation]) -> str:
-    first, last = _character(low, used), _character(high, used)
-    if low == high:
-        return first
-    if high == low + 1:
-        return f"{first} {last}"
-    used.add(Notation.RANGE)
-    return f"{first}–{last}"
+    return normalized(found)
 
 
 def _character(code: int, used: set[Notation], quote: str = "") -> str:

@@ -25,9 +25,6 @@ from ..lnf.empty_patterns import without_exceptions
 # Counts up to which copies are made where anything is loosened.
 _FEW_TIMES = 3
 
-# Any characters.
-_ANYTHING = regex.repeat(regex.char_class([(0, 0xD7FF), (0xE000, 0x10FFFF)]), 0, None)
-
 
 def authored(grammar: tree.Grammar, limits: Limits, *, loosens: bool) -> Callable[[], Earley]:
     """What gives the recogniser before any text; ``loosens``: of the grammar loosened. Raises
@@ -57,7 +54,7 @@ def _rewritten(grammar: tree.Grammar, *, loosens: bool) -> tree.Grammar:
         if loosens and isinstance(expr, tree.Difference):
             return parts[0]
         if loosens and isinstance(expr, tree.Excluding):
-            return tree.Pattern(_ANYTHING, text[expr.span.start : expr.span.end], expr.span)
+            return tree.Pattern(regex.EVERYTHING, text[expr.span.start : expr.span.end], expr.span)
         if isinstance(expr, tree.Difference | tree.Excluding):
             return expr
         found = expr if not parts else tree.with_children(expr, tuple(parts))
@@ -85,7 +82,7 @@ def _loosened(node: regex.Node, parts: Sequence[regex.Node]) -> regex.Node:
         case regex.And():
             return parts[0]
         case regex.Not():
-            return _ANYTHING
+            return regex.EVERYTHING
         case regex.Around():
             return regex.EPSILON
         case _:

@@ -157,7 +157,8 @@ COMPILER: dict[str, set[str]] = {
         "options",
         "pipeline",
     },
-    "drawing": BASE | {"automata", "children", "earley", "grammar", "maximal_munch", "network"},
+    "drawing": BASE
+    | {"automata", "children", "earley", "grammar", "maximal_munch", "network", "unicode"},
     "assemble": BASE
     | {"automata", "frontend", "grammar", "lazy_dfa", "network"}
     | {"maximal_munch", "merge", "options", "token_ids"}
