@@ -57,6 +57,10 @@ def lint_names(typed: str) -> list[str]:
     return [name for name in LINTS if name.startswith(typed)]
 
 
+# How most answers are written.
+TextOrJson = Literal["text", "json"]
+
+
 # Which token sequences spell a member.
 Tokenization = Literal["canonical", "any"]
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,13 +17,9 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
-# How it is written.
-Format = Literal["text", "json"]
-
-
 def config(
     grammars: Annotated[list[str] | None, typer.Argument(metavar="[GRAMMAR…]")] = None,
-    format_: Annotated[Format, typer.Option("--format", "-f")] = "text",
+    format_: Annotated[options.TextOrJson, typer.Option("--format", "-f")] = "text",
 ) -> None:
     """Print what the project file says, and in which line: tokenizers, and the options of grammars.
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -34,10 +34,6 @@ _LENGTHS = 8
 _SCHEMA_LEVELS = 100
 
 
-# How the answer is written.
-Format = Literal["text", "json"]
-
-
 @options.compile_options(
     "extended", "define", "include", *OF_SCHEMAS, "max_depth", "meaning", "lexer", *options.LIMITS
 )
@@ -45,7 +41,7 @@ def diff(
     given: options.Given,
     left: Annotated[str, typer.Argument(metavar="A")],
     right: Annotated[str, typer.Argument(metavar="B")],
-    format_: Annotated[Format, typer.Option("--format", "-f")] = "text",
+    format_: Annotated[options.TextOrJson, typer.Option("--format", "-f")] = "text",
     max_bytes: Annotated[int | None, typer.Option(min=0, metavar="B")] = None,
     dialect: Annotated[list[str] | None, typer.Option("--dialect", "-d", metavar="NAME")] = None,
     start: Annotated[list[str] | None, typer.Option(metavar="RULE")] = None,

@@ -1,7 +1,7 @@
 """``constrain explain``: why a text is or is not a member of a grammar."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -32,10 +32,6 @@ _AS_IT_SAYS = (
 _LONGEST = 60
 
 
-# How the verdict is written.
-Format = Literal["text", "json"]
-
-
 @options.compile_options(
     *options.TOKENIZER, *options.SOURCE, "meaning", "max_depth", *options.LIMITS
 )
@@ -44,7 +40,7 @@ def explain(
     given: options.Given,
     file: Annotated[str, typer.Argument(metavar="FILE")] = STDIN,
     prefix_ids: options.PrefixIds = None,
-    format_: Annotated[Format, typer.Option("--format", "-f")] = "text",
+    format_: Annotated[options.TextOrJson, typer.Option("--format", "-f")] = "text",
 ) -> int:
     """Say whether a text is a member of the grammar, and if not where and why.
 
@@ -158,7 +154,7 @@ def _wants_repair(verdict: "Verdict") -> bool:
 
 
 def _answer(
-    verdict: "Verdict", repair: "Repair | None", text: bytes, file: str, format_: Format
+    verdict: "Verdict", repair: "Repair | None", text: bytes, file: str, format_: options.TextOrJson
 ) -> int:
     from constrain.compiler.explain.report import Status
     from constrain.compiler.inspection.texts import Text

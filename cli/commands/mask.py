@@ -35,14 +35,8 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 
-# The steps of a tokenizer in words.
-_STEPS = {
-    "normalizer": "normalizer",
-    "added-tokens": "added tokens",
-    "pre-tokenizer": "pre-tokenizer",
-    "merges": "merges",
-    "longest-match": "longest match",
-}
+# The steps of a tokenizer in words, where these are not their names.
+_STEPS = {"added-tokens": "added tokens", "longest-match": "longest match"}
 
 # What JSON has of a verdict as it is.
 _AS_IT_SAYS = ("byte", "expected", "may_end", "rules", "terminals", "instead", "rewritten", "place")
@@ -290,7 +284,7 @@ def _verdict_said(
         what += "; where the text goes on, it writes for example" if goes_on else "; it writes"
         what += f" {shown}{place}"
     if verdict.step is not None:
-        what += f", by its {_STEPS[verdict.step.value]}"
+        what += f", by its {_STEPS.get(verdict.step.value, verdict.step.value)}"
     return f"{said}{what}"
 
 

@@ -1,7 +1,7 @@
 """``constrain store``: artifacts by key, in a folder or an object store."""
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,11 +23,7 @@ SCHEMA = 1
 Key = Annotated[str, typer.Argument(metavar="KEY", help="What `constrain store key` prints.")]
 
 
-# How lists are written.
-Format = Literal["text", "json"]
-
-
-Written = Annotated[Format, typer.Option("--format", "-f", help="text or json.")]
+Written = Annotated[options.TextOrJson, typer.Option("--format", "-f", help="text or json.")]
 
 
 @options.compile_options(*options.ALL)
