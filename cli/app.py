@@ -20,30 +20,16 @@ from .everywhere import global_options, panels
 from .everywhere.panels import Command, Group
 from .version import version_line
 
-# The subcommands in the order of the help, and what they are in the module of that name: a
-# function, or a table of those of a group.
-COMMANDS = {
-    "compile": "compile_",
-    "compile-many": "compile_many",
-    "convert": "convert",
-    "mask": "mask",
-    "explain": "explain",
-    "inspect": "inspect",
-    "bench": "bench",
-    "sample": "sample",
-    "show": "show",
-    "tokenize": "tokenize",
-    "viz": "viz",
-    "check": "check",
-    "fmt": "fmt",
-    "test": "test",
-    "diff": "diff",
-    "new": "new",
-    "server": "server",
-    "config": "config",
-    "store": "SUBCOMMANDS",
-    "cache": "SUBCOMMANDS",
-}
+# The subcommands in the order of the help.
+COMMANDS = (
+    *("compile", "compile-many", "convert", "mask", "explain", "inspect", "bench", "sample"),
+    *("show", "tokenize", "viz", "check", "fmt", "test", "diff", "new", "server", "config"),
+    *("store", "cache"),
+)
+
+# What they are in their module, where that is no function of their name: one that is called
+# otherwise, or a table of those of a group.
+_OTHERS = {"compile": "compile_", "store": "SUBCOMMANDS", "cache": "SUBCOMMANDS"}
 
 # Commands that are rooms of their own.
 ROOMS = {"server": ".language_server.server"}
@@ -214,9 +200,9 @@ def application(*names: str) -> typer.Typer:
     title = ""
     for name in names or COMMANDS:
         title = TITLES.get(name, title)
-        place = ROOMS.get(name, f".commands.{name.replace('-', '_')}")
-        module = import_module(place, __package__)
-        command = getattr(module, COMMANDS[name])
+        own = name.replace("-", "_")
+        module = import_module(ROOMS.get(name, f".commands.{own}"), __package__)
+        command = getattr(module, _OTHERS.get(name, own))
         if callable(command):
             app.command(name, cls=Command, rich_help_panel=title)(guarded(command))
             continue

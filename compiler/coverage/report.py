@@ -13,15 +13,7 @@ from constrain.artifacts.errors import visible
 
 from ..diagnostics import Source
 from .coverage import Coverage, Line
-from .items import ALTERNATIVE, EDGE, KEY, KINDS, REPETITION, RULE, Item
-
-_PLURALS = {
-    RULE: "rules",
-    ALTERNATIVE: "alternatives",
-    REPETITION: "repetitions",
-    KEY: "keys",
-    EDGE: "edges",
-}
+from .items import EDGE, KINDS, RULE, Item
 
 # Edges of one pattern that are listed.
 _EDGES = 5
@@ -80,7 +72,7 @@ def summary(report: CoverageReport) -> str:
 
 def _name(kind: str, report: CoverageReport) -> str:
     is_schema = kind == RULE and report.source.dialect in ("json-schema", "tools", "structural-tag")
-    return "schemas" if is_schema else _PLURALS[kind]
+    return "schemas" if is_schema else f"{kind}s"
 
 
 def as_text(report: CoverageReport, shown: Callable[[bytes], str]) -> str:

@@ -36,17 +36,8 @@ from ..regexes.lexer import QUANTITIES as QUANTITIES
 from ..regexes.lexer import count_of as count_of
 from ..schema.options import SchemaOptions
 
-SIMPLE = {
-    "n": "\n",
-    "r": "\r",
-    "t": "\t",
-    "f": "\f",
-    "v": "\v",
-    "0": "\0",
-    "\\": "\\",
-    "'": "'",
-    '"': '"',
-}
+SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "0": "\0"}
+SIMPLE |= {char: char for char in "\\'\""}
 
 # Escapes of plain text; in a regex the letter means something else, or itself.
 PLAIN = {"b": "\b", "/": "/"}

@@ -53,10 +53,7 @@ _MOST = 1 << 25
 
 # Fields of other servers, and what is read instead.
 _FOREIGN = {
-    "guided_json": "structured_outputs",
-    "guided_regex": "structured_outputs",
-    "guided_choice": "structured_outputs",
-    "guided_grammar": "structured_outputs",
+    **{f"guided_{kind}": "structured_outputs" for kind in ("json", "regex", "choice", "grammar")},
     "functions": "tools",
     "function_call": "tool_choice",
 }
