@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
+Inner = TypeVar("Inner")
 
 
 def reached(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
@@ -17,6 +18,15 @@ def reached(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]])
             if other not in found:
                 found[other] = None
                 pending.append(other)
+
+
+def descended(root: Inner, inside: Callable[[Inner], Sequence[Inner]]) -> Iterator[Inner]:
+    """A node of a tree, and then all that it leads to, in order: each before what is inside it."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending.extend(reversed(inside(node)))
 
 
 def components_by(uses: Mapping[Node, Iterable[Node]]) -> list[tuple[Node, ...]]:

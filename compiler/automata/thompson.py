@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ..limits import Limits
 from ..unicode import utf8
 from .folding import fold
+from .graphs import descended
 from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins, Region, united
 from .regex_ir import (
     NOTHING,
@@ -418,14 +419,10 @@ def _begun(automaton: Nfa) -> Node:
     return Embedded(replace(automaton, arcs=arcs, epsilon=epsilon, start=automaton.states))
 
 
+_CHOICES = Alt | Optional
+
+
 def _options(node: Node) -> tuple[Node, ...]:
     """What ``node`` is a choice of, through all options inside options."""
-    found: list[Node] = []
-    pending = [node]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, Alt | Optional):
-            pending.extend(reversed(parts_of(current)))
-        else:
-            found.append(current)
-    return tuple(found)
+    every = descended(node, lambda each: parts_of(each) if isinstance(each, _CHOICES) else ())
+    return tuple(each for each in every if not isinstance(each, _CHOICES))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
-from ..automata.graphs import components_by, reached
+from ..automata.graphs import components_by, descended, reached
 from ..grammar.tree import (
     Choice,
     Difference,
@@ -97,14 +97,9 @@ def _is_operation(rules: Sequence[Rule], bodies: Mapping[str, Sequence[Rule]]) -
 
 def is_operation(node: regex.Node) -> bool:
     """The same of an expression."""
-    pending = [node]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, _OPERATIONS):
-            return True
-        if isinstance(current, regex.Alt | regex.Optional):
-            pending.extend(regex.parts_of(current))
-    return False
+    choices = regex.Alt | regex.Optional
+    every = descended(node, lambda each: regex.parts_of(each) if isinstance(each, choices) else ())
+    return any(isinstance(each, _OPERATIONS) for each in every)
 
 
 def _joined(

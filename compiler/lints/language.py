@@ -8,6 +8,7 @@ from ..automata import regex_ir as regex
 from ..automata.ambiguity import shortest_member
 from ..automata.dfa import DEAD
 from ..automata.folding import fold
+from ..automata.graphs import descended
 from ..diagnostics import give_up
 from ..grammar import tree
 from ..limits import Limits, blaming
@@ -94,19 +95,12 @@ def is_space(node: regex.Node) -> bool:
 
 
 def _repeats_space(node: regex.Node) -> bool:
-    pending = [node]
-    while pending:
-        current = pending.pop()
-        match current:
-            case regex.Repeat(inner, _, None) if is_space(inner):
-                return True
-            case regex.Repeat(inner, _, _) | regex.Optional(inner):
-                pending.append(inner)
-            case regex.Seq(parts):
-                pending.extend(parts)
-            case regex.Alt(options):
-                pending.extend(options)
-    return False
+    inside = regex.Repeat | regex.Optional | regex.Seq | regex.Alt
+    every = descended(node, lambda each: regex.parts_of(each) if isinstance(each, inside) else ())
+    return any(
+        isinstance(each, regex.Repeat) and each.max_times is None and is_space(each.node)
+        for each in every
+    )
 
 
 def _shown(member: bytes | None) -> str:

@@ -16,7 +16,7 @@ from ..automata.boolean import difference, embedded, excluding
 from ..automata.determinize import determinize
 from ..automata.dfa import Dfa
 from ..automata.folding import fold
-from ..automata.graphs import reached
+from ..automata.graphs import descended, reached
 from ..automata.minimize import minimize
 from ..diagnostics import CheckError, Diagnostic, NotRegularError
 from ..grammar.tree import (
@@ -187,13 +187,8 @@ def _is_exclusion(expr: Expr) -> bool:
 
 def _outermost_exclusions(body: Expr) -> Iterator[Expr]:
     """The exclusions that stand in no other."""
-    pending = [body]
-    while pending:
-        expr = pending.pop()
-        if _is_exclusion(expr):
-            yield expr
-        else:
-            pending.extend(children(expr))
+    every = descended(body, lambda expr: () if _is_exclusion(expr) else children(expr))
+    return filter(_is_exclusion, every)
 
 
 def _names(expr: Expr) -> Iterator[str]:

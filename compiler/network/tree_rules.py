@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from ..automata.folding import node_class
-from ..automata.graphs import reached
+from ..automata.graphs import descended, reached
 from ..automata.nfa import Nfa
 from ..grammar.tree import Grammar
 from ..limits import Limits, check_in_force
@@ -118,13 +118,8 @@ class Rules(Expressions):
         return self._flat(e, ALL)
 
     def _flat(self, e: int, kind: int) -> Iterator[int]:
-        pending = [e]
-        while pending:
-            current = pending.pop()
-            if self.kinds[current] == kind:
-                pending.extend(reversed(self.parts[current]))
-            else:
-                yield current
+        every = descended(e, lambda each: self.parts[each] if self.kinds[each] == kind else ())
+        return (each for each in every if self.kinds[each] != kind)
 
     @cached_property
     def reached(self) -> list[int]:
@@ -140,12 +135,8 @@ class Rules(Expressions):
 
     def used_by(self, rule: int) -> Iterator[int]:
         """The rules that a rule's body names, as often as it does."""
-        pending = [self.bodies[rule]]
-        while pending:
-            e = pending.pop()
-            if self.kinds[e] == RULE:
-                yield self.rule(e)
-            pending.extend(reversed(self.parts[e]))
+        every = descended(self.bodies[rule], self.parts.__getitem__)
+        return (self.rule(e) for e in every if self.kinds[e] == RULE)
 
     def is_nullable(self, rule: int) -> bool:
         """Whether a rule matches ε."""

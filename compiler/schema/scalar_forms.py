@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import TypeVar, cast
 
 from ..automata.dfa import Dfa
+from ..automata.graphs import reached
 from ..diagnostics import LimitError
 from .formulas import All, Any, AnyOf, Formula, Holds, In, OneOf, Type
 from .goals import (
@@ -281,16 +282,13 @@ class ScalarForms:
         """The error of a place after which too many others are about the same value."""
         place = self.goals.nearest((literal,))
         assert place is not None
-        pending, seen = [place], set[Place]()
-        while pending:
-            for goal in applied(pending.pop(), self.goals):
-                for each in goal:
-                    inner = self.goals.member(each) if each >= 0 else None
-                    if inner is place:
-                        return place.refused(REFERS_TO_ITSELF, COMES_BACK)
-                    if isinstance(inner, Place) and inner not in seen:
-                        seen.add(inner)
-                        pending.append(inner)
+
+        def inside(of: Place) -> list[Place]:
+            literals = (each for goal in applied(of, self.goals) for each in goal if each >= 0)
+            return [m for m in map(self.goals.member, literals) if isinstance(m, Place)]
+
+        if any(place in inside(each) for each in reached([place], inside)):
+            return place.refused(REFERS_TO_ITSELF, COMES_BACK)
         return place.refused(TOO_DEEP, NAME_THEM)
 
 
