@@ -19,6 +19,7 @@ from constrain.artifacts.token_terminals.sentinels import first_sentinel
 from ..automata.dfa import Dfa
 from ..automata.minimize import minimize
 from ..bpe.derivations import proper_merges
+from ..bpe.not_followed import merges_alone
 from ..bpe.token_terminals import (
     dfa_with_sentinels,
     dfa_without_sentinels,
@@ -38,7 +39,6 @@ from ..tokenizer_steps.normalized_members import NormalizedMembers, normalized_m
 from ..tokenizer_steps.prefix_and_replacement import members_behind
 from ..tokenizer_steps.spellable_members import shortest_unspellable, spellable_members
 from ..tokenizers import Tokenizer
-from ..tokenizers.definition import ByteLevel
 from .direct_merge import CanonicalDfa, canonical_dfa, with_pairs
 from .direct_with_boundaries import direct_with_boundaries
 from .methods import MethodChoice, method_of, next_method
@@ -79,7 +79,7 @@ def merge(
     if not columns.classes:
         return whole.merged(columns, request, tables)
     asked = request.options.method
-    if asked != CARTESIAN and _merges_alone(request.tokenizer):
+    if asked != CARTESIAN and merges_alone(request.tokenizer):
         choice = method_of(request.tokenizer, request.options, normalizes=False)
         try:
             return _merged_with_symbols(whole, columns, request, tables, choice)
@@ -178,14 +178,6 @@ def _spells_all_but_added(tables: TokenizerTables) -> bool:
     tokenizer = tables.tokenizer
     is_whole = min(tokenizer.base) >= 0 and not unspelled_characters(tokenizer).any()
     return is_whole and not tables.pretokenizer.changes
-
-
-def _merges_alone(tokenizer: Tokenizer) -> bool:
-    """Whether a tokenizer does nothing with a text but merge its bytes."""
-    first = tokenizer.pre_tokenizers[:1]
-    puts_space = any(isinstance(step, ByteLevel) and step.add_prefix_space for step in first)
-    rewrites = tokenizer.normalizers or puts_space or tokenizer.ignore_merges
-    return tokenizer.byte_level and not tokenizer.splits and not rewrites
 
 
 def _merged_with_sentinels(
