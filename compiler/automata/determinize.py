@@ -144,7 +144,7 @@ def _as_it_is(nfa: Nfa, limits: Limits, terminals: int) -> Dfa | None:
     # Of two states with the same arcs, both final or neither, one is enough.
     code = np.where((ahead < 0) & ~final, -2, 2 * ahead + final)
     codes = np.append(-2, np.setdiff1d(code[met], [-2]))
-    columns = np.array(_byte_intervals(nfa))
+    columns = np.array(byte_intervals(nfa))
     width = int(columns[-1]) + 1 + terminals
     try:
         limits.check_allocation(len(codes) * width * _CELL_BYTES, _STAGE)
@@ -213,7 +213,7 @@ def subsets(
     raises ``LimitError`` naming the rules that most of the set came from.
     """
     limits = (limits or Limits()).started()
-    columns = _byte_intervals(nfa)
+    columns = byte_intervals(nfa)
     width = columns[-1] + 1
     arcs, finals = _arcs_by_column(nfa, columns, width), nfa.finals
     epsilon = nfa.shortened_epsilon()
@@ -277,7 +277,7 @@ def subsets(
     return Subsets(nfa, sets, begins, first, last, following, columns, width, begin)
 
 
-def _byte_intervals(nfa: Nfa) -> list[int]:
+def byte_intervals(nfa: Nfa) -> list[int]:
     """The column of each byte: bytes that every arc holds both or neither of share one."""
     borders = bytearray(257)
     for arcs in nfa.arcs:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ..limits import Limits
 from .determinize import Subsets, subsets
 from .dfa import DEAD, Dfa, edges, trimmed
-from .graphs import reached
+from .graphs import Node, Numbered, reached
 from .nfa import Nfa, Origins, united
 
 _STAGE = "minimisation"
@@ -344,3 +344,25 @@ def minimal_via_lists(found: Subsets, limits: Limits) -> Dfa:
         parts[number[block]].append(origins if number[block] != DEAD else frozenset())
     final = np.array([accepting[state] for state in sets], dtype=np.bool_)
     return Dfa(table, classes, final, start, tuple(map(united, parts)), is_trimmed=True)
+
+
+def explored(
+    start: Node,
+    dead: Node,
+    row: Callable[[Node], Iterable[Node]],
+    accepts: Callable[[Node], bool],
+    classes: NDArray[np.uint8],
+    limits: Limits,
+    stage: str,
+) -> Dfa:
+    """The minimal automaton of states that are found one by one. ``row``: of a state what the bytes
+    of each class lead to, ``dead`` where nothing follows. Raises ``LimitError`` at ``stage``."""
+    numbers = Numbered(start, dead)
+    rows = [[DEAD] * (int(classes.max()) + 1)]
+    for state in numbers.order:
+        limits.check_states(len(numbers), stage)
+        limits.check_resources(stage)
+        rows.append([numbers[target] for target in row(state)])
+    accepting = np.array([False, *map(accepts, numbers.order)])
+    table = np.array(rows, dtype=np.int32)
+    return minimize(Dfa(table, classes, accepting, 1, (frozenset(),) * len(rows)), limits)

@@ -17,11 +17,13 @@ and so whether it cuts off what is after it.
 from collections.abc import Generator, Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..limits import Limits
-from .dfa import DEAD, Dfa
+from .determinize import byte_intervals
+from .dfa import Dfa
 from .look_around import MARKS, Followed, GuardedThompson, marked, without_look_around
-from .minimize import minimize
+from .minimize import explored
 from .nfa import Nfa
 from .regex_ir import Node, Optional, Repeat
 from .thompson import Fragment
@@ -47,30 +49,15 @@ def preferred_matches(node: Node, limits: Limits | None = None) -> Dfa | Followe
         if is_open:
             return _followed(node, limits)
     classes, octets = _byte_classes(nfa)
+
+    def row(threads: _Threads) -> list[_Threads]:
+        return [_threads(nfa, _read(nfa, threads, octet)) for octet in octets]
+
+    def accepts(threads: _Threads) -> bool:
+        return not nfa.finals.isdisjoint(threads)
+
     start = _threads(nfa, [nfa.start])
-    numbers: dict[_Threads, int] = {(): DEAD, start: 1}
-    pending = [start] if start else []
-    rows = [[DEAD] * len(octets)]
-    for threads in pending:
-        limits.check_states(len(numbers), _STAGE)
-        limits.check_resources(_STAGE)
-        row = []
-        for octet in octets:
-            target = _threads(nfa, _read(nfa, threads, octet))
-            if target not in numbers:
-                numbers[target] = len(numbers)
-                pending.append(target)
-            row.append(numbers[target])
-        rows.append(row)
-    accepting = [False, *(not nfa.finals.isdisjoint(threads) for threads in pending)]
-    dfa = Dfa(
-        np.array(rows, dtype=np.int32).reshape(len(rows), len(octets)),
-        classes,
-        np.array(accepting, dtype=np.bool_),
-        1 if start else DEAD,
-        (frozenset(),) * len(rows),
-    )
-    return minimize(dfa, limits)
+    return explored(start, (), row, accepts, classes, limits, _STAGE)
 
 
 def _followed(node: Node, limits: Limits) -> Followed:
@@ -83,12 +70,9 @@ def _followed(node: Node, limits: Limits) -> Followed:
     # After a mark there are the bytes that may follow, and nothing.
     end: _Threads = (-1,)
     nothing: _Threads = ()
-    found: dict[_Threads, int] = {nothing: DEAD, start: 1, end: 2}
-    pending, rows, accepting = [start, end], [[DEAD] * len(octets)], [False]
-    for threads in pending:
-        limits.check_states(len(found), _STAGE)
-        limits.check_resources(_STAGE)
-        row = []
+
+    def row(threads: _Threads) -> list[_Threads]:
+        targets = []
         behind = [] if threads is end else [_threads(nfa, _read(nfa, [s], mark)) for s in threads]
         for octet in octets:
             if threads is end:
@@ -99,15 +83,13 @@ def _followed(node: Node, limits: Limits) -> Followed:
                 target = _threads(nfa, _read(nfa, threads[: _cut(nfa, behind, octet)], octet))
                 if target and not nfa.finals.isdisjoint(target):
                     target = end
-            if target not in found:
-                found[target] = len(found)
-                pending.append(target)
-            row.append(found[target])
-        rows.append(row)
-        accepting.append(threads is end or not nfa.finals.isdisjoint(threads))
-    table = np.array(rows, dtype=np.int32)
-    origins = (frozenset[int](),) * len(rows)
-    return Followed(minimize(Dfa(table, classes, np.array(accepting), 1, origins), limits))
+            targets.append(target)
+        return targets
+
+    def accepts(threads: _Threads) -> bool:
+        return threads is end or not nfa.finals.isdisjoint(threads)
+
+    return Followed(explored(start, nothing, row, accepts, classes, limits, _STAGE))
 
 
 def _cut(nfa: Nfa, behind: Sequence[_Threads], octet: int) -> int | None:
@@ -177,12 +159,7 @@ def _read(nfa: Nfa, threads: Sequence[int], octet: int) -> Iterable[int]:
                 yield arc.target
 
 
-def _byte_classes(nfa: Nfa) -> tuple["np.ndarray[tuple[int], np.dtype[np.uint8]]", list[int]]:
+def _byte_classes(nfa: Nfa) -> tuple[NDArray[np.uint8], list[int]]:
     """Bytes that no edge tells apart share a column: the columns, and a byte of each."""
-    borders = np.zeros(257, dtype=np.int64)
-    every = [arc for arcs in nfa.arcs for arc in arcs]
-    borders[[*{arc.low for arc in every}, *{arc.high + 1 for arc in every}]] = 1
-    borders[[0, 256]] = 0
-    classes = np.cumsum(borders[:256])
-    _, first = np.unique(classes, return_index=True)
-    return classes.astype(np.uint8), first.tolist()
+    classes = np.array(byte_intervals(nfa), dtype=np.uint8)
+    return classes, np.unique(classes, return_index=True)[1].tolist()

@@ -7,7 +7,7 @@ numbers without an exponent only; ``numbers`` alone has exponents, too. Minus ze
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..automata.dfa import DEAD, Dfa, trimmed
-from ..automata.minimize import minimize
+from ..automata.minimize import explored, minimize
 from ..limits import Limits
 from .patterns import search
 
@@ -107,8 +107,8 @@ def compared(op: str, bound: Fraction, limits: Limits | None = None) -> Dfa:
         following = len(decimals) if order else min(place + 1, len(decimals))
         return _Compared(negative, "decimals", following, order)
 
-    def accepts(state: _Compared) -> bool:
-        if state.part in ("sign", "point"):
+    def accepts(state: _Compared | None) -> bool:
+        if state is None or state.part in ("sign", "point"):
             return False
         order, place = state.order, state.place
         if state.part != "decimals":
@@ -121,7 +121,12 @@ def compared(op: str, bound: Fraction, limits: Limits | None = None) -> Dfa:
             order = -order
         return order in orders
 
-    return _explored(step, accepts, limits)
+    def row(state: _Compared | None) -> Iterator[_Compared | None]:
+        yield None
+        if state is not None:
+            yield from (step(state, octet) for octet in _ALPHABET)
+
+    return explored(_Compared(), None, row, accepts, _classes(_ALPHABET), limits, _STAGE)
 
 
 @lru_cache(_KEPT)
@@ -239,31 +244,3 @@ def _classes(alphabet: bytes) -> NDArray[np.uint8]:
     classes = np.zeros(256, dtype=np.uint8)
     classes[list(alphabet)] = np.arange(1, len(alphabet) + 1)
     return classes
-
-
-def _explored(
-    step: Callable[[_Compared, int], _Compared | None],
-    accepts: Callable[[_Compared], bool],
-    limits: Limits,
-) -> Dfa:
-    """The minimal automaton of a step function. Raises ``LimitError``."""
-    states = [_Compared()]
-    number = {states[0]: 1}
-    rows = [[DEAD] * (len(_ALPHABET) + 1)]
-    for state in states:
-        limits.check_states(len(states), _STAGE)
-        limits.check_resources(_STAGE)
-        row = [DEAD]
-        for octet in _ALPHABET:
-            following = step(state, octet)
-            if following is None:
-                row.append(DEAD)
-                continue
-            if following not in number:
-                states.append(following)
-            row.append(number.setdefault(following, len(states)))
-        rows.append(row)
-    accepting = np.array([False, *map(accepts, states)])
-    origins = (frozenset[int](),) * len(rows)
-    table = np.array(rows, dtype=np.int32)
-    return minimize(Dfa(table, _classes(_ALPHABET), accepting, 1, origins), limits)
