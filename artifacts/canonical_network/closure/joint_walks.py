@@ -65,9 +65,9 @@ class Joint:
         return found % size, offsets
 
 
-def meet_all_pairs(network: PretokenizedNetwork) -> None:
+def meet_all_pairs(network: PretokenizedNetwork, cells: int = 1) -> None:
     """Number all pairs of ``network.contexts`` that texts lead to, and those after the ones that
-    were met."""
+    were met. ``cells``: of each, which are told before they are made."""
     contexts, begun = network.contexts, dict(enumerate(network.reached))
     # Those of the reader are pairs here as well.
     for each in (network, network.reader):
@@ -75,25 +75,27 @@ def meet_all_pairs(network: PretokenizedNetwork) -> None:
         for state, pre_state in zip(*(array.tolist() for array in pairs), strict=True):
             begun[state] |= 1 << pre_state
     tables, edges = network.network.tables, network.byte_edges
-    for state, found in enumerate(reached(tables, edges, network.sets, begun, network.watch)):
-        if found:
-            pre_states = np.flatnonzero(network.sets.flags(found))
-            contexts.numbers(np.full(len(pre_states), state), pre_states)
+    found = reached(tables, edges, network.sets, begun, network.watch)
+    # All of it is told at once: what cannot be finished is not begun.
+    cells *= 1 + sum(states.bit_count() for states in found)
+    network.watch(cells, 4 * cells)
+    for state, pre_states in enumerate(found):
+        if pre_states:
+            numbers = np.flatnonzero(network.sets.flags(pre_states))
+            contexts.numbers(np.full(len(numbers), state), numbers)
 
 
 def joint_table(network: PretokenizedNetwork) -> Joint:
     """All pairs of ``network.contexts``; bytes that lead nowhere are one class."""
     tables, pretokenizer = network.network.tables, network.pretokenizer
     contexts = network.contexts
-    meet_all_pairs(network)
     used = (tables.table != DEAD).any(axis=0)[tables.classes]
     keys = np.where(used, tables.classes.astype(np.int64) * 256 + pretokenizer.classes, -1)
     _, octets, classes = np.unique(keys, return_index=True, return_inverse=True)
     columns, pre_columns = tables.classes[octets], pretokenizer.classes[octets]
-    pairs, planes = len(contexts.states), pretokenizer.table.shape[1]
-    # All of it is told at once: what cannot be finished is not begun.
-    cells = planes * pairs * len(octets)
-    network.watch(cells, 4 * cells)
+    planes = pretokenizer.table.shape[1]
+    meet_all_pairs(network, planes * len(octets))
+    pairs = len(contexts.states)
     table = np.zeros((planes, pairs, len(octets)), dtype=np.int32)
     step, edges = max(1, _CELLS // len(octets)), ByteEdges.over(tables, columns)
     for begin in range(0, pairs, step):
