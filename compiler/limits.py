@@ -53,10 +53,10 @@ class Clock:
     look on. What other threads and processes of the machine do is not counted, nor is waiting.
     """
 
-    __slots__ = ("_left", "_next_reading", "_read")
+    __slots__ = ("_left", "_read", "next_reading")
 
     def __init__(self, seconds: float, begun: float | None = None) -> None:
-        self._left, self._next_reading = seconds, 0.0
+        self._left, self.next_reading = seconds, 0.0
         # By thread the time that was read last, ``_STILL`` where the clock stands still.
         self._read = {get_ident(): time.thread_time() if begun is None else begun}
 
@@ -73,9 +73,9 @@ class Clock:
     def is_over(self) -> bool:
         """Whether the time is over; quick, and some milliseconds late at most."""
         now = time.monotonic()
-        if now >= self._next_reading:
+        if now >= self.next_reading:
             # A thread takes no more of the processor's time than passes on the wall.
-            self._next_reading = now + min(max(self.left(), 0.0), _BETWEEN_READINGS)
+            self.next_reading = now + min(max(self.left(), 0.0), _BETWEEN_READINGS)
         return self._left <= 0
 
     def spend(self, seconds: float) -> None:
@@ -104,7 +104,7 @@ class Meter:
     that was read last.
     """
 
-    __slots__ = ("_next_look", "baseline", "blamed", "clock", "last", "tables")
+    __slots__ = ("_next_look", "baseline", "blamed", "clock", "last", "rests_until", "tables")
 
     def __init__(self, clock: Clock, tables: "Meter | None" = None) -> None:
         self.clock, self.tables = clock, tables
@@ -112,6 +112,12 @@ class Meter:
         self.blamed: tuple[str, ...] = ()
         self.last: tuple[str, Iterable[str], str] = ("the command" if tables else "this", (), "")
         self._next_look = time.monotonic() + _BETWEEN_LOOKS
+        # Until then neither the clock nor the memory is due, by ``time.monotonic``.
+        self.rests_until = 0.0
+
+    def rest(self) -> None:
+        """Neither is over: the next look is when one of them is due."""
+        self.rests_until = min(self._next_look, self.clock.next_reading)
 
     def growth(self) -> int:
         """Bytes that became resident since the start, 0 where the system does not tell."""
@@ -224,13 +230,17 @@ class Limits:
     def check_resources(self, stage: str, rules: Iterable[str] = (), part: str = "") -> None:
         """Raise if the time is over, or if too much memory is resident; cheap enough for loops
         whose steps take some microseconds."""
-        if self.meter is None:
+        meter = self.meter
+        if meter is None:
             return
-        self.meter.last = (stage, rules, part)
+        meter.last = (stage, rules, part)
+        if time.monotonic() < meter.rests_until:
+            return
         if self.is_over():
             raise LimitError(stage, "seconds", self.seconds, rules, part, is_measured=True)
-        if self.meter.is_time_to_look() and self.is_full():
+        if meter.is_time_to_look() and self.is_full():
             raise LimitError(stage, "memory", self.memory, rules, part, is_measured=True)
+        meter.rest()
 
     def check_overrun(self) -> None:
         """Raise if time or resident memory are exceeded by so much that a step which does not look

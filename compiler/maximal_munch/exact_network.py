@@ -381,7 +381,7 @@ class _Writer:
     ) -> None:
         """Write the ``useful`` states of the lexer, from a seam on, and what they lead to."""
         numbers = dict[int, int]()
-        order = list[int]()
+        order, arcs = list[int](), self.positions.arcs
 
         def number(state: int) -> int:
             found = numbers.get(state)
@@ -392,13 +392,16 @@ class _Writer:
 
         for column, target in self.lexer.begun(seam):
             if target in useful:
+                led = number(target)
                 for low, high in self.runs[column]:
-                    self.positions.arcs[begin] += (low, high, number(target))
+                    arcs[begin] += (low, high, led)
         for state in order:
+            own = arcs[numbers[state]]
             for column, target in self.lexer.run(state).targets:
                 if target in useful:
+                    led = number(target)
                     for low, high in self.runs[column]:
-                        self.positions.arcs[numbers[state]] += (low, high, number(target))
+                        own += (low, high, led)
             for target in targets.get(state, ()):
                 self.positions.add_epsilon(numbers[state], target)
 

@@ -6,7 +6,7 @@ something in brackets does: what may end where it could go on, as a number, leav
 nodes suspended at its end as its bytes lead to, and is copied until its copies are very large.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import pairwise
@@ -310,10 +310,21 @@ class Openness:
         self._first: dict[int, int] = {}
         self._after: dict[int, int] = {}
         self._values: dict[int, tuple[int, int]] = {}
-        for rule in reversed(rules.reached) if plain is None else plain:
-            self._has_changed(rule)
-        if plain is None:
-            self._until_stable()
+        # By rule those that name it.
+        self._users: dict[int, dict[int, None]] = {}
+        # What rules name mostly stands after them.
+        pending = deque(reversed(rules.reached) if plain is None else plain)
+        waiting = set(pending)
+        while pending:
+            check_in_force(_STAGE)
+            rule = pending.popleft()
+            waiting.discard(rule)
+            if not self._has_changed(rule) or plain is not None:
+                continue
+            for user in self._users.get(rule, ()):
+                if user not in waiting:
+                    waiting.add(user)
+                    pending.append(user)
 
     def bytes_after_end(self, rule: int) -> int:
         """How many bytes a rule may go on with where it may also end."""
@@ -328,11 +339,6 @@ class Openness:
         """The first bytes of an expression, as bits."""
         return self._values[e][0]
 
-    def _until_stable(self) -> None:
-        # What rules name mostly stands after them.
-        while sum(map(self._has_changed, reversed(self.rules.reached))):
-            pass
-
     def _has_changed(self, rule: int) -> bool:
         """Whether more of a rule is found than before."""
         loop = self.rules.loops[rule]
@@ -342,6 +348,9 @@ class Openness:
             begins, goes = self._of(e, values)
             after |= goes | (begins if e in loop.tails else 0)
             first |= begins
+        for e in values if rule not in self._first else ():
+            if self.rules.kinds[e] == RULE:
+                self._users.setdefault(self.rules.rule(e), {})[rule] = None
         self._values |= values
         before = self._first.get(rule, 0), self._after.get(rule, 0)
         self._first[rule], self._after[rule] = first, after
