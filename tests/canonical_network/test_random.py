@@ -22,6 +22,7 @@ from support.network import inline_up_to, minimal_tables
 
 from constrain.artifacts import ArtifactError
 from constrain.artifacts.canonical_network.closure import all_rows
+from constrain.artifacts.canonical_network.closure.joint_walks import Calls
 from constrain.artifacts.canonical_network.closure.token_liveness import Liveness
 from constrain.artifacts.canonical_network.masks import CanonicalMasks
 from constrain.artifacts.canonical_network.precomputed_rows import PrecomputedRows
@@ -178,6 +179,11 @@ def test_what_texts_come_to_first_is_precomputed_first(monkeypatch: pytest.Monke
     lazy = _machine(seed, tables)[0]
     compare(ahead, lazy, random.Random(3), 20, 20)
     assert rows.missing > 0
+
+
+def test_where_no_text_leads_to_its_end_there_are_no_pairs() -> None:
+    """As in languages that the tokenizer cannot spell."""
+    assert not len(Calls().pairs())
 
 
 def _machine(name: str, tables: NetworkTables) -> tuple[CanonicalMasks, int]:

@@ -125,7 +125,7 @@ class Calls:
 
     def pairs(self) -> NDArray[np.integer]:
         """All pairs, those first that the shortest texts lead to."""
-        found = np.concatenate(self.order)
+        found = np.concatenate([np.zeros(0, dtype=np.int64), *self.order])
         return found[np.sort(first_places(found))]
 
 
