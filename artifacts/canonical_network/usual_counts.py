@@ -35,6 +35,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ..errors import ArtifactError
 from ..network.configurations import BOTTOM, Network
 from ..network.counts import UNBOUNDED, Counters
 from ..network.tables import DEAD, NetworkTables
@@ -226,9 +227,10 @@ class RowsByDepth:
         self._walks, self._size = walks, size
         self._live, self._live_over = live, live_over
         self._count = len(self._counters.rows) // (2 + len(HORIZONS))
-        inside, below = caches.divide(3, 1)
+        inside, below, failed = caches.divide(6, 2, 1)
         self._inside: BoundedCache[_Key, _Inside] = inside.cache()
         self._below: BoundedCache[tuple[_Key, int, int], _ByDepth] = below.cache()
+        self._failed: BoundedCache[tuple[_Key, int, int], bool] = failed.cache()
         self._last: dict[tuple[int, int], int | None] = {}
 
     def live(self, walk: WalkKey, node: int) -> Words | None:
@@ -250,14 +252,18 @@ class RowsByDepth:
             # The least depth that may be another near the end.
             first = most - begun - last + 1
         key = walk, item, self._middle(counter, below)
-        inside = self._inside.get(key)
-        if inside is None:
-            inside = self._found_inside(key, counter, lower)
-            size = ENTRY_BYTES * sum(map(len, inside.walks)) + inside.tokens.nbytes
-            self._inside.keep(key, inside, size)
+        if self._failed.get((key, back, lower)):
+            return None
+        try:
+            inside = self._inside.get(key) or self._found_inside(key, counter, lower)
+            behind = self._below.get((key, back, lower))
+            behind = behind or self._found_below(key, inside, back, lower)
+        except ArtifactError:
+            # More is looked at than before the end of this count.
+            self._failed.keep((key, back, lower), True)
+            return None
         if not inside.walks:
             return None
-        behind = self._found_below(key, inside, back, lower)
         words = inside.tokens.until(first) | behind.until(first)
         if first < len(inside.walks):
             above = self._stacks.push(counters.frame(counter, begun + first), lower)
@@ -301,22 +307,22 @@ class RowsByDepth:
 
             words = self._live_over(node, shortest, begin, leave)
             if words is None or depth + 3 >= _NEVER:
-                return _Inside(_ByDepth({}, self._size), (), ())
+                found, walks, ends = {}, [], []
+                break
             found[depth] = words
             walks.append(begin)
             ends.append(left[lower])
             begin, depth = left[above], depth + 1
-        return _Inside(_ByDepth(found, self._size), walks, ends)
+        made = _Inside(_ByDepth(found, self._size), walks, ends)
+        size = ENTRY_BYTES * (1 + sum(map(len, walks))) + made.tokens.nbytes
+        return self._inside.keep(key, made, size)
 
     def _found_below(self, key: _Key, inside: _Inside, back: int, lower: int) -> _ByDepth:
-        known = self._below.get((key, back, lower))
-        if known is None:
-            found = dict[int, Words]()
-            for depth, ends in enumerate(inside.ends):
-                walks = [(nodes, back, q, plane) for nodes, _, q, plane in ends]
-                walks = [walk for walk in walks if self._walks.may_go_on(walk[0], back)]
-                if walks:
-                    found[depth] = self._live([(walk, lower) for walk in walks])
-            known = _ByDepth(found, self._size)
-            self._below.keep((key, back, lower), known, ENTRY_BYTES + known.nbytes)
-        return known
+        found = dict[int, Words]()
+        for depth, ends in enumerate(inside.ends):
+            walks = [(nodes, back, q, plane) for nodes, _, q, plane in ends]
+            walks = [walk for walk in walks if self._walks.may_go_on(walk[0], back)]
+            if walks:
+                found[depth] = self._live([(walk, lower) for walk in walks])
+        made = _ByDepth(found, self._size)
+        return self._below.keep((key, back, lower), made, ENTRY_BYTES + made.nbytes)
