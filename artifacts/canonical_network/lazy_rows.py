@@ -170,11 +170,12 @@ class LazyRows:
         self, node: int, shorter: int, walks: Sequence[WalkKey], leave: Callable[[Begun], bool]
     ) -> Words | None:
         """The same of walks over stacks with a long count on top, which are live over all counts
-        down to that of the frame ``shorter``; None if more than the context below decides."""
+        down to that of the frame ``shorter``; None if more than the context below decides.
+        ``leave`` takes all that goes on below the count."""
         outer, self._whole, self._counted = self._whole, set(), (node, shorter)
         try:
             found = self.live([(walk, node) for walk in walks], leave)
-            return None if node in self._whole else found
+            return None if self._whole else found
         finally:
             self._whole, self._counted = outer, _NO_COUNT
 

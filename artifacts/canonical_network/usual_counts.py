@@ -158,8 +158,8 @@ class UsualCounts:
 # The depth of tokens that are not live; no token begins as many items.
 _NEVER = 255
 
-# What is live so many items before the end, by number of ``HORIZONS``, is so in the middle; and so
-# many items before the end contexts may be others than in the middle.
+# The last items of a count are walked: as many as this one of ``HORIZONS`` at least. Where contexts
+# farther from the end than so many items still differ from those in the middle, all items are.
 _SHORTEST, _MOST_LAST = 1, 16
 
 _Live: TypeAlias = Callable[[Sequence[Begun]], Words]
@@ -176,8 +176,8 @@ class _ByDepth:
     ascending order, of many the depth of each token of the vocabulary. ``nbytes``: of both."""
 
     def __init__(self, words: dict[int, Words], size: int) -> None:
-        """``words``: by depth, ascending, the tokens, which may be those of others, too. ``size``:
-        V."""
+        """``words``: the tokens by depth, in ascending order; a token may have several depths.
+        ``size``: V."""
         self._size, self._ids = size, None
         depths = np.full(32 * tokenset.word_count(size), _NEVER, dtype=np.uint8)
         for depth in reversed(words):
@@ -259,7 +259,7 @@ class RowsByDepth:
             behind = self._below.get((key, back, lower))
             behind = behind or self._found_below(key, inside, back, lower)
         except ArtifactError:
-            # More is looked at than before the end of this count.
+            # A search met too much, perhaps at depths that this count has not.
             self._failed.keep((key, back, lower), True)
             return None
         if not inside.walks:
