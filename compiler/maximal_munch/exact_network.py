@@ -147,6 +147,12 @@ _Gap = tuple[Seam, int]
 _Gaps = frozenset[_Gap]
 # A place, and the gap in front of it.
 _Here = tuple[int, _Gap]
+# What follows a lexeme, and the states of the lexer in which the lexeme ends.
+_Ending = tuple[int, frozenset[int]]
+# What follows a lexeme of many states, the lexeme, where it ends, and the states that lead there.
+_Large = tuple[int, int, frozenset[int], frozenset[int]]
+# By state of the lexer the ends of small lexemes that it leads to; and the large ones.
+_Lexemes = tuple[dict[int, frozenset[_Ending]], list[_Large]]
 
 
 @dataclass(eq=False)
@@ -170,6 +176,8 @@ class _Writer:
         self.find_exits(start)
         self.numbers: dict[object, int] = {}
         self.called: dict[object, int] = {}
+        self.lexemes: dict[tuple[int, int, int, _Gaps], _Lexemes] = {}
+        self.lexed: dict[tuple[int, frozenset[_Ending]], int] = {}
         self.pending: list[tuple[_Here, _Gaps, bool]] = []
         self.runs = {column: _runs(octets) for column, octets in self.lexer.columns.items()}
         begin = self.positions.new_state()
@@ -335,75 +343,86 @@ class _Writer:
 
     def write_lexemes(self, begin: int, here: _Here, gaps: _Gaps) -> None:
         """Write the lexemes that a place reads, and ignored text in front of them."""
-        place, (seam, left_out) = self.places.places[here[0]], here[1]
-        # By where they lead to and the lexeme the states of the lexer in which it ends.
-        ends, found = dict[tuple[int, int], set[int]](), self.lexer.ends(seam)
-        for lexeme, (context, target) in place.edges.items():
+        place, (seam, left_out) = here
+        key = place, seam.context, left_out, gaps
+        if key not in self.lexemes:
+            self.lexemes[key] = self.lexemes_of(*key)
+        self.write_lexemes_of(self.lexemes[key], begin, seam)
+
+    def lexemes_of(self, place: int, context: int, left_out: int, gaps: _Gaps) -> _Lexemes:
+        """The lexemes that a place reads in a context of the lexer, whatever its seam bars."""
+        ends, found = dict[tuple[int, int], set[int]](), self.lexer.ends(Seam(context, 0))
+        for lexeme, (next_context, target) in self.places.places[place].edges.items():
             if left_out >> lexeme & 1:
                 continue
             for reads, states in found.get(lexeme, {}).items():
-                after = self.after(target, context, reads)
-                if rest := gaps & self.exits[after]:
+                after = self.after(target, next_context, reads)
+                # What no seam leads to is not there.
+                if rest := gaps & self.exits.get(after, set()):
                     ends.setdefault((self.at(after, rest), lexeme), set()).update(states)
         for reads, states in found.get(IGNORED, {}).items():
-            same = self.here(here[0], (self.lexer.behind(seam.context, reads), left_out))
+            same = self.here(place, (self.lexer.behind(context, reads), left_out))
             target = self.at(same, gaps, is_behind_ignored=True)
             ends.setdefault((target, IGNORED), set()).update(states)
-        self.write_ends(begin, seam, ends)
+        return self.divided(context, ends)
 
-    def write_ends(self, begin: int, seam: Seam, ends: Mapping[tuple[int, int], Set[int]]) -> None:
-        """Write lexemes from a state on, by ``ends`` as in ``write_lexemes``: those with few states
-        here, others as procedures, which all places share."""
-        copied, targets = set[int](), dict[int, list[int]]()
-        begun = self.lexer.begun(seam)
+    def divided(self, context: int, ends: Mapping[tuple[int, int], Set[int]]) -> _Lexemes:
+        """Lexemes by where they lead to: those with few states, and large ones."""
+        leading, large = dict[int, set[_Ending]](), list[_Large]()
         for (target, lexeme), each in ends.items():
             states = frozenset(each)
-            useful = self.lexer.leading_to(seam.context, states)
-            if len(useful) <= _MOST_COPIED:
-                copied |= useful
-                for state in states:
-                    targets.setdefault(state, []).append(target)
-            elif columns := [column for column, to in begun if to in useful]:
+            useful = self.lexer.leading_to(context, states)
+            if len(useful) > _MOST_COPIED:
+                large.append((target, lexeme, states, useful))
+                continue
+            for state in useful:
+                leading.setdefault(state, set()).add((target, states))
+        return {state: frozenset(each) for state, each in leading.items()}, large
+
+    def write_lexemes_of(self, lexemes: _Lexemes, begin: int, seam: Seam) -> None:
+        """Write lexemes from a seam on: small ones here, large ones as calls of procedures, which
+        all places share."""
+        leading, large = lexemes
+        begun = self.lexer.begun(seam)
+        for target, lexeme, states, useful in large:
+            if columns := [column for column, to in begun if to in useful]:
                 key = seam.context, tuple(columns), states
                 name = self.texts[lexeme] if lexeme >= 0 else _NAME_OF_IGNORED
                 start = partial(self.lexeme, seam, useful, states)
                 self.positions.arcs[begin] += self.call_of(key, name, start, target)
-        self.write_lexer(begin, seam, copied, targets)
+        self.write_lexer(begin, seam, leading)
 
-    def lexeme(self, seam: Seam, useful: Set[int], ends: Set[int]) -> int:
+    def lexeme(self, seam: Seam, useful: Set[int], ends: frozenset[int]) -> int:
         """The state in which a procedure of one lexeme begins."""
         begin = self.positions.new_state()
-        self.write_lexer(begin, seam, useful, dict.fromkeys(ends, (END,)))
+        self.write_lexer(begin, seam, dict.fromkeys(useful, frozenset([(END, ends)])))
         return begin
 
     def write_lexer(
-        self, begin: int, seam: Seam, useful: Set[int], targets: Mapping[int, Sequence[int]]
+        self, begin: int, seam: Seam, leading: Mapping[int, frozenset[_Ending]]
     ) -> None:
-        """Write the ``useful`` states of the lexer, from a seam on, and what they lead to."""
-        numbers = dict[int, int]()
-        order, arcs = list[int](), self.positions.arcs
+        """Write the states of the lexer that lead to the end of a lexeme, from a seam on. Those
+        that lead to the same ends are one for all seams."""
+        new, arcs = list[tuple[int, int]](), self.positions.arcs
 
-        def number(state: int) -> int:
-            found = numbers.get(state)
-            if found is None:
-                found = numbers[state] = self.positions.new_state()
-                order.append(state)
-            return found
-
-        for column, target in self.lexer.begun(seam):
-            if target in useful:
-                led = number(target)
-                for low, high in self.runs[column]:
-                    arcs[begin] += (low, high, led)
-        for state in order:
-            own = arcs[numbers[state]]
-            for column, target in self.lexer.run(state).targets:
-                if target in useful:
-                    led = number(target)
+        def lead(source: int, targets: Sequence[tuple[int, int]]) -> None:
+            own = arcs[source]
+            for column, state in targets:
+                if state in leading:
+                    key = state, leading[state]
+                    number = self.lexed.get(key)
+                    if number is None:
+                        number = self.lexed[key] = self.positions.new_state()
+                        new.append((state, number))
                     for low, high in self.runs[column]:
-                        own += (low, high, led)
-            for target in targets.get(state, ()):
-                self.positions.add_epsilon(numbers[state], target)
+                        own += (low, high, number)
+
+        lead(begin, self.lexer.begun(seam))
+        for state, number in new:
+            lead(number, self.lexer.run(state).targets)
+            for target, states in leading[state]:
+                if state in states:
+                    self.positions.add_epsilon(number, target)
 
     def behind_all(self, seam: Seam) -> int:
         """The state after the last lexeme: a text may end there, and ignored text may follow."""
@@ -416,7 +435,7 @@ class _Writer:
             for reads, states in self.lexer.ends(seam).get(IGNORED, {}).items():
                 target = self.behind_all(self.lexer.behind(seam.context, reads))
                 ends.setdefault((target, IGNORED), set()).update(states)
-            self.write_ends(state, seam, ends)
+            self.write_lexemes_of(self.divided(seam.context, ends), state, seam)
         return self.numbers[key]
 
 
