@@ -23,6 +23,7 @@ from ..tokenizer_steps.pretokenizer import PretokenizerDfa
 from ..tokens.distinct import distinct
 from ..tokens.forbidden_pairs import ForbiddenPairs
 from ..tokens.memo import ENTRY_BYTES, solve_recursive
+from ..tokens.sharing import recent
 from ..tokens.trie import Trie, grouped, ranges
 from ..tokens.trie import share_trie as share_arrays
 from ..tokens.vocabulary import HOLE, TEXT, Vocabulary
@@ -404,11 +405,11 @@ _MADE: WeakKeyDictionary[Vocabulary, dict[bytes, Trie]] = WeakKeyDictionary()
 def share_trie(trie: Trie, vocabulary: Vocabulary) -> None:
     """This is the trie of some tokens of a vocabulary, so that it is not made again."""
     share_arrays(trie)
-    _MADE.setdefault(vocabulary, {})[_key(trie.ids, vocabulary)] = trie
+    _MADE.setdefault(vocabulary, {})[recent(_Tokens, trie.ids).bits] = trie
 
 
 def _trie_of(ids: NDArray[np.int32], vocabulary: Vocabulary) -> Trie:
-    made, key = _MADE.setdefault(vocabulary, {}), _key(ids, vocabulary)
+    made, key = _MADE.setdefault(vocabulary, {}), recent(_Tokens, ids).bits
     if key not in made:
         kinds = np.full(vocabulary.size, HOLE, dtype=np.uint8)
         kinds[ids] = TEXT
@@ -416,10 +417,14 @@ def _trie_of(ids: NDArray[np.int32], vocabulary: Vocabulary) -> Trie:
     return made[key]
 
 
-def _key(ids: NDArray[np.int32], vocabulary: Vocabulary) -> bytes:
-    named = np.zeros(vocabulary.size, dtype=np.bool_)
-    named[ids] = True
-    return np.packbits(named).tobytes()
+class _Tokens:
+    """Some tokens as ``bits``."""
+
+    def __init__(self, ids: NDArray[np.int32]) -> None:
+        self._ids = ids
+        named = np.zeros(ids.max(initial=0) + 1, dtype=np.bool_)
+        named[ids] = True
+        self.bits = np.packbits(named).tobytes()
 
 
 def _without_root(

@@ -22,7 +22,11 @@ from constrain.artifacts.tokens.forbidden_pairs import ForbiddenPairs
 
 from ..files.cache import Cache
 from ..limits import making_tables
-from ..tokenizer_steps.boundary_tables import PretokenizerTables, build_pretokenizer_tables
+from ..tokenizer_steps.boundary_tables import (
+    PretokenizerTables,
+    build_pretokenizer_tables,
+    unspelled_characters,
+)
 from ..tokenizer_steps.character_properties import (
     CHANGED,
     CharacterProperties,
@@ -108,6 +112,11 @@ class TokenizerTables:
         # Nothing asks for them again.
         vars(self).pop("_derivations", None)
         return PairTables(forbidden, self.tokens.trie.restricted(forbidden.rows.order))
+
+    @cached_property
+    def unspelled(self) -> NDArray[np.int64]:
+        """The code points that no token spells, or that stand for another."""
+        return np.flatnonzero(unspelled_characters(self.tokenizer))
 
     @cached_property
     @making_tables()

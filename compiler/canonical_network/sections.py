@@ -47,7 +47,7 @@ from ..grammar.tree import Grammar
 from ..limits import Effort, Exhausted
 from ..options import PREWARM, ArtifactRequest
 from ..progress import Progress, Step, silent
-from ..tokenizer_steps.boundary_tables import PretokenizerTables, unspelled_characters
+from ..tokenizer_steps.boundary_tables import PretokenizerTables
 from ..tokenizer_steps.character_properties import CHANGED, read_characters
 from ..tokenizer_steps.marked_dfa import DEAD, synchronous_product
 from ..tokenizer_steps.normalized_members import NormalFormTables
@@ -156,10 +156,10 @@ def merge(
     sections = tokenizer_sections(tables, request.vocab_size) | beside.sections
     sections["cuts.final"] = tables.pretokenizer.dfa.final.astype(np.uint8)
     normal_form = None if is_normal else tables.normal_form
-    unspelled = unspelled_characters(tokenizer)
-    matters = normal_form is not None or unspelled.any()
-    read_at_all = read_characters(network) if matters else unspelled
-    lost = np.flatnonzero(read_at_all & unspelled)
+    lost = unspelled = tables.unspelled
+    if normal_form is not None or len(unspelled):
+        read_at_all = read_characters(network)
+        lost = unspelled[read_at_all[unspelled]]
     if len(lost):
         one = visible(repr(chr(lost[0])))
         notes.append(

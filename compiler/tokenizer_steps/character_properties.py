@@ -218,20 +218,23 @@ _LEADING_BYTES = ((0xC0, 0xE0), (0xE0, 0xF0), (0xF0, 0xF5))
 
 def readable_characters(dfa: Dfa) -> NDArray[np.bool_]:
     """The code points that some state of a trimmed automaton reads, bool (0x110000,)."""
-    by_byte = dfa.table[:, dfa.classes]
     found = np.zeros(_LEADING_BYTES[-1][1] % 0xF0 * _TAIL**3, dtype=np.bool_)
-    found[:0x80] = (by_byte[:, :0x80] != DEAD).any(axis=0)
+    found[:0x80] = (dfa.table != DEAD).any(axis=0)[dfa.classes[:0x80]]
+    others = dfa.classes[0x80:]
+    some = np.flatnonzero((dfa.table[:, np.unique(others)] != DEAD).any(axis=1))
+    by_byte = dfa.table[some][:, others]
     # Kind 0 reads nothing; of each kind what it reads, (K, 64**d).
     kind = (np.arange(dfa.states) != DEAD).astype(np.int64)
     reads = np.array([[False], [True]])
     for depth, (low, high) in enumerate(_LEADING_BYTES, start=1):
         numbers = {bytes(8 * _TAIL): 0}
-        rows = kind[by_byte[:, 0x80:0xC0]]
-        kind = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows])
+        rows = kind[by_byte[:, :_TAIL]]
+        kind = np.zeros(dfa.states, dtype=np.int64)
+        kind[some] = [numbers.setdefault(row.tobytes(), len(numbers)) for row in rows]
         held = np.frombuffer(b"".join(numbers), dtype=np.int64).reshape(-1, _TAIL)
         for lead in range(low, high):
             begin = (lead - low) * _TAIL**depth
-            for number in {*kind[by_byte[:, lead]].tolist()} - {0}:
+            for number in {*kind[by_byte[:, lead - 0x80]].tolist()} - {0}:
                 found[begin : begin + _TAIL**depth] |= reads[held[number]].reshape(-1)
         if depth < len(_LEADING_BYTES):
             reads = reads[held].reshape(len(held), -1)
