@@ -67,11 +67,13 @@ def reading_of(tables: NetworkTables, pretokenizer: PretokenizerDfa) -> Reading:
     width = np.int64(len(pretokenizer.classes))
     targets = sources * tables.states + edges.targets
     targets, read = np.divmod(distinct(targets * width + pre_columns[edges.places]), width)
-    firsts = np.flatnonzero(np.diff(targets, prepend=-1)).tolist()
+    firsts = np.flatnonzero(np.diff(targets, prepend=-1))
+    sources, leads = (each.tolist() for each in np.divmod(targets[firsts], tables.states))
+    octets, size = read.tobytes(), read.itemsize
     found: list[list[tuple[int, bytes]]] = [[] for _ in range(tables.states)]
-    for first, last in pairwise([*firsts, len(targets)]):
-        source, target = divmod(int(targets[first]), tables.states)
-        found[source].append((target, read[first:last].tobytes()))
+    bounds = pairwise([*(firsts * size).tolist(), len(octets)])
+    for source, target, (begin, end) in zip(sources, leads, bounds, strict=True):
+        found[source].append((target, octets[begin:end]))
     return found
 
 
