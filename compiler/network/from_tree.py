@@ -97,7 +97,7 @@ def network_from_tree(
     is called. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
-    bounded = False
+    bounded, added = False, 0
     while True:
         procedures = procedures_of(rules, called, thresholds.SHARED_STATES, copied_whole)
         layout = Layout(rules, procedures, limits, _SLACK_OF_LAYOUT)
@@ -120,10 +120,10 @@ def network_from_tree(
             )
         except TooManySetsError:
             openness, sizes = Openness(rules), sizes_of(rules)
-            # Of two the smaller, which stands inside.
-            called |= {
-                max(open_to_calls, key=lambda r: (openness.bytes_after_end(r), -sizes[r], -r))
-            }
+            # Of two the smaller, which stands inside. Each time as many as before together.
+            open_to_calls.sort(key=lambda r: (-openness.bytes_after_end(r), sizes[r], r))
+            called |= set(open_to_calls[: max(added, 1)])
+            added += max(added, 1)
 
 
 def dfa_from_tree(rules: Rules, limits: Limits) -> tuple[Dfa, Sequence[str]]:

@@ -120,6 +120,15 @@ class _Planner:
 
     def _call_large(self, procedures: set[int], shared_from: int | None) -> None:
         """Add the rules whose copies would be too large, or are worth sharing."""
+        for most_of_open in (thresholds.NETWORK_STATES, thresholds.LARGE_STATES):
+            found = set(procedures)
+            if self._add_large(found, shared_from, most_of_open) <= thresholds.NETWORK_STATES:
+                break
+        procedures |= found
+
+    def _add_large(self, procedures: set[int], shared_from: int | None, most_of_open: int) -> int:
+        """The same, where copies of a rule that may end where it goes on have at most
+        ``most_of_open`` states; the states of all procedures together."""
         ordered = list(self.callees_first(procedures))
         uses = self._uses(procedures, ordered)
         whole: dict[int, int] = {}
@@ -133,11 +142,13 @@ class _Planner:
             once, more = thresholds.LARGE_STATES, thresholds.COPIED_STATES
             most = once if uses[rule] < 2 else more
             if rule in self._open:
-                most = thresholds.NETWORK_STATES
+                most = most_of_open
             copied = size * uses[rule]
             may_share = uses[rule] > 1 and shared_from is not None and copied > shared_from
             if copied > most or (may_share and rule not in self._open and rule in self._shared):
                 procedures.add(rule)
+        whole[self.rules.start] = self.copied(self.rules.start, procedures, whole)
+        return sum(whole.get(rule, 0) for rule in {*procedures, self.rules.start})
 
     def _uses(self, procedures: Set[int], ordered: Sequence[int]) -> dict[int, int]:
         """How often each rule is copied: where it is named by calls that are no tail calls, and
