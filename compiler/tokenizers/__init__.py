@@ -9,7 +9,8 @@
     encoding      text -> added tokens -> normalizers -> pre-tokenizers -> model -> ids
     patterns      Oniguruma's regular expressions, and its version of Unicode
 
-``default`` holds a vocabulary of the project's own, for trying things out.
+``default`` holds a vocabulary of the project's own, for trying things out;
+``generators.make_default_tokenizer`` trains it.
 """
 
 from .any_format import load_tokenizer

@@ -1,1 +1,0 @@
-"""The embedded default tokenizer; ``generators.make_default_tokenizer`` trains it."""
