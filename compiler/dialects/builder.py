@@ -30,10 +30,10 @@ from constrain.artifacts.container.regular import regular
 from ..automata import regex_ir as regex
 from ..diagnostics import Diagnostic, Edit, Fix, Source, Span
 from ..grammar import tree
+from ..grammar.regex_classes import is_scalar as is_scalar
+from ..grammar.regex_lexer import QUANTITIES as QUANTITIES
+from ..grammar.regex_lexer import count_of as count_of
 from ..limits import MOST_GRAMMAR_BYTES, Limits
-from ..regexes.classes import is_scalar as is_scalar
-from ..regexes.lexer import QUANTITIES as QUANTITIES
-from ..regexes.lexer import count_of as count_of
 from ..schema.options import SchemaOptions
 
 SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "0": "\0"}

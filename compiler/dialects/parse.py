@@ -8,8 +8,8 @@ from dataclasses import replace
 from constrain.artifacts.errors import visible
 
 from ..diagnostics import Diagnostic, DialectError, Edit, Fix, LimitError, Span
+from ..grammar.regex_lexer import UnexpectedError as RegexError
 from ..grammar.tree import Rule
-from ..regexes.lexer import UnexpectedError as RegexError
 from .builder import CLOSING, OPENING, Builder, Token
 from .lalr_driver import END, Driver, Unexpected
 from .lalr_tables import Tables

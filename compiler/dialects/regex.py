@@ -1,6 +1,6 @@
 """Regular expressions as a dialect of their own, and as terminals of other dialects.
 
-``compiler/regexes`` reads them; here they become rules and patterns of a grammar.
+``compiler/grammar/regex_parser.py`` reads them; here they become rules and patterns of a grammar.
 """
 
 from dataclasses import replace
@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from ..automata import regex_ir as ir
 from ..diagnostics import Diagnostic, Source, Span
+from ..grammar.regex_lexer import PLAIN, UnexpectedError
+from ..grammar.regex_parser import Parser
 from ..grammar.tree import Rule
 from ..limits import Limits
-from ..regexes.lexer import PLAIN, UnexpectedError
-from ..regexes.parser import Parser
 from .builder import Builder, Unescaped, pattern_of
 
 

@@ -1,8 +1,13 @@
-"""Grammars as their authors wrote them: the tree that every dialect parses to.
+"""Grammars and regexes as their authors wrote them: the tree that every dialect parses to.
 
     tree -> check            every rule that is used is defined, terminals are terminals
     tree -> weave_ignored    ignored text written into the rules
     tree -> tree_text        printed, one node a line
 
-Each node carries the span of its text in the source, for messages and for origins.
+    a regex -> regex_lexer (tokens with flags) -> regex_parser (a node of ``automata/regex_ir``),
+                                                  regex_classes (sets)
+
+Each node carries the span of its text in the source, for messages and for origins. Regexes of all
+syntaxes have one parser: that of Rust's ``regex`` with Python's spellings beside it, or with the
+flag ``PLAIN`` Python's, with ``ECMA`` that of ECMA-262; REGEXES.md says where they differ.
 """

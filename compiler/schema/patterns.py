@@ -12,9 +12,9 @@ from ..automata.determinize import subsets
 from ..automata.dfa import Dfa
 from ..automata.minimize import SMALL, minimal, minimal_via_lists, minimize
 from ..automata.thompson import Thompson, thompson
+from ..grammar.regex_lexer import ECMA, UnexpectedError
+from ..grammar.regex_parser import Parser
 from ..limits import Limits, in_force_or
-from ..regexes.lexer import ECMA, UnexpectedError
-from ..regexes.parser import Parser
 
 # Automata that are kept.
 _KEPT = 512

@@ -9,8 +9,8 @@ from support.regexes import node_of
 from constrain.compiler.automata import determinize, thompson
 from constrain.compiler.automata.nfa import Arc, Nfa
 from constrain.compiler.diagnostics import GrammarError
+from constrain.compiler.grammar import regex_lexer
 from constrain.compiler.limits import Limits
-from constrain.compiler.regexes import lexer
 
 LETTERS = "abé"
 
@@ -108,15 +108,15 @@ def test_runs_and_classes_of_characters_are_one_token(
     parts += ["[ab]", "(?i)", "(?x)", "(?i:", "\\d", "&", "~", "{", "=>", "^", "$", '"', "ss", "K"]
     parts += ["[b-d0]", "[^-é]", "[-x]", "[z-a]", "[k&~^]", "[^^]", "[a&&b]", "[:x]", "(?-u)", "["]
     parts += [r"[\n\-\]]", r"[^\\b]", r"[\"-\/\<]", r"[\t-\r]", r"[\r-\t]", r"[\x00-\x7Fé]"]
-    single = lexer._outside(False, "", True)
+    single = regex_lexer._outside(False, "", True)
     read = 0
     for _ in range(3_000 if full else 420):
         text = "".join(rng.choices(parts, k=rng.randrange(1, 9)))
         for extended in (False, True):
             found = []
-            for outside in (lexer._outside, lambda *_: single):
+            for outside in (regex_lexer._outside, lambda *_: single):
                 with monkeypatch.context() as patched:
-                    patched.setattr(lexer, "_outside", outside)
+                    patched.setattr(regex_lexer, "_outside", outside)
                     try:
                         found.append(repr(node_of(text, extended=extended)))
                     except GrammarError as error:

@@ -10,9 +10,9 @@ from constrain.compiler.automata.nfa import Nfa
 from constrain.compiler.automata.regex_ir import Node, without_outer_anchors
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import DialectError, Source
+from constrain.compiler.grammar.regex_lexer import UnexpectedError
+from constrain.compiler.grammar.regex_parser import Parser
 from constrain.compiler.limits import Limits
-from constrain.compiler.regexes.lexer import UnexpectedError
-from constrain.compiler.regexes.parser import Parser
 
 
 def node_of(text: str, flags: str = "", *, extended: bool = False) -> Node:

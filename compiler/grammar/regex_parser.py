@@ -14,7 +14,7 @@ from ..automata import regex_ir as ir
 from ..automata.folding import fold
 from ..diagnostics import Diagnostic, Span
 from ..limits import Limits
-from .classes import (
+from .regex_classes import (
     EscapeError,
     any_node,
     cased,
@@ -25,7 +25,7 @@ from .classes import (
     others,
     set_of,
 )
-from .lexer import ECMA, Flags, RegexLexer, RegexToken, SimpleClass, UnexpectedError
+from .regex_lexer import ECMA, Flags, RegexLexer, RegexToken, SimpleClass, UnexpectedError
 
 _STAGE = "reading a regex"
 

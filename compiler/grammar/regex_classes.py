@@ -16,7 +16,7 @@ from ..automata import regex_ir as ir
 from ..unicode import class_ranges
 from ..unicode.properties import UnknownPropertyError, property_code_points, with_other_cases
 from ..unicode.utf8 import ANY, complement, intersection, normalized
-from .lexer import (
+from .regex_lexer import (
     CONTROL,
     ECMA,
     HEX_DIGITS,
