@@ -19,8 +19,7 @@ from functools import reduce
 
 from ..diagnostics import LimitError
 from ..limits import Limits
-from ..unicode import class_ranges, utf8
-from ..unicode.utf8 import ANY, CodePoints, complement, intersection
+from . import utf8
 from .boolean import common, difference
 from .determinize import determinize
 from .dfa import Dfa, as_nfa
@@ -42,6 +41,8 @@ from .regex_ir import (
     walk,
 )
 from .thompson import Fragment, Thompson, thompson
+from .unicode_properties import class_ranges
+from .utf8 import ANY, CodePoints, complement, intersection
 
 EDGE = 0
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 from constrain.artifacts.errors import visible
 
-from ..unicode.utf8 import normalized
 from .nfa import FIRST_TERMINAL, Arc, Nfa
+from .utf8 import normalized
 
 # Ranges of token ids that a name shows.
 _SHOWN_RANGES = 4

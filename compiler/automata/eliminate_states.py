@@ -4,7 +4,7 @@
     i -- x -> s -- y -> j,  s -- z -> s  ->     i -- x z* y -> j
 
 First the edges over bytes are read back as edges over whole characters (the inverse of
-``constrain.compiler.unicode.utf8.automaton``). Then states are taken out one by one, the one with
+``constrain.compiler.automata.utf8.automaton``). Then states are taken out one by one, the one with
 the fewest paths through it first, and edges carry expressions for what went through them
 (Brzozowski and McCluskey, Signal flow graph techniques for sequential circuit state diagrams, 1963,
 sections III and IV; the order is that of Delgado and Morais, Approximation to the smallest regular
@@ -16,10 +16,10 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from ..limits import Limits
-from ..unicode.utf8 import MAX_CODE_POINT, SURROGATES
 from . import regex_ir as regex
 from .dfa import DEAD, Dfa
 from .regex_ir import EPSILON, NOTHING, CodePoints, Node, normalized
+from .utf8 import MAX_CODE_POINT, SURROGATES
 
 # How many continuation bytes a lead byte has, and the first character that needs them.
 _LEADS = (

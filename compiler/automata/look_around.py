@@ -26,8 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..limits import Limits
-from ..unicode import class_ranges
-from ..unicode.utf8 import CodePoints
 from .dfa import DEAD, Dfa, without_bytes
 from .graphs import reached
 from .minimize import minimize
@@ -54,6 +52,8 @@ from .regex_ir import (
     walk,
 )
 from .thompson import Fragment, Thompson
+from .unicode_properties import class_ranges
+from .utf8 import CodePoints
 
 # What may be put into an expression at places that are looked for.
 MARKS = (b"\xfe", b"\xff")

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..unicode.utf8 import ANY, encodable
-from ..unicode.utf8 import CodePoints as CodePoints
-from ..unicode.utf8 import complement as complement
-from ..unicode.utf8 import normalized as normalized
 from .folding import fold, node_class
+from .utf8 import ANY, encodable
+from .utf8 import CodePoints as CodePoints
+from .utf8 import complement as complement
+from .utf8 import normalized as normalized
 
 if TYPE_CHECKING:
     from .nfa import Nfa

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..limits import Limits
-from ..unicode import utf8
+from . import utf8
 from .folding import fold
 from .graphs import descended
 from .nfa import FIRST_TERMINAL, Arc, Nfa, Origins, Region, united

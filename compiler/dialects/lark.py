@@ -11,11 +11,11 @@ import re
 from typing import Any, ClassVar
 
 from ..automata import regex_ir as ir
+from ..automata.unicode_properties import with_other_cases
 from ..diagnostics import Diagnostic, Span
 from ..grammar.lazy_quantifiers import with_joined_looks
 from ..grammar.tree import Difference, Expr, Rule
 from ..grammar.tree import Token as TokenNode
-from ..unicode.properties import with_other_cases
 from .builder import (
     Item,
     Token,

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..automata.graphs import reached
-from ..unicode.utf8 import normalized
+from ..automata.utf8 import normalized
 from .graph import ASCII, Graph, Range, Reads, Step, gathered
 
 # First bytes of a character's UTF-8: the range, how many bytes follow, and their payload's mask.

@@ -6,8 +6,8 @@ import numpy as np
 
 from constrain.artifacts.dfa.byte_dfa import DEAD, ByteDfa
 
+from ..automata.utf8 import normalized
 from ..earley.union_lexer import Lexer
-from ..unicode.utf8 import normalized
 from .collapse import collapsed
 from .drawing import Drawing, DrawingError
 from .graph import Graph, Reads, Step, gathered

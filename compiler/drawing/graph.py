@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from ..automata.graphs import reached
-from ..unicode.utf8 import normalized
+from ..automata.utf8 import normalized
 
 # First and last of some bytes, or of some code points.
 Range: TypeAlias = tuple[int, int]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 
-from ..unicode.utf8 import MAX_CODE_POINT, SURROGATES, complement, intersection, normalized
+from ..automata.utf8 import MAX_CODE_POINT, SURROGATES, complement, intersection, normalized
 from .graph import ASCII, Range, Reads
 from .picture import Label, Notation
 

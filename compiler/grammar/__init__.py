@@ -6,6 +6,7 @@
 
     a regex -> regex_lexer (tokens with flags) -> regex_parser (a node of ``automata/regex_ir``),
                                                   regex_classes (sets)
+    a lazy regex -> preferred_matches     the automaton of what a backtracking search takes
 
 Each node carries the span of its text in the source, for messages and for origins. Regexes of all
 syntaxes have one parser: that of Rust's ``regex`` with Python's spellings beside it, or with the

@@ -4,7 +4,7 @@
 
 Lark joins what a terminal is made of to one regex, its alternatives sorted by how much they can
 match (``lark.load_grammar.TerminalTreeToPattern``), and takes the match that Python's ``re``
-prefers. That is an automaton (``compiler/automata/preferred_matches.py``), whatever the quantifiers
+prefers. That is an automaton (``compiler/grammar/preferred_matches.py``), whatever the quantifiers
 govern. Where it is not known to agree with Python, the terminal is refused: beside anchors and word
 boundaries, which look at the text around, and where something that may be empty is repeated.
 """
@@ -19,9 +19,9 @@ from ..automata.dfa import Dfa
 from ..automata.folding import fold
 from ..automata.graphs import components_by, reached
 from ..automata.look_around import Followed
-from ..automata.preferred_matches import preferred_matches
 from ..diagnostics import CheckError, Diagnostic, Source, Span
 from ..limits import Limits
+from .preferred_matches import preferred_matches
 from .productive import used_rules
 from .regex_widths import ENDLESS, width
 from .tree import (

@@ -13,9 +13,13 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ..automata import regex_ir as ir
-from ..unicode import class_ranges
-from ..unicode.properties import UnknownPropertyError, property_code_points, with_other_cases
-from ..unicode.utf8 import ANY, complement, intersection, normalized
+from ..automata.unicode_properties import (
+    UnknownPropertyError,
+    class_ranges,
+    property_code_points,
+    with_other_cases,
+)
+from ..automata.utf8 import ANY, complement, intersection, normalized
 from .regex_lexer import (
     CONTROL,
     ECMA,

@@ -6,7 +6,7 @@
     tree -> keywords      words that an optional name before them takes
     tree -> separation    words of W3C's EBNF that nothing separates
     tree -> added_tokens  literals that a tokenizer reads as one of its added tokens
-    tree -> repetition    texts that a repetition factors in two ways (``automata.ambiguity``)
+    tree -> repetition    texts that a repetition factors in two ways (``ambiguity``)
     tokens -> fixes       what mends a finding
     text -> schemas       of JSON Schemas, whose rules nobody has written
 

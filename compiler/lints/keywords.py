@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from constrain.artifacts.errors import ConstrainError
 
 from ..automata import regex_ir as regex
-from ..automata.ambiguity import shortest_member
 from ..automata.dfa import Dfa
 from ..automata.folding import fold
 from ..diagnostics import give_up
@@ -23,6 +22,7 @@ from ..grammar.productive import is_nullable, least_rules
 from ..limits import Limits, blaming
 from ..lnf.remembered import memory_in_force
 from ..lnf.resolve_exclusions import Operands
+from .ambiguity import shortest_member
 from .finding import Finding, sizes_of
 from .language import is_space
 

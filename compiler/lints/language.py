@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from constrain.artifacts.errors import ConstrainError
 
 from ..automata import regex_ir as regex
-from ..automata.ambiguity import shortest_member
 from ..automata.dfa import DEAD
 from ..automata.folding import fold
 from ..automata.graphs import descended
@@ -14,6 +13,7 @@ from ..grammar import tree
 from ..limits import Limits, blaming
 from ..lnf.remembered import memory_in_force
 from ..lnf.resolve_exclusions import Operands
+from .ambiguity import shortest_member
 from .finding import Finding, sizes_of
 
 _SPACE = frozenset(b" \t\r\n\f\v")

@@ -6,7 +6,6 @@ from functools import partial
 from constrain.artifacts.errors import ConstrainError
 
 from ..automata import regex_ir as regex
-from ..automata.ambiguity import ambiguous_concatenation, ambiguous_factorization
 from ..automata.assertions import resolved
 from ..automata.determinize import determinize
 from ..automata.folding import fold
@@ -17,6 +16,7 @@ from ..grammar import tree
 from ..limits import Limits, blaming
 from ..lnf.remembered import memory_in_force
 from ..lnf.resolve_exclusions import Operands
+from .ambiguity import ambiguous_concatenation, ambiguous_factorization
 from .finding import Finding, nodes, sizes_of, weight
 
 # What is looked at: items of so many nodes that use so many rules, and in all of a grammar

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from ..automata import regex_ir as regex
+from ..automata import utf8
 from ..automata.assertions import resolved
 from ..automata.folding import fold
 from ..automata.graphs import reverse_postorder
@@ -32,7 +33,6 @@ from ..grammar.tree import (
 from ..grammar.tree import Sequence as Concatenation
 from ..limits import Limits
 from ..lnf.components import derivable
-from ..unicode import utf8
 
 # What an expression is. ``contents`` has of it
 LITERAL = 0  # its bytes

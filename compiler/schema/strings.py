@@ -22,8 +22,8 @@ from ..automata.dfa import DEAD, Dfa, nothing, trimmed
 from ..automata.dfa import literal as dfa_literal
 from ..automata.minimize import minimal
 from ..automata.thompson import thompson
+from ..automata.utf8 import ANY, complement, intersection
 from ..limits import Limits
-from ..unicode.utf8 import ANY, complement, intersection
 from .options import ANY_ESCAPES, SHORTEST, USUAL
 
 # States, or edges to them, of any shape; 0 is dead.

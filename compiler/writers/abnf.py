@@ -2,9 +2,9 @@
 
 import re
 
+from ..automata.utf8 import SURROGATES
 from ..dialects.ebnf.abnf import CORE
 from ..grammar.tree import Grammar, Pattern
-from ..unicode.utf8 import SURROGATES
 from .printer import (
     ATOM,
     CHOICE,

@@ -11,9 +11,9 @@ from typing import NamedTuple, TypeAlias
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
+from ..automata.utf8 import SURROGATES
 from ..diagnostics import Diagnostic, GrammarError, Source
 from ..grammar import tree
-from ..unicode.utf8 import SURROGATES
 
 ATOM, SEQUENCE, CHOICE = range(3)
 

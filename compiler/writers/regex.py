@@ -4,7 +4,7 @@ import re
 
 from ..automata import regex_ir as regex
 from ..automata.regex_ir import complement
-from ..unicode import class_ranges
+from ..automata.unicode_properties import class_ranges
 from .printer import (
     ATOM,
     SEQUENCE,

@@ -11,6 +11,7 @@ from support.oracles.utf8 import automaton_via_split, split
 from support.regexes import node_of
 
 from constrain.compiler.automata import regex_ir as regex
+from constrain.compiler.automata import utf8
 from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.dfa import Dfa, without_bytes
 from constrain.compiler.automata.minimize import minimize
@@ -30,7 +31,6 @@ from constrain.compiler.automata.regex_ir import (
 from constrain.compiler.automata.thompson import thompson
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
-from constrain.compiler.unicode import utf8
 
 pytestmark = pytest.mark.quick
 

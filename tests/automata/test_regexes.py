@@ -21,12 +21,12 @@ from constrain.compiler.automata.assertions import resolved
 from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.minimize import minimize
 from constrain.compiler.automata.thompson import thompson
+from constrain.compiler.automata.unicode_properties import property_code_points, with_other_cases
+from constrain.compiler.automata.utf8 import ANY, complement, intersection, normalized
 from constrain.compiler.diagnostics import DialectError, LimitError
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.lints import lint
-from constrain.compiler.unicode.properties import property_code_points, with_other_cases
-from constrain.compiler.unicode.utf8 import ANY, complement, intersection, normalized
 from constrain.compiler.writers import WRITERS
 from constrain.compiler.writers.printer import node_text
 from constrain.compiler.writers.regex import RegexStyle

@@ -1,6 +1,6 @@
-"""Write ``compiler/unicode/classes.json``: the code points of \\d, \\s and \\w as ranges.
+"""Write ``compiler/automata/unicode_classes.json``: the code points of \\d, \\s and \\w as ranges.
 
-    python -m tests.generators.make_classes > compiler/unicode/classes.json
+    python -m tests.generators.make_classes > compiler/automata/unicode_classes.json
 
 The definitions are those of Unicode Technical Standard #18, Annex C. The properties come from the
 ``regex`` package, whose Unicode version is in the file. Run this again to move to another version,

@@ -1,6 +1,6 @@
-"""Write ``compiler/unicode/properties.json``: the sets of \\p{…}, and the characters of (?i).
+"""Write ``compiler/automata/unicode_properties.json``: the sets of \\p{…}, and what (?i) adds.
 
-    python -m tests.generators.make_properties > compiler/unicode/properties.json
+    python -m tests.generators.make_properties > compiler/automata/unicode_properties.json
 
 The sets come from the ``regex`` package, as those of ``make_classes``. A set is run-length encoded
 in base 36: how many code points are not in it, how many are, and so on alternately. The orbits of

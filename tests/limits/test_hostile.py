@@ -13,6 +13,7 @@ from support.oracles.utf8 import automaton_via_split
 
 from constrain.artifacts.errors import ConstrainError
 from constrain.compiler import Compiler, Limits, load_tokenizer
+from constrain.compiler.automata import utf8
 from constrain.compiler.automata.dfa import Dfa, trimmed
 from constrain.compiler.diagnostics import CheckError, LimitError
 from constrain.compiler.dialects import read_grammar
@@ -31,7 +32,6 @@ from constrain.compiler.schema.formulas import Every, Keys, conjunction
 from constrain.compiler.schema.goals import NOTHING
 from constrain.compiler.token_ids import token_ids
 from constrain.compiler.tokenizers import Tokenizer
-from constrain.compiler.unicode import utf8
 
 MEGABYTE = 1_000_000
 

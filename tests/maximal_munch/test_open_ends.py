@@ -17,7 +17,6 @@ from constrain.artifacts.tokens import tokenset
 from constrain.compiler import compile_grammar, load_tokenizer
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.automata.look_around import MARKS, Followed
-from constrain.compiler.automata.preferred_matches import preferred_matches
 from constrain.compiler.coverage.coverage import Coverage
 from constrain.compiler.diagnostics import CheckError
 from constrain.compiler.dialects import read_grammar
@@ -26,6 +25,7 @@ from constrain.compiler.frontend import read_checked
 from constrain.compiler.grammar import open_looks as open_looks_module
 from constrain.compiler.grammar.check import check
 from constrain.compiler.grammar.open_looks import check_looks, followed
+from constrain.compiler.grammar.preferred_matches import preferred_matches
 from constrain.compiler.limits import Limits
 from constrain.compiler.maximal_munch.exact_network import exact_network
 from constrain.compiler.maximal_munch.lexer_tables import maximal_munch_tables

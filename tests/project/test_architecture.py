@@ -83,19 +83,17 @@ COMPILER: dict[str, set[str]] = {
     "limits": {"diagnostics", "progress"},
     "thresholds": set(),
     "progress": set(),
-    "unicode": set(),
     "children": set(),
     "public": {"__init__", "python"},
     "python": BASE | {"compiler", "dialects", "options", "schema", "tokenizers", "wordpiece"},
-    "automata": BASE | {"unicode"},
+    "automata": BASE,
     "files": {"diagnostics"},
     "tokenizers": BASE | {"files", "wordpiece"},
-    "grammar": BASE | {"automata", "unicode"},
-    "schema": BASE | {"automata", "grammar", "unicode"},
+    "grammar": BASE | {"automata"},
+    "schema": BASE | {"automata", "grammar"},
     "structural_tags": BASE | {"automata", "grammar", "schema"},
     "tool_calls": BASE | {"automata", "grammar", "schema", "structural_tags"},
-    "dialects": BASE
-    | {"automata", "grammar", "schema", "structural_tags", "tool_calls", "unicode"},
+    "dialects": BASE | {"automata", "grammar", "schema", "structural_tags", "tool_calls"},
     "lnf": BASE | {"automata", "grammar", "lazy_dfa"},
     "lints": BASE | {"automata", "dialects", "grammar", "lnf", "schema", "writers"},
     "tokenizer_steps": BASE | {"automata", "tokenizers"},
@@ -104,7 +102,7 @@ COMPILER: dict[str, set[str]] = {
     "choose": BASE | {"bpe", "dialects", "grammar", "options", "tokenizers"},
     "bpe": BASE
     | {"automata", "files", "grammar", "options", "tokenizer_steps", "tokenizers", "wordpiece"},
-    "network": BASE | {"automata", "grammar", "lnf", "options", "tokenizers", "unicode"},
+    "network": BASE | {"automata", "grammar", "lnf", "options", "tokenizers"},
     "earley": BASE | {"automata", "lnf"},
     "maximal_munch": BASE
     | {"automata", "earley", "grammar", "lazy_dfa", "lnf", "network", "options", "tokenizers"},
@@ -126,8 +124,7 @@ COMPILER: dict[str, set[str]] = {
     "machine": BASE
     | {"assemble", "automata", "choose", "dialects", "frontend", "grammar", "lazy_dfa"}
     | {"lnf", "maximal_munch", "network", "options", "schema", "token_ids", "tokenizers"},
-    "writers": BASE
-    | {"automata", "choose", "dialects", "frontend", "grammar", "lnf", "options", "unicode"},
+    "writers": BASE | {"automata", "choose", "dialects", "frontend", "grammar", "lnf", "options"},
     "token_ids": BASE | {"automata", "frontend", "grammar", "options", "schema", "tokenizers"},
     "merge": BASE
     | {"automata", "bpe", "choose", "grammar", "options", "token_ids", "tokenizer_steps"}
@@ -156,8 +153,7 @@ COMPILER: dict[str, set[str]] = {
         "options",
         "pipeline",
     },
-    "drawing": BASE
-    | {"automata", "children", "earley", "grammar", "maximal_munch", "network", "unicode"},
+    "drawing": BASE | {"automata", "children", "earley", "grammar", "maximal_munch", "network"},
     "assemble": BASE
     | {"automata", "frontend", "grammar", "lazy_dfa", "network"}
     | {"maximal_munch", "merge", "options", "token_ids"}
@@ -207,7 +203,7 @@ OWNERS = {
     "jsonschema_specifications": {"schema"},
     "lark": {"dialects", "lalr"},
     "referencing": {"schema"},
-    "regex": {"tokenizers", "automata", "unicode"},
+    "regex": {"tokenizers", "automata"},
     "tiktoken_ext": {"tokenizers"},
 }
 

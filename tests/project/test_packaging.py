@@ -94,9 +94,14 @@ def test_the_wheel_holds_the_data(wheel: zipfile.ZipFile) -> None:
     ]
     names = set(wheel.namelist())
 
-    assert {"kbnf.lark", "classes.json", "tokenizer.json", "walk.js", "mask.js", "py.typed"} <= {
-        p.name for p in paths
-    }
+    assert {
+        "kbnf.lark",
+        "unicode_classes.json",
+        "tokenizer.json",
+        "walk.js",
+        "mask.js",
+        "py.typed",
+    } <= {p.name for p in paths}
     assert [] == [path for path in paths if f"constrain/{path.as_posix()}" not in names]
 
 

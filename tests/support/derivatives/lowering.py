@@ -4,6 +4,7 @@ A class of code points becomes the expression of its UTF-8 automaton, inside out
 with the same continuations share one expression for these.
 """
 
+from constrain.compiler.automata import utf8
 from constrain.compiler.automata.assertions import resolved
 from constrain.compiler.automata.determinize import determinize
 from constrain.compiler.automata.folding import fold
@@ -27,9 +28,8 @@ from constrain.compiler.automata.regex_ir import (
     looks,
     parts_of,
 )
+from constrain.compiler.automata.utf8 import CodePoints
 from constrain.compiler.limits import Limits
-from constrain.compiler.unicode import utf8
-from constrain.compiler.unicode.utf8 import CodePoints
 
 from .byte_expressions import EPSILON, NONE, Expressions, Id
 

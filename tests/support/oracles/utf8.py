@@ -7,7 +7,7 @@ byte ranges independently of the others, and such pieces are joined again.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from constrain.compiler.unicode.utf8 import LAST_OF_LENGTH, SURROGATES, ByteRange, Tail
+from constrain.compiler.automata.utf8 import LAST_OF_LENGTH, SURROGATES, ByteRange, Tail
 
 
 def split(low: int, high: int) -> Iterator[Tail]:

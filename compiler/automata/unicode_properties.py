@@ -1,4 +1,8 @@
-"""Look up Unicode properties by name, and fold cases, in data made by ``make_properties``."""
+"""Look up Unicode's properties by name, the classes \\d, \\s and \\w, and fold cases.
+
+The data is Unicode 18.0.0, made by ``generators.make_properties`` and ``generators.make_classes``
+from the files of the standard, and never scanned at run time.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -138,9 +142,24 @@ def _similar(name: str, candidates: Iterable[str]) -> str:
     return close[0] if close else ""
 
 
+def class_ranges(name: str) -> CodePoints:
+    """The ranges of ``digit`` (Nd), ``space`` (White_Space) or ``word`` (UTS #18's \\w)."""
+    return _classes()[name]
+
+
+@cache
+def _classes() -> dict[str, CodePoints]:
+    text = files(__package__).joinpath("unicode_classes.json").read_text(encoding="utf-8")
+    return {
+        name: normalized((low, high) for low, high in ranges)
+        for name, ranges in json.loads(text).items()
+        if name != "unicode"
+    }
+
+
 @cache
 def _data() -> Any:
-    text = files(__package__).joinpath("properties.json").read_text(encoding="utf-8")
+    text = files(__package__).joinpath("unicode_properties.json").read_text(encoding="utf-8")
     return json.loads(text)
 
 

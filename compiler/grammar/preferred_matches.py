@@ -19,14 +19,14 @@ from collections.abc import Generator, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..automata.determinize import byte_intervals
+from ..automata.dfa import Dfa
+from ..automata.look_around import MARKS, Followed, GuardedThompson, marked, without_look_around
+from ..automata.minimize import explored
+from ..automata.nfa import Nfa
+from ..automata.regex_ir import Node, Optional, Repeat
+from ..automata.thompson import Fragment
 from ..limits import Limits
-from .determinize import byte_intervals
-from .dfa import Dfa
-from .look_around import MARKS, Followed, GuardedThompson, marked, without_look_around
-from .minimize import explored
-from .nfa import Nfa
-from .regex_ir import Node, Optional, Repeat
-from .thompson import Fragment
 
 _STAGE = "the automaton of a lazy terminal"
 

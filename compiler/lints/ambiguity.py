@@ -13,8 +13,8 @@ Berstel, Perrin and Reutenauer, "Codes and Automata" (2010), section 2.3.
 from collections import deque
 from collections.abc import Callable, Iterator
 
+from ..automata.dfa import DEAD, Dfa
 from ..limits import Limits
-from .dfa import DEAD, Dfa
 
 _STAGE = "the search for texts that can be cut in two ways"
 

@@ -10,15 +10,15 @@ from functools import cache
 import pytest
 from support.automata import build_automaton
 
-from constrain.compiler.automata.ambiguity import (
-    ambiguous_concatenation,
-    ambiguous_factorization,
-    shortest_member,
-)
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.dialects import read_grammar
 from constrain.compiler.limits import Limits
 from constrain.compiler.lints import lint, repetition
+from constrain.compiler.lints.ambiguity import (
+    ambiguous_concatenation,
+    ambiguous_factorization,
+    shortest_member,
+)
 
 LIMITS = Limits()
 TEXTS = [bytes(t) for n in range(8) for t in itertools.product(b"ab", repeat=n)]

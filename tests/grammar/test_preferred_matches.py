@@ -5,8 +5,8 @@ import re
 
 from constrain.compiler.automata import regex_ir as ir
 from constrain.compiler.automata.dfa import Dfa
-from constrain.compiler.automata.preferred_matches import preferred_matches
 from constrain.compiler.dialects import read_grammar
+from constrain.compiler.grammar.preferred_matches import preferred_matches
 from constrain.compiler.grammar.tree import Pattern
 
 ATOMS = ["a", "b", "c", ".", "[ab]", "[^a]", "ab", "é"]
