@@ -297,7 +297,7 @@ NOTE_KINDS = (
         False,
         "Models write calls as they were taught, and the list says no style. json is for servers "
         'that read a text of calls alone; \'"style": "json"\' asks for it and is silent. '
-        "compiler/tool_calls/README.md has the styles of models.",
+        "compiler/structural_tags/TOOLS.md has the styles of models.",
     ),
     NoteKind(
         "never-reached",

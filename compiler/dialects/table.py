@@ -181,7 +181,7 @@ def read_growing(
     with blaming(["#"]):
         try:
             if dialect == TOOLS:
-                from ..tool_calls.write import deferred_grammar as deferred_tools
+                from ..structural_tags.calls import deferred_grammar as deferred_tools
 
                 return deferred_tools(source, schema, limits)
             from ..schema.convert import deferred_grammar
@@ -277,7 +277,7 @@ def _of_json(
 ) -> Grammar:
     """The grammar of a schema, a structural tag or a list of tools."""
     if row.name == TOOLS:
-        from ..tool_calls import tools_grammar
+        from ..structural_tags import tools_grammar
 
         # Which artifacts name, and no text does.
         if start not in (None, row.start):

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from ..diagnostics import closest
 from ..schema.places import Place
-from ..tool_calls.read import Tool, Tools
-from ..tool_calls.styles import NUMBER
+from ..structural_tags.call_styles import NUMBER
+from ..structural_tags.tools import Tool, Tools
 from .instance_sentences import Sentences
 from .instance_text import Complaint, Member, Part, Read, read_instance
 

@@ -17,7 +17,7 @@ from ..schema.notes import Notes, Refused
 from ..schema.options import FLEXIBLE, SchemaOptions
 from ..schema.places import Places
 from ..schema.read import read_json
-from ..tool_calls.read import tools_in
+from ..structural_tags.tools import tools_in
 from .instance_calls import Calls
 from .instance_sentences import Sentences
 from .instance_text import Complaint, read_instance

@@ -19,8 +19,8 @@ from ..dialects import JSON_SCHEMA, PLAIN_REGEX, STRUCTURAL_TAG, TOOLS, read_gra
 from ..grammar.check import check
 from ..options import ANY, CompileOptions
 from ..schema.options import ANY_ORDER, FIXED, SchemaOptions
-from ..tool_calls import STYLES
-from ..tool_calls.read import DISABLED, REASONING
+from ..structural_tags import STYLES
+from ..structural_tags.tools import DISABLED, REASONING
 from .fields import (
     Json,
     RequestError,
@@ -119,9 +119,9 @@ def request_of(
     ``fields``: of the request's body; those that have nothing to do with formats are not looked at.
     ``tokenization``, ``whitespace``: as the options of those names say; under any tokenization no
     masks are precomputed where ``options`` do not say how many. ``style``: how calls of tools are
-    written, a name in ``tool_calls.STYLES``. ``reasoning``: whether a thought stands before, by the
-    marks of the style: ``disabled``, ``enabled`` or ``auto``. ``dialects``: in which a grammar may
-    be written that does not say its dialect. ``options``: all else; white space is the
+    written, a name in ``structural_tags.STYLES``. ``reasoning``: whether a thought stands before,
+    by the marks of the style: ``disabled``, ``enabled`` or ``auto``. ``dialects``: in which a
+    grammar may be written that does not say its dialect. ``options``: all else; white space is the
     usual one of schemas, any, where nothing says it. ``flags``: what the host has said of JSON, as
     ``flags.with_flags`` reads it; a request's own come after.
 

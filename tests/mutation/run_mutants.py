@@ -28,16 +28,15 @@ ROOT = Path(__file__).resolve().parents[2]
 # The same places for the same code.
 SEED = 20_261
 
-# The tests of what has no folder of its own name.
+# The tests of what has no folder of its own name, or less there than in others.
 TESTS_OF = {
     "assemble": ["project", "kinds"],
     "dfa": ["automata", "kinds", "matcher"],
     "files": ["tokenizers", "limits", "fuzz"],
-    "grammar": ["dialects", "lnf"],
+    "grammar": ["grammar", "dialects", "lnf"],
     "reduced": ["schema", "network"],
     "summaries": ["summaries", "network"],
     "tokens": ["container", "matcher", "kinds"],
-    "unicode": ["automata", "dialects"],
 }
 
 # Tests of files in the folders themselves (compiler/choose.py, artifacts/matcher.py).

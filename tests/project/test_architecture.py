@@ -92,8 +92,7 @@ COMPILER: dict[str, set[str]] = {
     "grammar": BASE | {"automata"},
     "schema": BASE | {"automata", "grammar"},
     "structural_tags": BASE | {"automata", "grammar", "schema"},
-    "tool_calls": BASE | {"automata", "grammar", "schema", "structural_tags"},
-    "dialects": BASE | {"automata", "grammar", "schema", "structural_tags", "tool_calls"},
+    "dialects": BASE | {"automata", "grammar", "schema", "structural_tags"},
     "lnf": BASE | {"automata", "grammar", "lazy_dfa"},
     "lints": BASE | {"automata", "dialects", "grammar", "lnf", "schema", "writers"},
     "tokenizer_steps": BASE | {"automata", "tokenizers"},
@@ -136,7 +135,7 @@ COMPILER: dict[str, set[str]] = {
     "explain": BASE
     | {"automata", "compiler", "dialects", "earley", "frontend", "grammar", "lnf", "maximal_munch"}
     | {"choose", "network", "options", "pipeline", "schema", "token_ids", "tokenizers"}
-    | {"tool_calls", "wordpiece"},
+    | {"structural_tags", "wordpiece"},
     "inspection": BASE
     | {"automata", "children", "choose", "compiler", "dialects", "explain", "frontend", "grammar"}
     | {"lnf", "merge", "network", "notes", "options", "pipeline", "schema", "tokenizers"}
@@ -175,7 +174,7 @@ COMPILER: dict[str, set[str]] = {
     | {"bpe", "files", "machine", "options", "pipeline", "token_ids", "tokenizers"},
     "serving": BASE
     | {"children", "compiler", "dialects", "grammar"}
-    | {"options", "python", "schema", "tokenizers", "tool_calls"},
+    | {"options", "python", "schema", "structural_tags", "tokenizers"},
     "batch": BASE | {"compiler", "dialects", "options", "serving", "tokenizers"},
     # The names that the package as a whole offers; they load on first use.
     "__init__": {

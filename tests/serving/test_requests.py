@@ -19,7 +19,7 @@ from constrain.compiler.pipeline import build_engine
 from constrain.compiler.serving.engines import request_for
 from constrain.compiler.serving.flags import FlagError
 from constrain.compiler.serving.requests import Request, RequestError, request_of
-from constrain.compiler.tool_calls import STYLES
+from constrain.compiler.structural_tags import STYLES
 
 pytestmark = pytest.mark.quick
 

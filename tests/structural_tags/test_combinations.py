@@ -18,7 +18,7 @@ from constrain.artifacts import Artifact
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Compiler, SchemaOptions, Tokenizer
 from constrain.compiler.options import CompileOptions
-from constrain.compiler.tool_calls import STYLES
+from constrain.compiler.structural_tags import STYLES
 
 CITY = {
     "type": "object",

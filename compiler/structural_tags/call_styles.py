@@ -5,7 +5,7 @@ hermes        <tool_call>\\n{"name": "f", "arguments": {…}}\\n</tool_call>
 qwen          the same, where <tool_call> and </tool_call> are tokens of the tokenizer
 llama3_json   {"name": "f", "parameters": {…}}, several: {…}; {…}
 function      <function=f>{…}</function>
-kimi, …       as the models of that name write them: README.md
+kimi, …       as the models of that name write them: TOOLS.md
 """
 
 from collections.abc import Mapping

@@ -10,7 +10,7 @@ from itertools import islice
 
 from ..schema.notes import Refused
 from ..schema.read import Json, escaped
-from .styles import STYLES, Style
+from .call_styles import STYLES, Style
 
 AUTO, NONE, REQUIRED = "auto", "none", "required"
 MODES = (AUTO, NONE, REQUIRED)

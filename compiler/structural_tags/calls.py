@@ -28,10 +28,10 @@ from ..schema.read import Document, Json, read_json, value_of
 from ..schema.rules.contradictions import contradiction
 from ..schema.rules.deferred import Deferred
 from ..schema.rules.emit import Emitter
-from ..structural_tags.free_text import texts_without
-from ..structural_tags.xml_styles import Tags
-from .read import AUTO, DISABLED, ENABLED, NONE, Tool, Tools, tools_in
-from .styles import NUMBER
+from .call_styles import NUMBER
+from .free_text import texts_without
+from .tools import AUTO, DISABLED, ENABLED, NONE, Tool, Tools, tools_in
+from .xml_styles import Tags
 
 _TEXTS = "texts"
 

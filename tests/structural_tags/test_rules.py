@@ -22,8 +22,8 @@ from constrain.compiler.limits import Limits
 from constrain.compiler.schema import SchemaOptions, convert, schema_grammar
 from constrain.compiler.schema.convert import deferred_grammar
 from constrain.compiler.schema.rules.deferred import Deferred
-from constrain.compiler.tool_calls import STYLES, tools_grammar
-from constrain.compiler.tool_calls.write import deferred_grammar as deferred_tools
+from constrain.compiler.structural_tags import STYLES, tools_grammar
+from constrain.compiler.structural_tags.calls import deferred_grammar as deferred_tools
 
 # How many random schemas and lists of tools are looked at, in full and else.
 SCHEMAS, LISTS = (8_000, 80), (1_000, 12)
