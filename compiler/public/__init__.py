@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from constrain.artifacts import Artifact, ConstrainError, Matcher, fill_many, load
     from constrain.compiler import Compiler, Limits, SchemaOptions, compile_many, load_tokenizer
-    from constrain.compiler.python.compiling import compile  # noqa: A004 - as re.compile
+    from constrain.compiler.serving.one_call import compile  # noqa: A004 - as re.compile
 
     __version__: str
 
@@ -44,7 +44,7 @@ def __getattr__(name: str) -> Any:
 
         return version("constrain-grammar")
     room = ".artifacts" if name in _ARTIFACTS else ".compiler"
-    home = ".compiler.python.compiling" if name == "compile" else room
+    home = ".compiler.serving.one_call" if name == "compile" else room
     return getattr(import_module(home, __name__), name)
 
 

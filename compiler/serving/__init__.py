@@ -1,5 +1,7 @@
-"""Compiling for servers: processes of their own, one compilation for many who ask, cached files.
+"""Compiling for programs: one call for what Python has, or processes that serve many who ask.
 
+one_call     compile(Person, tokenizer, whitespace="compact"): the artifact, options by name
+python_grammars the text that a type or an object stands for, and its dialect
 requests     a request's fields -> the text of a grammar and its options; flags: what hosts say
 fields       values of fields, and the error of what they must not be
 vllm, sglang their backends, and vLLM's logits processor; engines: what they have in common

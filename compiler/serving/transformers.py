@@ -7,10 +7,10 @@ from typing import Any, Unpack
 
 from constrain.artifacts.serving import transformers
 
-from ..python import compiling
+from . import one_call
 
 
-def processor(tokenizer: object, grammar: Any, **options: Unpack[compiling.Options]) -> Any:
+def processor(tokenizer: object, grammar: Any, **options: Unpack[one_call.Options]) -> Any:
     """A ``transformers.LogitsProcessor`` for one call of ``generate``, whose texts are those of
     ``grammar``.
 
@@ -18,4 +18,4 @@ def processor(tokenizer: object, grammar: Any, **options: Unpack[compiling.Optio
     artifact that is used again is compiled there, and given to
     ``constrain.artifacts.serving.transformers.processor``.
     """
-    return transformers.processor(compiling.compile(grammar, tokenizer, **options))
+    return transformers.processor(one_call.compile(grammar, tokenizer, **options))

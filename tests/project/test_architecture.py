@@ -23,9 +23,8 @@ HOSTS = {
     "cli/language_server": {"lsprotocol", "pygls"},
     "compiler/batch": {"distributed"},
     "artifacts/serving": {"mlx", "torch", "transformers", "xgrammar"},
-    "compiler/python": {"pydantic"},
     "compiler/inspection": {"llguidance", "matplotlib", "xgrammar"},
-    "compiler/serving": {"sglang", "torch", "vllm"},
+    "compiler/serving": {"pydantic", "sglang", "torch", "vllm"},
 }
 
 # What each folder may import besides the standard library and itself.
@@ -84,8 +83,7 @@ COMPILER: dict[str, set[str]] = {
     "thresholds": set(),
     "progress": set(),
     "children": set(),
-    "public": {"__init__", "python"},
-    "python": BASE | {"compiler", "dialects", "options", "schema", "tokenizers", "wordpiece"},
+    "public": {"__init__", "serving"},
     "automata": BASE,
     "files": {"diagnostics"},
     "tokenizers": BASE | {"files", "wordpiece"},
@@ -174,7 +172,7 @@ COMPILER: dict[str, set[str]] = {
     | {"bpe", "files", "machine", "options", "pipeline", "token_ids", "tokenizers"},
     "serving": BASE
     | {"children", "compiler", "dialects", "grammar"}
-    | {"options", "python", "schema", "structural_tags", "tokenizers"},
+    | {"options", "schema", "structural_tags", "tokenizers"},
     "batch": BASE | {"compiler", "dialects", "options", "serving", "tokenizers"},
     # The names that the package as a whole offers; they load on first use.
     "__init__": {

@@ -14,9 +14,9 @@ from support import python
 import constrain
 from constrain.compiler.limits import Limits
 from constrain.compiler.options import CompileOptions
-from constrain.compiler.python.compiling import Options
-from constrain.compiler.python.types import written
 from constrain.compiler.schema import SchemaOptions
+from constrain.compiler.serving.one_call import Options
+from constrain.compiler.serving.python_grammars import written
 
 pydantic = pytest.importorskip("pydantic")
 

@@ -17,7 +17,7 @@ from ..compiler import Compiler
 from ..limits import Limits
 from ..options import AnyTokenizer, CompileOptions
 from ..schema import SchemaOptions
-from .types import written
+from .python_grammars import written
 
 _OF_SCHEMAS = frozenset(each.name for each in fields(SchemaOptions))
 _LIMIT = "max_"
