@@ -4,7 +4,7 @@
     lnf -> automata                    normal form -> NFA -> minimal DFA, of regular grammars
     network, earley, maximal_munch     tables of grammars that nest
     merge, cartesian, dfa              DFA and tokenizer -> canonical token sequences -> mask rows
-    assemble                           all tables -> sections of an artifact
+    machine                            all tables -> sections of an artifact
 
 ``compiler`` is the door, ``pipeline`` runs the steps in order, and ``README.md`` is the map. The
 names below load on first use.

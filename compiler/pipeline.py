@@ -124,7 +124,7 @@ def build_artifact(
 ) -> Compilation:
     """The steps that need a tokenizer, by a recogniser's engine; as ``Compiler.compile``. Nothing
     is kept between runs without a ``cache``. ``shared`` goes before ``tables`` and ``cache``."""
-    from .assemble.size import check_size, counts, with_room_for_header
+    from .machine.file_size import check_size, counts, with_room_for_header
     from .tokenizers import Tokenizer
 
     wanted = with_changes(options, changes)
@@ -230,8 +230,8 @@ def _of_any_tokens(
     automaton: Automaton, request: ArtifactRequest["Tokenizer"], choice: TokenizationChoice
 ) -> Compilation:
     """A regular grammar and all token sequences that spell a member: a byte DFA and its rows."""
-    from .assemble.dfa import assemble, encode, size_of
-    from .assemble.mask_rows import precompute
+    from .machine.dfa_sections import assemble, encode, size_of
+    from .machine.mask_rows import precompute
     from .token_ids import columns_of
 
     columns = columns_of(automaton, request)
@@ -252,8 +252,8 @@ def _of_canonical_tokens(
 ) -> Compilation:
     """A regular grammar and its canonical token sequences: a DFA over tokens and its rows, or the
     rows of the byte DFA beside the tokenizer's automata."""
-    from .assemble.dfa import assemble_merged, encode_merged, size_of
-    from .assemble.mask_rows import precompute_tokens
+    from .machine.dfa_sections import assemble_merged, encode_merged, size_of
+    from .machine.mask_rows import precompute_tokens
     from .merge.merged import merge
     from .token_ids import columns_of
 
@@ -282,8 +282,8 @@ def _of_byte_dfa(
     """The artifact whose masks are those of a network without calls, and notes."""
     from constrain.artifacts.kinds.without_calls import network_without_calls, with_rejecting_start
 
-    from .assemble.dfa import assemble, encode, size_of
     from .canonical_network.sections import counts_of, merge, precompute
+    from .machine.dfa_sections import assemble, encode, size_of
 
     columns = merged.columns
     network = network_without_calls(columns.dfa.tables(columns.classes), automaton.grammar.start)
@@ -340,9 +340,9 @@ def _of_spelled(
     if choice.is_canonical:
         from constrain.artifacts.network.sets import UnsettledError
 
-        from .assemble.size import counts
         from .canonical_network.sections import check_beginnings, merge
         from .canonical_network.settled_counts import check_settled
+        from .machine.file_size import counts
         from .token_ids import token_ids
 
         assert parser.network is not None and tables is not None
@@ -369,9 +369,9 @@ def _of_canonical_network(
     parser: Parser, request: ArtifactRequest["Tokenizer"], merged: "CanonicalTables"
 ) -> Compilation:
     """The canonical token sequences of a network: rows of all its stacks."""
-    from .assemble.dfa import size_of
-    from .assemble.parser import assemble, encode
     from .canonical_network.sections import counts_of, precompute
+    from .machine.dfa_sections import size_of
+    from .machine.parser_sections import assemble, encode
 
     assert parser.network is not None
     sections = encode(parser, merged.terminals, request) | merged.sections
@@ -411,9 +411,9 @@ def _of_network(
     progress: Progress,
 ) -> Compilation:
     """All token sequences that spell a member: positions, a network's summaries, or productions."""
-    from .assemble.dfa import size_of
-    from .assemble.mask_rows import for_lazy_masks
-    from .assemble.parser import assemble, encode, with_first_row
+    from .machine.dfa_sections import size_of
+    from .machine.mask_rows import for_lazy_masks
+    from .machine.parser_sections import assemble, encode, with_first_row
     from .token_ids import token_ids
 
     # Symbols of terminals whose states are made while decoding name no tokens.
@@ -450,8 +450,8 @@ def _over_lexemes(
     progress: Progress,
 ) -> Compilation:
     """A grammar read by maximal munch, and all token sequences that spell a member."""
-    from .assemble.dfa import size_of
-    from .assemble.maximal_munch import assemble, encode
+    from .machine.dfa_sections import size_of
+    from .machine.maximal_munch_sections import assemble, encode
     from .machine.spellable import spellable
     from .maximal_munch.emptiness import is_surely_empty
     from .maximal_munch.precompute import precompute_within
@@ -478,7 +478,7 @@ def _for_wordpiece(
     automaton: Automaton, request: ArtifactRequest["WordPieceTokenizer"]
 ) -> Compilation:
     """A regular grammar for WordPiece: the words of its texts, and the tokens of each word."""
-    from .assemble.wordpiece import assemble, encode
+    from .machine.wordpiece_sections import assemble, encode
     from .wordpiece.tokenizer_dfa import canonical_words
 
     limits, keeps = request.limits, bool(request.options.keep_unknown)

@@ -34,6 +34,6 @@ are made when a walk comes to them.
     lazy_reader           texts by all conjunctions
 
 Where texts of a grammar are such, it calls them as terminals (``artifacts/machine``).
-``compiler/assemble/dfa.py`` writes the tables of a whole DFA, ``compiler/merge`` computes the token
-DFA, ``compiler/lazy_dfa`` divides expressions into conjunctions.
+``compiler/machine/dfa_sections.py`` writes the tables of a whole DFA, ``compiler/merge`` computes
+the token DFA, ``compiler/lazy_dfa`` divides expressions into conjunctions.
 """

@@ -12,12 +12,12 @@ from constrain.artifacts.kinds.met_states import MetStatesRuntime
 from constrain.artifacts.kinds.parser import network_of
 from constrain.artifacts.network.tables import NetworkTables
 
-from ..assemble.dfa import byte_dfa_sections
 from ..automata.minimize import minimize
 from ..limits import Limits
 from ..network.components import dfa_of
 from ..network.counter_tables import MANY_COPIES, Procedure
 from ..network.laid_out import LaidOut
+from .dfa_sections import byte_dfa_sections
 
 
 def network_in(artifact: Artifact, limits: Limits) -> NetworkTables:

@@ -22,8 +22,8 @@ from constrain.artifacts.tokens.subtrees import Subtrees
 from constrain.artifacts.tokens.tokenset import Words
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import TokenClasses, Vocabulary
-from constrain.compiler.assemble.byte_rows import byte_rows
-from constrain.compiler.assemble.row_table import RowTable
+from constrain.compiler.machine.byte_rows import byte_rows
+from constrain.compiler.machine.row_table import RowTable
 
 REGEXES = {
     "date": r"[0-9]{4}-[0-9]{2}-[0-9]{2}",

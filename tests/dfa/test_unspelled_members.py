@@ -7,7 +7,7 @@ from support.automata import build_automaton
 
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import Vocabulary
-from constrain.compiler.assemble.unspelled_members import shortest_unspelled
+from constrain.compiler.machine.unspelled_members import shortest_unspelled
 
 
 def is_spelled(text: str, tokens: list[str]) -> bool:

@@ -30,10 +30,10 @@ SEED = 20_261
 
 # The tests of what has no folder of its own name, or less there than in others.
 TESTS_OF = {
-    "assemble": ["project", "kinds"],
     "dfa": ["automata", "kinds", "matcher"],
     "files": ["tokenizers", "limits", "fuzz"],
     "grammar": ["grammar", "dialects", "lnf"],
+    "machine": ["machine", "dfa", "kinds", "project"],
     "reduced": ["schema", "network"],
     "summaries": ["summaries", "network"],
     "tokens": ["container", "matcher", "kinds"],

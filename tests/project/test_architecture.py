@@ -119,8 +119,8 @@ COMPILER: dict[str, set[str]] = {
     }
     | {"lalr", "options"},
     "machine": BASE
-    | {"assemble", "automata", "choose", "dialects", "frontend", "grammar", "lazy_dfa"}
-    | {"lnf", "maximal_munch", "network", "options", "schema", "token_ids", "tokenizers"},
+    | {"automata", "choose", "dialects", "frontend", "grammar", "lazy_dfa", "lnf", "maximal_munch"}
+    | {"merge", "network", "options", "schema", "token_ids", "tokenizers", "wordpiece"},
     "writers": BASE | {"automata", "choose", "dialects", "frontend", "grammar", "lnf", "options"},
     "token_ids": BASE | {"automata", "frontend", "grammar", "options", "schema", "tokenizers"},
     "merge": BASE
@@ -151,14 +151,9 @@ COMPILER: dict[str, set[str]] = {
         "pipeline",
     },
     "drawing": BASE | {"automata", "children", "earley", "grammar", "maximal_munch", "network"},
-    "assemble": BASE
-    | {"automata", "frontend", "grammar", "lazy_dfa", "network"}
-    | {"maximal_munch", "merge", "options", "token_ids"}
-    | {"tokenizers", "wordpiece"},
     "notes": BASE | {"choose", "frontend", "grammar", "options", "schema", "tokenizers"},
     "pipeline": BASE
     | {
-        "assemble",
         "bpe",
         "canonical_network",
         "choose",

@@ -22,8 +22,8 @@ from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.trie import Trie
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler import Tokenizer
-from constrain.compiler.assemble.size import counts
 from constrain.compiler.frontend import Parser
+from constrain.compiler.machine.file_size import counts
 from constrain.compiler.options import AnyTokenizer, with_changes
 from constrain.compiler.pipeline import build_engine, copied
 from constrain.compiler.token_ids import token_ids

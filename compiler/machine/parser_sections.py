@@ -30,8 +30,8 @@ from ..limits import Effort, Exhausted
 from ..options import CANONICAL, ArtifactRequest
 from ..progress import Step
 from ..tokenizers import Tokenizer
-from .dfa import Sections, manifest_of, size_of, vocabulary_sections
-from .size import explains_later, has_productions
+from .dfa_sections import Sections, manifest_of, size_of, vocabulary_sections
+from .file_size import explains_later, has_productions
 
 
 @Step("encode")

@@ -23,7 +23,7 @@ from ..maximal_munch.precompute import StoredMasks
 from ..options import ANY, ArtifactRequest
 from ..progress import Step
 from ..tokenizers import Tokenizer
-from .dfa import Sections, manifest_of, vocabulary_sections
+from .dfa_sections import Sections, manifest_of, vocabulary_sections
 
 
 @Step("encode")

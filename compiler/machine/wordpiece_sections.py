@@ -12,7 +12,7 @@ from ..options import CANONICAL, ArtifactRequest
 from ..progress import Step
 from ..wordpiece import WordPieceTokenizer
 from ..wordpiece.tokenizer_dfa import CanonicalWords
-from .dfa import Sections, byte_dfa_sections, manifest_of, origins_of, vocabulary_sections
+from .dfa_sections import Sections, byte_dfa_sections, manifest_of, origins_of, vocabulary_sections
 
 
 @Step("encode")
