@@ -460,7 +460,7 @@ def parser_of(
 
 def lexed(grammar: Grammar, choice: EngineChoice, options: CompileOptions) -> "LexemeGrammar":
     """The lexemes of a checked tree, and its rules over them. Raises as ``compile_texts``."""
-    from .lalr.contexts import as_lexer_reads
+    from .maximal_munch.lalr_contexts import as_lexer_reads
     from .maximal_munch.lexemes import as_lexed, lexeme_grammar
 
     limits, most = options.limits, built_lexemes(choice, options, nests=recurses(grammar))

@@ -14,7 +14,8 @@ end that is to be as short as possible, nothing else is left in the state:
 
 A lexeme may be one only before certain bytes (a look-ahead at its end). Its DFA leads by the others
 to a state that is no end and reads nothing: there the text is ``REFUSED_BYTE``. So it is where only
-lexemes are left that are read and *refused*: with them nothing ends (``compiler/lalr``).
+lexemes are left that are read and *refused*: with them nothing ends
+(``compiler/maximal_munch/lalr_contexts.py``).
 
 Source: llguidance, "Optimizing", the lexer; its DFAs are built lazily, these are complete
 (``artifacts/lazy_lexer`` has those that are too large for that).

@@ -2,6 +2,7 @@
 
     tree -> check            every rule that is used is defined, terminals are terminals
     tree -> weave_ignored    ignored text written into the rules
+    tree -> indented_rules   rules with INDENT and DEDENT as copies, ready for each width
     tree -> tree_text        printed, one node a line
 
     a regex -> regex_lexer (tokens with flags) -> regex_parser (a node of ``automata/regex_ir``),

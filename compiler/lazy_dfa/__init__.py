@@ -7,6 +7,7 @@
     expression    -> signed_parts       the conjunctions: what each requires and excludes
     conjunctions  -> conjunctions       for each the DFA of what is small, a length, and NFAs
     NFA           -> beginnings         the DFA of what begins a text of one that is alone
+    terminals     -> large_lexemes      those of a lexer that are too large to be built, as such
 
 ``constrain.artifacts.dfa`` makes their states while decoding.
 """

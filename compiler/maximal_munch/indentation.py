@@ -43,6 +43,7 @@ from ..automata.graphs import reached
 from ..automata.minimize import minimal
 from ..automata.thompson import thompson
 from ..diagnostics import Span
+from ..grammar.indented_rules import IndentedRules, either, joined, name_of, nothing
 from ..grammar.productive import is_nullable, productive_rules, used_rules, without_dead
 from ..grammar.tree import (
     Choice,
@@ -63,7 +64,6 @@ from ..grammar.tree import (
 )
 from ..limits import Limits
 from ..thresholds import MANY
-from .indented_rules import IndentedRules, either, joined, name_of, nothing
 from .line_breaks import LineBreaks, blanks_of, divided
 
 _STAGE = "indentation"

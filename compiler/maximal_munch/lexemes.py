@@ -33,6 +33,7 @@ from ..grammar.lazy_quantifiers import lazy_dfa
 from ..grammar.open_looks import followed, looking, open_patterns
 from ..grammar.weave_ignored import weave_ignored
 from ..lazy_dfa.conjunctions import Operation, is_nullable, without_bytes_of, without_empty
+from ..lazy_dfa.large_lexemes import LargeLexemes, first_bytes, key_of, reads_all
 from ..limits import Limits, blaming
 from ..lnf import normalize
 from ..lnf.automaton import to_nfa
@@ -40,7 +41,6 @@ from ..lnf.form import Lnf
 from ..lnf.longest_ignored import meaning
 from ..lnf.resolve_exclusions import resolve_exclusions
 from .indentation import indented
-from .large_lexemes import LargeLexemes, first_bytes, key_of, reads_all
 
 _WHOLE = "(lexeme)"
 

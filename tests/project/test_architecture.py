@@ -103,7 +103,6 @@ COMPILER: dict[str, set[str]] = {
     "earley": BASE | {"automata", "lnf"},
     "maximal_munch": BASE
     | {"automata", "earley", "grammar", "lazy_dfa", "lnf", "network", "options", "tokenizers"},
-    "lalr": BASE | {"automata", "earley", "grammar", "maximal_munch", "options"},
     "lazy_dfa": BASE | {"automata", "grammar"},
     "frontend": BASE
     | {
@@ -117,7 +116,7 @@ COMPILER: dict[str, set[str]] = {
         "maximal_munch",
         "network",
     }
-    | {"lalr", "options"},
+    | {"options"},
     "machine": BASE
     | {"automata", "choose", "dialects", "frontend", "grammar", "lazy_dfa", "lnf", "maximal_munch"}
     | {"merge", "network", "options", "schema", "token_ids", "tokenizers", "wordpiece"},
@@ -193,7 +192,7 @@ OWNERS = {
     "graphviz": {"drawing"},
     "huggingface_hub": {"tokenizers"},
     "jsonschema_specifications": {"schema"},
-    "lark": {"dialects", "lalr"},
+    "lark": {"dialects", "maximal_munch"},
     "referencing": {"schema"},
     "regex": {"tokenizers", "automata"},
     "tiktoken_ext": {"tokenizers"},

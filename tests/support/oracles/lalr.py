@@ -15,7 +15,7 @@ from lark.exceptions import GrammarError
 from lark.parsers.lalr_analysis import Shift
 
 from constrain.compiler.grammar.tree import Grammar
-from constrain.compiler.lalr.states import _written
+from constrain.compiler.maximal_munch.lalr_states import _written
 from constrain.compiler.maximal_munch.lexemes import lexeme_grammar
 from support.oracles.maximal_munch import MaximalMunchOracle, Reading
 

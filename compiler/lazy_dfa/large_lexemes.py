@@ -24,11 +24,11 @@ from ..automata.folding import fold
 from ..automata.minimize import minimize
 from ..diagnostics import LimitError
 from ..grammar import tree
-from ..lazy_dfa.conjunctions import Operation, operation_of, searching
-from ..lazy_dfa.expression import expression_in, is_text
-from ..lazy_dfa.joined_characters import with_joined_characters
-from ..lazy_dfa.signed_parts import repeated_character
 from ..limits import Limits, blaming
+from .conjunctions import Operation, operation_of, searching
+from .expression import expression_in, is_text
+from .joined_characters import with_joined_characters
+from .signed_parts import repeated_character
 
 _PART = "(part)"
 

@@ -15,8 +15,8 @@ from itertools import pairwise
 from ..automata.folding import fold
 from ..automata.graphs import reached
 from ..diagnostics import CheckError, Diagnostic, Span
-from ..grammar.productive import nullable_rules
-from ..grammar.tree import (
+from .productive import nullable_rules
+from .tree import (
     Choice,
     Expr,
     Grammar,

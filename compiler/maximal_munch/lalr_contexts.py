@@ -23,9 +23,9 @@ from ..grammar.expand_permutations import expand_permutations
 from ..grammar.tree import Choice, Expr, Grammar, Literal, Pattern, Reference, Rule, Token
 from ..grammar.tree import Sequence as Concatenation
 from ..limits import Limits
-from ..maximal_munch.lexemes import LexemeGrammar
 from ..options import CompileOptions
-from .states import HINT, lalr_states
+from .lalr_states import HINT, lalr_states
+from .lexemes import LexemeGrammar
 
 # Before the number of one of the rules that an author's rule became.
 _STATE = " @"
