@@ -24,7 +24,7 @@ from typing import TypeAlias
 
 from ..diagnostics import TokenizerError
 from ..tokenizers.definition import Behaviour, Split
-from ..tokenizers.pattern_program import Op, Program, ends
+from ..tokenizers.encoding.pattern_program import Op, Program, ends
 from .character_classes import Alphabet
 from .marked_dfa import MarkedDfa, subset_automaton
 

@@ -25,8 +25,8 @@ from ..diagnostics import TokenizerError
 from ..tokenizers import Tokenizer, byte_alphabet
 from ..tokenizers.definition import AddedToken, Behaviour, Split
 from ..tokenizers.encoding.added_tokens import searched_tokens
+from ..tokenizers.encoding.pattern_program import compile_program, sets_of
 from ..tokenizers.encoding.scripts import script_numbers
-from ..tokenizers.pattern_program import compile_program, sets_of
 from .boundary_automaton import boundary_automaton
 from .character_classes import (
     CODE_POINTS,

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from ..diagnostics import TokenizerError
 from ..limits import check_in_force
-from ..tokenizers.pattern_program import CharSet
-from ..tokenizers.patterns import compile_pattern, substitutes
+from ..tokenizers.encoding.pattern_program import CharSet
+from ..tokenizers.encoding.patterns import compile_pattern, substitutes
 from .marked_dfa import DEAD, STAGE, MarkedDfa
 
 CODE_POINTS = 0x110000

@@ -47,7 +47,7 @@ from ..tokenizers.definition import (
     StripAccents,
 )
 from ..tokenizers.encoding.character_maps import images
-from ..tokenizers.patterns import combining_classes, each_normalized, is_normalized
+from ..tokenizers.encoding.patterns import combining_classes, each_normalized, is_normalized
 from .character_classes import CODE_POINTS
 
 # The class of what is no character, or is changed wherever it stands.

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from ..diagnostics import TokenizerError
 from ..limits import check_in_force
 from ..tokenizers.definition import WORD, AddedToken, Replace, Strip
-from ..tokenizers.pattern_program import CharSet, compile_program, sets_of
-from ..tokenizers.patterns import WHITE_SPACE
+from ..tokenizers.encoding.pattern_program import CharSet, compile_program, sets_of
+from ..tokenizers.encoding.patterns import WHITE_SPACE
 from .boundary_automaton import CONTINUE, GAP, MATCH, Machine, State
 from .character_classes import (
     Alphabet,

@@ -37,8 +37,8 @@ from ..tokenizers.definition import (
     Split,
     Strip,
 )
+from ..tokenizers.encoding.patterns import WHITE_SPACE
 from ..tokenizers.encoding.steps import normalize
-from ..tokenizers.patterns import WHITE_SPACE
 from .marked_dfa import DEAD, MarkedDfa
 
 # Each character is a state of tables. Real tokenizers put one there.

@@ -12,13 +12,13 @@ from constrain.artifacts.errors import visible
 from ..diagnostics import TokenizerError
 from ..files.bounded import read_bounded
 from ..files.cache import CacheChoice, cache_of
+from ..files.gguf import is_gguf, read_key_values
 from ..files.named import named
 from ..limits import making_tables
 from ..wordpiece import is_wordpiece, is_wordpiece_json
 from .host import HostTokenizer, host_file, host_tokenizer
 from .hub import HUGGING_FACE, hugging_face_file
 from .load import DEFAULT_NAME, default_path, gguf_bpe, host_bpe, load_bpe
-from .model_files.gguf import is_gguf, read_key_values
 from .sizes import check_sizes
 from .tokenizer import Tokenizer
 
@@ -73,7 +73,7 @@ def load_tokenizer(
 
 
 def _of_gguf(name: str, cache: CacheChoice) -> Union[Tokenizer, "WordPieceTokenizer"]:
-    from .model_files.gguf_tokenizer import bert_vocabulary, model_of
+    from .gguf_tokenizer import bert_vocabulary, model_of
 
     with named(name):
         found = read_key_values(Path(name))

@@ -50,7 +50,7 @@ from .definition import (
     written_space,
 )
 from .encoding.charsmap import charsmap_of
-from .patterns import check_pattern
+from .encoding.patterns import check_pattern
 from .sizes import CHARSMAP, MOST_STEPS, brief, check_added, check_steps
 from .tokenizer import Tokenizer, TokenTable
 from .vocabulary import check_ids, eos_ids

@@ -24,10 +24,10 @@ from constrain.artifacts.container.regular import regular
 from ..diagnostics import TokenizerError
 from ..files.bounded import read_bounded
 from ..files.cache import Cache
+from ..files.gguf import KeyValues
 from ..files.named import configuration_beside, named
 from . import hub
 from .host import HostTokenizer
-from .model_files.gguf import KeyValues
 from .sizes import check_sizes
 from .tokenizer import Tokenizer
 
@@ -75,7 +75,7 @@ def gguf_bpe(name: str, found: KeyValues, *, cache: Cache | None = None) -> Toke
     """The tokenizer of a GGUF file's key-values; as ``load_bpe``."""
 
     def read() -> Tokenizer:
-        from .model_files.gguf_tokenizer import read_gguf
+        from .gguf_tokenizer import read_gguf
 
         return read_gguf(name, found)
 
@@ -181,10 +181,10 @@ def _model(name: str, file: Path) -> _Source:
 
     def read() -> Tokenizer:
         if raw[:1] == b"\n":
-            from .model_files.sentencepiece import read_model
+            from .sentencepiece import read_model
 
             return read_model(name, raw)
-        from .model_files.foreign import seems
+        from .foreign import seems
 
         raise TokenizerError(f"not a SentencePiece model: it seems to be {seems(raw) or 'damaged'}")
 
@@ -200,7 +200,7 @@ def _content(name: str, raw: bytes, eos: str | None) -> _Source:
         try:
             return read_tokenizer_json(name, raw, eos)
         except TokenizerError:
-            from .model_files.foreign import seems
+            from .foreign import seems
 
             if said := seems(raw):
                 raise TokenizerError(f"not a tokenizer.json: it seems to be {said}") from None

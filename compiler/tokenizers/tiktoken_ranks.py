@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ..diagnostics import TokenizerError
 from .definition import BYTE_LEVEL_PATTERN, AddedToken, ByteLevel, Split
-from .patterns import check_pattern
-from .rust_patterns import in_oniguruma
+from .encoding.patterns import check_pattern
+from .encoding.rust_patterns import in_oniguruma
 from .sizes import check_lengths, check_lines
 from .tokenizer import Tokenizer, TokenTable
 from .vocabulary import check_ids, eos_ids

@@ -8,7 +8,7 @@ from support.automata import build_automaton
 from support.regexes import automaton_of
 
 from constrain.compiler.schema import patterns
-from constrain.compiler.tokenizers.patterns import compile_pattern
+from constrain.compiler.tokenizers.encoding.patterns import compile_pattern
 
 CHARACTERS = ["a", "b", "[ab]", "[a-c]", "c", r"\.", "[^b]", r"\x41"]
 COUNTS = ["*", "+", "?", "{2}", "{1,2}", "*?", "+?"]

@@ -19,7 +19,7 @@ from constrain.compiler.tokenizer_steps.character_classes import alphabet_of, ov
 from constrain.compiler.tokenizer_steps.fixed_points import without_texts
 from constrain.compiler.tokenizer_steps.marked_dfa import MarkedDfa, composed
 from constrain.compiler.tokenizers.definition import BYTE_LEVEL_PATTERN, Behaviour, Digits, Split
-from constrain.compiler.tokenizers.pattern_program import CharSet, compile_program, sets_of
+from constrain.compiler.tokenizers.encoding.pattern_program import CharSet, compile_program, sets_of
 
 # Letters, digits, marks, spaces and line ends that the patterns treat each in its own way.
 LETTERS = "'sStTrReEvVmMlLdD ab1²  \n\r\t.,-/éñ漢字ก็ิ\u0301ſ\u00a0\u2028😀_"

@@ -25,8 +25,8 @@ from constrain.compiler import Tokenizer, load_tokenizer
 from constrain.compiler.tokenizers.definition import BYTE_LEVEL_PATTERN, AddedToken
 from constrain.compiler.tokenizers.encoding import encode, stream
 from constrain.compiler.tokenizers.encoding.bpe import Bpe, RowMerges
+from constrain.compiler.tokenizers.encoding.patterns import compile_pattern
 from constrain.compiler.tokenizers.encoding.stream import Adjacency, stream_parts
-from constrain.compiler.tokenizers.patterns import compile_pattern
 
 REAL = ["gpt2", "cl100k_base", "qwen2_5", "mistral_nemo", "mistral-v3"]
 

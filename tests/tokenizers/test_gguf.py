@@ -26,10 +26,10 @@ from support.corpus.models import (
 
 from constrain.compiler import Tokenizer, WordPieceTokenizer, load_tokenizer
 from constrain.compiler.diagnostics import TokenizerError
+from constrain.compiler.files import gguf
 from constrain.compiler.files.cache import Cache
 from constrain.compiler.tokenizers import default_path
-from constrain.compiler.tokenizers.model_files import gguf
-from constrain.compiler.tokenizers.model_files.sentencepiece import read_pieces
+from constrain.compiler.tokenizers.sentencepiece import read_pieces
 
 LLAMA = {
     "normalization_rule_name": "identity",

@@ -8,8 +8,9 @@ import pytest
 from constrain.artifacts.tokens.distinct import numbered, places_in, stable_order
 from constrain.artifacts.tokens.vocabulary import Vocabulary
 from constrain.compiler.diagnostics import TokenizerError
-from constrain.compiler.tokenizers import byte_alphabet, patterns
+from constrain.compiler.tokenizers import byte_alphabet
 from constrain.compiler.tokenizers.definition import AddedToken
+from constrain.compiler.tokenizers.encoding import patterns
 from constrain.compiler.tokenizers.huggingface import _merges
 from constrain.compiler.tokenizers.tokenizer import Tokenizer, TokenTable
 from constrain.compiler.tokenizers.vocabulary import check_ids

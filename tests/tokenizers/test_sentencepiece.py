@@ -24,8 +24,8 @@ from support.corpus.models import (
 from constrain.compiler import Tokenizer, load_tokenizer
 from constrain.compiler.diagnostics import TokenizerError, TokenizerLimitError
 from constrain.compiler.files.cache import Cache
-from constrain.compiler.tokenizers.model_files.protobuf import fields
-from constrain.compiler.tokenizers.model_files.sentencepiece import read_model
+from constrain.compiler.files.protobuf import fields
+from constrain.compiler.tokenizers.sentencepiece import read_model
 
 SYMBOLS = ("<x>", "ab", "▁▁", "foo▁", "ﬁ")
 IDENTITY = {"normalization_rule_name": "identity"}

@@ -29,8 +29,8 @@ from constrain.compiler.tokenizers.definition import (
     Whitespace,
     WhitespaceSplit,
 )
+from constrain.compiler.tokenizers.encoding.patterns import as_cut, compile_pattern, normalized
 from constrain.compiler.tokenizers.encoding.steps import normalize, split_text
-from constrain.compiler.tokenizers.patterns import as_cut, compile_pattern, normalized
 from constrain.compiler.wordpiece.normalizer import BertNormalizer
 
 

@@ -24,7 +24,7 @@ from constrain.compiler.files.cache import Cache
 from constrain.compiler.tokenizers.definition import Definition, Unigram
 from constrain.compiler.tokenizers.encoding.charsmap import CharsMap
 from constrain.compiler.tokenizers.encoding.viterbi import Viterbi
-from constrain.compiler.tokenizers.model_files.sentencepiece import read_pieces
+from constrain.compiler.tokenizers.sentencepiece import read_pieces
 
 STEPS: dict[str, tuple[Any, Any]] = {
     "t5": (None, [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]),

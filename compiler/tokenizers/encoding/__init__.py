@@ -2,6 +2,8 @@
 
 added_tokens    find added tokens in the text
 steps           normalize, then split into pre-tokens (pieces)
+patterns        by which steps split: Oniguruma's regexes, and its version of Unicode
+rust_patterns   Rust's as Oniguruma's; pattern_program: one as an ordered program
 scripts         by which one of these steps divides a text (scripts.json)
 symbols         the bytes or characters of a pre-token that merging begins with
 bpe             merge the symbols of one pre-token, or of many at once

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from ..definition import AddedToken, Definition
-from ..patterns import WHITE_SPACE, as_cut
+from .patterns import WHITE_SPACE, as_cut
 from .prefix_search import PrefixSearch
 from .steps import normalize
 

@@ -16,7 +16,7 @@ from math import prod
 from time import process_time
 
 from ...diagnostics import TokenizerLimitError
-from ..patterns import Item, items, shown
+from .patterns import Item, items, shown
 
 # Seconds for patterns that go back: for any text, and for each of its characters. Real ones take
 # 0.1 µs a character.

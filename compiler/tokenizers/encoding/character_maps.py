@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from ..definition import Nmt, StripAccents
-from ..patterns import as_cut, characters_of, compile_pattern
+from .patterns import as_cut, characters_of, compile_pattern
 
 _REMOVED = "1-8 B E-1F 7F 8F 9F"
 _SPACES = "9-A C-D 1680 200B-200F 2028-2029 2581 FEFF FFFD"

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...diagnostics import TokenizerError
 from ..definition import Precompiled
-from ..patterns import as_cut
+from .patterns import as_cut
 from .prefix_search import PrefixSearch
 
 # Unicode's own forms make 33 bytes of one character at most; the texts that SentencePiece's own

@@ -28,10 +28,10 @@ from ..definition import (
     Strip,
     StripAccents,
 )
-from ..patterns import WHITE_SPACE, as_cut, compile_pattern, matches, normalized
 from .allowance import Allowance, is_linear
 from .character_maps import images
 from .charsmap import replaced
+from .patterns import WHITE_SPACE, as_cut, compile_pattern, matches, normalized
 from .scripts import as_scripts
 
 # A segment of a text: (start, end, whether the pattern matched it).

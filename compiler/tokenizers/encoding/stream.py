@@ -34,9 +34,9 @@ from ..definition import (
     Replace,
     StripAccents,
 )
-from ..pattern_program import CharSet, Op, Program, compile_program, ends
-from ..patterns import Item, as_cut, items
 from .encode import Encoder
+from .pattern_program import CharSet, Op, Program, compile_program, ends
+from .patterns import Item, as_cut, items
 from .steps import normalize
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ does not know.
 
 import re
 
-from ..diagnostics import TokenizerError
-from .definition import WORD
+from ...diagnostics import TokenizerError
+from ..definition import WORD
 from .patterns import shown
 
 # A piece of the syntax: a count with what makes it possessive, an escape, or a character.

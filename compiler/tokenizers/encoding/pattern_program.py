@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from ..diagnostics import TokenizerError
+from ...diagnostics import TokenizerError
 from .patterns import Item, check_pattern, compile_pattern, items, shown
 
 # The largest count of a repetition: larger ones make programs too long.

@@ -7,7 +7,7 @@ Source: *Protocol Buffers, Encoding*: a field is a tag, number and type of its v
 
 from collections.abc import Iterator
 
-from ...diagnostics import TokenizerError
+from ..diagnostics import TokenizerError
 
 _VARINT, _EIGHT_BYTES, _LENGTH, _FOUR_BYTES = 0, 1, 2, 5
 _SIZES = {_EIGHT_BYTES: 8, _FOUR_BYTES: 4}

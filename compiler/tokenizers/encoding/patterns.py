@@ -21,7 +21,7 @@ from enum import Enum, auto
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Never
 
-from ..diagnostics import TokenizerError
+from ...diagnostics import TokenizerError
 
 if TYPE_CHECKING:
     import regex

@@ -20,12 +20,12 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from ...diagnostics import TokenizerError
-from ..definition import AddedToken, Normalizer, Precompiled, Prepend, Replace, Unigram
-from ..encoding.charsmap import charsmap_of
-from ..huggingface import UNKNOWN_PENALTY
-from ..sizes import brief, check_added, check_lengths
-from ..tokenizer import Tokenizer, TokenTable
+from ..diagnostics import TokenizerError
+from .definition import AddedToken, Normalizer, Precompiled, Prepend, Replace, Unigram
+from .encoding.charsmap import charsmap_of
+from .huggingface import UNKNOWN_PENALTY
+from .sizes import brief, check_added, check_lengths
+from .tokenizer import Tokenizer, TokenTable
 
 SPACE = "▁"
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from constrain.artifacts.container.regular import regular
 
-from ...diagnostics import TokenizerError
-from ...files.bounded import MOST_FILE_BYTES
+from ..diagnostics import TokenizerError
+from .bounded import MOST_FILE_BYTES
 
 MAGIC = b"GGUF"
 _VERSIONS = (2, 3)

@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from ...diagnostics import TokenizerError
-from ..definition import BYTE_LEVEL_PATTERN
-from ..huggingface import tokenizer_of
-from ..sizes import brief, check_added
-from ..tiktoken_ranks import CL100K, O200K
-from ..tokenizer import Tokenizer
-from .gguf import KeyValues
+from ..diagnostics import TokenizerError
+from ..files.gguf import KeyValues
+from .definition import BYTE_LEVEL_PATTERN
+from .huggingface import tokenizer_of
 from .pieces import SPACE, Kind, Pieces, tokenizer_of_pieces
+from .sizes import brief, check_added
+from .tiktoken_ranks import CL100K, O200K
+from .tokenizer import Tokenizer
 
 _KEY = "tokenizer.ggml."
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from struct import unpack
 
-from ...diagnostics import TokenizerError
-from ..sizes import MOST_TOKENS
-from ..tokenizer import Tokenizer
+from ..diagnostics import TokenizerError
+from ..files.protobuf import fields
 from .pieces import Kind, Pieces, tokenizer_of_pieces
-from .protobuf import fields
+from .sizes import MOST_TOKENS
+from .tokenizer import Tokenizer
 
 # Numbers of fields: of the model, of a piece, of the trainer's and the normalizer's settings.
 _PIECE, _TRAINER, _NORMALIZER = 1, 2, 3
