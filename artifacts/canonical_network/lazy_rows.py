@@ -76,7 +76,8 @@ class LazyRows:
         self._stack_walks = StackWalks(network.network, network.reading)
         self._calls = ClosedCalls(network)
         self.usual = _usual_counts(network)
-        self._usual_rows: dict[tuple[int, ...], int] = {}
+        # By thread.
+        self._found: dict[Thread, int] = {}
         # No token begins or ends more items.
         self._most_items = int(network.vocabulary.lengths.max(initial=0)) + 2
         # Rows where more must follow.
@@ -102,15 +103,15 @@ class LazyRows:
                 return self._rows.number(words)
             less, more = self.usual.between(node)
             if more != node:
-                row = self._usual_row(state, pre_state, more, plane)
-                if row == self._usual_row(state, pre_state, less, plane):
+                row = self._row((state, pre_state, more, plane))
+                if row == self._row((state, pre_state, less, plane)):
                     return row
             far = self.usual.far_below(
                 node, self._most_items, self._contexts.push, self._stack_contexts.of_node
             )
             if far is not None:
                 return self._far_row((state, pre_state, node, plane), far)
-        return self._row(state, pre_state, node, plane, among)
+        return self._row((state, pre_state, node, plane), among)
 
     def _far_row(self, thread: Thread, far: tuple[int, ...]) -> int:
         """The row of a thread, which is that of all with stacks like ``far`` if their contexts
@@ -127,18 +128,12 @@ class LazyRows:
             self._far_rows[key] = _BY_COUNTS if self._whole else row
         return row
 
-    def _usual_row(self, *thread: int) -> int:
-        row = self._usual_rows.get(thread)
+    def _row(self, thread: Thread, among: Words | None = None) -> int:
+        row = self._found.get(thread)
         if row is None:
-            state, pre_state, node, plane = thread
-            row = self._usual_rows[thread] = self._row(state, pre_state, node, plane)
+            row = self._rows.number(self.live(from_root(*thread), among=among))
+            self._found[thread] = row
         return row
-
-    def _row(
-        self, state: int, pre_state: int, node: int, plane: int, among: Words | None = None
-    ) -> int:
-        begin = from_root(state, pre_state, node, plane)
-        return self._rows.number(self.live(begin, among=among))
 
     def live(
         self,
@@ -271,11 +266,11 @@ class LazyRows:
     @property
     def nbytes(self) -> int:
         """About the size of what is found beside rows."""
-        return ENTRY_BYTES * (len(self._usual_rows) + len(self._far_rows))
+        return ENTRY_BYTES * (len(self._found) + len(self._far_rows))
 
     def forget(self) -> None:
         """Rows are numbered from 0 again."""
-        self._usual_rows.clear()
+        self._found.clear()
         self._far_rows.clear()
 
 
