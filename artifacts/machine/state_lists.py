@@ -75,6 +75,11 @@ class StateLists:
         """How many lists there are."""
         return len(self._heads)
 
+    @property
+    def met(self) -> int:
+        """How many positions something led to so far."""
+        return len(self._closures)
+
     def head_and_rest(self, number: int) -> tuple[int, int]:
         """The first state of a list that has some, and the list of the others."""
         return self._order[self._heads[number]], self._rests[number]

@@ -1,6 +1,7 @@
 """Grammars as people have them, and requests, compiled as by a new user; and their masks when met.
 
     PYTHONPATH=tests python benchmarks/stores/people.py TOKENIZER.json DATA [--busy 8] [--only NAME]
+    PYTHONPATH=tests python benchmarks/stores/people.py TOKENIZER.json DATA --first [--only NAME]
     PYTHONPATH=tests python benchmarks/stores/people.py TOKENIZER.json DATA --masks [--only NAME]
 
 DATA: the folder of the tests' data (``.github/CONTRIBUTING.md``), of which ``grammars/people`` and
@@ -9,6 +10,10 @@ DATA: the folder of the tests' data (``.github/CONTRIBUTING.md``), of which ``gr
 Without ``--masks`` forty of them are compiled by the command line, by its defaults, each in a
 process of its own: CPU seconds, peak memory and the artifact's size. ``--busy``: so many processes
 that keep the processors busy meanwhile.
+
+With ``--first`` the same forty, nothing being precomputed: CPU milliseconds from the text to the
+first mask by the default tokenization, and where any tokens are allowed; the median of five later
+ones in one process.
 
 With ``--masks`` all grammars of ``people`` are read, any sequence of tokens being allowed: CPU
 seconds of compiling by default and what the file takes; milliseconds to the first mask with nothing
@@ -29,6 +34,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from support.corpus.people import NEEDS
@@ -159,6 +165,22 @@ def texts_of(case: Case) -> list[str]:
     return found
 
 
+def first(case: Case, compiler: Compiler) -> tuple[str, float]:
+    """A line of a third table: the first mask by default, whose time is given, and of any."""
+    text, cells, medians = case.path.read_text(encoding="utf-8"), "", list[float]()
+    for tokenization in (None, "any"):
+        options = case.options | {"tokenization": tokenization, "precompute": "none"}
+        times = []
+        for _ in range(6):
+            begin = time.process_time()
+            artifact = compiler.compile(text, **options)
+            artifact.matcher().mask()
+            times.append((time.process_time() - begin) * 1e3)
+        medians.append(median(times[1:]))
+        cells += f"{artifact.manifest.tokenization:>11}{medians[-1]:9.1f}"
+    return f"{case.path.name[:44]:46}{cells}", medians[0]
+
+
 def met(case: Case, compiler: Compiler) -> str:
     """A line of the other table: masks that are made when they are met."""
     text = case.path.read_text(encoding="utf-8")
@@ -197,12 +219,23 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--busy", type=int, default=0)
     parser.add_argument("--masks", action="store_true")
+    parser.add_argument("--first", action="store_true")
     parser.add_argument("--only", default="")
     given = parser.parse_args()
     write = sys.stdout.write
     warnings.simplefilter("ignore")
-    if given.masks:
-        compiler = Compiler(load_tokenizer(given.tokenizer))
+    compiler = Compiler(load_tokenizer(given.tokenizer)) if given.masks or given.first else None
+    if given.first and compiler is not None:
+        times = []
+        for case in forty(given.data):
+            if given.only in case.path.name:
+                line, taken = first(case, compiler)
+                times.append(taken)
+                write(line + "\n")
+                sys.stdout.flush()
+        write(f"median {median(times):.1f}, most {max(times):.1f} ms\n")
+        return
+    if compiler is not None:
         columns = ("CPU s", 7), ("MB", 7), ("first ms", 9), ("masks", 7)
         columns += ("p50", 8), ("p99", 8), ("most", 8)
         write(" " * 46 + "".join(f"{name:>{width}}" for name, width in columns) + "\n")

@@ -18,6 +18,7 @@ from constrain.artifacts.machine.positions import Positions, Runs
 from constrain.artifacts.machine.state_lists import EMPTY, StateLists
 from constrain.artifacts.network.tables import NetworkTables
 
+from .. import thresholds
 from ..automata.dfa import Dfa
 from ..automata.graphs import reverse_postorder
 from ..automata.nfa import FIRST_TERMINAL, Origins
@@ -45,7 +46,7 @@ def network_of(
     terminals: int = 0,
     *,
     nullable_start: bool = False,
-    most_sets: int | None = None,
+    bounds_sets: bool = False,
     most_of_one: int | None = None,
 ) -> NetworkTables:
     """The network of ``procedures``, the first of which is the start.
@@ -53,10 +54,11 @@ def network_of(
     A procedure is called for L∖{ε}: where ε is a member too, its callers have ε edges beside the
     calls, and ``nullable_start`` says so of the start. ``terminals``: T, the number of token
     terminals. No chain of first calls may lead back to its beginning. Raises ``LimitError``, also
-    for more than ``most_of_one`` states of one procedure, and ``TooManySetsError`` for more than
-    ``most_sets``, the ends of sets included.
+    for more than ``most_of_one`` states of one procedure, and, if ``bounds_sets``,
+    ``TooManySetsError`` where there are many more sets than states that were met, the ends of sets
+    included.
     """
-    found = _Sets(components, procedures, limits, most_sets, most_of_one)
+    found = _Sets(components, procedures, limits, most_of_one, bounds_sets=bounds_sets)
     return found.tables(limits, terminals, nullable_start)
 
 
@@ -74,7 +76,7 @@ def dfa_of(
     ``origins``: of each state that of its arcs; a state of the DFA has at most ``ENOUGH`` of those
     of its set. Raises ``LimitError``.
     """
-    found = _Sets(components, [start], limits, None, None)
+    found = _Sets(components, [start], limits, None, bounds_sets=False)
     tables = found.tables(limits, terminals, nullable_start)
     accepting = tables.accepting.astype(np.bool_)
     accepting[tables.start] = nullable_start
@@ -94,8 +96,9 @@ class _Sets:
         components: Positions,
         procedures: Sequence[Procedure],
         limits: Limits,
-        most_sets: int | None,
         most_of_one: int | None,
+        *,
+        bounds_sets: bool,
     ) -> None:
         self.procedures = procedures
         named = [procedures[0].name]
@@ -117,7 +120,7 @@ class _Sets:
                     limits.check_resources(_STAGE, named)
                 if most_of_one is not None and count - begun > most_of_one:
                     limits.within(most_of_one).check_states(count - begun, _STAGE, named)
-                if most_sets is not None and self._lists.count > most_sets:
+                if bounds_sets and self._lists.count > _most_sets(self._lists.met):
                     raise TooManySetsError
                 if count > limits.states:
                     limits.check_states(count, _STAGE, named)
@@ -165,6 +168,11 @@ class _Sets:
             full = len(behind) >= ENOUGH or origin in behind
             found.append(behind if full else behind | {origin})
         return (found[cell] for cell in self.cells)
+
+
+def _most_sets(states: int) -> int:
+    """The most sets of so many states that are no reason to call copied rules."""
+    return thresholds.SETS_OF_A_STATE * states + thresholds.LARGE_STATES
 
 
 def _ordered(components: Positions, starts: Sequence[int]) -> list[int]:

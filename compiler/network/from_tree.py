@@ -15,6 +15,7 @@ from constrain.artifacts.network.tables import NetworkTables
 from .. import thresholds
 from ..automata.dfa import Dfa
 from ..automata.minimize import minimize
+from ..diagnostics import LimitError
 from ..grammar.expand_permutations import expand_permutations
 from ..grammar.tree import Grammar
 from ..limits import Limits
@@ -97,17 +98,25 @@ def network_from_tree(
     is called. Raises ``LimitError``.
     """
     limits = (limits or Limits()).started()
-    bounded, added = False, 0
+    bounded, added, most_of_open = False, 0, thresholds.NETWORK_STATES
+    # Where the rules themselves are not long, copies are at fault that are.
+    bounds_copies = text_size(rules) <= most_of_open
     while True:
-        procedures = procedures_of(rules, called, thresholds.SHARED_STATES, copied_whole)
-        layout = Layout(rules, procedures, limits, _SLACK_OF_LAYOUT)
+        procedures = procedures_of(
+            rules, called, thresholds.SHARED_STATES, copied_whole, most_of_open
+        )
+        try:
+            within = limits.within(most_of_open) if bounds_copies else limits
+            layout = Layout(rules, procedures, within, _SLACK_OF_LAYOUT)
+        except LimitError:
+            if not bounds_copies:
+                raise
+            most_of_open, bounds_copies = thresholds.LARGE_STATES, False
+            continue
         if most_states is not None and not bounded and layout.components.states > most_states:
             # Rules that only follow each other are one automaton, as large as their text.
             most_states, bounded = most_states + text_size(rules), True
-        open_to_calls, most_sets = sorted(layout.copied), None
-        if open_to_calls:
-            most_sets = thresholds.SETS_OF_A_STATE * layout.components.states
-            most_sets += thresholds.LARGE_STATES
+        open_to_calls = sorted(layout.copied)
         try:
             return network_of(
                 layout.components,
@@ -115,7 +124,7 @@ def network_from_tree(
                 limits,
                 rules.terminals,
                 nullable_start=rules.is_nullable(rules.start),
-                most_sets=most_sets,
+                bounds_sets=bool(open_to_calls),
                 most_of_one=most_states,
             )
         except TooManySetsError:

@@ -30,6 +30,7 @@ def procedures_of(
     called: Set[int] = frozenset(),
     shared_from: int | None = None,
     copied_whole: int = 0,
+    most_of_open: int = thresholds.NETWORK_STATES,
 ) -> set[int]:
     """The rules that are called: ``called``, what cycles need, and what would be copied too often.
 
@@ -37,13 +38,14 @@ def procedures_of(
     more states are called, too, if they end with a byte of their own and begin with another one
     than what stands beside them; what is found of a procedure is found once for all its calls.
     ``copied_whole``: nothing is shared where no call is needed and all copies together have at most
-    so many states.
+    so many states. ``most_of_open``: the most states of all copies of a rule that may end where it
+    could go on.
     """
     planner = _Planner(rules)
     is_small = copied_whole and sizes_of(rules)[rules.start] <= copied_whole
-    if is_small and not planner.procedures(called, None):
+    if is_small and not planner.procedures(called, None, most_of_open):
         return set()
-    return planner.procedures(called, shared_from)
+    return planner.procedures(called, shared_from, most_of_open)
 
 
 def sizes_of(rules: Rules) -> Mapping[int, int]:
@@ -90,7 +92,7 @@ class _Planner:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
 
-    def procedures(self, called: Set[int], shared_from: int | None) -> set[int]:
+    def procedures(self, called: Set[int], shared_from: int | None, most_of_open: int) -> set[int]:
         calls = self.calls
         found = set(called) & set(self.rules.reached)
         cutting: set[int] = set()
@@ -104,7 +106,7 @@ class _Planner:
             left -= followed
             if needed:
                 found.add(member)
-        self._call_large(found, shared_from)
+        self._call_large(found, shared_from, most_of_open)
         return found
 
     @cached_property
@@ -118,17 +120,8 @@ class _Planner:
             {rule: each.size for rule, each in uses.items()},
         )
 
-    def _call_large(self, procedures: set[int], shared_from: int | None) -> None:
+    def _call_large(self, procedures: set[int], shared_from: int | None, most_of_open: int) -> None:
         """Add the rules whose copies would be too large, or are worth sharing."""
-        for most_of_open in (thresholds.NETWORK_STATES, thresholds.LARGE_STATES):
-            found = set(procedures)
-            if self._add_large(found, shared_from, most_of_open) <= thresholds.NETWORK_STATES:
-                break
-        procedures |= found
-
-    def _add_large(self, procedures: set[int], shared_from: int | None, most_of_open: int) -> int:
-        """The same, where copies of a rule that may end where it goes on have at most
-        ``most_of_open`` states; the states of all procedures together."""
         ordered = list(self.callees_first(procedures))
         uses = self._uses(procedures, ordered)
         whole: dict[int, int] = {}
@@ -147,8 +140,6 @@ class _Planner:
             may_share = uses[rule] > 1 and shared_from is not None and copied > shared_from
             if copied > most or (may_share and rule not in self._open and rule in self._shared):
                 procedures.add(rule)
-        whole[self.rules.start] = self.copied(self.rules.start, procedures, whole)
-        return sum(whole.get(rule, 0) for rule in {*procedures, self.rules.start})
 
     def _uses(self, procedures: Set[int], ordered: Sequence[int]) -> dict[int, int]:
         """How often each rule is copied: where it is named by calls that are no tail calls, and
