@@ -332,4 +332,5 @@ _UNITS = {
     "table-seconds": "seconds of CPU time",
     "nesting": "levels of nesting",
     "artifact-bytes": "bytes",
+    "work": "steps of work",
 }

@@ -351,16 +351,18 @@ def _of_spelled(
             terminals = token_ids(parser.grammar, request.tokenizer, request.eos, request.limits)
             merged = merge(parser.grammar, parser.network, terminals, request, tables, progress)
             check_settled(merged.network, parser.network, request.limits, merged.effort)
+            return _of_canonical_network(parser, request, merged)
         except UnsettledError:
             return _in_all_orders(parser, request, tables, progress)
         except (CheckError, TokenizerError) as error:
             choice = without_canonical(error, request.options)
         except LimitError as error:
-            if error.is_measured or not counts(parser):
+            if not (error.is_fixed or (counts(parser) and not error.is_measured)):
                 raise
             choice = without_canonical(error, request.options)
-        else:
-            return _of_canonical_network(parser, request, merged)
+            if error.is_fixed:
+                # What is searched for too long is not searched again.
+                request = replace(request, options=replace(request.options, prewarm=0))
         return _of_nesting(parser, request, choice, tables, progress)
     return _of_network(parser, request, choice, progress)
 

@@ -41,11 +41,11 @@ from constrain.artifacts.tokens.tokenset import word_count
 from ..automata.dfa import TokenIds
 from ..bpe.token_terminals import with_sentinels_of
 from ..bpe.tokenizer_tables import TokenizerTables, tokenizer_sections
-from ..diagnostics import TokenizerError
+from ..diagnostics import LimitError, TokenizerError
 from ..grammar.added_text import ADDED_TOKENS, unspellable
 from ..grammar.tree import Grammar
-from ..limits import Effort, Exhausted
-from ..options import PREWARM, ArtifactRequest
+from ..limits import DEFAULT_WORK, Effort, Exhausted
+from ..options import AUTO, CANONICAL, PREWARM, ArtifactRequest
 from ..progress import Progress, Step, silent
 from ..tokenizer_steps.boundary_tables import PretokenizerTables
 from ..tokenizer_steps.character_properties import CHANGED, read_characters
@@ -65,6 +65,8 @@ _LONGEST_TAIL = 3
 
 # Of searches for dead ends. What is evicted is searched again, and so may exceed its steps.
 _CACHE_BYTES = 1 << 28
+
+_FIRST_MASK = "the mask before any token"
 
 # How often a row is in memory at most: as the key of its number, in the table, and in the file that
 # is being written.
@@ -229,6 +231,8 @@ def precompute(merged: CanonicalTables, taken: int) -> Precomputed:
     elif (all_rows := by_cartesian_merge(merged, options.prewarm, memory)) is not None:
         return all_rows
     else:
+        # Where one mask takes too much, so do all.
+        _first_row(merged, {})
         effort, work, limits = merged.effort, options.rows_work, options.rows_limits
         liveness = partial(_liveness, merged)
         found = precompute_rows(network, liveness, rows, memory, effort, work, limits)
@@ -256,18 +260,23 @@ def _first_row(
     merged: CanonicalTables,
     rows: Mapping[str, NDArray[Any]],
 ) -> dict[str, NDArray[Any]]:
-    """The section of the mask before any token; none where ``rows`` have it, or it takes too much
-    to search. It is computed as while decoding."""
+    """The section of the mask before any token; none where ``rows`` have it, or time ends first.
+    It is computed as while decoding. Raises ``LimitError`` where it takes too much to search,
+    unless canonical masks are asked for."""
     sections = merged.sections | dict(rows)
-    options = merged.request.options
-    merged.effort.begin("the mask before any token", options.rows_work, options.rows_limits)
+    options, effort = merged.request.options, merged.effort
+    is_asked = options.tokenization == CANONICAL or options.method != AUTO
+    most = options.rows_work if is_asked else DEFAULT_WORK
+    effort.begin(_FIRST_MASK, most, options.rows_limits)
     machine = _machine(merged.network, merged.inert, sections, merged.request)
     try:
         row = machine.row(machine.start)
-    except (ArtifactError, Exhausted):
-        return {}
+    except (ArtifactError, Exhausted) as error:
+        if is_asked or error.__cause__ is not None:
+            return {}
+        raise LimitError(_FIRST_MASK, "work", most, effort.rules, is_fixed=True) from error
     finally:
-        merged.effort.end()
+        effort.end()
     masks = machine.inner if isinstance(machine, WithNormalForm) else machine
     return {FIRST_ROW: row} if masks.lazy_threads(masks.start) else {}
 

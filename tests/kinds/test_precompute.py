@@ -10,7 +10,7 @@ from support.grammars import JSON
 from constrain.artifacts import Artifact
 from constrain.artifacts.machine.masks import MetMasks
 from constrain.artifacts.tokens import tokenset
-from constrain.compiler import Tokenizer, compile_grammar
+from constrain.compiler import Tokenizer, WeakerMasksWarning, compile_grammar
 from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Effort, Exhausted, Limits
 from constrain.compiler.notes import is_of_masks
@@ -54,6 +54,27 @@ def test_work_is_counted(default_tokenizer: Tokenizer, monkeypatch: pytest.Monke
     assert found[0].to_bytes() == found[1].to_bytes()
     assert found[0].manifest.counts["answers"] < whole.manifest.counts["answers"]
     assert compile_grammar(JSON, **options, prewarm=50_000).to_bytes() == whole.to_bytes()
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("precompute", [None, "none"])
+def test_a_first_mask_that_takes_too_much_is_of_any_tokens(
+    precompute: str | None, default_tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No artifact has canonical masks that nobody can wait for, unless they are asked for."""
+    options: dict[str, Any] = {"dialect": "kbnf", "tokenizer": default_tokenizer}
+    options["precompute"] = precompute
+    any_tokens = compile_grammar(JSON, **options, tokenization="any")
+    whole = compile_grammar(JSON, **options, tokenization="canonical")
+    monkeypatch.setattr("constrain.compiler.canonical_network.sections.DEFAULT_WORK", 1 << 10)
+    with pytest.warns(WeakerMasksWarning, match="the mask before any token needs more than 1,024"):
+        found = compile_grammar(JSON, **options)
+    asked = compile_grammar(JSON, **options, tokenization="canonical")
+
+    assert found.manifest.tokenization == "any"
+    assert found.manifest.counts["answers"] == 0
+    assert walked(found, seed=3) == walked(any_tokens, seed=3)
+    assert asked.to_bytes() == whole.to_bytes()
 
 
 def walked(artifact: Artifact, seed: int, most: int = 60) -> list[tuple[bytes, int]]:
