@@ -44,7 +44,7 @@ from ..bpe.tokenizer_tables import TokenizerTables, tokenizer_sections
 from ..diagnostics import LimitError, TokenizerError
 from ..grammar.added_text import ADDED_TOKENS, unspellable
 from ..grammar.tree import Grammar
-from ..limits import DEFAULT_WORK, Effort, Exhausted
+from ..limits import MOST_WORK, Effort, Exhausted
 from ..options import AUTO, CANONICAL, PREWARM, ArtifactRequest
 from ..progress import Progress, Step, silent
 from ..tokenizer_steps.boundary_tables import PretokenizerTables
@@ -266,7 +266,7 @@ def _first_row(
     sections = merged.sections | dict(rows)
     options, effort = merged.request.options, merged.effort
     is_asked = options.tokenization == CANONICAL or options.method != AUTO
-    most = options.rows_work if is_asked else DEFAULT_WORK
+    most = options.rows_work if is_asked else MOST_WORK
     effort.begin(_FIRST_MASK, most, options.rows_limits)
     machine = _machine(merged.network, merged.inert, sections, merged.request)
     try:
