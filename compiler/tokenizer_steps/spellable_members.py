@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..automata.dfa import DEAD, Dfa, trimmed
-from ..automata.graphs import Numbered
 from ..limits import Limits
 from .boundary_tables import PretokenizerTables
 from .marked_dfa import PairNumbers
 
 _STAGE = "the members that the tokenizer can spell"
+
+_Pairs = NDArray[np.int64]
 
 
 def shortest_unspellable(
@@ -103,27 +104,33 @@ def spellable_members(dfa: Dfa, tables: PretokenizerTables, limits: Limits | Non
     begin = texts.start
     for octet in tables.text_prefix:
         begin = int(inside[begin, octet])
-    width = dfa.byte_columns
     columns = np.ascontiguousarray(np.concatenate([dfa.table[:, dfa.classes], inside]).T)
     numbers: dict[bytes, int] = {}
     classes = np.array([numbers.setdefault(c.tobytes(), len(numbers)) for c in columns], np.uint8)
     joint = np.unique(classes, return_index=True)[1]
-    first, second = dfa.table[:, dfa.classes[joint]], inside[:, joint]
-    # Nothing is put before an empty text (-1).
+    first = dfa.table[:, dfa.classes[joint]].astype(np.int64)
+    # The last state is that in front of all text; nothing is put before an empty one.
+    second = np.append(inside[:, joint], inside[begin : begin + 1, joint], axis=0)
     final = np.append(texts.final, texts.final[texts.start])
-    number = Numbered((dfa.start, -1), (DEAD, DEAD))
-    wide = len(joint) + dfa.token_columns
-    rows, accepting = [np.zeros(wide, dtype=np.int64)], [False]
-    for state, text in number.order:
-        accepting.append(bool(dfa.accepting[state] & final[text]))
-        pairs = [
-            *zip(first[state].tolist(), second[begin if text < 0 else text].tolist(), strict=True),
-            *((q, -1 if final[text] else DEAD) for q in dfa.table[state, width:].tolist()),
-        ]
-        targets = (pair if DEAD not in pair else (DEAD, DEAD) for pair in pairs)
-        rows.append(np.array([number[target] for target in targets]))
-        limits.check_states(len(rows), _STAGE)
+    width, empty = len(second), len(inside)
+    terminals = dfa.table[:, dfa.byte_columns :].astype(np.int64)
+    seen, order, rows = PairNumbers(dfa.states * width), list[_Pairs](), list[_Pairs]()
+    seen.add(np.array([DEAD]))
+    pairs = np.array([dfa.start * width + empty])
+    while len(pairs):
+        seen.add(pairs)
+        limits.check_states(seen.count, _STAGE)
         limits.check_resources(_STAGE)
-    origins = (frozenset[int](), *(dfa.origins[state] for state, _ in number.order))
-    table = np.stack(rows).astype(np.int32)
-    return trimmed(Dfa(table, classes, np.array(accepting), 1, origins))
+        p, q = np.divmod(pairs, width)
+        read = first[p] * width + second[q]
+        read[(first[p] == DEAD) | (second[q] == DEAD)] = DEAD
+        begun = terminals[p] * width + empty
+        begun[(terminals[p] == DEAD) | ~final[q][:, None]] = DEAD
+        order.append(pairs)
+        rows.append(np.concatenate((read, begun), axis=1))
+        pairs = seen.new(rows[-1])
+    p, q = np.divmod(np.concatenate(([DEAD], *order)), width)
+    nothing = np.full((1, rows[0].shape[1]), DEAD)
+    table = seen.of(np.concatenate((nothing, *rows)))
+    origins = tuple(dfa.origins[state] for state in p.tolist())
+    return trimmed(Dfa(table, classes, dfa.accepting[p] & final[q], 1, origins))
