@@ -97,7 +97,7 @@ class ClosedCalls:
     def walk(self, row: CallRow) -> Walk:
         """Where the tokens of a row's call leave it."""
         number = self._reader.walks.sets.number
-        return Walk((), tuple((q, number(nodes), p) for q, nodes, p in row.suspended), ())
+        return Walk(suspended=tuple((q, number(nodes), p) for q, nodes, p in row.suspended))
 
     def _ends(self, state: int) -> int:
         """Pre-tokenizer states in which the call may end, and maybe others."""

@@ -5,7 +5,7 @@ end of a piece is live; of the others ``liveness`` says which are. With counters
 many counts as can be shown, or is made of what is found once for all of them (``usual_counts``).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..network.configurations import BOTTOM
 from ..tokens import tokenset
 from ..tokens.distinct import distinct
-from ..tokens.memo import ENTRY_BYTES
+from ..tokens.memo import ENTRY_BYTES, solve_recursive, top_down
 from ..tokens.sharing import weakly
 from ..tokens.tokenset import Words
 from ..walk.summary_rows import RowTable
 from .closed_calls import ClosedCalls
 from .pretokenized import PretokenizedNetwork
-from .splits import Left, Split
+from .splits import Left
 from .stack_walks import Begun, StackWalks, from_root
-from .trie_walk import Frames, Landing, Walk, WalkKey
+from .trie_walk import Frames, Walk, WalkKey
 
 if TYPE_CHECKING:
     from .usual_counts import RowsByDepth, UsualCounts
@@ -48,12 +47,21 @@ class _Live:
     few: list[NDArray[np.int32]] = field(default_factory=list)
     left: dict[tuple[int, int, Frames, int], list[NDArray[np.int32]]] = field(default_factory=dict)
 
-    def add(self, other: "_Live") -> None:
-        """The tokens of both."""
-        self.rows += other.rows
-        self.few += other.few
-        for place, ids in other.left.items():
-            self.left.setdefault(place, []).extend(ids)
+
+@dataclass(slots=True, eq=False)
+class _Above:
+    """The tokens of a walk above a context: live ones as ``rows`` and ``few``, those of the
+    ``parts`` that it consists of, and what is ``left``, with frames pushed on the context."""
+
+    rows: list[Words] = field(default_factory=list)
+    few: list[NDArray[np.int32]] = field(default_factory=list)
+    parts: list["_Above"] = field(default_factory=list)
+    left: dict[tuple[Left, Frames], None] = field(default_factory=dict)
+
+
+# A walk, the context below it, and that beside the inert pre-tokenizer DFA or -1; and whether the
+# stacks are those of the network.
+_AboveKey: TypeAlias = tuple[Walk, int, int, bool]
 
 
 class LazyRows:
@@ -76,6 +84,7 @@ class LazyRows:
         self._stack_walks = StackWalks(network.network, network.reading)
         self._calls = ClosedCalls(network)
         self.usual = _usual_counts(network)
+        self._above: dict[_AboveKey, _Above] = {}
         # By thread.
         self._found: dict[Thread, int] = {}
         # No token begins or ends more items.
@@ -199,54 +208,84 @@ class LazyRows:
             self._add(found, among, walk, below)
             return walk
         own = _Live()
-        self._add(own, among, walk, below)
+        self._add(own, among, walk, below, of_network=False)
         others = [self._walked(own, among, other, below) for other, _ in walk.others]
-        walk = Walk((), walks.suspended_by([walk, *others]), ())
-        above = self._network.dead_ends.live_above
-        for (p, q, frames, _), ids in own.left.items():
-            left = Left(p, q, distinct(np.concatenate(ids)))
-            live = above(left, frames, context, of_network=False)
-            if live is None:
-                # Some of the stacks say it.
-                self._calls.leave(call)
-                found.add(own)
-                return walk
-            own.few.append(live)
+        walk = Walk(suspended=walks.suspended_by([walk, *others]))
+        if own.left:
+            # Some of the stacks say it.
+            self._calls.leave(call)
+            return self._walked(found, among, key, below)
         row = self._union(own)
         self._calls.keep(call, row, walk)
         found.rows.append(row)
         return walk
 
-    def _add(self, found: "_Live", among: Words | None, walk: Walk, below: int) -> None:
-        """Add the tokens that a walk leads to: live ones, and those that are left."""
-        contexts, context = self._contexts, self._stack_contexts.of_node(below)
-        for frames, landing in walk.parts:
-            split = shown = self._shown(frames, landing, below)
-            # Contexts are found where they are needed.
+    def _add(
+        self,
+        found: "_Live",
+        among: Words | None,
+        walk: Walk,
+        below: int,
+        *,
+        of_network: bool = True,
+    ) -> None:
+        """Add the tokens that a walk leads to: live ones, and those that are left. ``of_network``:
+        as of ``DeadEnds.live_with``."""
+        context = self._stack_contexts.of_node(below)
+        shown = -1 if self._inert is None else self._inert.stack_contexts.of_node(below)
+        key = walk, context, shown, of_network
+        whole = self._above.get(key) or solve_recursive(key, self._above.get, self._walked_above)
+        for each in top_down([whole], lambda above: above.parts):
+            found.rows += each.rows
+            found.few += each.few
+        for left, frames in whole.left:
+            ids = left.ids if among is None else left.ids[tokenset.held(among, left.ids)]
+            if len(ids):
+                place = left.state, left.pre_state, frames, below
+                found.left.setdefault(place, []).append(ids)
+
+    def _walked_above(self, key: _AboveKey) -> Generator[_AboveKey, _Above, _Above]:
+        walk, context, shown, of_network = key
+        found, push, inert = _Above(), self._contexts.push, self._inert
+        for landing in walk.landings:
+            split = before = None if inert is None else inert.splits.of(landing, shown)
             if split is None or not split.is_whole:
-                above = contexts.push_all(frames, context)
-                split = self._network.splits.of(landing, above, shown)
+                split = self._network.splits.of(landing, context, before)
             if split.many is not None:
                 found.rows.append(split.many)
             elif len(split.few):
                 found.few.append(split.few)
             for left in split.left:
-                ids = left.ids if among is None else left.ids[tokenset.held(among, left.ids)]
-                if len(ids):
-                    place = left.state, left.pre_state, frames, below
-                    found.left.setdefault(place, []).append(ids)
+                self._settle(found, left, (), key)
+        for frame, inner in walk.inside:
+            less = -1 if inert is None else inert.contexts.push(frame, shown)
+            part = yield inner, push(frame, context), less, of_network
+            found.parts.append(part)
+            for left, frames in part.left:
+                self._settle(found, left, (frame, *frames), key)
+        for outer in walk.after:
+            part = yield outer, context, shown, of_network
+            found.parts.append(part)
+            found.left |= part.left
+        self._above[key] = found
+        return found
+
+    def _settle(self, found: _Above, left: Left, frames: Frames, key: _AboveKey) -> None:
+        """Add the tokens of what is left that are no dead ends with ``frames`` above a context; or
+        leave them, if more frames may say it."""
+        _, context, _, of_network = key
+        live = self._network.dead_ends.live_with(left, frames, context, of_network=of_network)
+        if live is None:
+            found.left[left, frames] = None
+        elif len(live):
+            found.few.append(live)
 
     def _decide(self, found: "_Live", left: Left, frames: Frames, below: int) -> None:
         """Add the tokens of what is left that are no dead ends above ``frames`` on ``below``."""
-        live, dead_ends = None, self._network.dead_ends
-        # What lies on the empty stack is looked at as a whole at once.
-        if below != BOTTOM:
-            live = dead_ends.live_above(left, frames, self._stack_contexts.of_node(below))
-        if live is None:
-            live = self._live_over_all(left, frames, below)
+        live = self._live_over_all(left, frames, below)
         if live is None:
             self._whole.add(below)
-            live = dead_ends.live_tokens(left, frames, below)
+            live = self._network.dead_ends.live_tokens(left, frames, below)
         found.few.append(live)
 
     def _union(self, found: "_Live") -> Words:
@@ -256,21 +295,15 @@ class LazyRows:
             words |= row
         return words
 
-    def _shown(self, frames: Frames, landing: Landing, node: int) -> Split | None:
-        """What becomes of a landing's tokens beside the inert pre-tokenizer DFA."""
-        if self._inert is None:
-            return None
-        context = self._inert.stack_contexts.of_node(node)
-        return self._inert.splits.of(landing, self._inert.contexts.push_all(frames, context))
-
     @property
     def nbytes(self) -> int:
         """About the size of what is found beside rows."""
-        return ENTRY_BYTES * (len(self._found) + len(self._far_rows))
+        return ENTRY_BYTES * (len(self._found) + len(self._far_rows) + 8 * len(self._above))
 
     def forget(self) -> None:
         """Rows are numbered from 0 again."""
         self._found.clear()
+        self._above.clear()
         self._far_rows.clear()
 
 

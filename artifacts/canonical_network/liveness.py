@@ -22,13 +22,13 @@ from ..network.configurations import BOTTOM, Network
 from ..network.tables import DEAD
 from ..tokens import tokenset
 from ..tokens.forbidden_pairs import ForbiddenPairs
-from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
+from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget, top_down
 from ..tokens.search import Trail, search_alive
 from .certificates import Certificates, Place
 from .contexts import Contexts, StackContexts
 from .splits import Left, Split, Splits
 from .stack_walks import StackWalks, from_root
-from .trie_walk import Frames, TokenWalks
+from .trie_walk import Frames, TokenWalks, Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,19 +101,20 @@ class DeadEnds:
         self._needs_frame = False
         self._at_unknown = set[int]()
 
-    def _following_splits(self, place: Place) -> Iterator[tuple[Split, Frames, int]]:
-        """The tokens that may continue a pre-token at a place, with the frames that are pushed and
-        the stacks below them."""
-        stacks, push_all = self._network.stacks, self._contexts.push_all
+    def _following_splits(self, place: Place) -> Iterator[tuple[Split, int]]:
+        """The tokens that may continue a pre-token at a place, with the stacks after them."""
+        stacks, context_of = self._network.stacks, self._stack_contexts.of_node
+        walks: list[tuple[Walk, int]] = []
         for plane in range(0, self._walks.planes, 2):
             for key, walk, below in self._stack_walks.of(from_root(*place, plane)):
-                context = self._stack_contexts.of_node(below)
-                for frames, landing in walk.parts:
-                    yield self._splits.of(landing, push_all(frames, context)), frames, below
+                walks.append((walk, below))
                 frame, kind = stacks.entries[below][0]
                 if walk.suspended and frame < DEAD:
                     left = walk.suspended if kind < 0 else self._walks.left_by(walk, key[1])
                     self._at_unknown.update(nodes for _, nodes, _ in left)
+        for walk, node in top_down(walks, lambda key: key[0].below(key[1], stacks.push)):
+            for landing in walk.landings:
+                yield self._splits.of(landing, context_of(node)), node
 
     def push_all(self, frames: Sequence[int], node: int) -> int:
         """The stacks of ``node`` with ``frames`` on top, the lowest first."""
@@ -126,21 +127,25 @@ class DeadEnds:
         context = self._stack_contexts.of_node(place[2])
         return self._contexts.at_boundary(self._contexts.number(place[0], place[1]), context)
 
-    def live_above(
-        self, left: Left, frames: Frames, context: int, *, of_network: bool = True
-    ) -> NDArray[np.int32] | None:
+    def live_above(self, left: Left, frames: Frames, context: int) -> NDArray[np.int32] | None:
         """``live_tokens`` over all stacks of a context, by as few of the frames as decide: contexts
-        are fewer than stacks. None if that is not found out. ``of_network``: over those that come
-        about, else also over those of other networks."""
+        are fewer than stacks. None if that is not found out."""
         contexts = [context]
         for frame in frames:
             contexts.append(self._contexts.push(frame, contexts[-1]))
         for lower in range(len(frames), -1, -1):
-            node = self._stack_contexts.unknown(contexts[lower], of_network=of_network)
-            found = self._decided(left, frames[lower:], node, _ABOVE)
+            found = self.live_with(left, frames[lower:], contexts[lower])
             if found is not None:
                 return found
         return None
+
+    def live_with(
+        self, left: Left, frames: Frames, context: int, *, of_network: bool = True
+    ) -> NDArray[np.int32] | None:
+        """The same by all of the frames. ``of_network``: over stacks that come about, else also
+        over those of other networks."""
+        node = self._stack_contexts.unknown(context, of_network=of_network)
+        return self._decided(left, frames, node, _ABOVE)
 
     def live_tokens(self, left: Left, frames: Frames, below: int) -> NDArray[np.int32]:
         """The tokens of what is left that are live with ``frames`` on some stacks, where
@@ -240,12 +245,12 @@ class DeadEnds:
         with so many tokens."""
         most = _FOLLOWERS * count if count > _FOLLOWERS else 0
         found = list[tuple[int, int, Place]]()
-        for split, frames, below in self._following_splits(place) if most or effort.whole else ():
+        for split, node in self._following_splits(place) if most or effort.whole else ():
             some = split.live()[:most].tolist() if most else []
             yield from some
             most -= len(some)
             for left in split.left if effort.whole else ():
-                after = left.state, left.pre_state, self.push_all(frames, below)
+                after = left.state, left.pre_state, node
                 found.append((self._certificates.distance(after), int(left.ids[0]), after))
         for _, token, after in sorted(found)[:_FOLLOWERS]:
             if self._is_live(after, token, effort):
@@ -303,7 +308,7 @@ class DeadEnds:
         flags = tokenset.to_flags(allowed)
         found = list[tuple[Place, NDArray[np.int32]]]()
         self._at_unknown.clear()
-        for split, frames, below in self._following_splits(place):
+        for split, node in self._following_splits(place):
             if split.many is not None and (split.many & allowed).any():
                 return None
             if flags[split.few].any():
@@ -311,8 +316,7 @@ class DeadEnds:
             for left in split.left:
                 ids = left.ids[flags[left.ids]]
                 if len(ids):
-                    after = left.state, left.pre_state, self.push_all(frames, below)
-                    found.append((after, ids))
+                    found.append(((left.state, left.pre_state, node), ids))
         if not self._needs_frame:
             self._needs_frame = any(
                 flags[self._walks.ids_below(nodes)].any() for nodes in self._at_unknown

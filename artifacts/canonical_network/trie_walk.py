@@ -8,10 +8,10 @@ is where tokens lead, by the frames pushed: a state and a pre-tokenizer state ea
 The plane of a walk says how the token begins (``PretokenizerDfa``); it matters at the root alone.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -22,7 +22,7 @@ from ..network.tables import NetworkTables
 from ..tokenizer_steps.pretokenizer import PretokenizerDfa
 from ..tokens.distinct import distinct
 from ..tokens.forbidden_pairs import ForbiddenPairs
-from ..tokens.memo import ENTRY_BYTES, solve_recursive
+from ..tokens.memo import ENTRY_BYTES, solve_recursive, top_down
 from ..tokens.sharing import recent
 from ..tokens.trie import Trie, grouped, ranges
 from ..tokens.trie import share_trie as share_arrays
@@ -37,6 +37,8 @@ from .pair_states import PairStates
 if TYPE_CHECKING:
     from ..network.first_octets import FirstOctets
     from ..walk.kernel import Kernel
+
+T = TypeVar("T")
 
 Frames = tuple[int, ...]
 # Set of trie nodes, state, pre-tokenizer state, plane.
@@ -86,14 +88,35 @@ class Landing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walk:
-    """``parts``: tokens, each with the frames that are pushed, the lowest first. ``suspended``:
-    (pre-tokenizer state, set of trie nodes, plane) at which the call ends inside a token, or before
-    it, whatever may follow; ``others``: walks that go on where this one does not, as in the item of
-    a counter, each with the frames pushed."""
+    """``landings``: tokens that end in the call itself. ``inside``: walks of the calls that begin
+    in it, each with the frame that is pushed; ``after``: walks that go on where such calls end.
+    ``suspended``: (pre-tokenizer state, set of trie nodes, plane) at which the call ends inside a
+    token, or before it, whatever may follow; ``others``: walks that go on where this one does not,
+    as in the item of a counter, each with the frames pushed."""
 
-    parts: tuple[tuple[Frames, Landing], ...]
-    suspended: tuple[tuple[int, int, int], ...]
-    others: tuple[tuple[WalkKey, Frames], ...]
+    landings: tuple[Landing, ...] = ()
+    inside: tuple[tuple[int, "Walk"], ...] = ()
+    after: tuple["Walk", ...] = ()
+    suspended: tuple[tuple[int, int, int], ...] = ()
+    others: tuple[tuple[WalkKey, Frames], ...] = ()
+
+    @property
+    def parts(self) -> tuple[tuple[Frames, Landing], ...]:
+        """All landings, each with the frames that are pushed, the lowest first."""
+        begun: tuple[Walk, Frames] = self, ()
+        found = top_down([begun], lambda key: key[0].below(key[1], _with_frame))
+        parts = ((frames, landing) for walk, frames in found for landing in walk.landings)
+        return tuple(dict.fromkeys(parts))
+
+    def below(self, above: T, push: Callable[[int, T], T]) -> Iterator[tuple["Walk", T]]:
+        """The walks inside and after this one, with what they are above, as this one is above
+        ``above``. ``push``: what is above a frame."""
+        yield from ((inner, push(frame, above)) for frame, inner in self.inside)
+        yield from ((outer, above) for outer in self.after)
+
+
+def _with_frame(frame: int, frames: Frames) -> Frames:
+    return *frames, frame
 
 
 class TokenWalks:
@@ -182,14 +205,15 @@ class TokenWalks:
                 others.append((key, ()))
             else:
                 walks.append(self.walk(*key))
-        parts = [part for walk in walks for part in walk.parts]
-        landings += [landing for frames, landing in parts if not frames]
+        landings += [landing for walk in walks for landing in walk.landings]
         for start, frame in tables.calls[state]:
             others.append(((ROOT, start, pre_state, plane), (frame,)))
         if tables.ends[state]:
-            walks.append(Walk((), ((pre_state, ROOT, plane),), ()))
+            walks.append(Walk(suspended=((pre_state, ROOT, plane),)))
         return Walk(
-            (((), together(landings)), *(part for part in parts if part[0])),
+            (together(landings),),
+            tuple(dict.fromkeys(each for walk in walks for each in walk.inside)),
+            tuple(dict.fromkeys(each for walk in walks for each in walk.after)),
             self.suspended_by(walks),
             (*others, *(other for walk in walks for other in walk.others)),
         )
@@ -271,7 +295,8 @@ class TokenWalks:
         node_set, state, pre_state, plane = key
         count = self._tables.states
         landing, stopped = self._walked(node_set, state, pre_state, plane)
-        parts: list[tuple[Frames, Landing]] = [((), landing)] if len(landing.begin) else []
+        walks_inside: dict[tuple[int, Walk], None] = {}
+        walks_after: dict[Walk, None] = {}
         suspended: dict[tuple[int, int], list[Nodes]] = {}
         others: list[tuple[WalkKey, Frames]] = []
         for (p, q), nodes in _without_root(stopped):
@@ -289,19 +314,21 @@ class TokenWalks:
                     continue
                 inner = yield begun
                 others += [(key, (frame, *frames)) for key, frames in inner.others]
-                parts += [((frame, *frames), landed) for frames, landed in inner.parts]
+                walks_inside[frame, inner] = None
                 for left_q, left, left_plane in self.left_by(inner, start):
                     outer = yield left, frame, left_q, left_plane
                     others += outer.others
-                    parts += outer.parts
+                    walks_after[outer] = None
                     for still_q, still, still_plane in outer.suspended:
                         left_nodes = suspended.setdefault((still_q, still_plane), [])
                         left_nodes.append(self.sets[still])
-        parts = list(dict.fromkeys(parts))
-        self._parts += len(parts)
-        self.watch(_WALK_WORK + _PART_WORK * len(parts), 0)
+        parts = len(walks_inside) + len(walks_after)
+        self._parts += parts
+        self.watch(_WALK_WORK + _PART_WORK * parts, 0)
         walk = Walk(
-            tuple(parts),
+            (landing,) if len(landing.begin) else (),
+            tuple(walks_inside),
+            tuple(walks_after),
             self._numbered(suspended),
             tuple(dict.fromkeys(others)),
         )

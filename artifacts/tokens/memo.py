@@ -162,6 +162,18 @@ def bottom_up(
             yield current
 
 
+def top_down(begun: Iterable[K], below: Callable[[K], Iterable[K]]) -> Iterator[K]:
+    """Some keys and what lies below them, each once, and a level before the next."""
+    seen = dict.fromkeys(begun)
+    pending = list(seen)
+    for key in pending:
+        yield key
+        for each in below(key):
+            if each not in seen:
+                seen[each] = None
+                pending.append(each)
+
+
 def solve_recursive(
     key: K, find: Callable[[K], V | None], steps: Callable[[K], Generator[K, V, V]]
 ) -> V:

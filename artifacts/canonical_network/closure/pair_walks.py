@@ -238,7 +238,7 @@ class PairWalks:
             (pre_state, self.inner.sets.number(united(parts)), plane)
             for (pre_state, plane), parts in sorted(left.items())
         )
-        return tuple(self.inner.left_by(Walk((), suspended, ()), state))
+        return tuple(self.inner.left_by(Walk(suspended=suspended), state))
 
     def _stopped(
         self,
