@@ -76,7 +76,7 @@ def test_masks_are_those_of_all_encodings(
 
     monkeypatch.setattr("constrain.artifacts.canonical_network.lazy_rows.ClosedCalls", Counted)
     rng = random.Random(58)
-    for _ in range(15 if full else 3):
+    for _ in range(15 if full else 2):
         languages = list(finite_languages(rng, 20 if full else 6))
         begun, encode, eos = machine_and_encode(rng, name, languages[0][0])
         for tables, texts in languages * 2:

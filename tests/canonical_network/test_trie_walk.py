@@ -122,7 +122,7 @@ def test_walks_of_many_pairs_are_those_of_each_and_share_their_tokens(
     contexts, liveness = network.contexts, Liveness(network)
     joint_walks.reach(network, liveness.joint)
     walks = PairWalks(network.network.tables, contexts, liveness.joint, network.walks)
-    pairs = np.arange(1, len(contexts.states), 5 if full else 11).tolist()
+    pairs = np.arange(1, len(contexts.states), 5 if full else 17).tolist()
     keys = [(pair, plane) for plane in range(network.planes) for pair in pairs]
     everything = {(frame, context) for frame, context, _ in contexts.pushes()}
     above = sorted({contexts.push(*push) for push in everything} | {joint_walks.TEXT})
@@ -167,7 +167,7 @@ def test_walks_of_many_pairs_are_those_of_each_and_share_their_tokens(
             tokens += len(found)
     assert live > 10_000
     # A language of few states has few walks, which differ.
-    assert met < tokens / (4 if full else 1.8) or size == 200 or text == CHAINS
+    assert met < tokens / (4 if full else 1.5) or size == 200 or text == CHAINS
 
 
 def test_some_walks_of_a_part_have_the_tokens_that_they_have_in_it(
@@ -212,7 +212,7 @@ def test_walks_are_those_node_by_node(
     begun = [(ROOT, plane) for plane in range(network.planes)]
     begun += [(walks.sets.number(each), 0) for each in some]
     landed = stopped = 0
-    for pair in range(1, len(contexts.states), 2 if full else 15):
+    for pair in range(1, len(contexts.states), 2 if full else 31):
         state, pre_state = int(contexts.states[pair]), int(contexts.pre_states[pair])
         for node_set, plane in begun:
             landing, stops = walks._walked(node_set, state, pre_state, plane)
@@ -225,8 +225,7 @@ def test_walks_are_those_node_by_node(
             assert tokens == expected[0]
             assert {place: set(met.tolist()) for place, met in stops} == expected[1]
             landed, stopped = landed + len(tokens), stopped + len(stops)
-    assert landed > 20
-    assert stopped > 20
+    assert min(landed, stopped) > (20 if full else 10)
 
 
 _Met = dict[tuple[int, int], set[int]]

@@ -176,7 +176,7 @@ def test_captures_are_those_of_all_derivations(full: bool) -> None:
     """Random grammars and texts; llguidance captures these, and what it reads in vain."""
     rng = random.Random(36)
     seen = spanned = 0
-    for _ in range(5_000 if full else 75):
+    for _ in range(5_000 if full else 40):
         rules = {name: random_tree(rng, 4, i + 1) for i, name in enumerate(RULES)}
         grammar = "\n".join(
             f"{name}{'' if name == 'start' else '[capture]'}: {written(tree)}"
@@ -198,8 +198,8 @@ def test_captures_are_those_of_all_derivations(full: bool) -> None:
             spanned += len(spans)
             others = {(name, text[a:b].encode()) for name, a, b in spans if a < b}
             assert others <= set(theirs(grammar, text)), (grammar, text)
-    assert seen > 100
-    assert spanned > 100
+    assert seen > (100 if full else 50)
+    assert spanned > (100 if full else 50)
 
 
 def test_names_move_with_what_is_imported(tmp_path: Any) -> None:

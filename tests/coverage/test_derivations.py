@@ -122,7 +122,7 @@ def test_items_are_those_of_all_derivations(full: bool) -> None:
     """By recursion over the tree: ambiguous, cyclic and empty derivations, counts, permutations,
     differences and the edges of patterns."""
     compared = 0
-    for seed, grammar in grammars(3_000 if full else 35):
+    for seed, grammar in grammars(3_000 if full else 20):
         coverage = Coverage(grammar)
         for text in TEXTS:
             try:
@@ -132,7 +132,7 @@ def test_items_are_those_of_all_derivations(full: bool) -> None:
             assert wanted == coverage.covered_by(text), (seed, text)
             compared += wanted is not None
 
-    assert compared > 100
+    assert compared > (100 if full else 50)
 
 
 def test_members_are_shortest_and_cover_and_unused_items_are_unused(full: bool) -> None:

@@ -42,7 +42,7 @@ def members(text: str) -> set[bytes]:
 def test_random_grammars_differ_as_their_short_members_do(full: bool) -> None:
     """A shortest member that one side alone has; none where no text was left out."""
     rng, texts = random.Random(11), list[str]()
-    while len(texts) < (400 if full else 40):
+    while len(texts) < (400 if full else 26):
         text = random_grammar(rng)
         with suppress(GrammarError):
             machine(text)
@@ -60,7 +60,7 @@ def test_random_grammars_differ_as_their_short_members_do(full: bool) -> None:
                 decided += 1
             differing += text is not None
     assert decided
-    assert differing >= 5
+    assert differing >= (5 if full else 3)
 
 
 @pytest.mark.parametrize(

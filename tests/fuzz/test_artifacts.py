@@ -31,7 +31,7 @@ Numbers: TypeAlias = NDArray[np.integer]
 FEW, MANY = 250, 200_000
 
 # Of these so many are walked over arrays that say when an index wraps, by other numbers.
-GUARDED, FEW_GUARDED, MANY_GUARDED = 10**7, 30, 40_000
+GUARDED, FEW_GUARDED, MANY_GUARDED = 10**7, 12, 40_000
 
 
 @pytest.mark.quick

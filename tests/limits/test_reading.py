@@ -108,13 +108,13 @@ def test_check_ends_within_its_limits(tmp_path: Path) -> None:
     path = tmp_path / "circles.gbnf"
     path.write_text(f"root ::= a0\n{text}", encoding="utf-8")
 
-    late = measured("check", path, "--max-seconds", 1)
+    late = measured("check", path, "--max-seconds", 0.5)
     large = measured("check", path, "--max-memory", 12 * MEGABYTE)
 
     assert [(f.code, "(most of it in rule '" in f.stdout.decode()) for f in (late, large)] == [
         (3, True)
     ] * 2
-    late.check(seconds=1)
+    late.check(seconds=0.5)
     large.check(memory=50 * MEGABYTE)
 
 
@@ -204,10 +204,10 @@ def test_what_runs_away_is_ended_by_time_and_by_memory(
     path.write_text(RUNAWAYS[name](), encoding="utf-8")
     extended = ("--extended",) if name.endswith(".regex") else ()
 
-    late = measured("sample", path, *extended, "--max-seconds", 1)
+    late = measured("sample", path, *extended, "--max-seconds", 0.5)
     large = measured("sample", path, *extended, "--max-memory", 40 * MEGABYTE, "--max-seconds", 9)
 
-    late.check(seconds=1)
+    late.check(seconds=0.5)
     large.check(seconds=9, memory=40 * MEGABYTE)
     for found in (late, large):
         assert found.code == 3, found.stderr

@@ -40,7 +40,7 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 SLOW = "earley", "canonical DFA"
 
 # Steps, those of a kind that reads tokens slowly, and bytes of caches: of --full, else of a sample.
-FULL, SOME = (1_000_000, 200_000, 1 << 28), (40_000, 4_000, 1 << 16)
+FULL, SOME = (1_000_000, 200_000, 1 << 28), (30_000, 4_000, 1 << 16)
 # Of byte DFAs, whose sets are small.
 DFA_CACHE = 1 << 22
 # Tokens of a document, and the most that one matcher holds.

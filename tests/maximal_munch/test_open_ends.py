@@ -103,7 +103,7 @@ def test_what_matches_before_a_byte_is_what_re_matches_there(is_lazy: bool, full
     # A search prefers what two bytes after may rule out, which is asked for by the byte alone.
     parts += ["a*?", "[ab]*?", "b??"] if is_lazy else ["(?!ab)"]
     opened = 0
-    for _ in range(3_000 if full else 67):
+    for _ in range(3_000 if full else 40):
         pattern = "".join(rng.choices(parts, k=rng.randint(1, 4))) + rng.choice(
             ["(?!a)", "(?!b)", "(?=a)", "(?=[ab])", "(?![ab])", r"\b", r"\B", "(?m:$)"]
         )
@@ -126,7 +126,7 @@ def test_what_matches_before_a_byte_is_what_re_matches_there(is_lazy: bool, full
                 places = [i for i in range(len(text) + 1) if ends(found.whole, text, i)]
                 taken = max(places, default=-1)
                 assert (-1 if match is None else match.end()) == taken, (pattern, text)
-    assert opened > 50
+    assert opened > (50 if full else 25)
 
 
 def looking_grammar(rng: random.Random) -> str:

@@ -156,7 +156,7 @@ def test_as_llguidance_and_by_definition(
     """Random grammars, all texts up to a length: members, and what begins them."""
     pytest.importorskip("llguidance", reason="llguidance, which they are compared with, is missing")
     rng, read, longest = random.Random(23), 0, 6 if full else 4
-    for _ in range(400 if full else 25):
+    for _ in range(400 if full else 12):
         text = BOTH + random_triggers(rng)
         try:
             found = by_machine(text, longest)
@@ -169,7 +169,7 @@ def test_as_llguidance_and_by_definition(
         }
         read += len(found)
 
-    assert read > 1_000
+    assert read > (1_000 if full else 400)
     record_property("texts", read)
 
 

@@ -101,7 +101,7 @@ def check_flipped_bits_do_no_harm(
         with suppress(ArtifactError):
             exercise(load_bytes(encoded(artifact, {name: flipped})))
             walked += 1
-    assert walked > 5
+    assert walked > min(5, count // 20)
 
 
 def taken(advance: Callable[[int], None], token_id: int) -> bool:

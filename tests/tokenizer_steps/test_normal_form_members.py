@@ -46,7 +46,7 @@ def test_the_automaton_accepts_what_the_library_leaves_alone(form: Form, full: b
     composing = [k for k in some if characters.second[k] >= 0]
     rng = random.Random(9)
     answers = [0, 0]
-    for _ in range(200_000 if full else 1500):
+    for _ in range(200_000 if full else 800):
         text = ""
         for _ in range(rng.randrange(1, 7)):
             text += chr(rng.choice(held[rng.choice(some)]))
@@ -60,7 +60,7 @@ def test_the_automaton_accepts_what_the_library_leaves_alone(form: Form, full: b
         expected = FORMS[form].normalize_str(text) == text
         answers[expected] += 1
         assert expected == bool(state), [hex(ord(char)) for char in text]
-    assert min(answers) > 250
+    assert min(answers) > 130
 
 
 def test_over_bytes_it_accepts_the_same() -> None:

@@ -126,12 +126,12 @@ def test_walks(monkeypatch: pytest.MonkeyPatch, data: Callable[[str], Path], den
     assert found
 
 
-def test_alike_places_share_results(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alike_places_share_results(monkeypatch: pytest.MonkeyPatch, full: bool) -> None:
     """With and without sharing the sequences are those of the tokenizer."""
     draw = random.Random(8)
     for depth in (0, 2, 16):
         monkeypatch.setattr(dead_ends, "_ALIKE", depth)
-        for _ in range(10):
+        for _ in range(10 if full else 4):
             words = {"".join(draw.choices("ab", k=draw.randint(2, 5))) for _ in range(9)}
             tokens = [draw.choice(("", "##")) + word for word in sorted(words)]
             tokenizer = tokenizer_of(["a", "b", "##a", "##b", *tokens])
