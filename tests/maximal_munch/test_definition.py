@@ -152,9 +152,7 @@ def test_masks_of_a_vocabulary(grammar: str, default_tokenizer: Tokenizer, full:
     for token in default_tokenizer.encode(sample):
         row = masks.row(state)
         allowed = [i for i in tokenset.to_ids(row).tolist() if i not in default_tokenizer.eos]
-        others = (
-            ids if full else [*rng.sample(ids, 8), *rng.sample(allowed, min(5, len(allowed)))]
-        )
+        others = ids if full else [*rng.sample(ids, 8), *rng.sample(allowed, min(5, len(allowed)))]
         for other in {token, *others}:
             text = vocabulary.token(other)
             fits = plain.read(reading, text).length == reading.length + len(text)
