@@ -140,6 +140,8 @@ class TokenWalks:
         self.roots = [0, *(len(trie.octets) for trie in tries[:-1])]
         self._walks: dict[WalkKey, Walk] = {}
         self._ids_below: dict[int, NDArray[np.int32]] = {}
+        # The classes of the bytes on the edges out of sets of nodes, as bits.
+        self._classes_below: dict[int, int] = {}
         self._begun: dict[WalkKey, Walk] = {}
         self._left: dict[tuple[int, int], int] = {}
         self._parts = 0
@@ -246,8 +248,13 @@ class TokenWalks:
         where it begins. True of ``ROOT``, where token terminals may be read, too."""
         if nodes == ROOT:
             return True
-        trie, held = self._trie_of(self.sets[nodes])
-        return self.first_octets.meet(trie.octets_below(held), state)
+        known = self._classes_below.get(nodes)
+        if known is None:
+            trie, held = self._trie_of(self.sets[nodes])
+            known = self.first_octets.classes_of(trie.octets_below(held))
+            self._classes_below[nodes] = known
+            self._array_bytes += ENTRY_BYTES
+        return bool(self._tables.ends[state] or self.first_octets.first(state) & known)
 
     def ids_below(self, node_set: int) -> NDArray[np.int32]:
         """The tokens that end below a set of trie nodes, or at one; all of one trie of its root."""

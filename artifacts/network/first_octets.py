@@ -51,9 +51,9 @@ class FirstOctets:
             np.count_nonzero(tables.table[state][tables.classes]) >= WIDE
         )
 
-    def meet(self, octets: NDArray[np.uint8], state: int) -> bool:
-        """Whether ``state`` reads one of some bytes, or may end its call."""
-        return bool(self._tables.ends[state] or self.flags(self.first(state))[octets].any())
+    def classes_of(self, octets: NDArray[np.uint8]) -> int:
+        """The classes of some bytes."""
+        return _bits(np.bincount(self._tables.classes[octets], minlength=self._classes) > 0)
 
     def goes_on(self, trie: Trie, nodes: NDArray[np.int32], classes: int) -> NDArray[np.int32]:
         """Those of some trie nodes that have an edge of one of ``classes``, int32."""
