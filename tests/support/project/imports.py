@@ -30,7 +30,7 @@ def imports_of(file: Path) -> Iterator[Import]:
 def imports_within(file: Path, tree: ast.AST) -> Iterator[Import]:
     """All imports of a part of a file."""
     package = ("constrain", *file.parent.parts)
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield Import(file, node.lineno, alias.name, False)
@@ -41,6 +41,16 @@ def imports_within(file: Path, tree: ast.AST) -> Iterator[Import]:
                 # `from ..x import y`: y may be a module, as in `from . import tokenset`.
                 name = f"{module}.{alias.name}" if is_module(f"{module}.{alias.name}") else module
                 yield Import(file, node.lineno, name, node.level > 0)
+
+
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """All statements of a part of a file, without their expressions, which are most of a tree."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        yield node
+        for name in ("cases", "handlers", "finalbody", "orelse", "body"):
+            pending.extend(reversed(getattr(node, name, ())))
 
 
 def is_module(name: str) -> bool:
