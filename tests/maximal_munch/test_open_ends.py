@@ -143,7 +143,7 @@ def test_what_the_next_byte_settles_is_what_texts_around_do(
 ) -> None:
     """Which regexes are open is the same whether it is asked of the byte after them alone, where
     that is all they look at, or of all texts around."""
-    rng = random.Random(11)
+    rng = random.Random(11 if full else 20)
     seeing = [r"/(?<!a)b/", "/a(?!bc)/", r"/(?<=[ab])c|b/", "/a(?!é)/", r"/\ba+/", "/a(?=.)/"]
     seeing += [r"/ab(?<!b)|c/", "/b(?!(?<=a)b)c?/", r"/a$|b/"]
     found: list[list[str]] = [[], []]
@@ -233,7 +233,7 @@ def test_other_readings_agree(full: bool) -> None:
     """The network over bytes, where each text has one reading, and the lexer of coverage, on all
     texts of up to four bytes."""
     texts = [bytes(text) for n in range(5) for text in product(b"abc #", repeat=n)]
-    rng, decided, members = random.Random(7), 0, 0
+    rng, decided, members = random.Random(7 if full else 27), 0, 0
     while decided < (500 if full else 3):
         text = looking_grammar(rng)
         try:

@@ -148,7 +148,7 @@ class GuardedView:
         return self._view[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if not isinstance(key, slice) and np.min(key) < 0:
+        if not isinstance(key, slice) and (min(key) if isinstance(key, tuple) else key) < 0:
             _note("an index below 0")
         self._view[key] = value
 
