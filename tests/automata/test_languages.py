@@ -53,7 +53,7 @@ def random_pairs(seed: int, count: int) -> list[tuple[Dfa, Dfa]]:
 
 def test_boolean_operations_are_those_of_sets(full: bool) -> None:
     """Difference, intersection and union of automata hold the words that sets hold."""
-    for left, right in random_pairs(1, 1000 if full else 45):
+    for left, right in random_pairs(1, 1000 if full else 25):
         a, b = words_of(left), words_of(right)
         assert words_of(boolean.difference(left, right)) == a - b
         assert words_of(boolean.common(left, right)) == a & b

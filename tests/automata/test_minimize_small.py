@@ -50,7 +50,7 @@ def content(dfa: Dfa) -> tuple[object, ...]:
 def test_both_ways_are_one(full: bool) -> None:
     """Table, classes, numbering and origins are the same, also where there is no member."""
     empty = 0
-    for nfa, tokens in random_nfas(20_000 if full else 270, seed=5):
+    for nfa, tokens in random_nfas(20_000 if full else 150, seed=5):
         expected = minimal_via_arrays(nfa, terminals=tokens)
         by_lists = minimal_via_lists(subsets(nfa, terminals=tokens), Limits().started())
         assert content(expected) == content(by_lists), nfa
@@ -64,7 +64,7 @@ def test_what_is_split_in_rounds_is_what_splitters_find(
 ) -> None:
     """Rounds may end before all blocks are found, and find too few, as if sums of weights were the
     same by chance."""
-    some = list(random_nfas(300 if full else 100, seed=11))
+    some = list(random_nfas(300 if full else 55, seed=11))
 
     def all_minimal() -> list[tuple[object, ...]]:
         return [content(minimal_via_arrays(nfa, terminals=tokens)) for nfa, tokens in some]

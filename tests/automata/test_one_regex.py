@@ -43,7 +43,7 @@ def same(left: Dfa, right: Dfa) -> bool:
 def test_elimination_keeps_the_language(full: bool) -> None:
     """The expression of a DFA has that DFA, for random expressions."""
     rng = random.Random(20)
-    rounds, too_long = 2000 if full else 24, 0
+    rounds, too_long = 2000 if full else 13, 0
     for _ in range(rounds):
         text = random_regex(rng, 3)
         before = build_automaton(text, dialect="regex").dfa

@@ -102,7 +102,7 @@ def starts_via_returns(
 def test_live_sets_are_those_of_the_plain_equations(full: bool) -> None:
     """Of random grammars beside random pre-tokenizer DFAs, over each set, asked in any order."""
     rng, with_calls = random.Random(5), 0
-    for _ in range(30 if full else 12):
+    for _ in range(30 if full else 7):
         with suppress(GrammarError):
             tables, pretokenizer = network_of(random_grammar(rng)), random_pretokenizer(rng)
             returns, found = (
@@ -127,7 +127,7 @@ def test_live_sets_are_those_of_the_plain_equations(full: bool) -> None:
 def test_what_texts_lead_to_is_reached(full: bool) -> None:
     """At least that, from where texts begin, through calls and returns."""
     rng, ended = random.Random(6), 0
-    for _ in range(30 if full else 12):
+    for _ in range(30 if full else 7):
         with suppress(GrammarError):
             tables, pretokenizer = network_of(random_grammar(rng)), random_pretokenizer(rng)
             returns = returns_via_rounds(tables, pretokenizer)

@@ -27,7 +27,7 @@ def read(artifact: Artifact, ids: list[int]) -> tuple[Matcher, int]:
 def test_a_long_document_by_the_network(default_tokenizer: Tokenizer, full: bool) -> None:
     """A megabyte (a tenth without --full): what is kept depends on the nesting, not the length."""
     artifact = made(JSON, default_tokenizer, "network")
-    ids = default_tokenizer.encode(long_json(1_000_000 if full else 100_000))
+    ids = default_tokenizer.encode(long_json(1_000_000 if full else 55_000))
     matcher, count = read(artifact, ids)
     assert len(ids) == count
     assert matcher.is_accepting
@@ -41,7 +41,7 @@ def test_a_long_document_by_earley(default_tokenizer: Tokenizer, full: bool) -> 
     """A megabyte (a fiftieth without --full): columns, which going back needs, of 80 bytes for
     each byte of text; no mask is made where none is asked for."""
     artifact = made(JSON, default_tokenizer, "earley")
-    text = long_json(1_000_000 if full else 10_000)
+    text = long_json(1_000_000 if full else 5_500)
     ids = default_tokenizer.encode(text)
     matcher = artifact.matcher()
     machine = matcher._generation.machine

@@ -56,7 +56,7 @@ def test_against_the_definitions(full: bool) -> None:
     """On random patterns: difference, exclusion with and without a count, shortest matches."""
     rng = random.Random(23)
     every = all_words()
-    for _ in range(60 if full else 20):
+    for _ in range(60 if full else 11):
         left, right = minimal_dfa_of(random_pattern(rng, 3)), minimal_dfa_of(random_pattern(rng, 3))
         members = words(right)
         assert words(difference(left, right)) == words(left) - members

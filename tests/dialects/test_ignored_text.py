@@ -104,7 +104,7 @@ def test_ignored_text_against_regexes(full: bool) -> None:
 def test_random_grammars_come_back(full: bool) -> None:
     """Written in Lark's syntax the same tree, in GBNF the same language."""
     rng = random.Random(61)
-    for _ in range(400 if full else 12):
+    for _ in range(400 if full else 7):
         text, _ = random_grammar(rng)
         once = read_grammar(text, "lark")
         again = read_grammar(WRITERS["lark"](once), "lark")

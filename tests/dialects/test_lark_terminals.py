@@ -61,7 +61,7 @@ def of_regex(regex: str, longest: int = 9) -> set[str]:
 
 def test_lazy_suffix_and_stop_end_at_the_first_place(full: bool) -> None:
     """On random regexes: the members that no shorter text begins; with what ends them."""
-    for body in bodies(5, 25 if full else 8):
+    for body in bodies(5, 25 if full else 4):
         language = of_regex(body)
 
         def shortest(found: set[str]) -> set[str]:

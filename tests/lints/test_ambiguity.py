@@ -64,7 +64,7 @@ def test_repetitions_against_counting(full: bool) -> None:
     """The text found is a shortest with two factorizations, for random expressions."""
     rng = random.Random(4)
     found = 0
-    for _ in range(3000 if full else 75):
+    for _ in range(3000 if full else 41):
         text = random_regex(rng, 3)
         item = dfa_of(text)
         witness = ambiguous_factorization(item, LIMITS)

@@ -132,7 +132,7 @@ def test_all_short_texts_are_read_as_by_the_network(full: bool) -> None:
     """Texts of up to six letters: whether they may end, and whether anything may follow; by states
     that are fewer in all, though nothing unites equal ones."""
     compared = named = least = 0
-    for text, _ in random_grammars(800 if full else 30, 11):
+    for text, _ in random_grammars(800 if full else 16, 11):
         rules = numbered(without_exceptions(tree_of(text), LIMITS), LIMITS)
         tables = network_of_rules(rules, LIMITS)
         met = Texts(States(GrammarStates(rules, procedures_of(rules), LIMITS)))

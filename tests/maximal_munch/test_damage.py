@@ -71,7 +71,7 @@ def test_flipped_bits_do_no_harm_unverified(
 ) -> None:
     """A section with a flipped bit is refused, or it can be walked to an ``ArtifactError`` at
     worst: no other error, and no walk without end."""
-    check_flipped_bits_do_no_harm(tiny[name], exercise, 3000 if full else 38)
+    check_flipped_bits_do_no_harm(tiny[name], exercise, 3000 if full else 21)
 
 
 DAMAGE: list[tuple[str, Change]] = [

@@ -315,7 +315,7 @@ def test_one_copy_for_all_widths_has_the_texts_of_a_copy_for_each(grammar: str, 
         machines.append(text_machine(tables))
     rng, members = random.Random(6), 0
     words = {PYTHON: ["a\n", "if a:", "else:", "f(\n a)\n"], OPEN: ["do", "a", "{a\n b}"]}
-    for _ in range(5_000 if full else 150):
+    for _ in range(5_000 if full else 82):
         lines = rng.choices(words.get(grammar, ["a", "b a"]), k=rng.randint(1, 6))
         width, text = 0, ""
         for line in lines:

@@ -189,7 +189,7 @@ def test_stored_summaries_are_all_that_is_needed(default_tokenizer: Tokenizer) -
 def test_missing_summaries_are_computed(full: bool) -> None:
     """Masks of a machine that begins with a part of the summaries are those of one without any."""
     rng = random.Random(8)
-    for text, _ in random_larks(200 if full else 6, seed=43):
+    for text, _ in random_larks(200 if full else 3, seed=43):
         words = {bytes(rng.choice(b"abc #") for _ in range(rng.randint(1, 6))) for _ in range(30)}
         tokens = sorted(words)
         part = precompute(masks_of(text, tokens), Limits(states=2_000), most_rows=3)

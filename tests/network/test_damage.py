@@ -81,7 +81,7 @@ def test_flipped_bits_do_no_harm_unverified(
 ) -> None:
     """A section with a flipped bit is refused, or it can be walked to an ``ArtifactError`` at
     worst: no other error, and no walk without end."""
-    check_flipped_bits_do_no_harm(tiny[engine], exercise, 3000 if full else 63)
+    check_flipped_bits_do_no_harm(tiny[engine], exercise, 3000 if full else 35)
 
 
 def ends(value: int) -> Change:

@@ -124,7 +124,7 @@ def left_recursive(count: int, seed: int) -> Iterator[tuple[str, dict[str, Part]
 @pytest.mark.quick
 def test_all_short_texts_are_members_as_before(full: bool) -> None:
     """By the network, and by the least fixed point of the rules as they are written."""
-    for text, written, rules in left_recursive(2000 if full else 13, seed=1):
+    for text, written, rules in left_recursive(2000 if full else 7, seed=1):
         members = members_of(written)
         found = Network(network_of_rules(numbered(rules.grammar, LIMITS), LIMITS))
         for word in TEXTS:
@@ -136,7 +136,7 @@ def test_all_short_texts_are_members_as_before(full: bool) -> None:
 def test_what_may_follow_is_what_the_normal_form_says(full: bool) -> None:
     """Along all short texts: by a network whose left corners are loops of its rules."""
     compared = 0
-    for text, _, rules in left_recursive(2000 if full else 13, seed=2):
+    for text, _, rules in left_recursive(2000 if full else 7, seed=2):
         written = numbered(rules.grammar, LIMITS)
         assert not is_left_recursive(written), text
         assert rules.names == written.names[: len(rules.names)]

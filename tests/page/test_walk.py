@@ -95,7 +95,7 @@ def test_a_page_says_of_texts_what_explain_says(
     """The verdict, where it is, whether the text may end there, and which bytes may come; with
     --full of a thousand texts of each grammar."""
     artifact = made[name]
-    texts = changed(CASES[name][3], 1000 if full else 8)
+    texts = changed(CASES[name][3], 1000 if full else 6)
     explainer = explainer_of_artifact(artifact)
     statuses = set()
     for text, said in zip(texts, said_by_page(data_of(artifact), texts), strict=True):

@@ -142,7 +142,7 @@ def check_deferred(found: Deferred, whole: tree.Grammar, rng: random.Random) -> 
 
 def test_rules_have_names_of_their_own_where_keys_end_as_names_of_rules_do(full: bool) -> None:
     """A rule of two definitions would be either of them."""
-    for number in range(10_000 if full else 20):
+    for number in range(10_000 if full else 11):
         text = json.dumps(plain_schemas.document(random.Random(number), 0))
         whole = read(text, SchemaOptions(order="any"))[1]
         if isinstance(whole, tree.Grammar):
@@ -184,7 +184,7 @@ def test_plain_schemas_have_the_same_grammar_and_errors_as_if_that_was_not_known
 ) -> None:
     """With many strange values, of which most are errors."""
     monkeypatch.setattr(convert, "are_plain", are_plain := Mock(wraps=convert.are_plain))
-    for number in range(6_000 if full else 60):
+    for number in range(6_000 if full else 33):
         rng = random.Random(number)
         made = plain_schemas.document(rng, rng.choice((0.1, 0.3)), rng.choice((1, 2, 3)))
         text, options = json.dumps(made), options_of(rng)

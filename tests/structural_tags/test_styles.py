@@ -106,7 +106,7 @@ def test_arguments_are_the_objects_of_a_schema(style: str, full: bool) -> None:
         whole = schema if schema is True else {**schema, "$defs": DEFINED}
         is_member: Callable[[Any], bool] = jsonschema_rs.Draft202012Validator(whole).is_valid
         network = of({"type": "json_schema", "json_schema": whole, "style": style})
-        for _ in range(400 if full else 20):
+        for _ in range(400 if full else 11):
             keys = [key for key in ("a", "b", "x1", "y") if rng.random() < 0.45]
             instance = {key: rng.choice(VALUES) for key in keys}
             expected = any(map(is_member, readings(style, instance)))

@@ -186,7 +186,7 @@ def test_normalization_is_that_of_the_library(form: str, full: bool) -> None:
     """Every code point (without --full every third), alone and between marks, whichever Unicode
     Python has."""
     reference = getattr(normalizers, form)()
-    for code in range(0, 0x30000, 1 if full else 6):
+    for code in range(0, 0x30000, 1 if full else 11):
         if not 0xD800 <= code < 0xE000:
             char = chr(code)
             for text in (char, f"a{char}\u0301", f"a\u0301{char}\u0323\u0f39"):

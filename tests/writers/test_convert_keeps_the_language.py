@@ -124,7 +124,7 @@ def grammars() -> Iterator[tuple[str, str, str]]:
 def test_every_case_is_converted_to_the_same_language_or_refused(target: str, full: bool) -> None:
     """Each in its own meaning, read again in the meaning of the text that was written."""
     wrong, converted = [], 0
-    for name, text, dialect in list(grammars())[:: 1 if full else 16]:
+    for name, text, dialect in list(grammars())[:: 1 if full else 28]:
         before = language(text, dialect)
         if before is None or before.table.shape[1] > before.byte_columns:
             continue
@@ -137,7 +137,7 @@ def test_every_case_is_converted_to_the_same_language_or_refused(target: str, fu
         if after is None or not are_equal(before, after):
             wrong.append(name)
     assert not wrong
-    assert converted > (50 if full else 5)
+    assert converted > (50 if full else 3)
 
 
 def test_the_command_refuses_and_loosens(
