@@ -55,7 +55,7 @@ def test_members_and_masks(
     """Nothing of any language is wrong; without --full each is tried with some of the rows."""
     case, languages = small(name), recorded()
     if not full:
-        few = 3 if (engine, name) in QUICK else 10
+        few = 5 if (engine, name) in QUICK else 16
         languages = languages[SOME.index((engine, name)) % few :: few]
     found = {language.name: list(offences(engine, case, language)) for language in languages}
 

@@ -76,11 +76,11 @@ def check(dfa: ByteDfa, vocabulary: Vocabulary, live: NDArray[np.bool_]) -> int:
     return found.count
 
 
-def test_rows_of_random_automata() -> None:
+def test_rows_of_random_automata(full: bool) -> None:
     """With token terminals, states that are not live, and vocabularies with equal tokens."""
     rng = random.Random(4)
     shared = 0
-    for _ in range(150):
+    for _ in range(150 if full else 50):
         size = rng.randrange(3, 200)
         letters = rng.randrange(1, 4)
         tokens = {
@@ -98,7 +98,7 @@ def test_rows_of_random_automata() -> None:
         live = np.array([False, *(rng.random() < most for _ in range(states - 1))])
         dfa = ByteDfa(table, classes, terminals, accepting, 1)
         shared += states - check(dfa, vocabulary, live)
-    assert shared > 100
+    assert shared > (100 if full else 30)
 
 
 @sampled("name", ["gpt2"], ["gpt2", "mistral-v3", "qwen2_5"])

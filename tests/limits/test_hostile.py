@@ -108,13 +108,13 @@ def test_lexemes_are_compared_with_what_is_ignored_alone() -> None:
     """And not each with each."""
     grammar = read_grammar('start: ("t")*\n%ignore " "\n', "lark")
     [rule] = grammar.rules
-    names = tuple(Literal(b"t%d" % i, rule.span) for i in range(12_000))
+    names = tuple(Literal(b"t%d" % i, rule.span) for i in range(6_000))
     grammar = replace(grammar, rules=(replace(rule, body=Choice(names, rule.span)),))
     begin = time.process_time()
 
-    assert len(lexeme_grammar(grammar, Limits().started()).lexemes) == 12_001
+    assert len(lexeme_grammar(grammar, Limits().started()).lexemes) == 6_001
 
-    assert time.process_time() - begin < 10
+    assert time.process_time() - begin < 4
 
 
 def test_what_a_compilation_makes_later_is_by_its_clock() -> None:

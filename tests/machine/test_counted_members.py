@@ -61,7 +61,7 @@ def test_counts_lists_and_draws_are_those_of_copies(
         assert known is None or word in known
 
 
-def test_draws_are_equally_likely(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_are_equally_likely(monkeypatch: pytest.MonkeyPatch, full: bool) -> None:
     """Each member is drawn about as often as any other."""
     counted = NetworkMembers(network('( "a" | "bb" | "b" [cd] ){2,4} "."', monkeypatch))
     drawn = Counter(islice(counted.draws(7, 1), 20_000))

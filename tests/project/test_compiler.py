@@ -56,7 +56,7 @@ def test_threads_share_a_compiler(default_tokenizer: Tokenizer, tmp_path: Path) 
         for text, options in TEXTS
     ]
     compiler = Compiler(default_tokenizer, cache=Cache(tmp_path))
-    jobs = [*range(len(TEXTS))] * 4
+    jobs = [*range(len(TEXTS))] * 2
     with ThreadPoolExecutor(8) as pool:
         found = pool.map(lambda i: compiler.compile(TEXTS[i][0], **TEXTS[i][1]).to_bytes(), jobs)
     assert all(data == expected[i] for i, data in zip(jobs, found, strict=True))

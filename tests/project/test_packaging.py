@@ -48,10 +48,12 @@ def setuptools_version() -> int:
 
 @pytest.fixture(scope="module")
 def wheel(full: bool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]:
-    """The wheel, built from a copy of the tree and without the network; as where no C compiler is,
-    or with --full as here."""
-    tree = tmp_path_factory.mktemp("tree") / "constrain"
-    (path,) = built(tree, "--wheel", variables={} if full else {"CC": "false"})
+    """The wheel, built from a copy of the tree and without the network; as where neither Cython
+    nor a C compiler is, or with --full as here."""
+    folder = tmp_path_factory.mktemp("tree")
+    (folder / "Cython.py").write_text("raise ImportError", encoding="utf-8")
+    lacking = {} if full else {"CC": "false", "PYTHONPATH": str(folder)}
+    (path,) = built(folder / "constrain", "--wheel", variables=lacking)
     with zipfile.ZipFile(path) as opened:
         yield opened
 
