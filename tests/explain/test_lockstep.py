@@ -41,7 +41,7 @@ def members(text: str) -> set[bytes]:
 
 def test_random_grammars_differ_as_their_short_members_do(full: bool) -> None:
     """A shortest member that one side alone has; none where no text was left out."""
-    rng, texts = random.Random(11), list[str]()
+    rng, texts = random.Random(11 if full else 14), list[str]()
     while len(texts) < (400 if full else 26):
         text = random_grammar(rng)
         with suppress(GrammarError):
