@@ -46,7 +46,7 @@ VARIABLE = "CONSTRAIN_TEST_DATA"
 WORKER = "PYTEST_XDIST_WORKER"
 
 # So many of a test's parameters run where the whole suite does, without --full.
-SAMPLED = 3
+SAMPLED = 2
 
 # What is reported of tests that skip because it is not set.
 WITHOUT_DATA = "without data"
