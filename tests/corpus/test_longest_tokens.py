@@ -33,7 +33,7 @@ Count = Callable[[str, object], None]
 
 LENGTHS = range(2, 131)
 # Without --full a few lengths, and of each this share of all that is tried.
-SOME, SHARE = sorted(random.Random(31).sample(LENGTHS, 4)), 12
+SOME, SHARE = sorted(random.Random(31).sample(LENGTHS, 4)), 20
 
 # Tokenization, and how many answers are precomputed.
 WAYS = (("any", None), ("any", 0), ("canonical", None), ("canonical", 0))

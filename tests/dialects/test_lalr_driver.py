@@ -165,7 +165,7 @@ def test_trees_and_messages_are_those_of_larks_own_loop(
     for path in map(grammar_of, FOLDERS):
         texts.append((path.read_bytes().decode("utf-8"), dialect_of(path.name) or ""))
     texts = [each for each in texts if all(name not in each[0] for name in READ_APART)]
-    texts = texts if full else chance.sample(texts, len(texts) // 7)
+    texts = texts if full else chance.sample(texts, len(texts) // 10)
     for text, dialect in list(texts):
         for _ in range(60 if full else 1):
             texts.append((damaged(chance, text), dialect))

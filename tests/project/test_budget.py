@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 from support import ROOT, python_files
+from support.project.imports import statements
 
 pytestmark = pytest.mark.quick
 
@@ -19,17 +20,24 @@ def lines_of_code(text: str) -> int:
     """The lines of a module that are neither blank nor comment nor docstring."""
     written = ((number, line.strip()) for number, line in enumerate(text.split("\n"), 1))
     lines = {number for number, line in written if line and not line.startswith("#")}
-    documentation = set[int]()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Constant | ast.JoinedStr):
-            assert node.end_lineno is not None
-            lines.update(range(node.lineno, node.end_lineno + 1))
-        elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+    documentation, tree = list[ast.stmt](), ast.parse(text)
+    for node in statements(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             match node.body:
                 case [ast.Expr(value=ast.Constant(value=str())) as documented, *_]:
-                    assert documented.end_lineno is not None
-                    documentation.update(range(documented.lineno, documented.end_lineno + 1))
-    return len(lines - documentation)
+                    documentation.append(documented)
+    # Within other strings of several lines blank lines and comments are code.
+    if text.count('"""') > 2 * len(documentation):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant | ast.JoinedStr):
+                lines |= numbers(node)
+    return len(lines.difference(*map(numbers, documentation)))
+
+
+def numbers(node: ast.expr | ast.stmt) -> set[int]:
+    """The numbers of the lines of a part of a module."""
+    assert node.end_lineno is not None
+    return set(range(node.lineno, node.end_lineno + 1))
 
 
 def counted() -> Counter[str]:

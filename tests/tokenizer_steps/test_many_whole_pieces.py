@@ -18,7 +18,7 @@ from constrain.compiler.diagnostics import LimitError
 from constrain.compiler.limits import Limits
 
 # Tokens of the vocabulary, of which half are whole pre-tokens: with --full, and without.
-SIZE, FEWER = 20_000, 3_000
+SIZE, FEWER = 20_000, 2_000
 PATTERNS = [r'"[^"\\]{0,5}"', ".{1,3}", ".*", "[a-zA-Z ]{1,30}"]
 
 
