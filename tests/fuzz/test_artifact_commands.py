@@ -14,7 +14,7 @@ from support.fuzzing.mutants import Mutants
 from constrain.artifacts import Artifact
 
 # Mutants by their numbers; under --full each goes through all commands.
-FIRST, FEW, MANY = 10**8, 12, 2_000
+FIRST, FEW, MANY = 10**8, 7, 2_000
 
 BESIDE = {
     "text": b"(ab,a)",

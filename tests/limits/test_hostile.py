@@ -273,7 +273,7 @@ def test_the_end_of_a_rule_by_a_long_string_is_within_the_limits(compiler: Compi
     text = f'start: t\nt[stop="{"a" * 20_000}"]: /[ab]*/'
 
     with pytest.raises(LimitError, match="bytes of memory"):
-        compiler.compile(text, dialect="lark", limits=Limits(memory=100 * MEGABYTE))
+        compiler.compile(text, dialect="lark", limits=Limits(memory=50 * MEGABYTE))
 
 
 def test_what_is_called_by_a_long_way_is_within_the_limits(compiler: Compiler) -> None:

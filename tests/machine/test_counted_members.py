@@ -64,10 +64,10 @@ def test_counts_lists_and_draws_are_those_of_copies(
 def test_draws_are_equally_likely(monkeypatch: pytest.MonkeyPatch, full: bool) -> None:
     """Each member is drawn about as often as any other."""
     counted = NetworkMembers(network('( "a" | "bb" | "b" [cd] ){2,4} "."', monkeypatch))
-    drawn = Counter(islice(counted.draws(7, 1), 20_000))
+    drawn = Counter(islice(counted.draws(7, 1), 10_000))
     members = list(counted.up_to(7))
     assert set(members) == set(drawn)
-    mean = 20_000 / len(members)
+    mean = 10_000 / len(members)
     assert all(0.6 * mean < drawn[member] < 1.5 * mean for member in members)
 
 

@@ -96,7 +96,7 @@ def test_all_requests_are_answered_and_masks_are_right(
     """One in twenty is hostile or cancelled; processes are killed at random, and the folder holds a
     few files alone."""
     rng, compiler = random.Random(5), Compiler(load_tokenizer())
-    count, ends, wrong, held = 10_000 if full else 40, Counter[str](), [], list[int]()
+    count, ends, wrong, held = 10_000 if full else 24, Counter[str](), [], list[int]()
     with ExitStack() as stack:
         services = [
             stack.enter_context(

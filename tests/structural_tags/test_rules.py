@@ -26,7 +26,7 @@ from constrain.compiler.structural_tags import STYLES, tools_grammar
 from constrain.compiler.structural_tags.calls import deferred_grammar as deferred_tools
 
 # How many random schemas and lists of tools are looked at, in full and else.
-SCHEMAS, LISTS = (8_000, 80), (1_000, 12)
+SCHEMAS, LISTS = (8_000, 45), (1_000, 8)
 
 # What rules of plain schemas are made of.
 PLAIN_PARTS = (tree.Literal, tree.Pattern, tree.Token, tree.Reference)
