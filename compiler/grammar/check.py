@@ -7,34 +7,24 @@ from ..automata.folding import fold
 from ..automata.graphs import components_by, shortest_path
 from ..diagnostics import CheckError, Diagnostic, Edit, Fix, closest
 from ..progress import Step
+from . import tree
 from .expand_permutations import permutations_of
 from .open_looks import check_looks
 from .productive import is_nullable
-from .tree import (
-    Difference,
-    Expr,
-    Grammar,
-    Pattern,
-    Reference,
-    Token,
-    children,
-    references,
-    walk,
-)
 
 # For so many uses names are compared with all others.
 _MOST_SUGGESTIONS = 50
 
 
 @Step("check")
-def check(grammar: Grammar) -> None:
+def check(grammar: tree.Grammar) -> None:
     """Raise ``CheckError`` with every use of a rule that is not defined; or with every
     terminal that uses a rule or a token, with terminals that contain themselves, with parts of
     permutations that would leave nothing between two separators; or with look-around that asks
     for text outside of its regex. Raises ``LimitError``."""
     names = {rule.name for rule in grammar.rules}
     uses = [use for rule in grammar.rules for use in rule.uses]
-    uses += (use for body in grammar.ignored for use in references(body))
+    uses += (use for body in grammar.ignored for use in tree.references(body))
     found = [
         Diagnostic(
             _undefined(expr.name),
@@ -53,7 +43,9 @@ def check(grammar: Grammar) -> None:
     check_looks(grammar, is_lexed=True)
 
 
-def _help(grammar: Grammar, expr: Reference, names: Iterable[str]) -> tuple[str, Fix | None]:
+def _help(
+    grammar: tree.Grammar, expr: tree.Reference, names: Iterable[str]
+) -> tuple[str, Fix | None]:
     text, span = grammar.source.text, expr.span
     around = text[max(span.start - 1, 0) : span.start] + text[span.end : span.end + 1]
     # A name alone in brackets, without a space, is how others write a class.
@@ -78,29 +70,29 @@ def _did_you_mean(name: str, close: str | None) -> str:
     return f"define it, correct the name, or say what it stands for: --define '{name}=REGEX'"
 
 
-def _wrong_in_terminals(grammar: Grammar) -> Iterator[Diagnostic]:
+def _wrong_in_terminals(grammar: tree.Grammar) -> Iterator[Diagnostic]:
     users = [(f"terminal {r.name!r}", r.body) for r in grammar.rules if r.terminal]
     users += [("what is ignored", body) for body in grammar.ignored]
     terminals = grammar.terminals
     for user, body in users:
-        for expr in walk(body):
-            if isinstance(expr, Token):
+        for expr in tree.walk(body):
+            if isinstance(expr, tree.Token):
                 hint = "use it in a rule: its name in lower case"
                 yield Diagnostic(f"{user} uses a token, which has no text", expr.span, hint)
-            elif isinstance(expr, Reference) and expr.name not in terminals:
+            elif isinstance(expr, tree.Reference) and expr.name not in terminals:
                 message = f"{user} uses {expr.name!r}, which is no terminal"
                 hint = f"make {expr.name!r} a terminal: its name in upper case"
                 yield Diagnostic(message, expr.span, hint)
 
 
-def _recursive_terminals(grammar: Grammar) -> Iterator[Diagnostic]:
+def _recursive_terminals(grammar: tree.Grammar) -> Iterator[Diagnostic]:
     """The first terminal that contains itself, and how."""
     terminals = grammar.terminals
     rules = {rule.name: rule for rule in reversed(grammar.rules) if rule.terminal}
     uses: dict[str, set[str]] = {name: set() for name in reversed(rules)}
     for rule in grammar.rules:
         if rule.terminal:
-            uses[rule.name] |= {expr.name for expr in references(rule.body)} & terminals
+            uses[rule.name] |= {expr.name for expr in tree.references(rule.body)} & terminals
     for members in components_by(uses):
         name = min(members)
         inside = uses[name].intersection(members)
@@ -116,7 +108,7 @@ def _recursive_terminals(grammar: Grammar) -> Iterator[Diagnostic]:
         return
 
 
-def _empty_parts(grammar: Grammar) -> Iterator[Diagnostic]:
+def _empty_parts(grammar: tree.Grammar) -> Iterator[Diagnostic]:
     """Parts that match the empty text, where something separates them."""
     separated = [expr for expr in permutations_of(grammar) if expr.separator is not None]
     if not separated:
@@ -124,11 +116,11 @@ def _empty_parts(grammar: Grammar) -> Iterator[Diagnostic]:
     found: set[str] = set()
     empty: set[int] = set()
 
-    def note(expr: Expr, inside: list[bool]) -> bool:
+    def note(expr: tree.Expr, inside: list[bool]) -> bool:
         match expr:
-            case Pattern():
+            case tree.Pattern():
                 is_empty = regex.is_nullable(expr.node)
-            case Difference():
+            case tree.Difference():
                 is_empty = inside[0] and not inside[1]
             case _:
                 is_empty = is_nullable(found, expr, inside)
@@ -138,7 +130,7 @@ def _empty_parts(grammar: Grammar) -> Iterator[Diagnostic]:
 
     before = -1
     while before < (before := len(found)):
-        found |= {rule.name for rule in grammar.rules if fold(rule.body, children, note)}
+        found |= {rule.name for rule in grammar.rules if fold(rule.body, tree.children, note)}
     for permutation in separated:
         for part in permutation.parts:
             if id(part.item) in empty:
@@ -147,7 +139,7 @@ def _empty_parts(grammar: Grammar) -> Iterator[Diagnostic]:
                 yield Diagnostic(message, part.item.span, hint)
 
 
-def _made_a_rule(grammar: Grammar) -> str:
+def _made_a_rule(grammar: tree.Grammar) -> str:
     """How a terminal becomes a rule."""
     if grammar.source.dialect == "w3c":
         return "move it before @terminals"

@@ -21,22 +21,10 @@ from ..automata.graphs import components_by, reached
 from ..automata.look_around import Followed
 from ..diagnostics import CheckError, Diagnostic, Source, Span
 from ..limits import Limits
+from . import tree
 from .preferred_matches import preferred_matches
 from .productive import used_rules
 from .regex_widths import ENDLESS, width
-from .tree import (
-    Choice,
-    Expr,
-    Literal,
-    Pattern,
-    Reference,
-    Repetition,
-    Rule,
-    children,
-    references,
-    walk,
-)
-from .tree import Sequence as Concatenation
 
 _HINT = (
     "write a regex without lazy quantifiers that matches no more than is meant; "
@@ -54,7 +42,7 @@ class _Part(NamedTuple):
 
 
 def lazy_dfa(
-    expr: Expr, bodies: Mapping[str, Sequence[Rule]], source: Source, limits: Limits
+    expr: tree.Expr, bodies: Mapping[str, Sequence[tree.Rule]], source: Source, limits: Limits
 ) -> Dfa | Followed | None:
     """The minimal DFA of a terminal with lazy quantifiers, by what follows if it asks for that;
     None for one without them.
@@ -64,8 +52,8 @@ def lazy_dfa(
     """
     names = _names_inside(expr, bodies)
     found = [expr, *(rule.body for name in names for rule in bodies[name])]
-    parts = [part for body in found for part in walk(body)]
-    lazy = next((p for p in parts if isinstance(p, Pattern) and regex.has_lazy(p.node)), None)
+    parts = [part for body in found for part in tree.walk(body)]
+    lazy = next((p for p in parts if isinstance(p, tree.Pattern) and regex.has_lazy(p.node)), None)
     if lazy is None:
         return None
     if _recurs(names, bodies):
@@ -87,26 +75,35 @@ def lazy_dfa(
     return taken
 
 
-def with_joined_looks(rules: Sequence[Rule], ignored: Sequence[Expr], text: str) -> list[Rule]:
+def with_joined_looks(
+    rules: Sequence[tree.Rule], ignored: Sequence[tree.Expr], text: str
+) -> list[tree.Rule]:
     """Rules in which a terminal with look-around is one regex, which sees all of the terminal;
     without those that were parts of such terminals alone.
 
     Only of terminals that are made of texts, regexes and other such terminals.
     """
-    bodies: dict[str, list[Rule]] = defaultdict(list)
+    bodies: dict[str, list[tree.Rule]] = defaultdict(list)
     for rule in rules:
         bodies[rule.name].append(rule)
     parts: set[str] = set()
 
-    def joined(rule: Rule) -> Rule:
-        if not rule.terminal or isinstance(rule.body, Pattern):
+    def joined(rule: tree.Rule) -> tree.Rule:
+        if not rule.terminal or isinstance(rule.body, tree.Pattern):
             return rule
         names = _names_inside(rule.body, bodies)
         inside = [p for n in names for each in bodies[n] for p in each.expressions]
         inside += rule.expressions
-        if not any(isinstance(p, Pattern) and regex.outside_looks(p.node) for p in inside):
+        if not any(isinstance(p, tree.Pattern) and regex.outside_looks(p.node) for p in inside):
             return rule
-        kinds = Literal | Pattern | Concatenation | Choice | Repetition | Reference
+        kinds = (
+            tree.Literal
+            | tree.Pattern
+            | tree.Sequence
+            | tree.Choice
+            | tree.Repetition
+            | tree.Reference
+        )
         if not all(isinstance(p, kinds) for p in inside) or _recurs(names, bodies):
             return rule
         if not all(bodies[name] for name in names):
@@ -114,11 +111,11 @@ def with_joined_looks(rules: Sequence[Rule], ignored: Sequence[Expr], text: str)
         parts.update(names)
         span = rule.body.span
         node = _joined(rule.body, names, bodies)
-        return replace(rule, body=Pattern(node, text[span.start : span.end], span))
+        return replace(rule, body=tree.Pattern(node, text[span.start : span.end], span))
 
     found = list(map(joined, rules))
     others = [rule.name for rule in found if rule.name not in parts]
-    ends = [use.name for body in ignored for use in references(body)]
+    ends = [use.name for body in ignored for use in tree.references(body)]
     used = set(used_rules(found, [*others, *ends]))
     return [rule for rule in found if rule.name in used]
 
@@ -128,51 +125,53 @@ def _refusal(source: Source, span: Span, what: str) -> CheckError:
     return CheckError(source, [Diagnostic(message, span, _HINT)])
 
 
-def _names_inside(expr: Expr, bodies: Mapping[str, Sequence[Rule]]) -> list[str]:
+def _names_inside(expr: tree.Expr, bodies: Mapping[str, Sequence[tree.Rule]]) -> list[str]:
     """The terminals that an expression uses, through others; each after all that it uses
     (where none uses itself)."""
 
     def used(name: str) -> list[str]:
-        return [use.name for rule in bodies[name][:1] for use in references(rule.body)]
+        return [use.name for rule in bodies[name][:1] for use in tree.references(rule.body)]
 
-    names = reached((use.name for use in references(expr)), used)
+    names = reached((use.name for use in tree.references(expr)), used)
     return [name for members in components_by({n: used(n) for n in names}) for name in members]
 
 
-def _recurs(names: Sequence[str], bodies: Mapping[str, Sequence[Rule]]) -> bool:
+def _recurs(names: Sequence[str], bodies: Mapping[str, Sequence[tree.Rule]]) -> bool:
     """Whether some name is used by one that stands before it, or by itself."""
     done: set[str] = set()
     for name in names:
         for rule in bodies[name]:
-            used = {part.name for part in walk(rule.body) if isinstance(part, Reference)}
+            used = {part.name for part in tree.walk(rule.body) if isinstance(part, tree.Reference)}
             if not used <= done:
                 return True
         done.add(name)
     return False
 
 
-def _joined(expr: Expr, names: Sequence[str], bodies: Mapping[str, Sequence[Rule]]) -> regex.Node:
+def _joined(
+    expr: tree.Expr, names: Sequence[str], bodies: Mapping[str, Sequence[tree.Rule]]
+) -> regex.Node:
     """The one regex of a terminal; ``names`` as ``_names_inside`` gives them."""
     made: dict[str, _Part] = {}
 
-    def part(current: Expr, inside: list[_Part]) -> _Part:
+    def part(current: tree.Expr, inside: list[_Part]) -> _Part:
         match current:
-            case Literal(data):
+            case tree.Literal(data):
                 text = data.decode("utf-8")
                 return _Part(regex.lit(data), len(text), len(text), len(text))
-            case Pattern(node, text):
+            case tree.Pattern(node, text):
                 found = width(node)
                 return _Part(node, found.most, found.fewest, len(text))
-            case Reference(name):
+            case tree.Reference(name):
                 return made[name]
-            case Concatenation():
+            case tree.Sequence():
                 return _Part(
                     regex.seq(*(p.node for p in inside)),
                     min(ENDLESS, sum(p.most for p in inside)),
                     sum(p.fewest for p in inside),
                     sum(p.length for p in inside),
                 )
-            case Choice():
+            case tree.Choice():
                 ordered = sorted(inside, key=lambda p: (-p.most, -p.fewest, -p.length))
                 return _Part(
                     regex.alt(*(p.node for p in ordered)),
@@ -180,7 +179,7 @@ def _joined(expr: Expr, names: Sequence[str], bodies: Mapping[str, Sequence[Rule
                     min(p.fewest for p in inside),
                     sum(p.length + 1 for p in inside) + len("(?:)") - 1,
                 )
-            case Repetition(_, low, high):
+            case tree.Repetition(_, low, high):
                 (item,) = inside
                 most = item.most * (ENDLESS if high is None else high)
                 node = regex.repeat(item.node, low, high)
@@ -189,5 +188,5 @@ def _joined(expr: Expr, names: Sequence[str], bodies: Mapping[str, Sequence[Rule
         raise AssertionError("exceptions are resolved, and tokens refused, before")
 
     for name in names:
-        made[name] = fold(bodies[name][0].body, children, part)
-    return fold(expr, children, part).node
+        made[name] = fold(bodies[name][0].body, tree.children, part)
+    return fold(expr, tree.children, part).node

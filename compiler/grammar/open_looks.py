@@ -27,19 +27,8 @@ from ..automata.minimize import minimal
 from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Diagnostic
 from ..limits import Limits, in_force_or
+from . import tree
 from .regex_widths import width
-from .tree import (
-    Choice,
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Reference,
-    Repetition,
-    children,
-    walk,
-)
-from .tree import Sequence as Concatenation
 
 _HINT = (
     "the look-around of a terminal sees that terminal alone; write into the terminal what is meant "
@@ -58,7 +47,9 @@ _LEADING = np.array([*range(0x80), *range(0xC2, 0xF5)])
 _ANY_BYTES = regex.repeat(regex.byte_class([(0, 255)]), 0, None)
 
 
-def check_looks(grammar: Grammar, limits: Limits | None = None, *, is_lexed: bool = False) -> None:
+def check_looks(
+    grammar: tree.Grammar, limits: Limits | None = None, *, is_lexed: bool = False
+) -> None:
     """Raise ``CheckError`` where a regex matches a text or not by what stands around it,
     ``is_lexed``: by more than the byte after it; and ``LimitError``."""
     limits = (limits or Limits()).started()
@@ -72,12 +63,12 @@ def check_looks(grammar: Grammar, limits: Limits | None = None, *, is_lexed: boo
         raise CheckError(grammar.source, found)
 
 
-def open_patterns(grammar: Grammar) -> list[Pattern]:
+def open_patterns(grammar: tree.Grammar) -> list[tree.Pattern]:
     """Each regex that matches a text or not by what stands around it. Raises ``LimitError``."""
     return [pattern for pattern, *_ in _found(grammar)]
 
 
-def looking(grammar: Grammar) -> list[Pattern]:
+def looking(grammar: tree.Grammar) -> list[tree.Pattern]:
     """The regexes that ask for what is around them."""
     # Assertions of Python's regexes see what is around them; elsewhere a regex sees itself.
     is_pythons = grammar.source.dialect == "lark"
@@ -87,10 +78,10 @@ def looking(grammar: Grammar) -> list[Pattern]:
 
 # A grammar is checked, and then its lexemes are made.
 @lru_cache(1)
-def _found(grammar: Grammar) -> "Sequence[tuple[Pattern, _Beside, bool]]":
+def _found(grammar: tree.Grammar) -> "Sequence[tuple[tree.Pattern, _Beside, bool]]":
     """Each regex that matches a text or not by what stands around it, that, and whether it is known
     that the byte after it settles this."""
-    found: list[tuple[Pattern, _Beside, bool]] = []
+    found: list[tuple[tree.Pattern, _Beside, bool]] = []
     if patterns := looking(grammar):
         limits = in_force_or(Limits()).started()
         beside = _Beside(grammar, limits)
@@ -126,21 +117,21 @@ def _by_next(node: regex.Node, behind: int, limits: Limits) -> bool | None:
     return any(behind >> byte & 1 for byte in _LEADING[differs].tolist())
 
 
-def _patterns(grammar: Grammar) -> Iterator[Pattern]:
+def _patterns(grammar: tree.Grammar) -> Iterator[tree.Pattern]:
     bodies = [*(rule.body for rule in grammar.rules), *grammar.ignored]
-    return (part for body in bodies for part in walk(body) if isinstance(part, Pattern))
+    return (part for body in bodies for part in tree.walk(body) if isinstance(part, tree.Pattern))
 
 
 class _Beside:
     """What the regexes of a grammar stand beside: ``behind`` and ``before`` as ``_Neighbours.of``,
     the latter where it is asked for."""
 
-    def __init__(self, grammar: Grammar, limits: Limits) -> None:
+    def __init__(self, grammar: tree.Grammar, limits: Limits) -> None:
         self._limits, edges = limits, _Edges(limits)
         self.behind = _Neighbours(grammar, edges, is_ahead=True).of
         self.before = lru_cache(lambda: _Neighbours(grammar, edges, is_ahead=False).of)
 
-    def message(self, pattern: Pattern, limits: Limits, *, is_lexed: bool) -> str | None:
+    def message(self, pattern: tree.Pattern, limits: Limits, *, is_lexed: bool) -> str | None:
         """As of ``_Around``."""
         left, right = self.before().get(id(pattern)), self.behind.get(id(pattern))
         # What stands beside what matches nothing has neighbours on one side at most; a regex that
@@ -160,7 +151,7 @@ class _Around:
         self.preceding = _texts(before, regex.seq(_ANY_BYTES, _bytes(before)), limits)
         self.following = _texts(behind, regex.seq(_bytes(behind), _ANY_BYTES), limits)
 
-    def message(self, pattern: Pattern, limits: Limits, *, is_lexed: bool) -> str | None:
+    def message(self, pattern: tree.Pattern, limits: Limits, *, is_lexed: bool) -> str | None:
         """A text that a regex matches in some of these, and not in others, if there is one."""
         alone = (
             self.lexed(pattern, limits) if is_lexed else self.placed(resolved(pattern.node, limits))
@@ -188,7 +179,7 @@ class _Around:
         """A regex with these texts around it, and marks between."""
         return regex.seq(self.preceding, self.begin, SEEN, node, self.end, self.following)
 
-    def lexed(self, pattern: Pattern, limits: Limits) -> regex.Node:
+    def lexed(self, pattern: tree.Pattern, limits: Limits) -> regex.Node:
         """The same as a lexer reads it, which sees the byte after it; at the end of the text it
         takes what it would take before something."""
         by_next, text = followed(pattern.node, limits), regex.repeat(TEXT_BYTE, 0, None)
@@ -229,15 +220,15 @@ class _Edges:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._of: dict[int, tuple[int, int]] = {}
-        self._inside: dict[int, list[Expr]] = {}
+        self._inside: dict[int, list[tree.Expr]] = {}
 
-    def inside(self, expr: Expr) -> list[Expr]:
+    def inside(self, expr: tree.Expr) -> list[tree.Expr]:
         """An expression and all inside of it, the innermost first."""
         if id(expr) not in self._inside:
-            self._inside[id(expr)] = walk(expr)[::-1]
+            self._inside[id(expr)] = tree.walk(expr)[::-1]
         return self._inside[id(expr)]
 
-    def of(self, pattern: Pattern) -> tuple[int, int]:
+    def of(self, pattern: tree.Pattern) -> tuple[int, int]:
         """Both of a regex."""
         if id(pattern) not in self._of:
             nfa = thompson(resolved(pattern.node, self._limits), self._limits)
@@ -266,7 +257,7 @@ class _Neighbours:
     is read backwards.
     """
 
-    def __init__(self, grammar: Grammar, edges: "_Edges", *, is_ahead: bool) -> None:
+    def __init__(self, grammar: tree.Grammar, edges: "_Edges", *, is_ahead: bool) -> None:
         self._edges, self._step = edges, 1 if is_ahead else -1
         # Of each rule the bytes that it may begin with; the edge, if it may be empty.
         self._first: dict[str, int] = {}
@@ -277,7 +268,7 @@ class _Neighbours:
             self._first = dict.fromkeys(
                 (grammar.indentation.indent, grammar.indentation.dedent), _EDGE
             )
-        bodies: dict[str, list[Expr]] = {}
+        bodies: dict[str, list[tree.Expr]] = {}
         users: dict[str, list[str]] = {}
         for rule in grammar.rules:
             bodies.setdefault(rule.name, []).append(rule.body)
@@ -301,54 +292,54 @@ class _Neighbours:
             for body in bodies.get(name, ()):
                 pending += self._push(body, self._behind[name] | ignored)
 
-    def _begins(self, expr: Expr) -> int:
+    def _begins(self, expr: tree.Expr) -> int:
         known = self._known
         for each in self._edges.inside(expr):
             known[id(each)] = self._begin(each)
         return known[id(expr)]
 
-    def _begin(self, expr: Expr) -> int:
+    def _begin(self, expr: tree.Expr) -> int:
         known = self._known
         match expr:
-            case Literal(data):
+            case tree.Literal(data):
                 return 1 << data[:: self._step][0] if data else _EDGE
-            case Reference(name):
+            case tree.Reference(name):
                 return self._first.get(name, 0)
-            case Concatenation():
+            case tree.Sequence():
                 return _in_a_row(known[id(item)] for item in expr.items[:: self._step])
-            case Choice():
+            case tree.Choice():
                 return _any(known[id(option)] for option in expr.options)
-            case Repetition():
+            case tree.Repetition():
                 return known[id(expr.item)] | (0 if expr.min_times else _EDGE)
-            case Pattern():
+            case tree.Pattern():
                 return self._edges.of(expr)[self._step < 0]
             case _:
                 return _ALL
 
-    def _push(self, expr: Expr, behind: int) -> list[str]:
+    def _push(self, expr: tree.Expr, behind: int) -> list[str]:
         """Tell all inside what may stand after them; the rules for which that is more."""
         grown: list[str] = []
         pending = [(expr, behind)]
         while pending:
             expr, behind = pending.pop()
             match expr:
-                case Reference(name):
+                case tree.Reference(name):
                     if behind & ~self._behind.get(name, 0):
                         self._behind[name] = self._behind.get(name, 0) | behind
                         grown.append(name)
-                case Pattern():
+                case tree.Pattern():
                     self.of[id(expr)] = self.of.get(id(expr), 0) | behind
-                case Concatenation():
+                case tree.Sequence():
                     for item in expr.items[:: -self._step]:
                         pending.append((item, behind))
                         behind = _in_a_row([self._known[id(item)], behind])
-                case Repetition():
+                case tree.Repetition():
                     again = self._known[id(expr.item)] & ~_EDGE if expr.max_times != 1 else 0
                     pending.append((expr.item, behind | again))
-                case Choice():
+                case tree.Choice():
                     pending += ((option, behind) for option in expr.options)
                 case _:
-                    pending += ((part, _ALL) for part in children(expr))
+                    pending += ((part, _ALL) for part in tree.children(expr))
         return grown
 
 

@@ -21,19 +21,7 @@ from ..automata.graphs import components_by, reached
 from ..automata.minimize import minimize
 from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Diagnostic, Span
-from ..grammar.tree import (
-    Expr,
-    Grammar,
-    Literal,
-    Pattern,
-    Permutation,
-    Reference,
-    Rule,
-    Token,
-    children,
-    references,
-    regex_of,
-)
+from ..grammar import tree
 from ..limits import Limits
 from ..lnf import normalize
 from ..lnf.automaton import to_nfa
@@ -47,7 +35,9 @@ Made = TypeVar("Made")
 LONGEST = 1_000_000
 
 
-def write_regex(grammar: Grammar, limits: Limits | None = None, *, longest: int = LONGEST) -> str:
+def write_regex(
+    grammar: tree.Grammar, limits: Limits | None = None, *, longest: int = LONGEST
+) -> str:
     """The grammar as one expression and a line break.
 
     Raises ``NotRegularError``, ``WriterError`` where the expression would have more than about
@@ -60,11 +50,11 @@ def write_regex(grammar: Grammar, limits: Limits | None = None, *, longest: int 
 class _Inlining:
     """The expressions of a grammar's rules, and how long they become."""
 
-    def __init__(self, grammar: Grammar, limits: Limits, longest: int) -> None:
+    def __init__(self, grammar: tree.Grammar, limits: Limits, longest: int) -> None:
         self._grammar = grammar
         self._limits = limits
         self._longest = longest
-        self._rules: dict[str, list[Rule]] = {}
+        self._rules: dict[str, list[tree.Rule]] = {}
         for rule in grammar.rules:
             self._rules.setdefault(rule.name, []).append(rule)
         self._nodes: dict[str, regex.Node] = {}
@@ -79,9 +69,11 @@ class _Inlining:
                 self._note(name, made, _length(made), rule.name_span)
                 continue
             bodies = self._rules[name]
-            size = sum(fold(r.body, children, self._size) for r in bodies)
+            size = sum(fold(r.body, tree.children, self._size) for r in bodies)
             self._note(name, regex.EPSILON, size, rule.name_span)
-            self._nodes[name] = regex.alt(*(fold(r.body, children, self._node) for r in bodies))
+            self._nodes[name] = regex.alt(
+                *(fold(r.body, tree.children, self._node) for r in bodies)
+            )
         start = self._rules[self._grammar.start][0]
         node = self._nodes[self._grammar.start]
         if node is regex.NOTHING:
@@ -94,7 +86,7 @@ class _Inlining:
         What a recursive rule uses is part of its automaton.
         """
         uses = {
-            name: {use.name for rule in found for use in references(rule.body)}
+            name: {use.name for rule in found for use in tree.references(rule.body)}
             for name, found in self._rules.items()
         }
         components = components_by(uses)
@@ -114,33 +106,33 @@ class _Inlining:
             raise self._too_long(span)
         self._nodes[name], self._sizes[name] = node, size
 
-    def _size(self, expr: Expr, inside: list[int]) -> int:
+    def _size(self, expr: tree.Expr, inside: list[int]) -> int:
         match expr:
-            case Literal():
+            case tree.Literal():
                 return len(expr.data)
-            case Reference():
+            case tree.Reference():
                 return self._sizes[expr.name]
-            case Pattern():
+            case tree.Pattern():
                 return _length(expr.node)
             case _:
                 return sum(inside) + 1
 
-    def _node(self, expr: Expr, inside: list[regex.Node]) -> regex.Node:
+    def _node(self, expr: tree.Expr, inside: list[regex.Node]) -> regex.Node:
         match expr:
-            case Reference():
+            case tree.Reference():
                 return self._nodes[expr.name]
-            case Pattern():
+            case tree.Pattern():
                 node = self._alone(expr)
                 return self._at(expr.span, lambda: fold(node, regex.parts_of, self._spelled))
-            case Token():
+            case tree.Token():
                 raise self._error("a regex has no token terminals", expr.span)
-            case Permutation():
+            case tree.Permutation():
                 message = f"the orders of {len(expr.parts)} parts are too many to be written"
                 raise self._error(message, expr.span)
             case _:
-                return regex_of(expr, inside)
+                return tree.regex_of(expr, inside)
 
-    def _alone(self, pattern: Pattern) -> regex.Node:
+    def _alone(self, pattern: tree.Pattern) -> regex.Node:
         """A pattern whose assertions look at its own text, wherever it is put."""
         if len(self._grammar.rules) == 1 and self._grammar.rules[0].body is pattern:
             operations = (regex.And, regex.Not)
