@@ -18,61 +18,54 @@ A parser of LALR(1) makes of the same tokens the same tree, spans aside, so no t
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..grammar.expand_permutations import expand_permutations, uses_of_parts
 from ..limits import Limits
 from ..lnf.longest_ignored import weave_longest
-from .abnf import write_abnf
-from .gbnf import write_gbnf
-from .iso14977 import write_iso14977
-from .kbnf import write_kbnf
-from .lark import write_lark
+from .abnf import AbnfStyle
+from .gbnf import GbnfStyle
+from .iso14977 import Iso14977Style
+from .kbnf import KbnfStyle
+from .lark import LarkStyle
 from .one_regex import write_regex
-from .w3c import write_w3c
+from .w3c import W3cStyle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..grammar.tree import Grammar, Permutation
+    from .printer import Style
 
 # A permutation is written as rules for all its orders if these use its parts so often: seven parts.
 _MOST_USES = 500
 
-
-def _for_lark(grammar: "Grammar") -> str:
-    """With %ignore if it is Lark's own; by others it is meant to be read without a lexer."""
-    if grammar.source.dialect not in ("antlr", "lark"):
-        woven = weave_longest(grammar)
-        # In Lark the case of a name says whether it is a terminal.
-        rules = tuple(replace(rule, terminal=False) for rule in woven.rules)
-        grammar = replace(woven, rules=rules)
-    return write_lark(grammar)
-
-
-def _woven(write: "Callable[[Grammar], str]") -> "Callable[[Grammar], str]":
-    return lambda grammar: write(weave_longest(grammar))
+_STYLES: "Mapping[str, type[Style]]" = {
+    "abnf": AbnfStyle,
+    "gbnf": GbnfStyle,
+    "iso14977": Iso14977Style,
+    "kbnf": KbnfStyle,
+    "lark": LarkStyle,
+    "w3c": W3cStyle,
+}
 
 
-WRITERS: "Mapping[str, Callable[[Grammar], str]]" = {
-    "abnf": _woven(write_abnf),
-    "gbnf": _woven(write_gbnf),
-    "iso14977": _woven(write_iso14977),
-    "kbnf": _woven(write_kbnf),
-    "lark": _for_lark,
-    "regex": _woven(write_regex),
-    "w3c": write_w3c,
+def _written(dialect: str, grammar: "Grammar", limits: "Limits | None" = None) -> str:
+    if dialect == "regex":
+        return write_regex(weave_longest(grammar), limits)
+    return _STYLES[dialect](grammar.source.dialect == dialect).write(grammar)
+
+
+WRITERS: "Mapping[str, Callable[..., str]]" = {
+    dialect: partial(_written, dialect) for dialect in sorted([*_STYLES, "regex"])
 }
 
 
 def write(grammar: "Grammar", dialect: str, limits: "Limits | None" = None) -> str:
     """The grammar in another dialect. Raises ``WriterError``; for ``regex``, which builds
     automata, also ``NotRegularError`` and ``LimitError``."""
-    grammar = _in_orders(grammar, dialect, limits or Limits())
-    if dialect == "regex":
-        return write_regex(weave_longest(grammar), limits)
-    return WRITERS[dialect](grammar)
+    return _written(dialect, _in_orders(grammar, dialect, limits or Limits()), limits)
 
 
 def _in_orders(grammar: "Grammar", dialect: str, limits: "Limits") -> "Grammar":

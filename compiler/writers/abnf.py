@@ -1,19 +1,12 @@
 """Write grammars in ABNF."""
 
 import re
+from collections.abc import Iterable, Mapping
 
 from ..automata.utf8 import SURROGATES
 from ..dialects.ebnf.abnf import CORE
 from ..grammar.tree import Grammar, Pattern
-from .printer import (
-    ATOM,
-    CHOICE,
-    CodePoints,
-    Style,
-    Text,
-    bodies_by_name,
-    unique_names,
-)
+from .printer import ATOM, CHOICE, CodePoints, Style, Text
 
 # A text in either case, as Lark writes it, with escapes of backslashes alone.
 _EITHER_CASE = re.compile(r'"((?:[ !#-\[\]-~]|\\\\)*)"i')
@@ -24,13 +17,14 @@ class AbnfStyle(Style):
 
     name = "ABNF"
     bar = " / "
+    rule = "{} = {}\n"
 
     def literal(self, data: bytes) -> Text:
         """A string, after %s if it has letters; code points where one is not plain."""
         text = data.decode("utf-8")
         if re.fullmatch(r"[ !#-~]*", text):
-            return Text(f'{"%s" * (text.upper() != text.lower())}"{text}"', ATOM)
-        return Text("%x" + ".".join(f"{ord(char):X}" for char in text), ATOM)
+            return Text(f'{"%s" * (text.upper() != text.lower())}"{text}"')
+        return Text("%x" + ".".join(f"{ord(char):X}" for char in text))
 
     def characters(self, ranges: CodePoints) -> Text:
         """An alternative for each range; one that has all around the surrogates goes over them."""
@@ -45,33 +39,33 @@ class AbnfStyle(Style):
     def pattern(self, pattern: Pattern) -> Text | None:
         """A text in either case is a string; regexes are spelled out."""
         if self.keeps_cases(pattern) and (found := _EITHER_CASE.fullmatch(pattern.text)):
-            return Text('"' + found[1].replace(r"\\", "\\") + '"', ATOM)
+            return Text('"' + found[1].replace(r"\\", "\\") + '"')
         return super().pattern(pattern)
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """[x], *x, 1*x, 3x or 2*4x."""
         if (low, high) == (0, 1):
-            return Text(f"[{item.text}]", ATOM)
-        inside = item.within(ATOM)
+            return Text(f"[{item.text}]")
+        inside = item.within()
         if inside[0] in "*0123456789":
             inside = f"({inside})"
         least, most = str(low or ""), "" if high is None else str(high)
-        return Text((str(low) if low == high else f"{least}*{most}") + inside, ATOM)
+        return Text((str(low) if low == high else f"{least}*{most}") + inside)
 
+    def valid(self, name: str) -> str:
+        """Letters, digits and hyphens."""
+        return re.sub(r"^(?=[^A-Za-z])", "x-", re.sub(r"[^A-Za-z0-9-]", "-", name))
 
-def write_abnf(grammar: Grammar) -> str:
-    """The grammar as ABNF, its start rule first; one rule for each name. Raises ``WriterError``."""
-    names = unique_names(grammar, _valid, alike=str.lower)
-    bodies = bodies_by_name(
-        grammar, AbnfStyle(grammar.source.dialect == "abnf"), names, [grammar.start]
-    )
-    # Rules that every grammar has, under the same names.
-    written = grammar.rules if grammar.source.dialect == "abnf" else ()
-    patterns = {rule.name: rule.body.text for rule in written if isinstance(rule.body, Pattern)}
-    core = dict(patterns.items() & CORE.items()).keys() - {grammar.start}
-    lines = (f"{names[name]} = {body}\n" for name, body in bodies.items() if name not in core)
-    return "".join(lines)
+    def alike(self, name: str) -> str:
+        """The same in either case."""
+        return name.lower()
 
-
-def _valid(name: str) -> str:
-    return re.sub(r"^(?=[^A-Za-z])", "x-", re.sub(r"[^A-Za-z0-9-]", "-", name))
+    def bodies(
+        self, grammar: Grammar, names: Mapping[str, str], first: Iterable[str] = ()
+    ) -> dict[str, str]:
+        """Without rules that every grammar has, under the same names."""
+        written = grammar.rules if self.is_own else ()
+        patterns = {rule.name: rule.body.text for rule in written if isinstance(rule.body, Pattern)}
+        core = dict(patterns.items() & CORE.items()).keys() - {grammar.start}
+        found = super().bodies(grammar, names, first)
+        return {name: body for name, body in found.items() if name not in core}

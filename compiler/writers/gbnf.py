@@ -1,23 +1,21 @@
 """Write grammars in GBNF."""
 
 import re
+from collections.abc import Iterable
 
 from ..automata.regex_ir import ANY_CHARACTER
 from ..grammar.tree import Grammar, Token
 from .printer import (
-    ATOM,
     CHOICE,
     CodePoints,
     NoCounterpart,
     Style,
     Text,
     all_others,
-    bodies_by_name,
     by_width,
     can_be_named,
     escaped,
     in_braces,
-    unique_names,
 )
 
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t", "\\": r"\\"}
@@ -35,22 +33,22 @@ class GbnfStyle(Style):
 
     def literal(self, data: bytes) -> Text:
         """A string in double quotes."""
-        return Text(f'"{escaped(data.decode("utf-8"), _IN_STRINGS, by_width)}"', ATOM)
+        return Text(f'"{escaped(data.decode("utf-8"), _IN_STRINGS, by_width)}"')
 
     def characters(self, ranges: CodePoints) -> Text:
         """A class, negated where that is shorter."""
         if ranges == ANY_CHARACTER.ranges:
-            return Text(".", ATOM)
+            return Text(".")
         others = all_others(ranges)
         head, members = ("[^", others) if 0 < len(others) < len(ranges) else ("[", ranges)
-        return Text(head + "".join(_member(low, high) for low, high in members) + "]", ATOM)
+        return Text(head + "".join(_member(low, high) for low, high in members) + "]")
 
     def token(self, token: Token) -> Text:
         """A name or ids; several ids are alternatives, which cannot be negated."""
         if not can_be_named(token):
             raise NoCounterpart("GBNF names a token as <name> or by its number")
         if token.name is not None or (len(token.ids) == 1 and token.ids[0][0] == token.ids[0][1]):
-            return Text(token.text, ATOM)
+            return Text(token.text)
         count = sum(high - low + 1 for low, high in token.ids)
         if token.negated or not 0 < count <= _LISTED_TOKENS:
             raise NoCounterpart("GBNF names one token or all tokens but one")
@@ -59,20 +57,15 @@ class GbnfStyle(Style):
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + or a count in braces."""
-        return Text(item.within(ATOM) + in_braces(low, high), ATOM)
+        return Text(item.within() + in_braces(low, high))
 
+    def valid(self, name: str) -> str:
+        """llama.cpp has no underscores in names."""
+        return re.sub(r"[^A-Za-z0-9_-]" if self.is_own else r"[^A-Za-z0-9-]", "-", name)
 
-def write_gbnf(grammar: Grammar) -> str:
-    """The grammar as GBNF, its start rule called ``root``; one rule for each name.
-
-    Raises ``WriterError``.
-    """
-    allowed = r"[^A-Za-z0-9_-]" if grammar.source.dialect == "gbnf" else r"[^A-Za-z0-9-]"
-    names = unique_names(
-        grammar, lambda name: re.sub(allowed, "-", name), [(grammar.start, "root")]
-    )
-    bodies = bodies_by_name(grammar, GbnfStyle(), names, [grammar.start])
-    return "".join(f"{names[name]} ::= {body}\n" for name, body in bodies.items())
+    def names(self, grammar: Grammar, fixed: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
+        """The start rule is called ``root``."""
+        return super().names(grammar, [(grammar.start, "root"), *fixed])
 
 
 def _member(low: int, high: int) -> str:

@@ -3,20 +3,8 @@
 import re
 
 from ..automata.regex_ir import ANY_CHARACTER
-from ..grammar.tree import Grammar, Pattern
-from .printer import (
-    ATOM,
-    CHOICE,
-    SEQUENCE,
-    CodePoints,
-    NoCounterpart,
-    Style,
-    Text,
-    bodies_by_name,
-    in_quotes,
-    spelled_out,
-    unique_names,
-)
+from ..grammar.tree import Pattern
+from .printer import ATOM, CHOICE, SEQUENCE, CodePoints, NoCounterpart, Style, Text, in_quotes
 
 # A class is written as its characters one by one up to so many.
 _LISTED = 100
@@ -29,6 +17,7 @@ class Iso14977Style(Style):
 
     name = "ISO 14977"
     joiner = ", "
+    rule = "{} = {};\n"
 
     def literal(self, data: bytes) -> Text:
         """Strings in either quote; an empty group for ε."""
@@ -37,13 +26,13 @@ class Iso14977Style(Style):
             raise NoCounterpart("ISO 14977 has no way to write a line break")
         pieces = in_quotes(text)
         if len(pieces) == 1:
-            return Text(pieces[0], ATOM)
-        return Text(self.joiner.join(pieces), SEQUENCE) if pieces else Text("()", ATOM)
+            return Text(pieces[0])
+        return Text(self.joiner.join(pieces), SEQUENCE) if pieces else Text("()")
 
     def characters(self, ranges: CodePoints) -> Text:
         """An alternative for each character."""
         if ranges == ANY_CHARACTER.ranges:
-            return Text(_ANY, ATOM)
+            return Text(_ANY)
         codes = [code for low, high in ranges for code in range(low, min(high, low + _LISTED) + 1)]
         if len(codes) > _LISTED:
             raise NoCounterpart("ISO 14977 has no character classes, and this one is large")
@@ -60,27 +49,17 @@ class Iso14977Style(Style):
             before, behind = brackets[low, high]
             return Text(before + item.text + behind, SEQUENCE if behind == "}-" else ATOM)
         if low == high:
-            return Text(f"{low} * {item.within(ATOM)}", SEQUENCE)
-        return spelled_out(item, low, high, self)
+            return Text(f"{low} * {item.within()}", SEQUENCE)
+        return self.spelled_out(item, low, high)
 
     def difference(self, left: Text, right: Text) -> Text:
         """a - b; in brackets inside a sequence."""
-        return Text(f"{left.within(ATOM)} - {right.within(ATOM)}", CHOICE)
+        return Text(f"{left.within()} - {right.within()}", CHOICE)
 
     def excluding(self, item: Text, at_most: int | None) -> Text:
         """There is none."""
         raise NoCounterpart("ISO 14977 has no exclusion but the difference")
 
-
-def write_iso14977(grammar: Grammar) -> str:
-    """The grammar as ISO 14977 EBNF, its start rule first; one rule for each name.
-
-    Raises ``WriterError``.
-    """
-    names = unique_names(grammar, _valid)
-    bodies = bodies_by_name(grammar, Iso14977Style(), names, [grammar.start])
-    return "".join(f"{names[name]} = {body};\n" for name, body in bodies.items())
-
-
-def _valid(name: str) -> str:
-    return re.sub(r"^(?=[\d_])", "x", re.sub(r"[^\w ]", " ", name)).strip() or "x"
+    def valid(self, name: str) -> str:
+        """Letters and digits, with single spaces."""
+        return re.sub(r"^(?=[\d_])", "x", re.sub(r"[^\w ]", " ", name)).strip() or "x"

@@ -6,8 +6,8 @@ from dataclasses import replace
 from ..automata.regex_ir import ANY_CHARACTER
 from ..diagnostics import Diagnostic
 from ..grammar.tree import Difference, Grammar, Pattern, Rule, Token
+from ..lnf.longest_ignored import weave_longest
 from .printer import (
-    ATOM,
     CHOICE,
     SEQUENCE,
     SUFFIX,
@@ -16,12 +16,10 @@ from .printer import (
     Style,
     Text,
     WriterError,
-    bodies_by_name,
     by_width,
     can_be_named,
     escaped,
     node_text,
-    unique_names,
     write_expr,
 )
 from .regex import RegexStyle
@@ -41,19 +39,19 @@ class LarkStyle(Style):
     def literal(self, data: bytes) -> Text:
         """A string in double quotes; an empty group for ε."""
         text = escaped(data.decode("utf-8"), _ESCAPES, by_width)
-        return Text(f'"{text}"' if text else "()", ATOM)
+        return Text(f'"{text}"' if text else "()")
 
     def characters(self, ranges: CodePoints) -> Text:
         """A range of two characters, or a class in a regex."""
         if len(ranges) == 1 and ranges != ANY_CHARACTER.ranges:
             low, high = (escaped(chr(code), _ESCAPES, by_width) for code in ranges[0])
-            return Text(f'"{low}".."{high}"', ATOM)
+            return Text(f'"{low}".."{high}"')
         return _regex(RegexStyle().characters(ranges))
 
     def pattern(self, pattern: Pattern) -> Text | None:
         """A regex between slashes, or a text in either case."""
         if pattern.kind == "structured" or self.keeps_cases(pattern):
-            return Text(pattern.text, ATOM)
+            return Text(pattern.text)
         return _regex(node_text(pattern.node, RegexStyle()))
 
     def token(self, token: Token) -> Text:
@@ -65,8 +63,8 @@ class LarkStyle(Style):
         if not token.negated or not token.ids:
             if token.negated and token.name is not None:
                 raise NoCounterpart("Lark's grammars negate tokens by their ids alone")
-            return Text(token.text, ATOM)
-        return Text(token.text.removeprefix("!").replace("<[", "<[^", 1), ATOM)
+            return Text(token.text)
+        return Text(token.text.removeprefix("!").replace("<[", "<[^", 1))
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + or a count; one after an item."""
@@ -75,59 +73,61 @@ class LarkStyle(Style):
             suffix = f"{{{low},}}" if high is None else f"~{low}..{high}"
             suffix = f"~{low}" if low == high else suffix
         quantified = _QUANTIFIED.search(item.text) is not None
-        return Text((f"({item.text})" if quantified else item.within(ATOM)) + suffix, ATOM)
+        return Text((f"({item.text})" if quantified else item.within()) + suffix)
 
     def difference(self, left: Text, right: Text) -> Text:
         """A & ~B, or less where one of them is any text; in terminals alone."""
         if left.text == _ANY_TEXT:
-            return Text(f"~{right.within(ATOM)}", SEQUENCE)
-        other = right.text[1:] if right.text.startswith("~") else f"~{right.within(ATOM)}"
+            return Text(f"~{right.within()}", SEQUENCE)
+        other = right.text[1:] if right.text.startswith("~") else f"~{right.within()}"
         return Text(f"{left.within(SEQUENCE)} & {other}", CHOICE)
 
     def excluding(self, item: Text, at_most: int | None) -> Text:
         """There is none."""
         raise NoCounterpart("Lark's grammars have no exclusion")
 
+    def valid(self, name: str) -> str:
+        """A name in lower case; Lark itself has no hyphens in names."""
+        hyphens = "-" if self.is_own else ""
+        if re.fullmatch(f"_*[a-z][a-z0-9_{hyphens}]*", name):
+            return name
+        safe = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+        return safe if safe[:1].isalpha() else f"x{safe}"
 
-def write_lark(grammar: Grammar) -> str:
-    """The grammar in Lark's syntax, its start rule called ``start``; one rule for each name.
-
-    Raises ``WriterError``.
-    """
-    for rule in grammar.rules:
-        for expr in () if rule.name in grammar.terminals else rule.expressions:
-            if isinstance(expr, Difference):
-                message = "Lark's grammars have no set difference outside of terminals"
-                raise WriterError(grammar.source, [Diagnostic(message, expr.span)])
-    embedded = grammar.embedded_rules
-    if embedded:
-        kept = tuple(rule for rule in grammar.rules if rule.name not in embedded)
-        grammar = replace(grammar, rules=kept)
-    grammar = replace(grammar, rules=tuple(map(_with_attribute, grammar.rules)))
-    terminals = grammar.terminals
-    # Lark itself has no hyphens in names.
-    hyphens = "-" if grammar.source.dialect == "lark" else ""
-    lines = ["%llguidance {}\n"] if grammar.follows_all else []
-    fixed = [(grammar.start, "start")]
-    if grammar.start in terminals:
-        fixed = [("", "start")]
-        lines.append(f"start: {grammar.start}\n")
-    names = unique_names(
-        grammar, lambda name: name if name in terminals else _valid(name, hyphens), fixed
-    )
-    # Their text stands where they are used.
-    names |= {each.name: each.text for each in grammar.embedded}
-    style = LarkStyle(grammar.source.dialect == "lark")
-    heads: dict[str, Rule] = {}
-    for rule in grammar.rules:
-        heads.setdefault(rule.name, rule)
-    for name, body in bodies_by_name(grammar, style, names).items():
-        priority = f".{heads[name].priority}" if heads[name].priority else ""
-        lazy = "[lazy]" * heads[name].shortest
-        lines.append(f"{names[name]}{priority}{lazy}: {body}\n")
-    for expr in grammar.ignored:
-        lines.append(f"%ignore {write_expr(expr, style, names, grammar.source)}\n")
-    return "".join(lines)
+    def write(self, grammar: Grammar) -> str:
+        """The start rule is called ``start``. With %ignore if it is Lark's own; grammars of others
+        are meant to be read without a lexer."""
+        if grammar.source.dialect not in ("antlr", "lark"):
+            grammar = weave_longest(grammar)
+            # In Lark the case of a name says whether it is a terminal.
+            rules = tuple(replace(rule, terminal=False) for rule in grammar.rules)
+            grammar = replace(grammar, rules=rules)
+        terminals = grammar.terminals
+        for rule in grammar.rules:
+            for expr in () if rule.name in terminals else rule.expressions:
+                if isinstance(expr, Difference):
+                    message = "Lark's grammars have no set difference outside of terminals"
+                    raise WriterError(grammar.source, [Diagnostic(message, expr.span)])
+        embedded = grammar.embedded_rules
+        kept = (rule for rule in grammar.rules if rule.name not in embedded)
+        grammar = replace(grammar, rules=tuple(map(_with_attribute, kept)))
+        terminals = grammar.terminals
+        lines = ["%llguidance {}\n"] if grammar.follows_all else []
+        fixed = [(grammar.start, "start")]
+        if grammar.start in terminals:
+            fixed = [("", "start")]
+            lines.append(f"start: {grammar.start}\n")
+        names = self.names(grammar, [*fixed, *((name, name) for name in terminals)])
+        # Their text stands where they are used.
+        names |= {each.name: each.text for each in grammar.embedded}
+        heads = {rule.name: rule for rule in reversed(grammar.rules)}
+        for name, body in self.bodies(grammar, names).items():
+            priority = f".{heads[name].priority}" if heads[name].priority else ""
+            lazy = "[lazy]" * heads[name].shortest
+            lines.append(f"{names[name]}{priority}{lazy}: {body}\n")
+        for expr in grammar.ignored:
+            lines.append(f"%ignore {write_expr(expr, self, names, grammar.source)}\n")
+        return "".join(lines)
 
 
 def _with_attribute(rule: Rule) -> Rule:
@@ -135,14 +135,6 @@ def _with_attribute(rule: Rule) -> Rule:
     if rule.shortest and isinstance(rule.body, Difference):
         return replace(rule, body=rule.body.left)
     return rule
-
-
-def _valid(name: str, hyphens: str) -> str:
-    """A name in lower case."""
-    if re.fullmatch(f"_*[a-z][a-z0-9_{hyphens}]*", name):
-        return name
-    safe = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    return safe if safe[:1].isalpha() else f"x{safe}"
 
 
 def _regex(text: Text) -> Text:
@@ -153,4 +145,4 @@ def _regex(text: Text) -> Text:
             return by_width(int(found[1], 16))
         return "\\/" if found[0] == "/" else found[0]
 
-    return Text(f"/{_PIECE.sub(piece, text.text)}/", ATOM)
+    return Text(f"/{_PIECE.sub(piece, text.text)}/")

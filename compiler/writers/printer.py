@@ -14,6 +14,7 @@ from ..automata.folding import fold
 from ..automata.utf8 import SURROGATES
 from ..diagnostics import Diagnostic, GrammarError, Source
 from ..grammar import tree
+from ..lnf.longest_ignored import weave_longest
 
 ATOM, SEQUENCE, CHOICE = range(3)
 
@@ -31,9 +32,9 @@ class Text(NamedTuple):
     """A piece of text and how loosely its parts hold together."""
 
     text: str
-    binds: int
+    binds: int = ATOM
 
-    def within(self, binds: int) -> str:
+    def within(self, binds: int = ATOM) -> str:
         """The text, in brackets if it binds looser than ``binds``."""
         return f"({self.text})" if self.binds > binds else self.text
 
@@ -59,6 +60,7 @@ class Style(ABC):
     name: str
     joiner = " "
     bar = " | "
+    rule = "{} ::= {}\n"
 
     def __init__(self, is_own: bool = False) -> None:
         self.is_own = is_own
@@ -118,6 +120,69 @@ class Style(ABC):
         """A repetition that prefers fewer times, which others do not tell apart."""
         return repetition
 
+    def suffixed(self, item: Text, low: int, high: int | None) -> Text:
+        """An item repeated in a dialect of ``? * +``, without counts."""
+        if (low, high) in SUFFIX:
+            return Text(item.within() + SUFFIX[low, high])
+        return self.spelled_out(item, low, high)
+
+    def spelled_out(self, item: Text, low: int, high: int | None) -> Text:
+        """A count in a dialect without counts: ``x x [x [x]]`` for two to four times."""
+        parts = [item.within()] * low
+        if high is None:
+            parts.append(self.repetition(item, 0, None).text)
+        optional = ""
+        for _ in range(0 if high is None else high - low):
+            body = self.joiner.join([item.within(), *([optional] if optional else [])])
+            optional = self.repetition(Text(body, SEQUENCE if optional else ATOM), 0, 1).text
+        parts += [optional] if optional else []
+        return Text(self.joiner.join(parts), SEQUENCE) if parts else self.literal(b"")
+
+    # The whole.
+
+    def write(self, grammar: tree.Grammar) -> str:
+        """The grammar in this dialect, without ignored text, its start rule first; one rule for
+        each name. Raises ``WriterError``."""
+        grammar = weave_longest(grammar)
+        names = self.names(grammar)
+        bodies = self.bodies(grammar, names, [grammar.start])
+        return "".join(self.rule.format(names[name], body) for name, body in bodies.items())
+
+    def valid(self, name: str) -> str:
+        """A name as the dialect has them."""
+        return name
+
+    def alike(self, name: str) -> str:
+        """Equal for two names that the dialect does not distinguish."""
+        return name
+
+    def names(self, grammar: tree.Grammar, fixed: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
+        """New names of the rules: ``fixed`` ones first, the others made ``valid`` and different."""
+        names = dict(fixed)
+        taken = set(map(self.alike, names.values()))
+        for rule in grammar.rules:
+            if rule.name in names:
+                continue
+            wanted = self.valid(rule.name)
+            number = 1
+            while self.alike(wanted) in taken:
+                number += 1
+                wanted = self.valid(f"{rule.name}{number}")
+            names[rule.name] = wanted
+            taken.add(self.alike(wanted))
+        return names
+
+    def bodies(
+        self, grammar: tree.Grammar, names: Mapping[str, str], first: Iterable[str] = ()
+    ) -> dict[str, str]:
+        """All definitions of each name as alternatives, in the order of the rules but for
+        ``first``. ``names``: what a name is written as. Raises ``WriterError``."""
+        bodies: dict[str, list[str]] = {name: [] for name in first}
+        for rule in grammar.rules:
+            body = write_expr(rule.body, self, names, grammar.source)
+            bodies.setdefault(rule.name, []).append(body)
+        return {name: self.bar.join(found) for name, found in bodies.items()}
+
 
 def write_expr(expr: tree.Expr, style: Style, names: Mapping[str, str], source: Source) -> str:
     """The text of a rule's body. Raises ``WriterError``."""
@@ -136,7 +201,7 @@ def _combined(expr: tree.Expr, inside: list[Text], style: Style, names: Mapping[
         case tree.Literal():
             return style.literal(expr.data)
         case tree.Reference():
-            return Text(names.get(expr.name, expr.name), ATOM)
+            return Text(names.get(expr.name, expr.name))
         case tree.Token():
             return style.token(expr)
         case tree.Pattern():
@@ -248,60 +313,3 @@ def in_braces(low: int, high: int | None) -> str:
     """What stands after an item in dialects with counts, ``{2,4}``."""
     most = "" if high is None else high
     return SUFFIX.get((low, high)) or (f"{{{low}}}" if low == high else f"{{{low},{most}}}")
-
-
-def suffixed(item: Text, low: int, high: int | None, style: Style) -> Text:
-    """An item repeated in a dialect of ``? * +``, without counts."""
-    if (low, high) in SUFFIX:
-        return Text(item.within(ATOM) + SUFFIX[low, high], ATOM)
-    return spelled_out(item, low, high, style)
-
-
-def spelled_out(item: Text, low: int, high: int | None, style: Style) -> Text:
-    """A count in a dialect without counts: ``x x [x [x]]`` for two to four times."""
-    parts = [item.within(ATOM)] * low
-    if high is None:
-        parts.append(style.repetition(item, 0, None).text)
-    optional = ""
-    for _ in range(0 if high is None else high - low):
-        body = style.joiner.join([item.within(ATOM), *([optional] if optional else [])])
-        optional = style.repetition(Text(body, SEQUENCE if optional else ATOM), 0, 1).text
-    parts += [optional] if optional else []
-    return Text(style.joiner.join(parts), SEQUENCE) if parts else style.literal(b"")
-
-
-def bodies_by_name(
-    grammar: tree.Grammar, style: Style, names: Mapping[str, str], first: Iterable[str] = ()
-) -> dict[str, str]:
-    """All definitions of each name as alternatives, in the order of the rules but for ``first``.
-
-    ``names``: what a name is written as. Raises ``WriterError``.
-    """
-    bodies: dict[str, list[str]] = {name: [] for name in first}
-    for rule in grammar.rules:
-        body = write_expr(rule.body, style, names, grammar.source)
-        bodies.setdefault(rule.name, []).append(body)
-    return {name: style.bar.join(found) for name, found in bodies.items()}
-
-
-def unique_names(
-    grammar: tree.Grammar,
-    valid: Callable[[str], str],
-    fixed: Iterable[tuple[str, str]] = (),
-    alike: Callable[[str], str] = str,
-) -> dict[str, str]:
-    """New names of the rules: ``fixed`` ones first, the others made ``valid`` and different.
-    ``alike``: equal for two that the dialect does not distinguish."""
-    names = dict(fixed)
-    taken = set(map(alike, names.values()))
-    for rule in grammar.rules:
-        if rule.name in names:
-            continue
-        wanted = valid(rule.name)
-        number = 1
-        while alike(wanted) in taken:
-            number += 1
-            wanted = valid(f"{rule.name}{number}")
-        names[rule.name] = wanted
-        taken.add(alike(wanted))
-    return names

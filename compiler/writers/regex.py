@@ -6,7 +6,6 @@ from ..automata import regex_ir as regex
 from ..automata.regex_ir import complement
 from ..automata.unicode_properties import class_ranges
 from .printer import (
-    ATOM,
     SEQUENCE,
     CodePoints,
     NoCounterpart,
@@ -53,36 +52,36 @@ class RegexStyle(Style):
         """Characters one after the other."""
         text = data.decode("utf-8")
         if not text:
-            return Text("()", ATOM)
-        return Text(escaped(text, self._named, _by_number), ATOM)
+            return Text("()")
+        return Text(escaped(text, self._named, _by_number))
 
     def characters(self, ranges: CodePoints) -> Text:
         """A class, negated where that is shorter."""
         if ranges == _DOT:
-            return Text(".", ATOM)
+            return Text(".")
         if len(ranges) >= _FEWEST_RANGES and (letter := _letter(ranges)):
-            return Text(f"\\{letter}", ATOM)
+            return Text(f"\\{letter}")
         others = all_others(ranges)
         if not others:
-            return Text(_ANY, ATOM)
+            return Text(_ANY)
         if len(others) < len(ranges):
-            return Text(f"[^{_members(others)}]", ATOM)
-        return Text(f"[{_members(ranges)}]", ATOM)
+            return Text(f"[^{_members(others)}]")
+        return Text(f"[{_members(ranges)}]")
 
     def special(self, node: Special, inside: list[Text]) -> Text:
         """Assertions as their names say; a byte class stands in a group of its own."""
         match node:
             case regex.Look():
-                return Text(node.kind.value, ATOM)
+                return Text(node.kind.value)
             case regex.Around():
-                return Text(f"{node.opening}{inside[0].text})", ATOM)
+                return Text(f"{node.opening}{inside[0].text})")
             case regex.ByteClass():
-                return Text(f"(?-u:[{''.join(_octets(*pair) for pair in node.ranges)}])", ATOM)
+                return Text(f"(?-u:[{''.join(_octets(*pair) for pair in node.ranges)}])")
         if not self._extended:
             raise NoCounterpart("intersections and complements are of regex-extended alone")
         if isinstance(node, regex.Not):
-            return Text(f"~({inside[0].text})", ATOM)
-        return Text(f"({'&'.join(part.within(SEQUENCE) for part in inside)})", ATOM)
+            return Text(f"~({inside[0].text})")
+        return Text(f"({'&'.join(part.within(SEQUENCE) for part in inside)})")
 
     def raw(self, data: bytes) -> Text:
         """Characters, and the bytes that make none."""
@@ -92,19 +91,19 @@ class RegexStyle(Style):
             else escaped(char, self._named, _by_number)
             for char in data.decode("utf-8", "surrogateescape")
         ]
-        return Text("".join(out), ATOM)
+        return Text("".join(out))
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + or a count."""
         # A quantifier after a quantifier would be lazy or possessive, and after a literal it
         # would repeat the last character alone.
         whole = _ONE_ITEM.match(item.text) and item.text[-1:] not in ("?", "*", "+", "}")
-        inner = item.within(ATOM) if whole else f"({item.text})"
-        return Text(inner + in_braces(low, high), ATOM)
+        inner = item.within() if whole else f"({item.text})"
+        return Text(inner + in_braces(low, high))
 
     def lazy(self, repetition: Text) -> Text:
         """Another ? after it."""
-        return Text(repetition.text + "?", ATOM)
+        return Text(repetition.text + "?")
 
 
 def _letter(ranges: CodePoints) -> str | None:

@@ -4,19 +4,7 @@ import re
 
 from ..grammar.tree import Grammar, Literal, walk
 from ..lnf.longest_ignored import weave_longest
-from .printer import (
-    ATOM,
-    CHOICE,
-    SEQUENCE,
-    CodePoints,
-    Style,
-    Text,
-    bodies_by_name,
-    in_quotes,
-    suffixed,
-    unique_names,
-    write_expr,
-)
+from .printer import ATOM, CHOICE, SEQUENCE, CodePoints, Style, Text, in_quotes, write_expr
 
 _EMPTY = '""'
 
@@ -36,61 +24,55 @@ class W3cStyle(Style):
                 else:
                     pieces.extend(f"#x{ord(char):X}" for char in run[1:-1])
         if len(pieces) == 1:
-            return Text(pieces[0], ATOM)
-        return Text(" ".join(pieces), SEQUENCE) if pieces else Text(_EMPTY, ATOM)
+            return Text(pieces[0])
+        return Text(" ".join(pieces), SEQUENCE) if pieces else Text(_EMPTY)
 
     def characters(self, ranges: CodePoints) -> Text:
         """A class; in letters and digits if it has no others, else in code points."""
         plain = all(_is_plain(code) for pair in ranges for code in pair)
         shown = chr if plain else "#x{:X}".format
         members = [shown(a) if a == b else f"{shown(a)}-{shown(b)}" for a, b in ranges]
-        return Text(f"[{''.join(members)}]", ATOM)
+        return Text(f"[{''.join(members)}]")
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + after the item; there are no counts."""
-        return suffixed(item, low, high, self)
+        return self.suffixed(item, low, high)
 
     def difference(self, left: Text, right: Text) -> Text:
         """A - B; binds tighter than a sequence, and stands in brackets there all the same."""
-        return Text(f"{left.within(ATOM)} - {right.within(ATOM)}", CHOICE)
+        return Text(f"{left.within()} - {right.within()}", CHOICE)
 
+    def valid(self, name: str) -> str:
+        """Words with dots and hyphens inside."""
+        safe = re.sub(r"[^\w.-]", "_", name)
+        return re.sub(r"^(?=[\d.-])", "_", safe).rstrip(".-") or "_"
 
-def write_w3c(grammar: Grammar) -> str:
-    """The grammar in W3C's EBNF, its start rule first; one rule for each name.
+    def write(self, grammar: Grammar) -> str:
+        """Ignored text is woven in unless it is of this dialect."""
+        if not self._keeps_passed(grammar):
+            grammar = weave_longest(grammar)
+        names = self.names(grammar)
+        if names[grammar.start] != "start":
+            # A rule of that name would be taken for the start.
+            names = {old: "start_" if new == "start" else new for old, new in names.items()}
+        first = [grammar.start] if names[grammar.start] != "start" else []
+        bodies = self.bodies(grammar, names, first)
+        terminals = grammar.terminals if grammar.ignored else frozenset[str]()
+        lines = {name: self.rule.format(names[name], body) for name, body in bodies.items()}
+        text = "".join(line for name, line in lines.items() if name not in terminals)
+        if not grammar.ignored:
+            return text
+        passed = [write_expr(expr, self, names, grammar.source) for expr in grammar.ignored]
+        below = "".join(line for name, line in lines.items() if name in terminals)
+        return f"{text}@terminals\n{below}" + "".join(f"@pass {body}\n" for body in passed)
 
-    Ignored text is woven in unless it is of this dialect. Raises ``WriterError``.
-    """
-    style = W3cStyle()
-    if not _keeps_passed(grammar, style):
-        grammar = weave_longest(grammar)
-    names = unique_names(grammar, _valid)
-    if names[grammar.start] != "start":
-        # A rule of that name would be taken for the start.
-        names = {old: "start_" if new == "start" else new for old, new in names.items()}
-    first = [grammar.start] if names[grammar.start] != "start" else []
-    bodies = bodies_by_name(grammar, style, names, first)
-    terminals = grammar.terminals if grammar.ignored else frozenset[str]()
-    lines = {name: f"{names[name]} ::= {body}\n" for name, body in bodies.items()}
-    text = "".join(line for name, line in lines.items() if name not in terminals)
-    if not grammar.ignored:
-        return text
-    passed = [write_expr(expr, style, names, grammar.source) for expr in grammar.ignored]
-    below = "".join(line for name, line in lines.items() if name in terminals)
-    return f"{text}@terminals\n{below}" + "".join(f"@pass {body}\n" for body in passed)
-
-
-def _keeps_passed(grammar: Grammar, style: W3cStyle) -> bool:
-    """Whether each terminal of the rules is written as one, so that @pass means the same."""
-    if grammar.source.dialect != "w3c" or grammar.start in grammar.terminals:
-        return False
-    parts = (part for rule in grammar.rules if not rule.terminal for part in walk(rule.body))
-    literals = (part.data for part in parts if isinstance(part, Literal))
-    return all(style.literal(data).binds == ATOM for data in literals)
-
-
-def _valid(name: str) -> str:
-    safe = re.sub(r"[^\w.-]", "_", name)
-    return re.sub(r"^(?=[\d.-])", "_", safe).rstrip(".-") or "_"
+    def _keeps_passed(self, grammar: Grammar) -> bool:
+        """Whether each terminal of the rules is written as one, so that @pass means the same."""
+        if not self.is_own or grammar.start in grammar.terminals:
+            return False
+        parts = (part for rule in grammar.rules if not rule.terminal for part in walk(rule.body))
+        literals = (part.data for part in parts if isinstance(part, Literal))
+        return all(self.literal(data).binds == ATOM for data in literals)
 
 
 def _is_plain(code: int) -> bool:
