@@ -47,7 +47,7 @@ from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.errors import ConstrainError
 from constrain.compiler import Compiler, SchemaOptions, Tokenizer, load_tokenizer
 from constrain.compiler.diagnostics import Source
-from constrain.compiler.schema import schema_grammar
+from constrain.compiler.schema.convert import schema_grammar
 
 
 class Ours:

@@ -275,9 +275,9 @@ def _mostly_unreached(
 def _of_json(
     source: Source, row: Dialect, start: str | None, limits: Limits, schema: SchemaOptions | None
 ) -> Grammar:
-    """The grammar of a schema, a structural tag or a list of tools."""
+    """The grammar of a schema or a structural tag, from a pointer on, or of a list of tools."""
     if row.name == TOOLS:
-        from ..structural_tags import tools_grammar
+        from ..structural_tags.calls import tools_grammar
 
         # Which artifacts name, and no text does.
         if start not in (None, row.start):
@@ -285,20 +285,6 @@ def _of_json(
             raise CheckError(source, [Diagnostic(message, help="a list of tools has no rules")])
         with blaming(["#"]):
             return tools_grammar(source, schema, limits)
-    start = row.start if start is None else start
-    with blaming([start]):
-        return _of_json_from(source, row, start, limits, schema)
-
-
-def _of_json_from(
-    source: Source, row: Dialect, start: str, limits: Limits, schema: SchemaOptions | None
-) -> Grammar:
-    """That of a schema or a structural tag, from a pointer on."""
-    if row.name == JSON_SCHEMA:
-        from ..schema import schema_grammar
-
-        return schema_grammar(source, schema, limits, start)
-    from ..structural_tags import tag_grammar
 
     def read_part(part: Source) -> Grammar:
         if part.dialect != "regex":
@@ -308,7 +294,15 @@ def _of_json_from(
         rules = parse(PlainRegexBuilder(part, limits))
         return Grammar(part, rules, rules[0].name)
 
-    return tag_grammar(source, read_part, schema=schema, limits=limits, start=start)
+    start = row.start if start is None else start
+    with blaming([start]):
+        if row.name == JSON_SCHEMA:
+            from ..schema.convert import schema_grammar
+
+            return schema_grammar(source, schema, limits, start)
+        from ..structural_tags.convert import tag_grammar
+
+        return tag_grammar(source, read_part, schema, limits, start)
 
 
 def _fitting(source: Source, start: str | None, limits: Limits) -> list[str]:

@@ -25,11 +25,20 @@ from .rules.items import MarksNeeded
 from .rules.writer import KEYS, NOTHING_LATER, TERMINALS
 
 
-def grammar_of(
-    source: Source, options: SchemaOptions, limits: Limits | None = None, start: str = "#"
+def schema_grammar(
+    source: Source,
+    options: SchemaOptions | None = None,
+    limits: Limits | None = None,
+    start: str = "#",
 ) -> Grammar:
-    """The grammar of a schema, as ``schema_grammar`` says."""
+    """The grammar of the instances that are valid by a schema, a subset of them where its ``notes``
+    say so. ``start``: a pointer to another schema in the text.
+
+    Raises ``DialectError`` for a text that is no JSON, ``CheckError`` for what is no schema or has
+    no grammar, ``LimitError``.
+    """
     limits = (limits or Limits()).started()
+    options = options or SchemaOptions()
     return grammar_of_document(read_json(source, limits), options, limits, start)
 
 
@@ -142,14 +151,14 @@ def _emitter(
 def deferred_grammar(
     source: Source, options: SchemaOptions, limits: Limits | None = None, start: str = "#"
 ) -> Deferred | Grammar:
-    """The grammar of a schema, as ``grammar_of`` has it; where that surely raises nothing
+    """The grammar of a schema, as ``schema_grammar`` has it; where that surely raises nothing
     (``keywords.plain``), its rules are made when they are asked for, and of others the automata of
-    all keys but some. Raises as ``grammar_of``."""
+    all keys but some. Raises as ``schema_grammar``."""
     limits = (limits or Limits()).started()
     value = value_of(source.text, limits) if start == "#" else None
 
     def whole(limits: Limits) -> Grammar:
-        return grammar_of(source, options, limits, start)
+        return schema_grammar(source, options, limits, start)
 
     if are_plain([value], options, limits):
 

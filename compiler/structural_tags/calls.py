@@ -42,8 +42,15 @@ _SPACE, _CALLING = " \t\n\r", "{["
 _DIGITS = 9
 
 
-def grammar_of(source: Source, options: SchemaOptions, limits: Limits) -> tree.Grammar:
-    """The grammar, as ``tools_grammar`` says."""
+def tools_grammar(
+    source: Source, options: SchemaOptions | None = None, limits: Limits | None = None
+) -> tree.Grammar:
+    """The grammar of what a model may write that has tools.
+
+    Raises ``DialectError`` for a text that is no JSON, ``CheckError`` for what is no list of tools
+    or has a schema without a grammar, ``LimitError``.
+    """
+    options, limits = options or SchemaOptions(), (limits or Limits()).started()
     document = read_json(source, limits)
     try:
         tools = tools_in(document.value)
@@ -63,13 +70,13 @@ def deferred_grammar(
     try:
         tools = tools_in(value)
     except Refused:
-        return grammar_of(source, options, limits)
+        return tools_grammar(source, options, limits)
     if tools.style.tags is not None:
-        return grammar_of(source, options, limits)
+        return tools_grammar(source, options, limits)
     roots, around = _schemas_and_calls(tools, Document(source, value, {}, {}, {}))
-    whole = partial(grammar_of, source, options)
+    whole = partial(tools_grammar, source, options)
     found = deferred_around(source, value, roots, options, limits, around, whole)
-    return found or grammar_of(source, options, limits)
+    return found or tools_grammar(source, options, limits)
 
 
 def _schemas_and_calls(

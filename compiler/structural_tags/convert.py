@@ -12,15 +12,21 @@ from .other_languages import ReadPart
 _TOO_DEEP = "formats nest too deep to be read"
 
 
-def grammar_of(
+def tag_grammar(
     source: Source,
     read_part: ReadPart,
     schema: SchemaOptions | None,
-    limits: Limits | None,
+    limits: Limits,
     start: str,
 ) -> Grammar:
-    """The grammar of a structural tag, as ``tag_grammar`` says."""
-    limits = (limits or Limits()).started()
+    """The grammar of a structural tag's text.
+
+    ``read_part``: reads grammars and regexes inside, by the dialect of their source. ``schema``:
+    how schemas inside are read, where they do not say it. ``start``: a pointer to a format.
+    Raises ``DialectError`` for a text that is no JSON, ``CheckError`` for what is no structural
+    tag and for what is not enforced, ``LimitError``.
+    """
+    limits = limits.started()
     document = read_json(source, limits)
     wrong = misshapen(document)
     if wrong:

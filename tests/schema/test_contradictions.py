@@ -14,7 +14,8 @@ from support.schema.random_schemas import document, instance
 
 from constrain.compiler.diagnostics import CheckError, LimitError, Source
 from constrain.compiler.limits import Limits
-from constrain.compiler.schema import SchemaOptions, schema_grammar
+from constrain.compiler.schema import SchemaOptions
+from constrain.compiler.schema.convert import schema_grammar
 
 pytestmark = pytest.mark.quick
 

@@ -14,7 +14,8 @@ from support.schema.tools import TOOLS, accepts
 from constrain.compiler import compile_grammar
 from constrain.compiler.diagnostics import CheckError, Source
 from constrain.compiler.serving.requests import RequestError, request_of
-from constrain.compiler.structural_tags import STYLES, tools_grammar
+from constrain.compiler.structural_tags import STYLES
+from constrain.compiler.structural_tags.calls import tools_grammar
 
 pytestmark = pytest.mark.quick
 

@@ -19,11 +19,12 @@ from constrain.compiler.diagnostics import CheckError, Source
 from constrain.compiler.grammar import tree
 from constrain.compiler.grammar.productive import productive_rules, without_dead
 from constrain.compiler.limits import Limits
-from constrain.compiler.schema import SchemaOptions, convert, schema_grammar
-from constrain.compiler.schema.convert import deferred_grammar
+from constrain.compiler.schema import SchemaOptions, convert
+from constrain.compiler.schema.convert import deferred_grammar, schema_grammar
 from constrain.compiler.schema.rules.deferred import Deferred
-from constrain.compiler.structural_tags import STYLES, tools_grammar
+from constrain.compiler.structural_tags import STYLES
 from constrain.compiler.structural_tags.calls import deferred_grammar as deferred_tools
+from constrain.compiler.structural_tags.calls import tools_grammar
 
 # How many random schemas and lists of tools are looked at, in full and else.
 SCHEMAS, LISTS = (8_000, 45), (1_000, 8)

@@ -17,7 +17,8 @@ from workloads.tools import call, tools
 
 from constrain.compiler import SchemaOptions, compile_grammar
 from constrain.compiler.diagnostics import CheckError, Source
-from constrain.compiler.structural_tags import STYLES, tools_grammar
+from constrain.compiler.structural_tags import STYLES
+from constrain.compiler.structural_tags.calls import tools_grammar
 from constrain.compiler.structural_tags.tools import tools_in
 
 pytestmark = pytest.mark.quick

@@ -19,7 +19,7 @@ from constrain.compiler.diagnostics import CheckError, Source
 from constrain.compiler.grammar.productive import productive_rules
 from constrain.compiler.grammar.tree import Literal
 from constrain.compiler.limits import Limits
-from constrain.compiler.schema.convert import deferred_grammar, grammar_of
+from constrain.compiler.schema.convert import deferred_grammar, schema_grammar
 from constrain.compiler.schema.options import SchemaOptions
 from constrain.compiler.schema.rules.deferred import Deferred
 
@@ -38,7 +38,7 @@ def rules(schema: dict[str, Any]) -> int:
     """How many rules the grammar of a schema has."""
     source = Source(json.dumps(schema), "s", "json-schema")
     options = SchemaOptions(keeps_counts=True)
-    return len(grammar_of(source, options, Limits(seconds=60)).rules)
+    return len(schema_grammar(source, options, Limits(seconds=60)).rules)
 
 
 def by_tag(count: int, *, has_required: bool = True) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def test_untagged_branches_are_few_rules() -> None:
 def test_branches_that_begin_with_one_key_share_it() -> None:
     """So a first mask reads the tag once, however many branches there are."""
     source = Source(json.dumps(by_tag(40)), "s", "json-schema")
-    found = grammar_of(source, SchemaOptions(), Limits(seconds=60))
+    found = schema_grammar(source, SchemaOptions(), Limits(seconds=60))
     root = next(rule for rule in found.rules if rule.name == found.start)
 
     tags = [each for each in root.expressions if isinstance(each, Literal) and b"kind" in each.data]

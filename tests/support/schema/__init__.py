@@ -11,7 +11,8 @@ from constrain.compiler.diagnostics import CheckError, Source
 from constrain.compiler.grammar.check import check
 from constrain.compiler.grammar.tree import Grammar
 from constrain.compiler.limits import Limits
-from constrain.compiler.schema import SchemaOptions, schema_grammar
+from constrain.compiler.schema import SchemaOptions
+from constrain.compiler.schema.convert import schema_grammar
 from constrain.compiler.schema.notes import SPELLINGS
 from support.network import network_in_all_orders
 
