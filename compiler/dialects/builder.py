@@ -160,6 +160,61 @@ Item: TypeAlias = Token | tree.Expr
 _MOST_FILES_DEEP = 20
 
 
+# What messages call the tokens that mean the same in all dialects that have them.
+USUAL_TOKENS: dict[str, str] = {
+    "BAR": "'|'",
+    "COMMA": "','",
+    "MINUS": "'-'",
+    "POSTFIX": "'?', '*' or '+'",
+    "COUNT": "a count {m,n}",
+    "ROUND_OPEN": "'('",
+    "ROUND_CLOSE": "')'",
+    "SQUARE_OPEN": "'['",
+    "SQUARE_CLOSE": "']'",
+    "CURLY_OPEN": "'{'",
+    "CURLY_CLOSE": "'}'",
+    "COLON": "':'",
+    "SEMICOLON": "';'",
+    "TERMINATOR": "';' or '.'",
+    "ARROW": "'->'",
+    "AND": "'&'",
+    "NOT": "'~'",
+    "STAR": "'*'",
+    "DOT": "'.'",
+    "MODIFIERS": "'?' or '!'",
+    "PRIORITY": "a priority",
+    "TIMES": "a count ~m..n",
+    "REPEAT": "a repeat such as 1*",
+    "NAME": "a rule name",
+    "STRING": "a string",
+    "TEXT": "text",
+    "CLASS": "a class […]",
+    "INTEGER": "a number",
+    "NUMBER": "a number",
+    "CODE": "a code point #xN",
+    "CODE_POINT": "a code point #xN",
+    "ANY": "any!",
+    "EXCEPT": "except!(…)",
+    "PERMUTE": "permute!(…)",
+    "PERMUTE_BY": "permute_by!(…)",
+    "MACRO": "a call, Regex(…)",
+    "BRACES": "code in { }",
+    "SPECIAL": "? any character ?",
+    "PROSE": "prose <…>",
+    "IGNORE": "%ignore",
+    "DECLARE": "%declare",
+    "PATH": "a path such as common.WS",
+    "END": "the end of the rule",
+    "NEWLINE": "a line break",
+    "$END": "the end of the file",
+}
+# Help lines for tokens that stand where they cannot.
+USUAL_HINTS: dict[str, str] = {
+    "POSTFIX": "'?', '*' and '+' stand after what they repeat",
+    **dict.fromkeys(("COUNT", "TIMES"), "a count stands after what it repeats"),
+}
+
+
 class Builder:
     """Base of the builders; ``grammar_file`` stands beside this file.
 
@@ -180,8 +235,8 @@ class Builder:
     grammar_file: ClassVar[str]
     line_break_token: ClassVar[str] = ""
     line_break_ignored_after: ClassVar[frozenset[str]] = frozenset()
-    expected: ClassVar[dict[str, str]]
-    hints: ClassVar[dict[str, str]] = {}
+    expected: ClassVar[dict[str, str]] = USUAL_TOKENS
+    hints: ClassVar[dict[str, str]] = USUAL_HINTS
     mistakes: ClassVar[tuple[tuple[str, str, str], ...]] = ()
     rule_ends: ClassVar[frozenset[str]] = frozenset()
     rule_heads: ClassVar[frozenset[str]] = frozenset()
@@ -336,27 +391,6 @@ def literal_of(text: str, span: Span) -> tree.Literal:
 def pattern_of(node: regex.Node, text: str, span: Span, kind: str = "regex") -> tree.Pattern:
     """The node of a regular expression used as a terminal."""
     return tree.Pattern(node, text, span, kind)
-
-
-# What messages call the tokens that are the same in several dialects.
-USUAL_TOKENS: Mapping[str, str] = {
-    "BAR": "'|'",
-    "COMMA": "','",
-    "MINUS": "'-'",
-    "POSTFIX": "'?', '*' or '+'",
-    "COUNT": "a count {m,n}",
-    "ROUND_OPEN": "'('",
-    "ROUND_CLOSE": "')'",
-    "SQUARE_OPEN": "'['",
-    "SQUARE_CLOSE": "']'",
-    "CURLY_OPEN": "'{'",
-    "CURLY_CLOSE": "'}'",
-    "NAME": "a rule name",
-    "STRING": "a string",
-    "CLASS": "a class […]",
-    "NEWLINE": "a line break",
-    "$END": "the end of the file",
-}
 
 
 def special_or_name(use: str, name: str) -> bool:

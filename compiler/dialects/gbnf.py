@@ -21,6 +21,7 @@ from ..grammar.tree import Capture, Difference, Expr, Literal, Pattern, Referenc
 from ..grammar.tree import Token as TokenNode
 from ..limits import Limits
 from .builder import (
+    USUAL_HINTS,
     USUAL_TOKENS,
     EbnfBuilder,
     Token,
@@ -67,22 +68,11 @@ class GbnfBuilder(EbnfBuilder):
     grammar_file: ClassVar[str] = "gbnf.lark"
     line_break_token: ClassVar[str] = "NEWLINE"
     line_break_ignored_after: ClassVar[frozenset[str]] = frozenset({"NEWLINE", "BAR", "DEFINES"})
-    expected: ClassVar[dict[str, str]] = {
-        **USUAL_TOKENS,
-        "DEFINES": "'::='",
-        "DOT": "'.'",
-        "MACRO": "a call, Regex(…)",
-        "EQUALS": "'='",
-    }
-    hints: ClassVar[dict[str, str]] = {
+    expected: ClassVar[dict[str, str]] = USUAL_TOKENS | {"DEFINES": "'::='", "EQUALS": "'='"}
+    hints: ClassVar[dict[str, str]] = USUAL_HINTS | {
         "DEFINES": "a rule begins on a line of its own, once the one before it is complete",
         "NEWLINE": "a rule is written name ::= …",
-        "POSTFIX": "'?', '*' and '+' stand after what they repeat",
-        "COUNT": "a count stands after what it repeats",
-        "STRING": _ONE_LINE,
-        "CLASS": _ONE_LINE,
-        "DOT": _ONE_LINE,
-        "ROUND_OPEN": _ONE_LINE,
+        **dict.fromkeys(("STRING", "CLASS", "DOT", "ROUND_OPEN"), _ONE_LINE),
         "ROUND_CLOSE": "no '(' is open here",
         "TOKEN": f"the name of a rule stands without < >; {_ONE_LINE}",
     }

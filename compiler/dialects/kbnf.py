@@ -10,6 +10,7 @@ from ..automata.determinize import determinize
 from ..automata.thompson import thompson
 from ..grammar.tree import MOST_PARTS, Excluding, Expr, Literal, Part, Permutation, Rule
 from .builder import (
+    USUAL_HINTS,
     USUAL_TOKENS,
     EbnfBuilder,
     Item,
@@ -34,22 +35,14 @@ class KbnfBuilder(EbnfBuilder):
     """Builds rules from ``kbnf.lark``."""
 
     grammar_file: ClassVar[str] = "kbnf.lark"
-    expected: ClassVar[dict[str, str]] = {
-        **USUAL_TOKENS,
+    expected: ClassVar[dict[str, str]] = USUAL_TOKENS | {
         "DEFINES": "'::=' or '='",
-        "SEMICOLON": "';'",
         "REGEX": 'a regex #"…"',
-        "ANY": "any!",
-        "EXCEPT": "except!(…)",
-        "PERMUTE": "permute!(…)",
-        "PERMUTE_BY": "permute_by!(…)",
-        "NUMBER": "a number",
     }
-    hints: ClassVar[dict[str, str]] = {
+    hints: ClassVar[dict[str, str]] = USUAL_HINTS | {
         "BAR": 'an alternative must not be empty: write "" for the empty text',
         "DEFINES": "does the rule before it end with ';'?",
         "COMMA": "',' stands between two items",
-        "POSTFIX": "'?', '*' and '+' stand after what they repeat",
         "$END": "every rule ends with ';'",
     }
     rule_ends: ClassVar[frozenset[str]] = frozenset({"SEMICOLON"})

@@ -15,46 +15,27 @@ from typing import Any, NamedTuple
 from ..diagnostics import Diagnostic, Edit, Fix, Source, Span, closest
 from ..grammar import tree
 from ..limits import Limits
-from .builder import USUAL_TOKENS, Token, Unescaped, nothing_at, pattern_of, token_of
+from .builder import USUAL_HINTS, USUAL_TOKENS, Token, Unescaped, nothing_at, pattern_of, token_of
 from .lark_json import JsonBuilder
 from .lark_library import COMMON, LIBRARIES, library_folder
 from .regex import parse_pattern
 
 _ONE_LINE = "a rule goes on in the next line with '|', or in brackets"
 
-EXPECTED: dict[str, str] = {
-    **USUAL_TOKENS,
+EXPECTED: dict[str, str] = USUAL_TOKENS | {
     "NAME": "a name",
-    "MODIFIERS": "'?' or '!'",
-    "PRIORITY": "a priority",
-    "COLON": "':'",
-    "ARROW": "'->'",
     "RANGE": "'..'",
-    "TIMES": "a count ~m..n",
     "REGEX": "a regex /…/",
     "TOKEN": "a token <…>",
-    "IGNORE": "%ignore",
     "IMPORT": "%import",
-    "DECLARE": "%declare",
-    "PATH": "a path such as common.WS",
     "EQUALS": "'='",
-    "AND": "'&'",
-    "NOT": "'~'",
-    "NUMBER": "a number",
 }
-
-HINTS: dict[str, str] = {
+HINTS: dict[str, str] = USUAL_HINTS | {
     "COLON": "a rule begins on a line of its own",
     "NEWLINE": "a rule is written name: …",
-    "BAR": _ONE_LINE,
-    "STRING": _ONE_LINE,
-    "REGEX": _ONE_LINE,
-    "ROUND_OPEN": _ONE_LINE,
+    **dict.fromkeys(("BAR", "STRING", "REGEX", "ROUND_OPEN"), _ONE_LINE),
     "ROUND_CLOSE": "no '(' is open here",
     "SQUARE_CLOSE": "no '[' is open here",
-    "POSTFIX": "'?', '*' and '+' stand after what they repeat",
-    "TIMES": "a count stands after what it repeats",
-    "COUNT": "a count stands after what it repeats",
     "ARROW": "one alias stands at the end of an alternative",
 }
 

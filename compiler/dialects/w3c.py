@@ -16,7 +16,7 @@ from typing import ClassVar
 from ..automata.graphs import reached
 from ..diagnostics import Span
 from ..grammar.tree import Expr, Literal, Pattern, Rule, references
-from .builder import USUAL_TOKENS, EbnfBuilder, Item, Token, literal_of, nodes_in
+from .builder import USUAL_HINTS, USUAL_TOKENS, EbnfBuilder, Item, Token, literal_of, nodes_in
 from .characters import class_pattern
 
 _CODE = "#x[0-9A-Fa-f]+"
@@ -27,18 +27,13 @@ class W3cBuilder(EbnfBuilder):
     """Builds rules from ``w3c.lark``."""
 
     grammar_file: ClassVar[str] = "w3c.lark"
-    expected: ClassVar[dict[str, str]] = {
-        **USUAL_TOKENS,
-        "HEAD": "a rule (name ::=)",
-        "CODE_POINT": "a code point #xN",
-    }
-    hints: ClassVar[dict[str, str]] = {
+    expected: ClassVar[dict[str, str]] = USUAL_TOKENS | {"HEAD": "a rule (name ::=)"}
+    hints: ClassVar[dict[str, str]] = USUAL_HINTS | {
         "HEAD": "the rule before it is not finished",
         "NAME": "a rule is written name ::= …",
         "BAR": "an alternative must not be empty: write '' for the empty text",
         "CLASS": "a label such as [1] stands before name ::= on the same line",
         "MINUS": "'-' stands between two items",
-        "POSTFIX": "'?', '*' and '+' stand after what they repeat",
         "ROUND_CLOSE": "an alternative must not be empty, and a ')' needs its '('",
     }
     rule_heads: ClassVar[frozenset[str]] = frozenset({"HEAD", "HEADING", "PASS"})

@@ -62,13 +62,10 @@ class AbnfBuilder(EbnfBuilder):
 
     grammar_file: ClassVar[str] = "abnf.lark"
     library: ClassVar[Mapping[str, str]] = CORE
-    expected: ClassVar[dict[str, str]] = {
-        **USUAL_TOKENS,
+    expected: ClassVar[dict[str, str]] = USUAL_TOKENS | {
         "HEAD": "a rule (name =)",
         "BAR": "'/'",
-        "REPEAT": "a repeat such as 1*",
         "NUMBER": "a number %x…",
-        "PROSE": "prose <…>",
     }
     hints: ClassVar[dict[str, str]] = {
         "HEAD": "the rule before it is not finished",

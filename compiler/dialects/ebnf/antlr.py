@@ -21,7 +21,7 @@ from ...automata.folding import fold
 from ...diagnostics import READ_AS, Diagnostic, DialectError, Span
 from ...grammar import tree
 from ..builder import (
-    USUAL_TOKENS,
+    USUAL_HINTS,
     EbnfBuilder,
     Token,
     Unescaped,
@@ -59,18 +59,8 @@ class AntlrBuilder(EbnfBuilder):
 
     grammar_file: ClassVar[str] = "antlr.lark"
     has_terminals = True
-    expected: ClassVar[dict[str, str]] = {
-        **USUAL_TOKENS,
-        "COLON": "':'",
-        "SEMICOLON": "';'",
-        "ARROW": "'->'",
-        "DOT": "'.'",
-        "NOT": "'~'",
-        "BRACES": "code in { }",
-    }
-    hints: ClassVar[dict[str, str]] = {
+    hints: ClassVar[dict[str, str]] = USUAL_HINTS | {
         "COLON": "does the rule before it end with ';'?",
-        "POSTFIX": "'?', '*' and '+' stand after what they repeat",
         "$END": "every rule ends with ';'",
     }
     rule_ends: ClassVar[frozenset[str]] = frozenset({"SEMICOLON"})

@@ -38,21 +38,10 @@ class Iso14977Builder(EbnfBuilder):
     """Builds rules from ``iso14977.lark``."""
 
     grammar_file: ClassVar[str] = "iso14977.lark"
-    expected: ClassVar[dict[str, str]] = {
-        **USUAL_TOKENS,
-        "DEFINES": "'='",
-        "TERMINATOR": "';' or '.'",
-        "STAR": "'*'",
-        "INTEGER": "a number",
-        "SPECIAL": "? any character ?",
-    }
+    expected: ClassVar[dict[str, str]] = USUAL_TOKENS | {"DEFINES": "'='"}
     hints: ClassVar[dict[str, str]] = {
         "NAME": _COMMA,
-        "STRING": _NO_NAME,
-        "INTEGER": _NO_NAME,
-        "ROUND_OPEN": _NO_NAME,
-        "SQUARE_OPEN": _NO_NAME,
-        "CURLY_OPEN": _NO_NAME,
+        **dict.fromkeys(("STRING", "INTEGER", "ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"), _NO_NAME),
         "COMMA": f"{_COMMA}; the empty text is written ( )",
         "TERMINATOR": "';' and '.' end a rule in which nothing is missing and no bracket is open",
         "DEFINES": f"{_TERMINATOR}; without it, two names are one with a space in it",

@@ -15,6 +15,7 @@ from ...automata import regex_ir as ir
 from ...diagnostics import READ_AS, Diagnostic, Span
 from ...grammar.tree import Expr, Literal, Pattern, Reference, Repetition, Rule
 from ..builder import (
+    USUAL_HINTS,
     USUAL_TOKENS,
     EbnfBuilder,
     Item,
@@ -65,24 +66,14 @@ class PlainEbnfBuilder(EbnfBuilder):
     """Builds rules from ``ebnf.lark``."""
 
     grammar_file: ClassVar[str] = "ebnf.lark"
-    expected: ClassVar[dict[str, str]] = {
-        **USUAL_TOKENS,
+    expected: ClassVar[dict[str, str]] = USUAL_TOKENS | {
         "HEAD": "a rule (name and =, := or ::=)",
-        "END": "the end of the rule",
-        "INTEGER": "a number",
-        "STAR": "'*'",
         "RANGE": "'..'",
-        "CODE": "a code point #xN",
-        "TEXT": "text",
     }
-    hints: ClassVar[dict[str, str]] = {
+    hints: ClassVar[dict[str, str]] = USUAL_HINTS | {
         "NAME": "a rule begins on a line of its own with its name and =, := or ::=",
-        "POSTFIX": "'?', '*' and '+' stand after what they repeat",
-        "COUNT": "a count stands after what it repeats",
-        "HEAD": "a bracket is open, or something is missing before",
-        "END": "a bracket is open, or something is missing before",
-        "INTEGER": _NUMBER,
-        "RANGE": _NUMBER,
+        **dict.fromkeys(("HEAD", "END"), "a bracket is open, or something is missing before"),
+        **dict.fromkeys(("INTEGER", "RANGE"), _NUMBER),
         "MINUS": "'-' stands between two items",
         "COMMA": "',' stands between two items",
     }
