@@ -10,9 +10,8 @@ must match the same there as by itself; or, where a lexer reads it, as the byte 
 decides.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache, reduce
-from operator import or_
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from ..automata.thompson import thompson
 from ..diagnostics import CheckError, Diagnostic
 from ..limits import Limits, in_force_or
 from . import tree
+from .neighbours import EDGE, Neighbours
 from .regex_widths import width
 
 _HINT = (
@@ -36,10 +36,9 @@ _HINT = (
 )
 
 
-# Bytes as bits; the one for none, at an edge of the text.
-_EDGE = 1 << 256
-_ALL = (_EDGE << 1) - 1
-_BEYOND_ASCII = _EDGE - (1 << 128)
+# Bytes as bits; above them the one for none, at an edge of the text.
+_ALL = (EDGE << 1) - 1
+_BEYOND_ASCII = EDGE - (1 << 128)
 
 # Those that characters begin with, as UTF-8.
 _LEADING = np.array([*range(0x80), *range(0xC2, 0xF5)])
@@ -110,7 +109,7 @@ def _by_next(node: regex.Node, behind: int, limits: Limits) -> bool | None:
     is_all = dfa.accepting & (octets == np.arange(len(octets))[:, None]).all(1)
     after, is_match = octets[ends][:, _LEADING], dfa.accepting[ends, None]
     # At the end of the text a lexer takes what may stand before something.
-    at_end = behind & _EDGE and (dfa.accepting[octets[ends]] & ~is_match).any()
+    at_end = behind & EDGE and (dfa.accepting[octets[ends]] & ~is_match).any()
     if at_end or not (is_all[after] | (after == DEAD)).all():
         return None
     differs = (is_all[after] != is_match).any(0)
@@ -123,20 +122,32 @@ def _patterns(grammar: tree.Grammar) -> Iterator[tree.Pattern]:
 
 
 class _Beside:
-    """What the regexes of a grammar stand beside: ``behind`` and ``before`` as ``_Neighbours.of``,
-    the latter where it is asked for."""
+    """What the regexes of a grammar stand beside: ``behind`` and ``before``, the latter where it is
+    asked for."""
 
     def __init__(self, grammar: tree.Grammar, limits: Limits) -> None:
-        self._limits, edges = limits, _Edges(limits)
-        self.behind = _Neighbours(grammar, edges, is_ahead=True).of
-        self.before = lru_cache(lambda: _Neighbours(grammar, edges, is_ahead=False).of)
+        self._limits, self._grammar, self._edges = limits, grammar, _Edges(limits)
+        self.behind = self._of(is_ahead=True)
+        self.before = lru_cache(lambda: self._of(is_ahead=False))
+
+    def _of(self, *, is_ahead: bool) -> dict[int, int]:
+        """By the ``id`` of each pattern that the start uses, the bytes next to it, and the edge."""
+        return Neighbours(
+            self._grammar,
+            [self._grammar.start],
+            partial(self._edges.next_to, is_ahead=is_ahead),
+            lambda expr: isinstance(expr, tree.Pattern),
+            around=_ALL,
+            is_ahead=is_ahead,
+            inside=self._edges.inside,
+        ).of
 
     def message(self, pattern: tree.Pattern, limits: Limits, *, is_lexed: bool) -> str | None:
         """As of ``_Around``."""
         left, right = self.before().get(id(pattern)), self.behind.get(id(pattern))
         # What stands beside what matches nothing has neighbours on one side at most; a regex that
         # is the whole grammar has none.
-        if left is None or right is None or left | right == _EDGE:
+        if left is None or right is None or left | right == EDGE:
             return None
         return _Around(left, right, self._limits).message(pattern, limits, is_lexed=is_lexed)
 
@@ -145,7 +156,7 @@ class _Around:
     """The texts that may stand around a regex, by the bytes next to it."""
 
     def __init__(self, before: int, behind: int, limits: Limits) -> None:
-        self.may_end = bool(behind & _EDGE)
+        self.may_end = bool(behind & EDGE)
         self.is_ascii = not (before | behind) & _BEYOND_ASCII
         self.begin, self.end = map(regex.lit, MARKS)
         self.preceding = _texts(before, regex.seq(_ANY_BYTES, _bytes(before)), limits)
@@ -202,7 +213,7 @@ def followed(node: regex.Node, limits: Limits) -> Followed:
 def _texts(bits: int, node: regex.Node, limits: Limits) -> regex.Node:
     """Texts of UTF-8 that ``node`` matches, and the empty one if the edge is among the bits."""
     texts = resolved(regex.intersection(regex.EVERYTHING, node), limits)
-    return regex.alt(*([regex.EPSILON] if bits & _EDGE else []), texts)
+    return regex.alt(*([regex.EPSILON] if bits & EDGE else []), texts)
 
 
 def _shown(text: bytes) -> str:
@@ -228,6 +239,17 @@ class _Edges:
             self._inside[id(expr)] = tree.walk(expr)[::-1]
         return self._inside[id(expr)]
 
+    def next_to(self, expr: tree.Expr, *, is_ahead: bool) -> int:
+        """The bytes that a text or a regex begins with (``is_ahead``) or ends with; all of what is
+        neither."""
+        match expr:
+            case tree.Literal(data):
+                return 1 << data[0 if is_ahead else -1] if data else EDGE
+            case tree.Pattern():
+                return self.of(expr)[not is_ahead]
+            case _:
+                return _ALL
+
     def of(self, pattern: tree.Pattern) -> tuple[int, int]:
         """Both of a regex."""
         if id(pattern) not in self._of:
@@ -238,7 +260,7 @@ class _Edges:
                     leading.setdefault(target, []).append(state)
             begin = nfa.epsilon_closure([nfa.start])
             end = set(reached(nfa.finals, lambda state: leading.get(state, ())))
-            first = last = _EDGE if nfa.start in end else 0
+            first = last = EDGE if nfa.start in end else 0
             for state, arcs in enumerate(nfa.arcs):
                 for low, high, target, _ in arcs:
                     if state in begin:
@@ -247,110 +269,3 @@ class _Edges:
                         last |= (1 << high + 1) - (1 << low)
             self._of[id(pattern)] = first, last
         return self._of[id(pattern)]
-
-
-class _Neighbours:
-    """``of``: by the ``id`` of each pattern that the start uses, the bytes that may stand right
-    after it (``is_ahead``) or before it, and the edge.
-
-    These are FIRST and FOLLOW of parsers, and for what stands before the same of the grammar that
-    is read backwards.
-    """
-
-    def __init__(self, grammar: tree.Grammar, edges: "_Edges", *, is_ahead: bool) -> None:
-        self._edges, self._step = edges, 1 if is_ahead else -1
-        # Of each rule the bytes that it may begin with; the edge, if it may be empty.
-        self._first: dict[str, int] = {}
-        # The same of each expression, by ``id``.
-        self._known: dict[int, int] = {}
-        if grammar.indentation is not None:
-            # They read no text.
-            self._first = dict.fromkeys(
-                (grammar.indentation.indent, grammar.indentation.dedent), _EDGE
-            )
-        bodies: dict[str, list[tree.Expr]] = {}
-        users: dict[str, list[str]] = {}
-        for rule in grammar.rules:
-            bodies.setdefault(rule.name, []).append(rule.body)
-            for use in rule.uses:
-                users.setdefault(use.name, []).append(rule.name)
-        # Used rules mostly stand after their users, and are looked at before them.
-        unsettled = dict.fromkeys(bodies)
-        while unsettled:
-            name, _ = unsettled.popitem()
-            found = _any(map(self._begins, bodies[name]))
-            if found != self._first.get(name):
-                self._first[name] = found
-                unsettled |= dict.fromkeys(users.get(name, ()))
-        ignored = _any(map(self._begins, grammar.ignored)) & ~_EDGE
-        self.of: dict[int, int] = {}
-        self._behind = {grammar.start: _EDGE | ignored}
-        pending = [grammar.start]
-        for body in grammar.ignored:
-            pending += self._push(body, _ALL)
-        for name in pending:
-            for body in bodies.get(name, ()):
-                pending += self._push(body, self._behind[name] | ignored)
-
-    def _begins(self, expr: tree.Expr) -> int:
-        known = self._known
-        for each in self._edges.inside(expr):
-            known[id(each)] = self._begin(each)
-        return known[id(expr)]
-
-    def _begin(self, expr: tree.Expr) -> int:
-        known = self._known
-        match expr:
-            case tree.Literal(data):
-                return 1 << data[:: self._step][0] if data else _EDGE
-            case tree.Reference(name):
-                return self._first.get(name, 0)
-            case tree.Sequence():
-                return _in_a_row(known[id(item)] for item in expr.items[:: self._step])
-            case tree.Choice():
-                return _any(known[id(option)] for option in expr.options)
-            case tree.Repetition():
-                return known[id(expr.item)] | (0 if expr.min_times else _EDGE)
-            case tree.Pattern():
-                return self._edges.of(expr)[self._step < 0]
-            case _:
-                return _ALL
-
-    def _push(self, expr: tree.Expr, behind: int) -> list[str]:
-        """Tell all inside what may stand after them; the rules for which that is more."""
-        grown: list[str] = []
-        pending = [(expr, behind)]
-        while pending:
-            expr, behind = pending.pop()
-            match expr:
-                case tree.Reference(name):
-                    if behind & ~self._behind.get(name, 0):
-                        self._behind[name] = self._behind.get(name, 0) | behind
-                        grown.append(name)
-                case tree.Pattern():
-                    self.of[id(expr)] = self.of.get(id(expr), 0) | behind
-                case tree.Sequence():
-                    for item in expr.items[:: -self._step]:
-                        pending.append((item, behind))
-                        behind = _in_a_row([self._known[id(item)], behind])
-                case tree.Repetition():
-                    again = self._known[id(expr.item)] & ~_EDGE if expr.max_times != 1 else 0
-                    pending.append((expr.item, behind | again))
-                case tree.Choice():
-                    pending += ((option, behind) for option in expr.options)
-                case _:
-                    pending += ((part, _ALL) for part in tree.children(expr))
-        return grown
-
-
-def _any(parts: Iterable[int]) -> int:
-    return reduce(or_, parts, 0)
-
-
-def _in_a_row(parts: Iterable[int]) -> int:
-    """How a sequence begins."""
-    found = _EDGE
-    for part in parts:
-        if found & _EDGE:
-            found = found & ~_EDGE | part
-    return found
