@@ -1,6 +1,7 @@
 """Check a tree: that all rules are defined, and that terminals use terminals alone."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from ..automata import regex_ir as regex
 from ..automata.folding import fold
@@ -10,7 +11,7 @@ from ..progress import Step
 from . import tree
 from .expand_permutations import permutations_of
 from .open_looks import check_looks
-from .productive import is_nullable
+from .productive import is_nullable, least_rules
 
 # For so many uses names are compared with all others.
 _MOST_SUGGESTIONS = 50
@@ -113,30 +114,23 @@ def _empty_parts(grammar: tree.Grammar) -> Iterator[Diagnostic]:
     separated = [expr for expr in permutations_of(grammar) if expr.separator is not None]
     if not separated:
         return
-    found: set[str] = set()
-    empty: set[int] = set()
+    found = least_rules(grammar.rules, _matches_nothing)
+    for part in (part for permutation in separated for part in permutation.parts):
+        if fold(part.item, tree.children, partial(_matches_nothing, found)):
+            message = "a part that is separated from others must not match the empty text"
+            hint = "let the part be missing as a whole: write ? after it"
+            yield Diagnostic(message, part.item.span, hint)
 
-    def note(expr: tree.Expr, inside: list[bool]) -> bool:
-        match expr:
-            case tree.Pattern():
-                is_empty = regex.is_nullable(expr.node)
-            case tree.Difference():
-                is_empty = inside[0] and not inside[1]
-            case _:
-                is_empty = is_nullable(found, expr, inside)
-        if is_empty:
-            empty.add(id(expr))
-        return is_empty
 
-    before = -1
-    while before < (before := len(found)):
-        found |= {rule.name for rule in grammar.rules if fold(rule.body, tree.children, note)}
-    for permutation in separated:
-        for part in permutation.parts:
-            if id(part.item) in empty:
-                message = "a part that is separated from others must not match the empty text"
-                hint = "let the part be missing as a whole: write ? after it"
-                yield Diagnostic(message, part.item.span, hint)
+def _matches_nothing(found: set[str], expr: tree.Expr, inside: list[bool]) -> bool:
+    """Whether an expression matches the empty text, exceptions and regexes included."""
+    match expr:
+        case tree.Pattern():
+            return regex.is_nullable(expr.node)
+        case tree.Difference():
+            return inside[0] and not inside[1]
+        case _:
+            return is_nullable(found, expr, inside)
 
 
 def _made_a_rule(grammar: tree.Grammar) -> str:

@@ -24,7 +24,7 @@ from ..limits import Limits
 from . import tree
 from .preferred_matches import preferred_matches
 from .productive import used_rules
-from .regex_widths import ENDLESS, width
+from .regex_widths import width
 
 _HINT = (
     "write a regex without lazy quantifiers that matches no more than is meant; "
@@ -33,12 +33,16 @@ _HINT = (
 
 
 class _Part(NamedTuple):
-    """A part of a terminal: most and fewest characters, and how long Lark's regex of it is."""
+    """A part of a terminal, and how long Lark's regex of it is."""
 
     node: regex.Node
-    most: int
-    fewest: int
     length: int
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        """Where it stands among alternatives: those that match most come first."""
+        found = width(self.node)
+        return -found.most, -found.fewest, -self.length
 
 
 def lazy_dfa(
@@ -155,37 +159,20 @@ def _joined(
     made: dict[str, _Part] = {}
 
     def part(current: tree.Expr, inside: list[_Part]) -> _Part:
+        length = sum(p.length for p in inside)
         match current:
             case tree.Literal(data):
-                text = data.decode("utf-8")
-                return _Part(regex.lit(data), len(text), len(text), len(text))
-            case tree.Pattern(node, text):
-                found = width(node)
-                return _Part(node, found.most, found.fewest, len(text))
+                length = len(data.decode("utf-8"))
+            case tree.Pattern(_, text):
+                length = len(text)
             case tree.Reference(name):
                 return made[name]
-            case tree.Sequence():
-                return _Part(
-                    regex.seq(*(p.node for p in inside)),
-                    min(ENDLESS, sum(p.most for p in inside)),
-                    sum(p.fewest for p in inside),
-                    sum(p.length for p in inside),
-                )
             case tree.Choice():
-                ordered = sorted(inside, key=lambda p: (-p.most, -p.fewest, -p.length))
-                return _Part(
-                    regex.alt(*(p.node for p in ordered)),
-                    max(p.most for p in inside),
-                    min(p.fewest for p in inside),
-                    sum(p.length + 1 for p in inside) + len("(?:)") - 1,
-                )
-            case tree.Repetition(_, low, high):
-                (item,) = inside
-                most = item.most * (ENDLESS if high is None else high)
-                node = regex.repeat(item.node, low, high)
-                length = item.length + len("(?:)?")
-                return _Part(node, min(ENDLESS, most), item.fewest * low, length)
-        raise AssertionError("exceptions are resolved, and tokens refused, before")
+                inside = sorted(inside, key=lambda p: p.order)
+                length += len(inside) + len("(?:)") - 1
+            case tree.Repetition():
+                length += len("(?:)?")
+        return _Part(tree.regex_of(current, [p.node for p in inside]), length)
 
     for name in names:
         made[name] = fold(bodies[name][0].body, tree.children, part)

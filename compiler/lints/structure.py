@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ..automata.folding import fold
-from ..automata.graphs import components_by, strongly_connected
+from ..automata.graphs import components_by, shortest_path, strongly_connected
 from ..diagnostics import Span
 from ..dialects import DIALECTS
 from ..grammar import tree
@@ -127,17 +127,11 @@ def _alone(whole: tree.Expr, nullable: set[str]) -> Iterator[str]:
 
 def _cycle(start: int, uses: list[list[int]], members: set[int]) -> list[int]:
     """A shortest path from a member of a cycle back to it."""
-    before: dict[int, int] = {}
-    pending = [start]
-    for here in pending:
-        for there in uses[here]:
-            if there in members and there not in before:
-                before[there] = here
-                pending.append(there)
-    path = [start, before[start]]
-    while path[-1] != start:
-        path.append(before[path[-1]])
-    return path[::-1]
+
+    def following(node: int) -> list[int]:
+        return [each for each in uses[start if node < 0 else node] if each in members]
+
+    return [start, *shortest_path(-1, start, following)[1:]]
 
 
 def left_recursion(grammar: tree.Grammar) -> Iterator[Finding]:
