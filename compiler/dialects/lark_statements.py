@@ -288,8 +288,8 @@ class StatementsBuilder(JsonBuilder):
             if (str(file), new) not in self.imported:
                 self.imported.add((str(file), new))
                 place = wanted[name].span if name in wanted else span
-                moved = tree.renamed(rules[name], names, span)
-                found.append(replace(moved, span=span, name_span=place))
+                moved = tree.renamed(rules[name], names, lambda _: span)
+                found.append(replace(moved, name_span=place))
         return found
 
     def _report_unknown(

@@ -5,7 +5,7 @@ group is the expression inside it. Trees can be tens of thousands of levels deep
 nothing here recurses; ``walk`` visits a tree without a call per level.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -379,8 +379,7 @@ def distinct_tokens(rules: Iterable[Rule]) -> tuple[Token, ...]:
 
 
 def with_children(expr: Expr, parts: tuple[Expr, ...]) -> Expr:
-    """A sequence, choice, repetition or permutation of other parts; any other expression as it
-    is."""
+    """The expression with other parts; one without any as it is."""
     match expr:
         case Sequence(_, span):
             return Sequence(parts, span)
@@ -388,6 +387,10 @@ def with_children(expr: Expr, parts: tuple[Expr, ...]) -> Expr:
             return Choice(parts, span)
         case Repetition(_, low, high, span):
             return Repetition(parts[0], low, high, span)
+        case Difference():
+            return Difference(parts[0], parts[1], expr.span)
+        case Excluding():
+            return replace(expr, item=parts[0])
         case Permutation():
             items = zip(expr.parts, parts, strict=False)
             inside = tuple(replace(part, item=item) for part, item in items)
@@ -440,24 +443,22 @@ def references(expr: Expr) -> Iterator[Reference]:
     return (part for part in walk(expr) if isinstance(part, Reference))
 
 
-def renamed(rule: Rule, names: Mapping[str, str], span: Span | None = None) -> Rule:
-    """The rule under another name, with the others where there are some. ``span``: where all that
-    is inside stands then."""
+def renamed(
+    rule: Rule, names: Mapping[str, str], place: Callable[[Span], Span] | None = None
+) -> Rule:
+    """The rule under another name, with the others where there are some. ``place``: where what
+    stands at a place stands then."""
 
     def under(expr: Expr, parts: list[Expr]) -> Expr:
-        match expr:
-            case Reference(name):
-                found: Expr = replace(expr, name=names.get(name, name))
-            case Difference():
-                found = replace(expr, left=parts[0], right=parts[1])
-            case Excluding():
-                found = replace(expr, item=parts[0])
-            case _:
-                found = with_children(expr, tuple(parts))
-        return found if span is None else replace(found, span=span)
+        found = with_children(expr, tuple(parts))
+        if isinstance(found, Reference):
+            found = replace(found, name=names.get(found.name, found.name))
+        return found if place is None else replace(found, span=place(found.span))
 
     capture = rule.capture
     if capture is not None and capture.end is not None:
         capture = replace(capture, end=fold(capture.end, children, under))
+    if place is not None:
+        rule = replace(rule, name_span=place(rule.name_span), span=place(rule.span))
     body = fold(rule.body, children, under)
     return replace(rule, name=names[rule.name], body=body, capture=capture)

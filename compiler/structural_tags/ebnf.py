@@ -19,7 +19,7 @@ _PIECE = re.compile(
     r"|(?P<dotted>[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]*)"
     r"|(?P<blank>(?:[ \t]|\r\n|\r|\n|\#[^\r\n]*)+)"
 )
-_HEAD = re.compile(r"[A-Za-z0-9_.-]+[ \t]*::=")
+_HEAD = re.compile(r"[A-Za-z0-9_.-]+(\[[^\]\r\n]+\])?[ \t]*::=")
 _LONG_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*(\\x[0-9a-fA-F]{3,})")
 
 

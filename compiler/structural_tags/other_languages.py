@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from constrain.artifacts.errors import visible
 
-from ..automata.folding import fold
 from ..diagnostics import Diagnostic, GrammarError, Source, Span
 from ..grammar import tree
 from ..limits import Limits
@@ -139,22 +138,7 @@ def part_of_text(
         raise PartError(list(map(placed, error.diagnostics))) from None
     names = {rule.name: f"#{pointer} {rule.name}" for rule in grammar.rules}
 
-    def moved(expr: tree.Expr, parts: list[tree.Expr]) -> tree.Expr:
-        expr = tree.with_children(expr, tuple(parts))
-        if isinstance(expr, tree.Reference):
-            expr = replace(expr, name=names.get(expr.name, expr.name))
-        return replace(expr, span=outside(expr.span))
-
-    rules = tuple(
-        replace(
-            rule,
-            name=names[rule.name],
-            name_span=outside(rule.name_span),
-            span=outside(rule.span),
-            body=fold(rule.body, tree.children, moved),
-        )
-        for rule in grammar.rules
-    )
+    rules = tuple(tree.renamed(rule, names, outside) for rule in grammar.rules)
     return Part(rules, names[grammar.start])
 
 

@@ -256,6 +256,15 @@ def test_a_tag_is_what_a_grammar_by_hand_is() -> None:
         assert accepts(by_hand, text) == accepts(found, text), text
 
 
+def test_rules_of_grammars_inside_have_attributes() -> None:
+    """Also those that use others."""
+    text = "root ::= a\na[max_chars=2] ::= x x\nb[lazy] ::= x\nx ::= [a-z]+"
+    found = of({"type": "grammar", "grammar": text})
+
+    assert accepts(found, "ab")
+    assert not accepts(found, "abc")
+
+
 def test_schemas_inside_are_read_with_the_options_of_schemas() -> None:
     """And with their own, where a format has some; what is noted says where."""
     form = {"type": "json_schema", "json_schema": {"properties": {"a": {"format": "email"}}}}

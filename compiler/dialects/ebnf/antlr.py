@@ -150,7 +150,7 @@ class AntlrBuilder(EbnfBuilder):
         self._skipped |= other._skipped
         self._dropped |= other._dropped
         same, span = {rule.name: rule.name for rule in rules}, place.span
-        return [replace(tree.renamed(r, same, span), span=span, name_span=span) for r in rules]
+        return [tree.renamed(rule, same, lambda _: span) for rule in rules]
 
     def _of_parser(
         self, rule: tree.Rule, names: Mapping[object, str], *, may_end: bool
