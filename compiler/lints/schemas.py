@@ -19,11 +19,12 @@ from ..schema.read import Json, escaped
 from .finding import Finding
 
 if TYPE_CHECKING:
-    from ..schema.goals import Goal, Goals
+    from ..schema.goals import Goal
     from ..schema.normal import Normal
 
 # A lint, where it is in the schema, what it says and a hint.
 _Said: TypeAlias = tuple[str, str, str, str]
+_Schema: TypeAlias = Mapping[str, Any]
 
 # Schemas of which what they allow is computed, each with its branches.
 _MOST = 2_000
@@ -33,7 +34,7 @@ def of_schema(source: Source, limits: Limits) -> list[Finding]:
     """All findings about a schema that has a grammar. Raises ``LimitError``."""
     from ..schema.convert import opened
 
-    document, goals, normal = opened(source, limits)
+    document, normal = opened(source, limits)
     found: list[Finding] = []
     used = _used(document.value)
     for count, (pointer, schema) in enumerate(schemas_in(document.value)):
@@ -42,11 +43,11 @@ def of_schema(source: Source, limits: Limits) -> list[Finding]:
         said += _unused(pointer, schema, used)
         if count < _MOST:
             try:
-                goal = goals.at(f"#{pointer}")
-                said += _lengths(schema, normal, goals, goal)
-                said += _branches(pointer, schema, normal, goals, goal)
-                said += _parts(pointer, schema, normal, goals)
-                said += _samples(schema, normal, goals, goal)
+                goal = normal.goals.at(f"#{pointer}")
+                said += _lengths(schema, normal, goal)
+                said += _branches(pointer, schema, normal, goal)
+                said += _parts(pointer, schema, normal)
+                said += _samples(schema, normal, goal)
             except ConstrainError as error:
                 give_up(error)
             except (Refused, RecursionError):
@@ -72,7 +73,7 @@ def of_notes(notes: Iterable[Diagnostic]) -> Iterator[Finding]:
 _FEW_KEYS = 1_000
 
 
-def _required(schema: Mapping[str, Any]) -> Iterator[_Said]:
+def _required(schema: _Schema) -> Iterator[_Said]:
     """Keys that must be there, and that no schema beside describes."""
     names, described = schema.get("required"), schema.get("properties")
     around = ("patternProperties", "additionalProperties", "$ref", "allOf", "anyOf", "oneOf", "if")
@@ -88,31 +89,23 @@ def _required(schema: Mapping[str, Any]) -> Iterator[_Said]:
             yield "undescribed-key", f"/required/{i}", message, hint
 
 
-_KINDS: Mapping[str, Any] = {
-    "null": type(None),
-    "boolean": bool,
-    "string": str,
-    "array": list,
-    "object": Mapping,
-}
+def _types(schema: _Schema) -> list[Any]:
+    """The types that a schema names."""
+    given = schema.get("type")
+    return given if isinstance(given, list) else [given] if isinstance(given, str) else []
 
 
-def _members(schema: Mapping[str, Any]) -> Iterator[_Said]:
+def _members(schema: _Schema) -> Iterator[_Said]:
     """Members of ``enum`` that ``type`` excludes."""
-    values, given = schema.get("enum"), schema.get("type")
-    kinds = [given] if isinstance(given, str) else given
-    if not isinstance(values, list) or not isinstance(kinds, list):
-        return
-    for i, value in enumerate(values):
-        is_number = not isinstance(value, bool | str | list | Mapping) and value is not None
-        if is_number:
-            fits = "number" in kinds or ("integer" in kinds and value == int(value))
-        else:
-            fits = any(isinstance(value, _KINDS[kind]) for kind in kinds if kind in _KINDS)
-        if not fits:
+    from ..schema.keywords.clauses import type_of
+
+    values, kinds = schema.get("enum"), _types(schema)
+    for i, value in enumerate(values if kinds and isinstance(values, list) else ()):
+        kind = type_of(value).value
+        is_whole = kind == "number" and value == int(value)
+        if kind not in kinds and not (is_whole and "integer" in kinds):
             message = f"this member can never be valid: the type is {' or '.join(map(str, kinds))}"
-            hint = "remove it, or add its type"
-            yield "excluded-member", f"/enum/{i}", message, hint
+            yield "excluded-member", f"/enum/{i}", message, "remove it, or add its type"
 
 
 # What schemas are named by beside where they stand.
@@ -155,7 +148,7 @@ def _used(document: Json) -> frozenset[str]:
     return frozenset(reached(pending, lambda place: leads.get(place, ())))
 
 
-def _unused(pointer: str, schema: Mapping[str, Any], used: Set[str]) -> Iterator[_Said]:
+def _unused(pointer: str, schema: _Schema, used: Set[str]) -> Iterator[_Said]:
     """Definitions that are not among those that are used."""
     for keyword in _DEFINITIONS:
         named = schema.get(keyword)
@@ -192,12 +185,9 @@ _BOUNDS = {
 }
 
 
-def _idle(schema: Mapping[str, Any]) -> Iterator[_Said]:
+def _idle(schema: _Schema) -> Iterator[_Said]:
     """Keywords that ask nothing of the types that are named."""
-    given = schema.get("type")
-    kinds = [given] if isinstance(given, str) else given
-    if not isinstance(kinds, list):
-        return
+    kinds = _types(schema)
     for keyword in schema:
         asked = _ASKED.get(keyword, kinds)
         if kinds and not any(kind in asked for kind in kinds):
@@ -216,7 +206,7 @@ _TOGETHER: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _alone(schema: Mapping[str, Any]) -> Iterator[_Said]:
+def _alone(schema: _Schema) -> Iterator[_Said]:
     """Keywords that ask nothing without another one."""
     for keyword, others in _TOGETHER.items():
         if keyword in schema and schema.keys().isdisjoint(others):
@@ -224,22 +214,20 @@ def _alone(schema: Mapping[str, Any]) -> Iterator[_Said]:
             yield "idle-keyword", f"/{keyword}", message, "add it, or remove this"
 
 
-def _samples(
-    schema: Mapping[str, Any], normal: "Normal", goals: "Goals", goal: "Goal"
-) -> Iterator[_Said]:
+def _samples(schema: _Schema, normal: "Normal", goal: "Goal") -> Iterator[_Said]:
     """Defaults and examples that are no values of the schema."""
     given = [("/default", schema["default"])] if "default" in schema else []
     listed = schema.get("examples")
     if isinstance(listed, list):
         given += [(f"/examples/{i}", each) for i, each in enumerate(listed)]
-    place = goals.nearest(goal)
+    place = normal.goals.nearest(goal)
     for step, value in given if place else ():
-        both = goals.both(goal, goals.made({"enum": [value]}, place))
+        both = normal.goals.both(goal, normal.goals.made({"enum": [value]}, place))
         if normal.is_certainly_empty(both) and not normal.is_certainly_empty(goal):
             yield "invalid-sample", step, "this is no value of the schema", "mend it, or the schema"
 
 
-def _inside(schema: Mapping[str, Any]) -> Iterator[tuple[str, Json, str, str]]:
+def _inside(schema: _Schema) -> Iterator[tuple[str, Json, str, str]]:
     """The schemas of members and items, with their steps, the lint, and what is so where no value
     satisfies them."""
     for keyword in ("properties", "patternProperties"):
@@ -248,12 +236,8 @@ def _inside(schema: Mapping[str, Any]) -> Iterator[tuple[str, Json, str, str]]:
             steps = f"/{keyword}/{escaped(name)}"
             said = f"{name!r} is never there" if keyword == "properties" else "no key has it"
             yield steps, inner, "impossible-key", said
-    yield (
-        "/additionalProperties",
-        schema.get("additionalProperties"),
-        "impossible-key",
-        "no key has it",
-    )
+    others = schema.get("additionalProperties")
+    yield "/additionalProperties", others, "impossible-key", "no key has it"
     for keyword in ("items", "prefixItems"):
         listed = schema.get(keyword)
         if not isinstance(listed, list):
@@ -264,16 +248,14 @@ def _inside(schema: Mapping[str, Any]) -> Iterator[tuple[str, Json, str, str]]:
             yield f"/{keyword}/{i}", inner, "impossible-item", said
 
 
-def _parts(
-    pointer: str, schema: Mapping[str, Any], normal: "Normal", goals: "Goals"
-) -> Iterator[_Said]:
+def _parts(pointer: str, schema: _Schema, normal: "Normal") -> Iterator[_Said]:
     """Members and items with a schema that no value satisfies, which then are never there."""
     from ..schema.rules.contradictions import contradiction
 
     for place, inner, lint, said in _inside(schema):
         if not isinstance(inner, Mapping) or inner == {"not": {}}:
             continue
-        goal = goals.at(f"#{pointer}{place}")
+        goal = normal.goals.at(f"#{pointer}{place}")
         if normal.is_certainly_empty(goal):
             at, message, hint = place, "no value satisfies this schema", "mend it"
             why = contradiction(goal, normal, f"#{pointer}{place}")
@@ -282,17 +264,15 @@ def _parts(
             yield lint, at, f"{message}, so {said}", hint
 
 
-def _lengths(
-    schema: Mapping[str, Any], normal: "Normal", goals: "Goals", goal: "Goal"
-) -> Iterator[_Said]:
+def _lengths(schema: _Schema, normal: "Normal", goal: "Goal") -> Iterator[_Said]:
     """A pattern that no text within the bounds of its length has."""
     bounds = [keyword for keyword in ("minLength", "maxLength") if keyword in schema]
     if not bounds or "pattern" not in schema:
         return
-    place = goals.nearest(goal)
+    place = normal.goals.nearest(goal)
     asked = {keyword: schema[keyword] for keyword in ("pattern", *bounds)}
     if place is None or not normal.is_certainly_empty(
-        goals.made({"type": "string", **asked}, place)
+        normal.goals.made({"type": "string", **asked}, place)
     ):
         return
     message = f"no text within {' and '.join(bounds)} has this pattern"
@@ -300,15 +280,13 @@ def _lengths(
     yield "impossible-length", "/pattern", message, hint
 
 
-def _branches(
-    pointer: str, schema: Mapping[str, Any], normal: "Normal", goals: "Goals", goal: "Goal"
-) -> Iterator[_Said]:
+def _branches(pointer: str, schema: _Schema, normal: "Normal", goal: "Goal") -> Iterator[_Said]:
     """Branches that exclude what stands beside them."""
     for keyword in ("anyOf", "oneOf"):
         listed = schema.get(keyword)
         for i in range(len(listed) if isinstance(listed, list) and len(listed) > 1 else 0):
             place = f"/{keyword}/{i}"
-            both = goals.both(goal, goals.at(f"#{pointer}{place}"))
+            both = normal.goals.both(goal, normal.goals.at(f"#{pointer}{place}"))
             if normal.is_certainly_empty(both) and not normal.is_certainly_empty(goal):
                 message = "this branch can never hold beside what else is asked here"
                 hint = "remove it, or mend what excludes it"

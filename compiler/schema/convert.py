@@ -53,11 +53,11 @@ def grammar_of_document(
     return _whole(document, emitter, name)
 
 
-def opened(source: Source, limits: Limits) -> tuple[Document, Goals, Normal]:
+def opened(source: Source, limits: Limits) -> tuple[Document, Normal]:
     """A schema that was read once already, for questions about its parts."""
     document, options, notes = read_json(source, limits), SchemaOptions(), Notes()
     goals = Goals(Places(document, options, notes, limits), options, notes, limits)
-    return document, goals, Normal(goals)
+    return document, Normal(goals)
 
 
 def _written(
