@@ -32,21 +32,17 @@ def hex_escapes(grammar: Grammar) -> Iterator[Finding]:
             start = node.span.start + found.end(1) - 1
             span = Span(start, node.span.start + found.end())
             if int(found[2], 16) >= 0x80:
-                yield Finding(
-                    "high-hex-escape",
-                    f"\\x{found[2]} is the character U+00{found[2].upper()}, not a byte",
-                    span,
-                    rule.name,
-                    f"write \\u00{found[2].upper()} if the character is meant",
-                )
+                message = f"\\x{found[2]} is the character U+00{found[2].upper()}, not a byte"
+                hint = f"write \\u00{found[2].upper()} if the character is meant"
+                yield Finding("high-hex-escape", message, span, rule.name, hint)
             if isinstance(node, Literal) and found[3] in _DIGITS and found[3]:
-                yield Finding(
-                    "hex-escape-digit",
-                    f"\\x takes two digits: this is \\x{found[2]} and the text {found[3]!r}",
-                    Span(start, span.end + 1),
-                    rule.name,
+                message = f"\\x takes two digits: this is \\x{found[2]} and the text {found[3]!r}"
+                hint = (
                     f"write \\u0{(found[2] + found[3]).upper()} if one character is meant, else "
-                    f"two strings",
+                    f"two strings"
+                )
+                yield Finding(
+                    "hex-escape-digit", message, Span(start, span.end + 1), rule.name, hint
                 )
 
 
@@ -57,13 +53,9 @@ def options_as_classes(grammar: Grammar) -> Iterator[Finding]:
     for rule, node in _terminals(grammar):
         text = grammar.source.text[node.span.start : node.span.end]
         if isinstance(node, Pattern) and _OPTION.fullmatch(text):
-            yield Finding(
-                "option-as-class",
-                "[ ] is a class of characters here: it matches one of those inside it",
-                node.span,
-                rule.name,
-                "an option is written ( … )?",
-            )
+            message = "[ ] is a class of characters here: it matches one of those inside it"
+            hint = "an option is written ( … )?"
+            yield Finding("option-as-class", message, node.span, rule.name, hint)
 
 
 def _terminals(grammar: Grammar) -> Iterator[tuple[Rule, Literal | Pattern]]:

@@ -72,14 +72,12 @@ def keywords_as_names(grammar: tree.Grammar, limits: Limits) -> Iterator[Finding
                 taken = [each for each in taken if each[1][:1] == b" "]
             for word, text in taken[:1]:
                 shown = (before + text).decode("utf-8", "backslashreplace")
-                yield Finding(
-                    _LINT,
+                message = (
                     f"this takes the keyword {word.decode()!r}, which may stand after it, for a "
-                    f"name: {shown!r}",
-                    expr.span,
-                    rule.name,
-                    "leave keywords out of names, as the regex (?!(?:AND|OR)$)[A-Za-z]+ does",
+                    f"name: {shown!r}"
                 )
+                hint = "leave keywords out of names, as the regex (?!(?:AND|OR)$)[A-Za-z]+ does"
+                yield Finding(_LINT, message, expr.span, rule.name, hint)
 
 
 def _taken(dfa: Dfa, words: list[bytes]) -> list[tuple[bytes, bytes]]:

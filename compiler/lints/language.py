@@ -50,13 +50,9 @@ def white_space(grammar: tree.Grammar, limits: Limits) -> Iterator[Finding]:
 
 
 def _endless_space(expr: tree.Expr, rule: str) -> Finding:
-    return Finding(
-        "unbounded-whitespace",
-        "white space may repeat without end here",
-        expr.span,
-        rule,
-        "allow as much as the format needs, such as one space or a count",
-    )
+    message = "white space may repeat without end here"
+    hint = "allow as much as the format needs, such as one space or a count"
+    return Finding("unbounded-whitespace", message, expr.span, rule, hint)
 
 
 def only_spaces(whole: tree.Expr) -> set[int]:
@@ -144,11 +140,7 @@ def redundant(grammar: tree.Grammar, limits: Limits) -> Iterator[Finding]:
                     break
                 if rest.start == DEAD:
                     witness = _shown(shortest_member(operands.automaton(option), small))
-                    yield Finding(
-                        "redundant-alternative",
-                        f"the other alternatives match all that this one matches{witness}",
-                        option.span,
-                        rule.name,
-                        "remove it, or check what it was meant to add",
-                    )
+                    message = f"the other alternatives match all that this one matches{witness}"
+                    hint = "remove it, or check what it was meant to add"
+                    yield Finding("redundant-alternative", message, option.span, rule.name, hint)
                     break

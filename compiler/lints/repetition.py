@@ -144,15 +144,13 @@ class _Search:
             return
         if text is not None:
             shown = repr(text.decode("utf-8", "backslashreplace"))
-            yield Finding(
-                "ambiguous-repetition",
+            message = (
                 f"the text {shown} can be cut in two ways here"
                 if text
-                else "what is repeated here may be empty, so no text says how often it was",
-                span,
-                rule.name,
-                "let each text have one reading; the language can stay the same",
+                else "what is repeated here may be empty, so no text says how often it was"
             )
+            hint = "let each text have one reading; the language can stay the same"
+            yield Finding("ambiguous-repetition", message, span, rule.name, hint)
 
 
 def _is_one_word(expr: tree.Expr) -> bool:

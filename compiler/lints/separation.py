@@ -35,14 +35,12 @@ def unseparated_words(grammar: tree.Grammar) -> Iterator[Finding]:
 
 def _finding(word: tree.Literal, rule: tree.Rule, spaces: list[str]) -> Finding:
     passed = spaces[0] if spaces else "[#x20#x9#xD#xA]"
-    return Finding(
-        "no-white-space",
+    message = (
         f"a word may stand right after {word.data.decode()!r}, and nothing between them: this "
-        f"grammar reads no white space between its tokens",
-        word.span,
-        rule.name,
-        f"the line '@pass: {passed}' lets it stand between all of them",
+        f"grammar reads no white space between its tokens"
     )
+    hint = f"the line '@pass: {passed}' lets it stand between all of them"
+    return Finding("no-white-space", message, word.span, rule.name, hint)
 
 
 def _reads_space(rule: tree.Rule, spaces: list[str]) -> bool:

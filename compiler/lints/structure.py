@@ -25,13 +25,9 @@ def duplicates(grammar: tree.Grammar) -> Iterator[Finding]:
             first[rule.name] = rule
             continue
         line, _ = grammar.source.position(first[rule.name].span.start)
-        yield Finding(
-            "duplicate-definition",
-            f"rule {rule.name!r} is defined already, in line {line}",
-            rule.name_span,
-            rule.name,
-            "write the alternatives in one rule, with '|' between them",
-        )
+        message = f"rule {rule.name!r} is defined already, in line {line}"
+        hint = "write the alternatives in one rule, with '|' between them"
+        yield Finding("duplicate-definition", message, rule.name_span, rule.name, hint)
 
 
 def unreachable(grammar: tree.Grammar) -> Iterator[Finding]:
@@ -45,13 +41,9 @@ def unreachable(grammar: tree.Grammar) -> Iterator[Finding]:
     used = set(used_rules(grammar.rules, [grammar.start, *ignored]))
     for rule in grammar.rules:
         if rule.name not in used and rule.name not in library:
-            yield Finding(
-                "unreachable",
-                f"rule {rule.name!r} cannot be reached from {grammar.start!r}",
-                rule.name_span,
-                rule.name,
-                "use it, remove it, or name another start",
-            )
+            message = f"rule {rule.name!r} cannot be reached from {grammar.start!r}"
+            hint = "use it, remove it, or name another start"
+            yield Finding("unreachable", message, rule.name_span, rule.name, hint)
 
 
 def unproductive(grammar: tree.Grammar) -> Iterator[Finding]:
@@ -59,13 +51,9 @@ def unproductive(grammar: tree.Grammar) -> Iterator[Finding]:
     productive = productive_rules(grammar.rules)
     for rule in grammar.rules:
         if rule.name not in productive:
-            yield Finding(
-                "unproductive",
-                f"rule {rule.name!r} matches no finite text",
-                rule.name_span,
-                rule.name,
-                "give its recursion an alternative that ends",
-            )
+            message = f"rule {rule.name!r} matches no finite text"
+            hint = "give its recursion an alternative that ends"
+            yield Finding("unproductive", message, rule.name_span, rule.name, hint)
 
 
 def unit_cycles(grammar: tree.Grammar) -> Iterator[Finding]:
@@ -83,13 +71,9 @@ def unit_cycles(grammar: tree.Grammar) -> Iterator[Finding]:
         if len(members) > 1 or members[0] in uses[members[0]]:
             rule = first[names[members[0]]]
             cycle = " -> ".join(names[i] for i in _cycle(members[0], uses, set(members)))
-            yield Finding(
-                "unit-cycle",
-                f"rule {rule.name!r} stands for itself and nothing more: {cycle}",
-                rule.name_span,
-                rule.name,
-                "remove one of these uses: it adds no text, but a text has endless readings",
-            )
+            message = f"rule {rule.name!r} stands for itself and nothing more: {cycle}"
+            hint = "remove one of these uses: it adds no text, but a text has endless readings"
+            yield Finding("unit-cycle", message, rule.name_span, rule.name, hint)
 
 
 def _alone(whole: tree.Expr, nullable: set[str]) -> Iterator[str]:
@@ -148,13 +132,9 @@ def left_recursion(grammar: tree.Grammar) -> Iterator[Finding]:
     }
     for rule in grammar.rules:
         if rule.name in circular:
-            yield Finding(
-                "left-recursion",
-                f"rule {rule.name!r} can begin with itself",
-                rule.name_span,
-                rule.name,
-                "that is allowed",
-            )
+            message = f"rule {rule.name!r} can begin with itself"
+            hint = "that is allowed"
+            yield Finding("left-recursion", message, rule.name_span, rule.name, hint)
 
 
 def empty_alternatives(grammar: tree.Grammar) -> Iterator[Finding]:
@@ -173,13 +153,9 @@ def empty_alternatives(grammar: tree.Grammar) -> Iterator[Finding]:
             # A template's uses are rules with the same places.
             if isinstance(option, tree.Literal) and not option.data and option.span not in seen:
                 seen.add(option.span)
-                yield Finding(
-                    "empty-alternative",
-                    "the empty text is one of the alternatives",
-                    option.span,
-                    rule.name,
-                    f"write {form} for what may be missing",
-                )
+                message = "the empty text is one of the alternatives"
+                hint = f"write {form} for what may be missing"
+                yield Finding("empty-alternative", message, option.span, rule.name, hint)
 
 
 def _corners(expr: tree.Expr, nullable: set[str]) -> Iterator[str]:
