@@ -101,11 +101,9 @@ def _recursive_terminals(grammar: tree.Grammar) -> Iterator[Diagnostic]:
             continue
         way = shortest_path(min(inside), name, lambda each: sorted(uses[each]))
         cycle = " -> ".join((name, *way))
-        yield Diagnostic(
-            f"terminal {name!r} contains itself: {cycle}",
-            rules[name].name_span,
-            f"repeat with '*' or '+', or {_made_a_rule(grammar)}",
-        )
+        message = f"terminal {name!r} contains itself: {cycle}"
+        hint = f"repeat with '*' or '+', or {_made_a_rule(grammar)}"
+        yield Diagnostic(message, rules[name].name_span, hint)
         return
 
 

@@ -23,11 +23,9 @@ class Dispatching(Writing):
         for i, each in enumerate(value["tags"]):
             place = f"{pointer}/tags/{i}"
             if not isinstance(each["begin"], str):
-                return self.refuse(
-                    f"{place}/begin",
-                    "a tag of triggered_tags begins with a string",
-                    "tags that begin with a token stand in token_triggered_tags",
-                )
+                message = "a tag of triggered_tags begins with a string"
+                hint = "tags that begin with a token stand in token_triggered_tags"
+                return self.refuse(f"{place}/begin", message, hint)
             begins.append((place, each["begin"]))
             rests.append(partial(self.rest_of, place, each))
         return self._triggered(pointer, value, begins, rests, around)
@@ -132,11 +130,9 @@ class Dispatching(Writing):
         for i, each in enumerate(value["tags"]):
             place, begin = f"{pointer}/tags/{i}", each["begin"]
             if isinstance(begin, str):
-                return self.refuse(
-                    f"{place}/begin",
-                    "a tag of token_triggered_tags begins with a token",
-                    "tags that begin with a string stand in triggered_tags",
-                )
+                message = "a tag of token_triggered_tags begins with a token"
+                hint = "tags that begin with a string stand in triggered_tags"
+                return self.refuse(f"{place}/begin", message, hint)
             if begin["token"] not in found:
                 hint = "each tag begins with one of trigger_tokens, named as it is there"
                 return self.refuse(f"{place}/begin", "the tag has no trigger", hint)

@@ -60,12 +60,12 @@ class Formats(Dispatching):
                 message = "tokens are counted, and may be any: special ones, too"
                 self.note(f"{pointer}/max_tokens", message)
                 return self.any_tokens(pointer, value, around)
-            return self.refuse(
-                f"{pointer}/max_tokens",
-                "tokens are counted where the text may be any, up to a token",
+            message = "tokens are counted where the text may be any, up to a token"
+            hint = (
                 'say the end of its tag as {"type": "token", "token": …}, and neither excludes nor '
-                "max_chars; else max_chars counts its characters",
+                "max_chars; else max_chars counts its characters"
             )
+            return self.refuse(f"{pointer}/max_tokens", message, hint)
         if most is None:
             return self.free_text(pointer, without)
         characters = tree.Pattern(regex.ANY_CHARACTER, ".", self._span)

@@ -28,9 +28,9 @@ _QUOTED = frozenset({"STRING", "CLASS", "CODE", "SPECIAL"})
 class Undecided(Exception):  # noqa: N818
     """A part of the text has two readings, or none: what it is, where, and how to write it."""
 
-    def __init__(self, message: str, span: Span, help_: str) -> None:
+    def __init__(self, message: str, piece: Piece, help_: str) -> None:
         super().__init__(message)
-        self.message, self.span, self.help = message, span, help_
+        self.message, self.span, self.help = message, Span(piece.start, piece.end), help_
 
 
 @dataclass(frozen=True)
@@ -124,12 +124,14 @@ def _has_escapes(raw: list[Piece], escaped: list[Piece]) -> bool | None:
     else:
         undecided = (piece for piece in slashed if _LETTER.search(piece.text))
     for piece in undecided:
-        raise Undecided(
-            f"{piece.text} has two readings: the backslash is an escape, or a character itself",
-            Span(piece.start, piece.end),
-            "write no backslash: #x5C is the character, #xA a line feed, #xD a carriage return, "
-            "#x9 a tab",
+        message = (
+            f"{piece.text} has two readings: the backslash is an escape, or a character itself"
         )
+        hint = (
+            "write no backslash: #x5C is the character, #xA a line feed, #xD a carriage return, "
+            "#x9 a tab"
+        )
+        raise Undecided(message, piece, hint)
     return is_read(escaped)
 
 
@@ -153,8 +155,8 @@ def _decided(piece: Piece, pieces: list[Piece], names: frozenset[str]) -> bool:
         return True
     if not has_classes and names.issuperset(inside) and len("".join(inside)) > 1:
         return False
-    raise Undecided(
-        f"{piece.text} has two readings: an option of what is inside, or one of its characters",
-        Span(piece.start, piece.end),
-        'write ( … )? for the option, or ( "a" | "b" ) for the characters',
+    message = (
+        f"{piece.text} has two readings: an option of what is inside, or one of its characters"
     )
+    hint = 'write ( … )? for the option, or ( "a" | "b" ) for the characters'
+    raise Undecided(message, piece, hint)

@@ -196,18 +196,16 @@ class _Tokens:
             behind = pieces[i + 1] if i + 1 < len(pieces) else None
             kind = piece.kind
             if ended and kind != "HEAD":
-                raise Undecided(
-                    f"'{piece.text}' stands after the end of a rule",
-                    _span(piece),
-                    f"a rule begins with its name and '{defines}'",
-                )
+                message = f"'{piece.text}' stands after the end of a rule"
+                hint = f"a rule begins with its name and '{defines}'"
+                raise Undecided(message, piece, hint)
             if kind == "HEAD":
                 ended = False
                 yield _token("HEAD", piece)
             elif kind == "DEFINES":
                 if piece.text != defines:
                     message = f"'{piece.text}' defines here, and '{defines}' above"
-                    raise Undecided(message, _span(piece), "write the same one in all rules")
+                    raise Undecided(message, piece, "write the same one in all rules")
                 yield _token("DEFINES", piece)
             elif kind in (";", "."):
                 self._check_end(piece, behind)
@@ -219,11 +217,9 @@ class _Tokens:
     def _check_end(self, piece: Piece, behind: Piece | None) -> None:
         """Whether a mark surely ends a rule."""
         if piece.kind == "." and (self.found.has(";") or (behind and behind.kind != "HEAD")):
-            raise Undecided(
-                "'.' has two readings: the end of a rule, or any character",
-                _span(piece),
-                "write the end as ';' or leave it out, and any character as a class [^…]",
-            )
+            message = "'.' has two readings: the end of a rule, or any character"
+            hint = "write the end as ';' or leave it out, and any character as a class [^…]"
+            raise Undecided(message, piece, hint)
 
     def _inside(
         self, i: int, before: Piece | None, behind: Piece | None, *, has_bar: bool
@@ -233,18 +229,18 @@ class _Tokens:
         kind, text = piece.kind, piece.text
         last, following = before.kind if before else "", behind.kind if behind else ""
         if kind in ("|", "BAR", "/") and last == "DEFINES":
-            raise Undecided(
+            message = (
                 f"'{text}' after '=' has two readings: the first alternative is empty, or this is "
-                "where alternatives begin",
-                _span(piece),
-                'write "" for the empty text, or leave the mark out',
+                "where alternatives begin"
             )
+            hint = 'write "" for the empty text, or leave the mark out'
+            raise Undecided(message, piece, hint)
         if kind == "/" and has_bar:
-            raise Undecided(
-                "'/' has two readings beside '|': an alternative, or where a regex begins and ends",
-                _span(piece),
-                "write '|' between alternatives",
+            message = (
+                "'/' has two readings beside '|': an alternative, or where a regex begins and ends"
             )
+            hint = "write '|' between alternatives"
+            raise Undecided(message, piece, hint)
         if kind in _OPERATORS:
             yield self._operator(piece, before, behind)
         elif kind == "-" and last == "}" and following not in _ITEM_BEGINS:
@@ -258,17 +254,15 @@ class _Tokens:
         elif kind == "TEXT":
             yield self._text(piece, before, behind)
         elif kind == "WORD":
-            raise Undecided(
-                f"'{text}' has two readings outside of < >: text, or the name of a rule",
-                _span(piece),
-                f'write "{text}" for the text, or <{text}> for the rule',
-            )
+            message = f"'{text}' has two readings outside of < >: text, or the name of a rule"
+            hint = f'write "{text}" for the text, or <{text}> for the rule'
+            raise Undecided(message, piece, hint)
         elif kind == "OTHER":
             what, hint = _UNREAD.get(
                 text, (f"'{text}'", "this is no part of EBNF as it is read here")
             )
             dialect = self.builder.source.dialect
-            raise Undecided(f"unexpected {what} (read as {dialect})", _span(piece), hint)
+            raise Undecided(f"unexpected {what} (read as {dialect})", piece, hint)
         else:
             yield _token("BAR" if kind == "/" else _MARKS.get(kind, _KINDS.get(kind, kind)), piece)
 
@@ -282,26 +276,24 @@ class _Tokens:
         is_close = behind is not None and not behind.spaced and behind.kind in _ITEM_BEGINS
         if last == "INTEGER" and piece.kind == "*":
             if is_close:
-                raise Undecided(
+                message = (
                     f"'{before.text if before else ''}*' has two readings: exactly so often, or at "
-                    "least so often",
-                    _span(piece),
-                    "write 3 * x with spaces for exactly three times; in ABNF, 3*x is at least "
-                    "three: --dialect abnf",
+                    "least so often"
                 )
+                hint = (
+                    "write 3 * x with spaces for exactly three times; in ABNF, 3*x is at least "
+                    "three: --dialect abnf"
+                )
+                raise Undecided(message, piece, hint)
             return _token("STAR", piece)
         if last in _ITEM_ENDS and piece.spaced and is_close:
-            raise Undecided(
-                f"'{piece.text}' has two readings: it repeats what stands before or after it",
-                _span(piece),
-                "write it right after what it repeats",
-            )
+            message = f"'{piece.text}' has two readings: it repeats what stands before or after it"
+            hint = "write it right after what it repeats"
+            raise Undecided(message, piece, hint)
         if last == "}" and piece.kind == "+":
-            raise Undecided(
-                "'{ … }+' has two readings: once or more, or any number of times",
-                _span(piece),
-                "write ( … )+ for once or more, or leave the '+' out",
-            )
+            message = "'{ … }+' has two readings: once or more, or any number of times"
+            hint = "write ( … )+ for once or more, or leave the '+' out"
+            raise Undecided(message, piece, hint)
         return _token("POSTFIX", piece)
 
     def _hyphenated(self, piece: Piece) -> Iterator[Token]:
@@ -329,11 +321,9 @@ class _Tokens:
             marks = _NO_TEXT | (_ROUND if self.found.groups else frozenset())
             is_text = marks.isdisjoint(text) and text not in (";", ".", ",") and "::=" not in text
         if not is_text:
-            raise Undecided(
-                f"'{text}' has two readings where nothing is quoted: text, or a mark",
-                _span(piece),
-                "put text in quotes, in all rules",
-            )
+            message = f"'{text}' has two readings where nothing is quoted: text, or a mark"
+            hint = "put text in quotes, in all rules"
+            raise Undecided(message, piece, hint)
         return _token("TEXT", piece)
 
 
@@ -348,10 +338,6 @@ _UNREAD = {**dict.fromkeys("\"'`", _STRING), **dict.fromkeys(("(*", "/*"), _COMM
 def _one(piece: Piece) -> bool:
     """Whether a piece is one character in quotes."""
     return piece.kind == "STRING" and len(piece.text) == 3
-
-
-def _span(piece: Piece) -> Span:
-    return Span(piece.start, piece.end)
 
 
 def _token(kind: str, piece: Piece) -> Token:
