@@ -180,6 +180,11 @@ class Goals:
         """The place that a literal is about."""
         return self.members[literal >> 1]
 
+    def pointer_of(self, goal: Goal, *steps: str, otherwise: str = "#") -> str:
+        """The pointer of the place to name, and of what is inside."""
+        place = self.nearest(goal)
+        return place.at(*steps) if place else otherwise
+
     def nearest(self, goal: Goal) -> Place | None:
         """A place to name where a goal is at fault: its first one."""
         for literal in goal:

@@ -10,6 +10,7 @@ is left out; what must not rest on that asks the count before and after.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import combinations
 from typing import cast
 
@@ -35,6 +36,7 @@ from .formulas import (
     Type,
     bounds,
     conjunction,
+    failing,
 )
 from .goals import ANYTHING, NOTHING, Alternatives, Goal, Goals
 from .keywords.annotations import all_others, some_other_fails, unevaluated
@@ -107,13 +109,7 @@ class Normal(ScalarForms):
         if literal % 2:
             marks = Marks.NONE
         key = (literal, type_, marks)
-        if key not in self._forms:
-            before = self.notes.narrowings
-            found = self.once(literal, type_, lambda of, type_: self._new_form(of, type_, marks))
-            self._forms[key] = found, self.notes.narrowings > before
-        found, is_narrowed = self._forms[key]
-        self.notes.narrowings += is_narrowed
-        return found
+        return self.once(self._forms, key, literal, type_, partial(self._new_form, *key))
 
     def _new_form(self, literal: int, type_: Type, marks: Marks) -> list[Conjunction]:
         member = self.goals.member(literal)
@@ -193,9 +189,8 @@ class Normal(ScalarForms):
         found = [] if marks is Marks.EXACT else singly
         sizes: Iterable[int] = range(1, len(branches) + 1)
         if len(branches) > _SUBSETS:
-            place = self.goals.nearest(branches[0])
             message = f"of {len(branches)} branches those cases are kept in which one or all hold"
-            self.notes.narrowed(place.pointer if place else "#", message)
+            self.notes.narrowed(self.goals.pointer_of(branches[0]), message)
             sizes = (1, len(branches))
         for size in sizes:
             for chosen in combinations(range(len(branches)), size):
@@ -203,7 +198,8 @@ class Normal(ScalarForms):
                 if marks is Marks.EXACT:
                     others = (goal for i, goal in enumerate(branches) if i not in chosen)
                     parts += [
-                        self._of_formula(self.refuted(goal), type_, Marks.NONE) for goal in others
+                        self._of_formula(failing(goal, self.goals), type_, Marks.NONE)
+                        for goal in others
                     ]
                 elif size == 1:
                     continue
@@ -320,7 +316,9 @@ class Normal(ScalarForms):
         if len(kept) > most:
             kept = kept[:most]
             message = f"of the combinations of alternatives {len(kept)} are kept"
-            self.notes.narrowed(self._pointer_of_busy(), message, "--max-conj keeps more")
+            # The place whose form is being computed.
+            busy = tuple(sorted(literal for literal, _ in self._busy))[-1:]
+            self.notes.narrowed(self.goals.pointer_of(busy), message, "--max-conj keeps more")
         return kept
 
     def _of_cases(self, by_key: Cases) -> list[Conjunction]:
@@ -344,12 +342,6 @@ class Normal(ScalarForms):
                     if not self._exclude(base, right, joined):
                         found[joined] = None
         return self._first(found, most)
-
-    def _pointer_of_busy(self) -> str:
-        """The place whose form is being computed."""
-        numbers = [literal for literal, _ in self._busy]
-        place = self.goals.nearest((max(numbers),)) if numbers else None
-        return place.pointer if place else "#"
 
     def goal_of(self, name: str, literals: tuple[Literal, ...]) -> Goal:
         """What the value of a key must satisfy, as far as literals about all members say it, and

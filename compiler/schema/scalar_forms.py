@@ -9,22 +9,15 @@ the clauses, so what is left out on the way lets nothing else in.
 import typing
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from itertools import combinations
 from typing import TypeVar, cast
 
 from ..automata.dfa import Dfa
 from ..automata.graphs import reached
 from ..diagnostics import LimitError
-from .formulas import All, Any, AnyOf, Formula, Holds, In, OneOf, Type
-from .goals import (
-    COMES_BACK,
-    NAME_THEM,
-    REFERS_TO_ITSELF,
-    TOO_DEEP,
-    Alternatives,
-    Goal,
-    Goals,
-)
+from .formulas import All, Any, AnyOf, Formula, Holds, In, OneOf, Type, failing
+from .goals import COMES_BACK, NAME_THEM, REFERS_TO_ITSELF, TOO_DEEP, Alternatives, Goal, Goals
 from .keywords.clauses import applied, clauses_of, types_of
 from .keywords.scalars import counted
 from .places import Place
@@ -33,6 +26,7 @@ from .sets import Bits, Ends, Lengths, Names, Scalar, Texts, Values, Within, are
 _STAGE = "the schema's normal form"
 
 R = TypeVar("R")
+K = TypeVar("K")
 T = TypeVar("T")
 
 # Beside an automaton, lengths are narrowed to what takes so many states.
@@ -161,16 +155,10 @@ class ScalarForms:
         return scalar
 
     def _scalars_of(self, literal: int, type_: Type) -> Scalar:
-        key = (literal, type_)
         if literal < 0 or self._lacks(literal, type_):
             return self._join(type_, ())
-        if key not in self._scalars:
-            before = self.notes.narrowings
-            found = self.once(literal, type_, self._new_scalars)
-            self._scalars[key] = found, self.notes.narrowings > before
-        found, is_narrowed = self._scalars[key]
-        self.notes.narrowings += is_narrowed
-        return found
+        make = partial(self._new_scalars, literal, type_)
+        return self.once(self._scalars, (literal, type_), literal, type_, make)
 
     def _new_scalars(self, literal: int, type_: Type) -> Scalar:
         member = self.goals.member(literal)
@@ -212,7 +200,7 @@ class ScalarForms:
         live = [goal for goal in branches if not self.is_none(sets[goal])]
         if is_negated:
             dead = [goal for goal in branches if self.is_none(sets[goal])]
-            none = All(tuple(self.refuted(goal) for goal in (*live, *dead)))
+            none = All(tuple(failing(goal, self.goals) for goal in (*live, *dead)))
             both = (self._meet(type_, sets[a], sets[b]) for a, b in combinations(live, 2))
             return self._join(type_, (self._scalar_formula(none, type_), *both))
         if not live:
@@ -231,20 +219,17 @@ class ScalarForms:
     def of_alternatives(self, member: Alternatives, is_positive: bool) -> Formula:
         if is_positive:
             return Any(tuple(Holds(goal, is_marked=False) for goal in member.goals))
-        return All(tuple(self.refuted(goal) for goal in member.goals))
-
-    def refuted(self, goal: Goal) -> Formula:
-        return Any(tuple(Holds(each, is_marked=False) for each in self.goals.refutations(goal)))
+        return All(tuple(failing(goal, self.goals) for goal in member.goals))
 
     def of_one(
         self, branches: Sequence[Goal], is_negated: bool, live: Collection[Goal] | None = None
     ) -> Formula:
         """Just one branch holds, and of those in ``live``; or if negated none or two of them."""
         if is_negated:
-            none = All(tuple(self.refuted(goal) for goal in branches))
+            none = All(tuple(failing(goal, self.goals) for goal in branches))
             pairs = combinations(branches, 2)
             return Any((none, *(All((Holds(a, False), Holds(b, False))) for a, b in pairs)))
-        fails = [self.refuted(goal) for goal in branches]
+        fails = [failing(goal, self.goals) for goal in branches]
         return Any(
             tuple(
                 All((Holds(branch), *fails[:i], *fails[i + 1 :]))
@@ -253,22 +238,38 @@ class ScalarForms:
             )
         )
 
-    def once(self, literal: int, type_: Type, make: Callable[[int, Type], R]) -> R:
-        """What ``make`` says of a literal, which must not ask for itself on the way. Raises
-        ``Refused``."""
+    def once(
+        self,
+        known: dict[K, tuple[R, bool]],
+        key: K,
+        literal: int,
+        type_: Type,
+        make: Callable[[], R],
+    ) -> R:
+        """What is ``known`` by a key; ``make`` says it of a literal and a type, and must not ask
+        for the same on the way. Raises ``Refused``."""
+        if key not in known:
+            before = self.notes.narrowings
+            found = self._made(literal, type_, make)
+            known[key] = found, self.notes.narrowings > before
+        found, is_narrowed = known[key]
+        self.notes.narrowings += is_narrowed
+        return found
+
+    def _made(self, literal: int, type_: Type, make: Callable[[], R]) -> R:
         member, key = self.goals.member(literal), (literal, type_)
         pointer = member.pointer if isinstance(member, Place) else "#"
         if self._busy.get(key, self.depth) < self.depth:
             raise UndecidedError
         if key in self._busy:
             # subtle: alternatives stand between a place and itself, so that a place is named.
-            place = member if isinstance(member, Place) else self.goals.nearest((literal,))
+            place = self.goals.nearest((literal,))
             assert place is not None
             raise place.refused(REFERS_TO_ITSELF, COMES_BACK)
         self.goals.limits.check_resources(_STAGE, [pointer])
         self._busy[key] = self.depth
         try:
-            return make(literal, type_)
+            return make()
         except LimitError as error:
             if error.rules:
                 raise

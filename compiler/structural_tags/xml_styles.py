@@ -132,9 +132,8 @@ class Tags(Writer):
     def _arrays(self, goal: Goal) -> list[tree.Expr]:
         found = self.normal.conjunctions(goal, Type.ARRAY)
         if any(isinstance(literal, Unique) for each in found for literal in each.literals):
-            place = self.goals.nearest(goal)
             message = f"{self.called}: uniqueItems is not enforced"
-            raise Refused(place.at("uniqueItems") if place else "#", message)
+            raise Refused(self.goals.pointer_of(goal, "uniqueItems"), message)
         self._is_item = True
         options = [one for each in found for one in array(each, self.normal, self)]
         self._is_item = False
@@ -189,8 +188,8 @@ class Tags(Writer):
         """What stands after a key, or an item: the rule of that goal."""
         key = goal, self._is_item
         if key not in self._written:
-            place = self.goals.nearest(goal)
-            self._written[key] = self._fresh(f"{place.pointer if place else self._name} argument")
+            at = self.goals.pointer_of(goal, otherwise=self._name)
+            self._written[key] = self._fresh(f"{at} argument")
             self._waiting.append(key)
         return self.reference(self._written[key])
 

@@ -166,9 +166,8 @@ class Emitter(Writer):
         """Whether lines are not indented so far, for what a value nests in has rules of its own."""
         if self.depth <= _DEEPEST:
             return False
-        place = self.goals.nearest(goal)
         message = f"values in more than {_DEEPEST} brackets are left out"
-        self.notes.narrowed(place.pointer if place else "#", message)
+        self.notes.narrowed(self.goals.pointer_of(goal), message)
         return True
 
     def _watch(self, found: Iterable[Conjunction]) -> None:

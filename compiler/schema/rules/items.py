@@ -164,7 +164,7 @@ class _Array:
         for count in tops:
             size *= count + 1
         if size > _MOST_STATES:
-            pointer = self._pointer_of_contained()
+            pointer = self.goals.pointer_of(self.contained[0].goal)
             raise Refused(pointer, f"counts that take more than {_MOST_STATES:,} states")
 
         def options(state: tuple[int, ...], use: _Use[tuple[int, ...]]) -> list[tree.Expr]:
@@ -186,10 +186,6 @@ class _Array:
         """An item after so many others, and what follows."""
         comma = self.writer.comma() if before else self.writer.literal(b"")
         return self.writer.sequence(comma, item, behind)
-
-    def _pointer_of_contained(self) -> str:
-        place = self.goals.nearest(self.contained[0].goal)
-        return place.pointer if place else "#"
 
     def _following(
         self, length: int, counts: Sequence[int], tops: Sequence[int]

@@ -91,9 +91,8 @@ class _Object:
             self.cells = self._told_apart(self.least - required)
         self._bound()
         if any(len(cell.witnesses) > 1 for cell in self.cells) and not self.is_empty:
-            place = self.writer.goals.nearest(self.goal)
             message = "what several conditions ask of some additional key is asked of the same one"
-            self.writer.notes.narrowed(place.pointer if place else "#", message)
+            writer.notes.narrowed(writer.goals.pointer_of(goal), message)
         if self.open and not self.is_empty:
             self.is_empty = not self.witnesses.can_end(0, 0)
         self.rules: dict[_State, str] = {}
@@ -105,8 +104,8 @@ class _Object:
         return keys.texts is None and len(keys.names) == 1
 
     def _refused(self, message: str) -> Refused:
-        place = self.writer.goals.nearest(self.goal)
-        return Refused(place.pointer if place else "#", message, "ask for less at one place")
+        at = self.writer.goals.pointer_of(self.goal)
+        return Refused(at, message, "ask for less at one place")
 
     # --- keys
 
@@ -203,10 +202,10 @@ class _Object:
             for part in key_parts(cell.key, most, algebra)
         ]
         if not all(is_one_key(part) for _, part in parts):
-            place = self.writer.goals.nearest(self.goal)
+            at = self.writer.goals.pointer_of(self.goal, "minProperties")
             groups = ", ".join(label(part) for _, part in parts)
             message = f"of additional keys one of each kind counts, by how they begin: {groups}"
-            self.writer.notes.narrowed(place.at("minProperties") if place else "#", message)
+            self.writer.notes.narrowed(at, message)
         return [replace(cell, key=part) for cell, part in parts]
 
     def _bound(self) -> None:
@@ -262,12 +261,9 @@ class _Object:
         the ``first_key`` was written already."""
         options = self.writer.options
         if options.order == ANY_ORDER and not self._is_any_order and len(self.named) > 1:
-            place = self.writer.goals.nearest(self.goal)
-            self.writer.notes.narrowed(
-                place.pointer if place else "#",
-                f"{len(self.named)} keys come in the order of the schema",
-                "--any-limit allows more, with twice the states for each",
-            )
+            message = f"{len(self.named)} keys come in the order of the schema"
+            hint = "--any-limit allows more, with twice the states for each"
+            self.writer.notes.narrowed(self.writer.goals.pointer_of(self.goal), message, hint)
         if not self._is_any_order and len(self.named) + bool(self.cells) > 1:
             self.writer.notes.respelled(ORDER)
         if self._is_any_order and self._is_permutation and self.named:

@@ -108,8 +108,8 @@ class Writer:
         """A value that satisfies a goal: the rule of that goal."""
         name = self._names.get((goal, self.depth))
         if name is None:
-            place = self.goals.nearest(goal)
-            name = self._fresh("value" if goal == ANYTHING else place.pointer if place else "none")
+            at = self.goals.pointer_of(goal, otherwise="none")
+            name = self._fresh("value" if goal == ANYTHING else at)
             self._names[goal, self.depth] = name
             self.of_goals.add(name)
             self._pending[name] = goal, self.depth
