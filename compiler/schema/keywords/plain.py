@@ -89,9 +89,8 @@ def are_plain(
 def plain_parts(root: Json, options: SchemaOptions, limits: Limits) -> frozenset[int]:
     """The schemas in a document that is not plain that are so with all that they lead to, by their
     ``id``."""
-    if not _is_usual(options, limits) or type(root) is not dict:
-        return frozenset()
-    return _Scan(root, options, limits).plain_parts()
+    is_usual = _is_usual(options, limits)
+    return _Scan(root, options, limits).plain_parts() if is_usual else frozenset()
 
 
 def _is_usual(options: SchemaOptions, limits: Limits) -> bool:
@@ -123,37 +122,31 @@ class _Scan:
 
     def is_plain(self) -> bool:
         """Whether all of it is."""
-        root = self.root
-        if type(root) is not dict:
-            return False
-        if not self._has_plain_draft(root):
-            return False
-        try:
-            self._number(root)
-            while self._pending:
-                schema = self._pending.pop()
-                if "$schema" in schema and schema is not root:
-                    return False
-                number = self._numbers[id(schema)]
-                self._same[number], self._needed[number] = self._parts(schema)
-                self._is_choice[number] = "anyOf" in schema or "oneOf" in schema
-        except NotPlainError:
-            return False
-        # Tags keep branches apart where nothing of them was left out.
-        is_exact = not (self._has_tags and self._has_parts)
-        return is_exact and not self._without_end() and not self._without_value()
+        return self._wrong(is_first_enough=True) == []
 
     def plain_parts(self) -> frozenset[int]:
         """The ids of those that are, as are all that they lead to; none where references may mean
         something else than they say."""
-        if not self._has_plain_draft(self.root):
+        wrong = self._wrong()
+        if wrong is None:
             return frozenset()
+        users: dict[int, list[int]] = {}
+        for number, inside in enumerate(self._leads):
+            for each in inside:
+                users.setdefault(each, []).append(number)
+        bad = set(reached(wrong, lambda number: users.get(number, ())))
+        return frozenset(each for each, number in self._numbers.items() if number not in bad)
+
+    def _wrong(self, *, is_first_enough: bool = False) -> list[int] | None:
+        """Those that are not, or the first of them that is met; None where that cannot be told."""
+        if type(self.root) is not dict or not self._has_plain_draft(self.root):
+            return None
         self._number(self.root)
         wrong: list[int] = []
-        while self._pending:
+        while self._pending and not (wrong and is_first_enough):
             schema = self._pending.pop()
             if schema is not self.root and PLACED & schema.keys() - {"$ref"}:
-                return frozenset()
+                return None
             number = self._numbers[id(schema)]
             self._current = self._leads[number]
             try:
@@ -165,15 +158,10 @@ class _Scan:
                         if type(each) is dict:
                             self._number(each)
             self._is_choice[number] = "anyOf" in schema or "oneOf" in schema
+        # Tags keep branches apart where nothing of them was left out.
         if self._has_tags and self._has_parts:
-            return frozenset()
-        wrong += [*self._without_end(), *self._without_value()]
-        users: dict[int, list[int]] = {}
-        for number, inside in enumerate(self._leads):
-            for each in inside:
-                users.setdefault(each, []).append(number)
-        bad = set(reached(wrong, lambda number: users.get(number, ())))
-        return frozenset(each for each, number in self._numbers.items() if number not in bad)
+            return None
+        return [*wrong, *self._without_end(), *self._without_value()]
 
     def _has_plain_draft(self, root: Mapping[str, Json]) -> bool:
         """Whether the draft is one that is looked at here, or none is said."""

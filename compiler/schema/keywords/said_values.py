@@ -45,16 +45,11 @@ def is_number(value: Json) -> bool:
     """Whether a value is a number of few digits."""
     if type(value) is int:
         return value.bit_length() < 3 * _MOST_DIGITS
-    return type(value) is Decimal and _has_few_digits(value)
-
-
-def _has_few_digits(value: Decimal) -> bool:
+    if type(value) is not Decimal:
+        return False
     _, digits, exponent = value.as_tuple()
-    return (
-        isinstance(exponent, int)
-        and len(digits) <= _MOST_DIGITS
-        and -_MOST_DIGITS <= exponent <= _MOST_DIGITS
-    )
+    is_finite = isinstance(exponent, int) and -_MOST_DIGITS <= exponent <= _MOST_DIGITS
+    return is_finite and len(digits) <= _MOST_DIGITS
 
 
 def scalar_type(value: Json) -> str:
