@@ -30,6 +30,7 @@ from .said_values import (
     is_number,
     is_text,
     mapping_of,
+    require,
     scalar_type,
     texts_of,
     values_of,
@@ -214,8 +215,7 @@ class _Scan:
         nothing is needed."""
         found = self._numbers.get(id(schema))
         if found is None:
-            if type(schema) is not dict:
-                raise NotPlainError
+            require(type(schema) is dict)
             found = self._numbers[id(schema)] = len(self._same)
             self._same.append(())
             self._needed.append(())
@@ -235,10 +235,8 @@ class _Scan:
         Raises ``NotPlainError``."""
         asked = _ASKING & schema.keys()
         known = _NAMES if schema is self.root else frozenset[str]()
-        if not _NOT_READ.isdisjoint(schema) and _NOT_READ & schema.keys() - known:
-            raise NotPlainError
-        if self._is_draft_4 and not asked.isdisjoint(_OTHERWISE_IN_4):
-            raise NotPlainError
+        require(_NOT_READ.isdisjoint(schema) or not _NOT_READ & schema.keys() - known)
+        require(not self._is_draft_4 or asked.isdisjoint(_OTHERWISE_IN_4))
         for keyword in _DEFINITIONS:
             if keyword in schema:
                 self._numbers_of(tuple(mapping_of(schema[keyword]).values()))
@@ -246,8 +244,7 @@ class _Scan:
             if keyword in asked:
                 if len(asked) > 1:
                     # Not read beside a reference, but mistakes there are told.
-                    if not self._has_references_alone or asked != {"$ref", "type"}:
-                        raise NotPlainError
+                    require(self._has_references_alone and asked == {"$ref", "type"})
                     self._types(schema)
                 return self._numbers_of(self._inside(keyword, schema[keyword])), ()
         types = self._types(schema)
@@ -269,11 +266,11 @@ class _Scan:
         if keyword == "$ref":
             return (self._referred(value),)
         # More than one of ``allOf`` may contradict each other.
-        if type(value) is not list or not value or (keyword == "allOf" and len(value) > 1):
-            raise NotPlainError
+        require(type(value) is list and value and (keyword != "allOf" or len(value) == 1))
         if keyword == "oneOf" and len(value) > 1:
             self._check_apart([self._resolved(branch) for branch in value])
-        return value
+        schemas: list[Json] = value
+        return schemas
 
     def _check_apart(self, branches: Sequence[Json]) -> None:
         """That branches have no value in common: types of their own, texts, or tags of objects."""
@@ -286,13 +283,11 @@ class _Scan:
                 self._check_tags(alike)
             elif len(alike) > 1:
                 texts = [text for each in alike for text in texts_of(each)]
-                if name != "string" or len(texts) > len(set(texts)):
-                    raise NotPlainError
+                require(name == "string" and len(texts) == len(set(texts)))
 
     def _kinds(self, schema: Json) -> set[str]:
         """The types of the values of a schema that says them, integers among numbers."""
-        if type(schema) is not dict or schema.keys().isdisjoint(("type", *_VALUES)):
-            raise NotPlainError
+        require(type(schema) is dict and not schema.keys().isdisjoint(("type", *_VALUES)))
         values = values_of(schema)
         kinds = set(self._types(schema)) if values is None else {scalar_type(x) for x in values}
         return {"number" if kind == "integer" else kind for kind in kinds}
@@ -310,11 +305,9 @@ class _Scan:
 
     def _tags(self, schema: Json) -> Mapping[str, set[str]]:
         """The required keys of an object that have finitely many texts for values."""
-        if type(schema) is not dict or schema.get("type") != "object":
-            raise NotPlainError
+        require(type(schema) is dict and schema.get("type") == "object")
         known, required = schema.get("properties"), schema.get("required")
-        if type(known) is not dict or type(required) is not list:
-            raise NotPlainError
+        require(type(known) is dict and type(required) is list)
         found: dict[str, set[str]] = {}
         for name in filter(is_text, required):
             value = self._resolved(known.get(name))
@@ -333,16 +326,13 @@ class _Scan:
 
     def _referred(self, reference: Json) -> Json:
         """What a reference to a place in the document leads to."""
-        if not is_text(reference) or "%" in reference or not reference.isprintable():
-            raise NotPlainError
+        require(is_text(reference) and "%" not in reference and reference.isprintable())
         found = self.root
         first, *steps = reference.split("/")
-        if first != "#":
-            raise NotPlainError
+        require(first == "#")
         for step in steps:
             name = step.replace("~1", "/").replace("~0", "~")
-            if type(found) is not dict or name not in found:
-                raise NotPlainError
+            require(type(found) is dict and name in found)
             found = found[name]
         return found
 
@@ -352,35 +342,30 @@ class _Scan:
         if is_text(given) and given in TYPES:
             return (given,)
         named = given if isinstance(given, list | tuple) else (given,)
-        if not named or not all(is_text(name) and name in TYPES for name in named):
-            raise NotPlainError
+        require(named and all(is_text(name) and name in TYPES for name in named))
         return named
 
     def _check_values(
         self, asked: frozenset[str], schema: Mapping[str, Json], types: Sequence[str]
     ) -> None:
         """``enum`` or ``const``: scalars, of which one at least is of a type that is asked for."""
-        if len(asked - {"type"}) > 1:
-            raise NotPlainError
+        require(len(asked - {"type"}) == 1)
         values = values_of(schema) or []
         kinds = {scalar_type(value) for value in values}
-        if kinds.isdisjoint(types) and not ("integer" in kinds and "number" in types):
-            raise NotPlainError
+        require(not kinds.isdisjoint(types) or ("integer" in kinds and "number" in types))
         self._check_size([value for value in values if is_text(value)])
 
     @staticmethod
     def _check_size(texts: Sequence[str]) -> None:
         """That an automaton of texts is small."""
         is_surely_small = sum(map(len, texts)) * 4 <= _MOST_BYTES
-        if not is_surely_small and sum(len(each.encode()) for each in texts) > _MOST_BYTES:
-            raise NotPlainError
+        require(is_surely_small or sum(len(each.encode()) for each in texts) <= _MOST_BYTES)
 
     @staticmethod
     def _check_numbers(schema: Mapping[str, Json], types: Sequence[str]) -> None:
         """Bounds in order, with an integer between them where these may be asked for."""
         found = {keyword: schema[keyword] for keyword in _BOUNDS if keyword in schema}
-        if not all(map(is_number, found.values())):
-            raise NotPlainError
+        require(all(map(is_number, found.values())))
         lows = [found[keyword] for keyword in _BOUNDS[:2] if keyword in found]
         highs = [found[keyword] for keyword in _BOUNDS[2:] if keyword in found]
         if not lows or not highs:
@@ -394,54 +379,44 @@ class _Scan:
             is_none = first > last
         else:
             is_none = least > most or (least == most and (is_above or is_below))
-        if is_none:
-            raise NotPlainError
+        require(not is_none)
 
     def _check_texts(self, schema: Mapping[str, Json]) -> None:
         """A pattern, a format or lengths: of two of these there may be no text."""
         name, pattern = schema.get("format"), schema.get("pattern")
         least, most = self._counts("minLength", "maxLength", schema)
         if "format" in schema:
-            if not is_text(name):
-                raise NotPlainError
-            if self.options.formats == REFUSE_UNKNOWN and language(name) is None:
-                raise NotPlainError
+            require(is_text(name))
+            require(self.options.formats != REFUSE_UNKNOWN or language(name) is not None)
             self._has_parts |= name in NARROWED
         is_format = "format" in schema and self.options.formats != IGNORE
-        if is_format + ("pattern" in schema) + (least > 0 or most is not None) > 1:
-            raise NotPlainError
+        require(is_format + ("pattern" in schema) + (least > 0 or most is not None) < 2)
         if "pattern" in schema:
             try:
                 found = search(pattern, self.limits) if is_text(pattern) else None
             except (PatternError, LimitError, RecursionError):
                 # It is looked at again where it is told.
                 raise NotPlainError from None
-            if found is None or found.is_empty or found.states > _STATES_OF_PATTERN:
-                raise NotPlainError
+            require(found is not None and not found.is_empty and found.states <= _STATES_OF_PATTERN)
 
     def _counts(self, first: str, last: str, schema: Mapping[str, Json]) -> tuple[int, int | None]:
         """Bounds of a count, in order and such that nothing is narrowed to less."""
         least, most = schema.get(first, 0), schema.get(last)
         longest = self.options.longest
         for keyword, value in ((first, least), (last, most)):
-            if keyword in schema and (type(value) is not int or value < 0):
-                raise NotPlainError
-            if longest is not None and value is not None and value > longest:
-                raise NotPlainError
-        if most is not None and most < least:
-            raise NotPlainError
+            require(keyword not in schema or (type(value) is int and value >= 0))
+            require(longest is None or value is None or value <= longest)
+        require(most is None or least <= most)
         return least, most
 
     def _of_items(self, asked: frozenset[str], schema: Mapping[str, Json]) -> tuple[int, ...]:
         """The schemas of items that must be there."""
         least, most = self._counts("minItems", "maxItems", schema)
-        if schema.get("uniqueItems", False) is not False:
-            raise NotPlainError
+        require(schema.get("uniqueItems", False) is False)
         first: Sequence[Json] = ()
         if "prefixItems" in asked:
             first = schema["prefixItems"]
-            if not self._has_prefixes or type(first) is not list or not first:
-                raise NotPlainError
+            require(self._has_prefixes and type(first) is list and first)
         every = self._numbers_of(first)
         rest = self._numbers_of([schema["items"]]) if "items" in asked else ()
         if most == 0 or not least:
@@ -453,21 +428,18 @@ class _Scan:
         known = mapping_of(schema["properties"]) if "properties" in asked else {}
         required = schema["required"] if "required" in asked else []
         rest = schema.get("additionalProperties", True)
-        if type(required) is not list or not all(map(is_text, required)):
-            raise NotPlainError
+        require(type(required) is list and all(map(is_text, required)))
         for inside in known.values():
             if inside is not True:
                 self._number(inside)
         others: Sequence[int] = ()
         if rest is False:
-            if not known.keys() >= set(required):
-                raise NotPlainError
+            require(known.keys() >= set(required))
         else:
             others = self._numbers_of([rest])
             self._check_size([*known, *required])
         least = schema.get("minProperties", 0)
-        if "minProperties" in schema and (type(least) is not int or not 0 <= least <= 1):
-            raise NotPlainError
+        require("minProperties" not in schema or (type(least) is int and 0 <= least <= 1))
         is_counted = least > 0 and not required
         is_fixed = self.options.order == FIXED
         if is_counted and (rest is False or not is_fixed or len(known) > _MOST_COUNTED):

@@ -13,27 +13,31 @@ class NotPlainError(Exception):
     """A schema is not plain."""
 
 
+def require(holds: object) -> None:
+    """Raise ``NotPlainError`` where something does not hold of a schema."""
+    if not holds:
+        raise NotPlainError
+
+
 def values_of(schema: Mapping[str, Json]) -> list[Json] | None:
     """The values that a schema lists; None where it lists none. Raises ``NotPlainError``."""
     found = schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else None
-    if found is not None and type(found) is not list:
-        raise NotPlainError
+    require(found is None or type(found) is list)
     return found
 
 
 def texts_of(schema: Mapping[str, Json]) -> list[str]:
     """The distinct texts that a schema lists. Raises ``NotPlainError`` for other values."""
-    found = values_of(schema)
-    if not found or not all(map(is_text, found)):
-        raise NotPlainError
+    found = values_of(schema) or []
+    require(found and all(map(is_text, found)))
     return list(dict.fromkeys(found))
 
 
 def mapping_of(value: Json) -> Mapping[str, Json]:
     """An object. Raises ``NotPlainError`` for another value."""
-    if type(value) is not dict:
-        raise NotPlainError
-    return value
+    found: Mapping[str, Json] = value
+    require(type(found) is dict)
+    return found
 
 
 def is_text(value: Json) -> bool:
@@ -60,6 +64,5 @@ def scalar_type(value: Json) -> str:
         return "null"
     if type(value) is bool:
         return "boolean"
-    if not is_number(value):
-        raise NotPlainError
+    require(is_number(value))
     return "integer" if type(value) is int else "number"
