@@ -144,7 +144,7 @@ class _Scan:
             return None
         self._number(self.root)
         wrong: list[int] = []
-        while self._pending and not (wrong and is_first_enough):
+        while self._pending:
             schema = self._pending.pop()
             if schema is not self.root and PLACED & schema.keys() - {"$ref"}:
                 return None
@@ -154,6 +154,8 @@ class _Scan:
                 self._same[number], self._needed[number] = self._parts(schema)
             except NotPlainError:
                 wrong.append(number)
+                if is_first_enough:
+                    return wrong
                 for keyword, value in schema.items():
                     for _, each in inside_of(keyword, value) or ():
                         if type(each) is dict:
