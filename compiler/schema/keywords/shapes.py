@@ -15,6 +15,7 @@ from ...limits import check_in_force
 from ..drafts import Draft
 from ..notes import Notes, Refused
 from ..read import Json, escaped
+from .known import KEYWORDS
 from .unread import unread
 
 # Of a value that is wrong: the steps to where, what it must be, and what helps.
@@ -72,7 +73,10 @@ def misshapen(schemas: Schemas, of_root: Draft, draft_of: DraftOf, at: str = "")
 def wrong_in(keyword: str, value: Json, draft: Draft) -> _Wrong:
     """What is wrong with the value of a keyword."""
     check = _CHECKS.get(keyword)
-    if check is None or (keyword in _VALIDATION and not draft.has_validation):
+    is_here = draft.is_lenient or draft.number in KEYWORDS.get(keyword, ())
+    # Later drafts took dependencies for two keywords, and left them to readers.
+    is_here |= keyword == "dependencies"
+    if check is None or not is_here or (keyword in _VALIDATION and not draft.has_validation):
         return iter(())
     return check(value, draft)
 
@@ -146,7 +150,7 @@ def _branches(value: Json, draft: Draft) -> _Wrong:
 
 
 def _prefix(value: Json, draft: Draft) -> _Wrong:
-    if value != [] and draft.since(2020):
+    if value != []:
         yield from _branches(value, draft)
 
 
@@ -239,29 +243,16 @@ def _of(kind: type, message: str) -> Callable[[Json, Draft], _Wrong]:
     return check
 
 
-def _since(
-    number: int, check: Callable[[Json, Draft], _Wrong], until: int = 2020
-) -> Callable[[Json, Draft], _Wrong]:
-    """The check of a keyword that only some drafts have."""
-
-    def checked(value: Json, draft: Draft) -> _Wrong:
-        if draft.since(number) and draft.until(until):
-            yield from check(value, draft)
-
-    return checked
-
-
 _named, _dependencies = partial(_each, check=_schema), partial(_each, check=_dependency)
 _TEXT, _TRUTH = _of(str, NO_STRING), _of(bool, NO_TRUTH)
 
 # Keywords of the vocabulary of validation.
 _OF_VALUES: Mapping[str, Callable[[Json, Draft], _Wrong]] = {
-    **dict.fromkeys(("maxItems", "maxLength", "maxProperties"), _count),
-    **dict.fromkeys(("minItems", "minLength", "minProperties"), _count),
-    **dict.fromkeys(("maxContains", "minContains"), _since(2019, _count)),
+    **dict.fromkeys(("maxContains", "maxItems", "maxLength", "maxProperties"), _count),
+    **dict.fromkeys(("minContains", "minItems", "minLength", "minProperties"), _count),
     **dict.fromkeys(("exclusiveMaximum", "exclusiveMinimum"), _exclusive),
     **dict.fromkeys(("maximum", "minimum"), _number),
-    "dependentRequired": _since(2019, partial(_each, check=_strings)),
+    "dependentRequired": partial(_each, check=_strings),
     "enum": _of(list, NO_ARRAY),
     "multipleOf": _positive,
     "pattern": _of(str, NO_PATTERN),
@@ -272,25 +263,17 @@ _OF_VALUES: Mapping[str, Callable[[Json, Draft], _Wrong]] = {
 _VALIDATION = frozenset(_OF_VALUES)
 _CHECKS: Mapping[str, Callable[[Json, Draft], _Wrong]] = {
     **_OF_VALUES,
-    **dict.fromkeys(("additionalProperties", "not"), _schema),
-    **dict.fromkeys(("contains", "propertyNames"), _since(6, _schema)),
-    **dict.fromkeys(("else", "if", "then"), _since(7, _schema)),
-    **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties"), _since(2019, _schema)),
+    **dict.fromkeys(("additionalItems", "additionalProperties", "contains", "not"), _schema),
+    **dict.fromkeys(("else", "if", "propertyNames", "then"), _schema),
+    **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties"), _schema),
     **dict.fromkeys(("allOf", "anyOf", "oneOf"), _branches),
-    **dict.fromkeys(("definitions", "patternProperties", "properties"), _named),
-    **dict.fromkeys(("$defs", "dependentSchemas"), _since(2019, _named)),
-    "$anchor": _since(2019, _TEXT),
-    "$dynamicAnchor": _since(2020, _TEXT),
-    "$dynamicRef": _since(2020, _of(str, NO_REFERENCE)),
-    "$id": _since(6, _TEXT),
-    "$recursiveAnchor": _since(2019, _TRUTH, until=2019),
-    "$recursiveRef": _since(2019, _of(str, NO_REFERENCE), until=2019),
-    "$ref": _of(str, NO_REFERENCE),
-    "$schema": _TEXT,
-    "$vocabulary": _since(2019, _of(Mapping, NO_OBJECT)),
-    "additionalItems": _since(4, _schema, until=2019),
+    **dict.fromkeys(("$defs", "definitions", "dependentSchemas"), _named),
+    **dict.fromkeys(("patternProperties", "properties"), _named),
+    **dict.fromkeys(("$dynamicRef", "$recursiveRef", "$ref"), _of(str, NO_REFERENCE)),
+    **dict.fromkeys(("$anchor", "$dynamicAnchor", "$id", "$schema", "format"), _TEXT),
+    "$recursiveAnchor": _TRUTH,
+    "$vocabulary": _of(Mapping, NO_OBJECT),
     "dependencies": _dependencies,
-    "format": _TEXT,
     "items": _items,
     "prefixItems": _prefix,
 }
