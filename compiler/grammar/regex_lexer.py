@@ -45,14 +45,6 @@ _COUNT, _ECMA_COUNT = r"[0-9]+(?:,[0-9]*)?|,[0-9]+", "[0-9]+(?:,[0-9]*)?"
 # Characters that stand for themselves under all flags, none of which is quantified: one token, for
 # the parser takes as long for one as for many characters.
 _RUN = r"(?P<RUN> [A-Za-z0-9_,:;@%!\"'/<>=-]{2,}(?![*+?{]) )"
-# A member of a class that means one character under all flags, perhaps as an escape; two with a
-# hyphen between them; a class of such, whose hyphens at its ends are characters.
-_SIMPLE = (
-    r"(?:[^\\\[\]&~\-\x80-\U0010FFFF]|&(?!&)|~(?!~)|"
-    r"\\[nrtfva!-/:;=?@\[-`{-~]|\\x[0-7][0-9A-Fa-f])"
-)
-_SIMPLE_RANGE = f"{_SIMPLE}(?:-{_SIMPLE})?"
-_SIMPLE_CLASS = rf"(?P<SIMPLE_CLASS> \[(?!:)\^?+ -? (?:{_SIMPLE_RANGE})+ -? \] )"
 _OUTSIDE = r"""
       (?P<LOOK_OPEN> \(\?<?[=!] )
     | (?P<UNSUPPORTED_OPEN> \(\? (?: > | \| | \([^)]*\) ) )
@@ -89,7 +81,6 @@ _INSIDE_PLAIN, _INSIDE_ECMA = (
     )
     for escape in (_ESCAPE, _ECMA_ESCAPE)
 )
-_SIMPLE_MEMBER = re.compile(f"({_SIMPLE}|-)(?:-({_SIMPLE}))?", re.DOTALL)
 _VERBOSE_SPACE = re.compile(r"(?:\s|#[^\n]*)+")
 _HEAD = re.compile(r"\]|-+(?!\])")
 _HEAD_PLAIN, _HEAD_ECMA = re.compile(r"\]"), re.compile(r"(?!)")
@@ -114,25 +105,15 @@ def count_of(digits: str) -> int:
 
 
 @cache
-def _outside(
-    extended: bool, syntax: str, are_single: bool = False
-) -> Callable[[str, int], re.Match[str] | None]:
+def _outside(extended: bool, syntax: str) -> Callable[[str, int], re.Match[str] | None]:
     """What reads a token outside of classes. In the extended syntax '~' is of one character alone,
-    so there are no runs. ``are_single``: all characters are so."""
+    so there are no runs."""
     outside = _OUTSIDE.replace("COUNT", _ECMA_COUNT if syntax == ECMA else _COUNT)
     outside = outside.replace("MORE", "[?]?" if syntax == ECMA else "[?+]?")
     outside = outside.replace("SLASH", _ECMA_ESCAPE if syntax == ECMA else _ESCAPE)
-    tokens = [outside.replace("BRACE", "" if syntax else "{")]
-    if not are_single:
-        tokens = [*([] if extended else [_RUN]), _SIMPLE_CLASS, *tokens]
-    return re.compile("|".join(tokens), re.VERBOSE | re.DOTALL).match
-
-
-def _code(member: str) -> int:
-    """The code point of a member of a simple class."""
-    if len(member) == 1:
-        return ord(member)
-    return CONTROL.get(member[1]) or (int(member[2:], 16) if member[2:] else ord(member[1]))
+    outside = outside.replace("BRACE", "" if syntax else "{")
+    whole = outside if extended else f"{_RUN} | {outside}"
+    return re.compile(whole, re.VERBOSE | re.DOTALL).match
 
 
 class RegexToken(str):
@@ -157,14 +138,6 @@ class RegexToken(str):
     def is_more(self) -> bool:
         """Whether a quantifier has a mark after it: it is lazy or possessive."""
         return len(self) > 1 and self[-1] in "?+"
-
-
-class SimpleClass(RegexToken):
-    """A class of characters that stand for themselves, and their ranges."""
-
-    __slots__ = ("ranges",)
-
-    ranges: list[tuple[int, int]]
 
 
 class RegexLexer:
@@ -209,19 +182,6 @@ class RegexLexer:
                 yield self._token("NOTHING", place, place + 1)
                 return
             begin, place = found.span()
-            if kind == "SIMPLE_CLASS":
-                head = 2 if text[begin + 1] == "^" else 1
-                members = _SIMPLE_MEMBER.findall(text, begin + head, place - 1)
-                ranges = [(_code(low), _code(high or low)) for low, high in members]
-                # A backslash and an a is a character of Rust and Python.
-                is_theirs = self._syntax != ECMA or r"\a" not in found[0]
-                if all(low <= high for low, high in ranges) and is_theirs:
-                    simple = SimpleClass(found[0])
-                    simple.type, simple.span, simple.flags = kind, Span(begin, place), self._flags
-                    simple.ranges = ranges
-                    yield simple
-                    continue
-                kind = "CLASS_OPEN"
             if kind == "CLASS_OPEN":
                 place = yield from self._class(begin)
                 continue

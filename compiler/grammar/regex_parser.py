@@ -17,15 +17,13 @@ from ..limits import Limits
 from .regex_classes import (
     EscapeError,
     any_node,
-    cased,
     cases_of,
     class_of,
     look_of,
     node_of,
-    others,
     set_of,
 )
-from .regex_lexer import ECMA, Flags, RegexLexer, RegexToken, SimpleClass, UnexpectedError
+from .regex_lexer import ECMA, Flags, RegexLexer, RegexToken, UnexpectedError
 
 _STAGE = "reading a regex"
 
@@ -241,10 +239,6 @@ class Parser:
         start, end, flags = token.span.start, token.span.end, token.flags
         node: ir.Node = ir.EPSILON
         match token.type:
-            case "SIMPLE_CLASS":
-                assert isinstance(token, SimpleClass)
-                ranges = cased(token.ranges, flags)
-                node = node_of(others(ranges, flags) if token[1] == "^" else ranges, flags)
             case "CLASS_OPEN":
                 ranges, end = class_of(token, self._tokens, self._lexer, self._report)
                 node = node_of(ranges, flags)
