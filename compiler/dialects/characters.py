@@ -26,12 +26,6 @@ def _variants(char: str) -> set[int]:
 
 Report = Callable[[str, Span, str | None], None]
 
-# The nodes of classes in which nothing is wrong, by what is written and how members are.
-_known: dict[tuple[str, str], ir.Node] = {}
-
-# Grammars have a few short ones, and most have the same.
-_MOST_KNOWN, _SHORT = 1_000, 100
-
 
 def class_pattern(
     token: Token,
@@ -46,10 +40,7 @@ def class_pattern(
     one member, or two and the hyphen between them, in two groups. ``code_of``: the code point of
     what is written in more than one character at a place, -1 if it is wrong and was reported.
     """
-    span, key = token.span, (str(token), member.pattern)
-    node = _known.get(key)
-    if node is not None:
-        return pattern_of(node, key[0], span)
+    span = token.span
     negated = token.startswith("[^")
     ranges: list[tuple[int, int]] = []
     backwards: list[Span] = []
@@ -71,8 +62,4 @@ def class_pattern(
     for place in backwards:
         report("the range runs backwards", place, None)
     node = ir.char_class(ir.complement(ranges) if negated else ranges)
-    if 0 < len(ranges) == count and len(token) <= _SHORT:
-        if len(_known) >= _MOST_KNOWN:
-            _known.clear()
-        _known[key] = node
-    return pattern_of(node, key[0], span)
+    return pattern_of(node, str(token), span)
