@@ -1,9 +1,8 @@
 """The loop of an LALR parser over Lark's tables: tokens by one regex, trees without Lark's.
 
-Shifts and reductions are those of Lark (Aho, Sethi and Ullman 1986, algorithm 4.7), but for rules
-that pass on their one child: they are followed when the tables are first used. Of the terminals
-that match in a place the first one is tried, in Lark's order. If the state does not allow it, the
-regex of that state finds the first one that is allowed.
+Shifts and reductions are those of Lark (Aho, Sethi and Ullman 1986, algorithm 4.7). Of the
+terminals that match in a place the first one is tried, in Lark's order. If the state does not allow
+it, the regex of that state finds the first one that is allowed.
 """
 
 from collections.abc import Callable
@@ -48,7 +47,7 @@ class Driver:
     def parse(self) -> Any:
         """The value of the whole text; of flat tables its tokens. Raises ``Unexpected``."""
         builder, tables, states = self._builder, self._tables, self._states
-        rows = tables.rows
+        rows, goto = tables.rows, tables.states
         # The values of each state but the first begin in ``values`` where ``bases`` says.
         values = self.values
         bases = [0]
@@ -113,7 +112,7 @@ class Driver:
                     if kind == "$END" and state == tables.end:
                         return values if tables.is_flat else values[-1]
                     raise Unexpected(token.span.start, token)
-                size, call, is_one, once, landing = action
+                size, symbol, call, is_one, once = action
                 if is_one:
                     values[-1] = call(builder, values[-1:])
                 else:
@@ -127,11 +126,8 @@ class Driver:
                         children = values[base:]
                         if not once or len(children) != 1:
                             values[base:] = (call(builder, children),)
-                joins, state, action = landing[states[-2]]
-                if joins:
-                    del states[-1], bases[-1]
-                else:
-                    states[-1] = state
+                state = states[-1] = goto[states[-2]][symbol]
+                action = (rows[state] or tables.row(state)).get(kind)
             state = action
             row = rows[state] or tables.row(state)
             states.append(state)

@@ -31,28 +31,21 @@ _MOST_IGNORED = 100
 
 
 class Reduction(NamedTuple):
-    """A rule of ``size`` symbols, and what follows it in the table before one terminal.
+    """A rule of ``size`` symbols, which make one ``symbol``.
 
     ``call``: what makes one value of theirs; None where they are values of the rule around it.
-    ``is_one``: the rule is one terminal. ``once``: one value alone is left as it is. ``landing``:
-    by the state below, the one that the symbol leads to, and from there on while rules follow that
-    leave its value as it is (``Landed``).
+    ``is_one``: the rule is one terminal. ``once``: one value alone is left as it is.
     """
 
     size: int
+    symbol: str
     call: Callable[[Any, list[Any]], Any] | None
     is_one: bool
     once: bool
-    landing: "dict[int, Landed]"
 
 
 # Where a terminal leads, or what is reduced before it.
 Action: TypeAlias = int | Reduction
-
-# Whether the symbol is the last part of a list, which the state below stands for; the state; and
-# what the terminal does there, None where it cannot stand.
-Landed: TypeAlias = tuple[bool, int, Action | None]
-
 # The match method of a regex whose groups are terminals.
 Matcher: TypeAlias = Callable[[str, int], re.Match[str]]
 
@@ -71,20 +64,21 @@ class Tables:
         self.states: list[dict[str, int]] = data["states"]
         self.end: int = data["end"]
         self.rows: list[dict[str, Action] | None] = [None] * len(self.states)
-        self._builder = builder
         self._lexers, self._lexer = data["lexers"], data["lexer"]
         self._matchers = dict[int, Matcher]()
         # Symbols that builders do not know: their values are those of the rule around them.
         self.is_flat = is_flat
-        self.inlined = {o for o, _, _ in self.rules if is_flat or o.startswith("_")}
-        # Those that may have more than one.
-        self.lists = self.inlined & {symbol for symbol, of, _ in self.rules if len(of) != 1}
-        self._made: dict[tuple[int, str], Reduction] = {}
+        inlined = {symbol for symbol, _, _ in self.rules if is_flat or symbol.startswith("_")}
+        self._reductions: list[Reduction] = []
+        for symbol, expansion, once in self.rules:
+            call = None if symbol in inlined else getattr(builder, symbol)
+            is_one = len(expansion) == 1 and expansion[0].isupper() and not once and call
+            self._reductions.append(Reduction(len(expansion), symbol, call, bool(is_one), once))
 
     def row(self, state: int) -> dict[str, Action]:
         """The actions of a state, by terminal."""
         found = self.rows[state] = {
-            kind: action if action >= 0 else self.reduction(-1 - action, kind)
+            kind: action if action >= 0 else self._reductions[-1 - action]
             for kind, action in self.states[state].items()
         }
         return found
@@ -99,19 +93,6 @@ class Tables:
             found = self._matchers[number] = match
         return found
 
-    def reduction(self, number: int, before: str) -> Reduction:
-        """Of a rule, before a terminal."""
-        found = self._made.get((number, before))
-        if found is not None:
-            return found
-        origin, expansion, once = self.rules[number]
-        call = None if origin in self.inlined else getattr(self._builder, origin)
-        size = len(expansion)
-        is_one = size == 1 and expansion[0].isupper() and not once and call is not None
-        found = Reduction(size, call, is_one, once, _Landing(self, origin, before))
-        self._made[number, before] = found
-        return found
-
     def accepts(self, states: Sequence[int], kind: str) -> bool:
         """Whether a terminal may stand where the parser is."""
         stack = list(states)
@@ -122,33 +103,6 @@ class Tables:
             del stack[len(stack) - len(expansion) :]
             stack.append(self.states[stack[-1]][origin])
         return kind == "$END" and stack[-1] == self.end
-
-
-class _Landing(dict[int, Landed]):
-    """Where a symbol leads from each state, the next terminal being ``before``."""
-
-    __slots__ = ("_before", "_symbol", "_tables")
-
-    def __init__(self, tables: Tables, symbol: str, before: str) -> None:
-        self._tables, self._symbol, self._before = tables, symbol, before
-
-    def __missing__(self, below: int) -> Landed:
-        tables, before = self._tables, self._before
-        state, joins = tables.states[below][self._symbol], False
-        action = tables.states[state].get(before, 0)
-        found: Landed | None = None
-        if action < 0:
-            origin, expansion, once = tables.rules[-1 - action]
-            passes = expansion[0] not in tables.lists if once else origin in tables.inlined
-            if len(expansion) == 1 and passes:
-                found = tables.reduction(-1 - action, before).landing[below]
-            elif len(expansion) == 2 and expansion[0] == origin and origin in tables.inlined:
-                # A list leads where it led without its last part.
-                state, joins = below, True
-        if found is None:
-            found = joins, state, (tables.rows[state] or tables.row(state)).get(before)
-        self[below] = found
-        return found
 
 
 def tables_name(grammar_file: str) -> str:
