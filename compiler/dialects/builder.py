@@ -388,23 +388,6 @@ def literal_of(text: str, span: Span) -> tree.Literal:
     return tree.Literal(text.encode("utf-8"), span)
 
 
-def pattern_of(node: regex.Node, text: str, span: Span, kind: str = "regex") -> tree.Pattern:
-    """The node of a regular expression used as a terminal."""
-    return tree.Pattern(node, text, span, kind)
-
-
-def special_or_name(use: str, name: str) -> bool:
-    """Whether a name is that of a use: ``letter``, ``? letter ?`` and ``<letter>`` are."""
-    if name[:1] in ("?", "<"):
-        name = name[1:-1].strip()
-    return use in (name, special(name))
-
-
-def special(text: str) -> str:
-    """What rules call a special sequence."""
-    return f"? {' '.join(text.split())} ?"
-
-
 # Characters of the longest #xN that is read.
 _LONGEST_CODE = 16
 
@@ -460,9 +443,20 @@ class EbnfBuilder(Builder):
         number = count_of(str(items[0]))
         return tree.Repetition(nodes_in(items)[0], number, number, span_over(items))
 
+    @staticmethod
+    def special_name(text: str) -> str:
+        """What rules call a special sequence."""
+        return f"? {' '.join(text.split())} ?"
+
+    def matches_special(self, use: str, name: str) -> bool:
+        """Whether a name is that of a use: ``letter``, ``? letter ?`` and ``<letter>`` are."""
+        if name[:1] in ("?", "<"):
+            name = name[1:-1].strip()
+        return use in (name, self.special_name(name))
+
     def any_char(self, items: list[Token]) -> tree.Expr:
         """One character, whatever it is."""
-        return pattern_of(regex.ANY_CHARACTER, str(items[0]), items[0].span)
+        return tree.Pattern(regex.ANY_CHARACTER, str(items[0]), items[0].span)
 
     def code_point(self, items: list[Token]) -> tree.Literal:
         """#xN"""

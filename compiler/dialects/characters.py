@@ -11,7 +11,7 @@ from ..automata import regex_ir as ir
 from ..diagnostics import Span
 from ..grammar.tree import Pattern
 from ..limits import Limits
-from .builder import Token, pattern_of
+from .builder import Token
 from .lalr_driver import CLOCK_STRIDE
 
 
@@ -62,4 +62,4 @@ def class_pattern(
     for place in backwards:
         report("the range runs backwards", place, None)
     node = ir.char_class(ir.complement(ranges) if negated else ranges)
-    return pattern_of(node, str(token), span)
+    return Pattern(node, str(token), span)

@@ -20,18 +20,7 @@ from ..diagnostics import Diagnostic, Source, Span
 from ..grammar.tree import Capture, Difference, Expr, Literal, Pattern, Reference, Repetition, Rule
 from ..grammar.tree import Token as TokenNode
 from ..limits import Limits
-from .builder import (
-    USUAL_HINTS,
-    USUAL_TOKENS,
-    EbnfBuilder,
-    Token,
-    Unescaped,
-    is_scalar,
-    literal_of,
-    nothing_at,
-    pattern_of,
-    span_over,
-)
+from .builder import EbnfBuilder, Token, Unescaped, is_scalar, literal_of, nothing_at, span_over
 from .characters import class_pattern
 from .gbnf_macros import Group, Macros, Named
 from .lark_attributes import shortest
@@ -68,8 +57,11 @@ class GbnfBuilder(EbnfBuilder):
     grammar_file: ClassVar[str] = "gbnf.lark"
     line_break_token: ClassVar[str] = "NEWLINE"
     line_break_ignored_after: ClassVar[frozenset[str]] = frozenset({"NEWLINE", "BAR", "DEFINES"})
-    expected: ClassVar[dict[str, str]] = USUAL_TOKENS | {"DEFINES": "'::='", "EQUALS": "'='"}
-    hints: ClassVar[dict[str, str]] = USUAL_HINTS | {
+    expected: ClassVar[dict[str, str]] = EbnfBuilder.expected | {
+        "DEFINES": "'::='",
+        "EQUALS": "'='",
+    }
+    hints: ClassVar[dict[str, str]] = EbnfBuilder.hints | {
         "DEFINES": "a rule begins on a line of its own, once the one before it is complete",
         "NEWLINE": "a rule is written name ::= …",
         **dict.fromkeys(("STRING", "CLASS", "DOT", "ROUND_OPEN"), _ONE_LINE),
@@ -158,7 +150,7 @@ class GbnfBuilder(EbnfBuilder):
             end = Reference(rules[number].name, rule.name_span)
         elif size := next((int(v) for k, v in said.items() if k.endswith("_bytes")), 0):
             octets = ir.repeat(ir.byte_class(((0, 255),)), size, size)
-            end = pattern_of(octets, f"{size} bytes", rule.name_span)
+            end = Pattern(octets, f"{size} bytes", rule.name_span)
         if end is None or rule.capture is None:
             return rule
         return replace(rule, capture=replace(rule.capture, end=end))
@@ -209,7 +201,7 @@ class GbnfBuilder(EbnfBuilder):
 
     def any_char(self, items: list[Token]) -> Pattern:
         """Any character, line feeds included."""
-        return pattern_of(ir.char_class(ir.complement(()), "ANY"), ".", items[0].span)
+        return Pattern(ir.char_class(ir.complement(()), "ANY"), ".", items[0].span)
 
     def token(self, items: list[Token]) -> TokenNode:
         """<name>, <[id]> and their negations."""
@@ -251,7 +243,7 @@ def _of_few_characters(body: Expr, most: int) -> Expr:
     if isinstance(body, Repetition) and body.min_times <= most and _is_character(body.item):
         fewest = most if body.max_times is None else min(body.max_times, most)
         return replace(body, max_times=fewest)
-    more = pattern_of(ir.repeat(ir.ANY_CHARACTER, most + 1, None), f".{{{most + 1},}}", body.span)
+    more = Pattern(ir.repeat(ir.ANY_CHARACTER, most + 1, None), f".{{{most + 1},}}", body.span)
     return Difference(body, more, body.span)
 
 

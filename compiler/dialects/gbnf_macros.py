@@ -20,11 +20,11 @@ from typing import TypeAlias
 from ..automata import regex_ir as ir
 from ..automata.boolean import substrings
 from ..diagnostics import Diagnostic, Span
-from ..grammar.tree import Expr, Reference
+from ..grammar.tree import Expr, Pattern, Reference
 from ..limits import Limits
 from ..structural_tags.dispatched import Dispatched
 from ..structural_tags.expressions import TokenName
-from .builder import Token, Unescaped, pattern_of
+from .builder import Token, Unescaped
 from .regex import parse_pattern
 
 # What a text of JSON cannot have between its quotes but after a backslash.
@@ -101,12 +101,12 @@ class Macros(Dispatched):
         node = parse_pattern(text, self.limits, self.wrong, given, plain_classes=True)
         if self._is_true(named.get("json_string"), usual=False):
             node = ir.intersection(node, _PLAIN_IN_JSON)
-        return pattern_of(node, text.text, self._span)
+        return Pattern(node, text.text, self._span)
 
     def substring(self, values: Sequence[Value], named: Mapping[str, Value]) -> Expr:
         """Substring("…", …)"""
         pieces = self._strings(values)
-        return pattern_of(substrings(pieces, self.limits), "Substring", self._span, "substrs")
+        return Pattern(substrings(pieces, self.limits), "Substring", self._span, "substrs")
 
     # --- tokens
 

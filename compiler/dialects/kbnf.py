@@ -8,20 +8,8 @@ from ..automata.assertions import resolved
 from ..automata.boolean import embedded, shortest_matches, substrings
 from ..automata.determinize import determinize
 from ..automata.thompson import thompson
-from ..grammar.tree import MOST_PARTS, Excluding, Expr, Literal, Part, Permutation, Rule
-from .builder import (
-    USUAL_HINTS,
-    USUAL_TOKENS,
-    EbnfBuilder,
-    Item,
-    Token,
-    count_of,
-    literal_of,
-    nodes_in,
-    pattern_of,
-    span_over,
-    unescape,
-)
+from ..grammar.tree import MOST_PARTS, Excluding, Expr, Literal, Part, Pattern, Permutation, Rule
+from .builder import EbnfBuilder, Item, Token, count_of, literal_of, nodes_in, span_over, unescape
 from .regex import parse_pattern
 
 # What stands between a bracket and a mistake if a class was meant.
@@ -35,11 +23,11 @@ class KbnfBuilder(EbnfBuilder):
     """Builds rules from ``kbnf.lark``."""
 
     grammar_file: ClassVar[str] = "kbnf.lark"
-    expected: ClassVar[dict[str, str]] = USUAL_TOKENS | {
+    expected: ClassVar[dict[str, str]] = EbnfBuilder.expected | {
         "DEFINES": "'::=' or '='",
         "REGEX": 'a regex #"…"',
     }
-    hints: ClassVar[dict[str, str]] = USUAL_HINTS | {
+    hints: ClassVar[dict[str, str]] = EbnfBuilder.hints | {
         "BAR": 'an alternative must not be empty: write "" for the empty text',
         "DEFINES": "does the rule before it end with ';'?",
         "COMMA": "',' stands between two items",
@@ -101,13 +89,13 @@ class KbnfBuilder(EbnfBuilder):
         body, start = token[begin:-1], span.start + begin
         if opening[1] == "substrs":
             text = unescape(body, start, self.diagnostics, keep_unknown=False)
-            return pattern_of(substrings(text.text, self.limits), text.text, span, "substrs")
+            return Pattern(substrings(text.text, self.limits), text.text, span, "substrs")
         text = unescape(body, start, self.diagnostics, keep_unknown=True)
         node = parse_pattern(text, self.limits, self.diagnostics)
         if opening[1] == "e":
             dfa = determinize(thompson(resolved(node, self.limits), self.limits), self.limits)
-            return pattern_of(embedded(shortest_matches(dfa)), text.text, span, "e")
-        whole = pattern_of(node, text.text, span)
+            return Pattern(embedded(shortest_matches(dfa)), text.text, span, "e")
+        whole = Pattern(node, text.text, span)
         return Excluding(whole, None, span) if opening[1] == "ex" else whole
 
     def part(self, items: list[Item]) -> Part:

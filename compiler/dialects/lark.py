@@ -14,18 +14,9 @@ from ..automata import regex_ir as ir
 from ..automata.unicode_properties import with_other_cases
 from ..diagnostics import Diagnostic, Span
 from ..grammar.lazy_quantifiers import with_joined_looks
-from ..grammar.tree import Difference, Expr, Rule
+from ..grammar.tree import Difference, Expr, Pattern, Rule
 from ..grammar.tree import Token as TokenNode
-from .builder import (
-    Item,
-    Token,
-    Unescaped,
-    literal_of,
-    nothing_at,
-    pattern_of,
-    span_over,
-    unescape,
-)
+from .builder import Item, Token, Unescaped, literal_of, nothing_at, span_over, unescape
 from .lark_attributes import AttributesBuilder, any_text
 from .lark_statements import EXPECTED, HINTS, MISTAKES, Change
 from .regex import parse_pattern
@@ -151,7 +142,7 @@ class LarkBuilder(AttributesBuilder):
         if not token.endswith("i"):
             return literal_of(text, span)
         cases = (ir.char_class(with_other_cases(((ord(char), ord(char)),))) for char in text)
-        return pattern_of(ir.seq(*cases), str(token), span, "string")
+        return Pattern(ir.seq(*cases), str(token), span, "string")
 
     def range(self, items: list[Token]) -> Expr:
         """Two characters with .. between them."""
@@ -165,7 +156,7 @@ class LarkBuilder(AttributesBuilder):
             self.report("the range runs backwards", span)
         else:
             text = f"{items[0]}..{items[2]}"
-            return pattern_of(ir.char_class([(ord(low), ord(high))]), text, span)
+            return Pattern(ir.char_class([(ord(low), ord(high))]), text, span)
         return literal_of("", span)
 
     def regex(self, items: list[Token]) -> Expr:
@@ -186,7 +177,7 @@ class LarkBuilder(AttributesBuilder):
             flags,
             plain_classes=not self.has_rust_regexes,
         )
-        return pattern_of(node, body, span)
+        return Pattern(node, body, span)
 
     def token(self, items: list[Token]) -> TokenNode:
         """<name>, <[id]>, <[1,5-9]>, <[^1,5-9]> and <[*]>"""

@@ -33,7 +33,7 @@ from ..grammar.tree import (
 )
 from ..grammar.tree import Token as TokenNode
 from ..limits import Limits
-from .builder import Item, Token, literal_of, pattern_of, span_over
+from .builder import Item, Token, literal_of, span_over
 from .lark_parameters import ParametersBuilder
 
 # What says nothing about the language.
@@ -186,14 +186,14 @@ def _is_empty(name: str, attribute: Attribute) -> bool:
 
 def shortest(body: Expr, *, but_empty: bool = True) -> Expr:
     """The members that no shorter member (``but_empty``: but ε) begins: L - (L - ε) any+."""
-    more = pattern_of(ir.repeat(ir.ANY_CHARACTER, 1, None), ".+", body.span)
+    more = Pattern(ir.repeat(ir.ANY_CHARACTER, 1, None), ".+", body.span)
     some = Difference(body, literal_of("", body.span), body.span) if but_empty else body
     return Difference(body, Sequence((some, more), body.span), body.span)
 
 
 def any_text(span: Span) -> Pattern:
     """Any text, which may be empty."""
-    return pattern_of(ir.EVERYTHING, "(?s:.*)", span)
+    return Pattern(ir.EVERYTHING, "(?s:.*)", span)
 
 
 def _is_any_text(expr: Expr, limits: Limits) -> bool:

@@ -21,7 +21,7 @@ from ..diagnostics import Diagnostic, DialectError, GrammarError, Source, Span
 from ..grammar import tree
 from ..grammar.weave_ignored import Gaps, weave_ignored
 from ..limits import Limits
-from .builder import EbnfBuilder, Token, pattern_of
+from .builder import EbnfBuilder, Token
 
 if TYPE_CHECKING:
     from ..schema.read import Document, Json
@@ -121,7 +121,7 @@ class JsonBuilder(EbnfBuilder):
         chunks = self._chunks(document)
         if chunks is None:
             return tree.Literal(b"", span)
-        return pattern_of(substrings(chunks, self.limits), str(token), span, "structured")
+        return tree.Pattern(substrings(chunks, self.limits), str(token), span, "structured")
 
     def _chunks(self, document: "Document") -> list[str] | None:
         """The pieces that a structured regex lists, None where something is wrong."""

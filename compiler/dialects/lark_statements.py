@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..diagnostics import Diagnostic, Edit, Fix, Source, Span, closest
 from ..grammar import tree
 from ..limits import Limits
-from .builder import USUAL_HINTS, USUAL_TOKENS, Token, Unescaped, nothing_at, pattern_of, token_of
+from .builder import USUAL_HINTS, USUAL_TOKENS, Token, Unescaped, nothing_at, token_of
 from .lark_json import JsonBuilder
 from .lark_library import COMMON, LIBRARIES, library_folder
 from .regex import parse_pattern
@@ -320,7 +320,7 @@ class StatementsBuilder(JsonBuilder):
                 text = COMMON[name]
                 origins = (span.start,) * (len(text) + 1)
                 pattern = parse_pattern(Unescaped(text, origins), self.limits, self.diagnostics)
-                body = pattern_of(pattern, text, span)
+                body = tree.Pattern(pattern, text, span)
                 rules.append(tree.Rule(str(new), new.span, body, span, terminal=True))
         return rules
 

@@ -10,9 +10,9 @@ from ..automata import regex_ir as ir
 from ..diagnostics import Diagnostic, Source, Span
 from ..grammar.regex_lexer import PLAIN, UnexpectedError
 from ..grammar.regex_parser import Parser
-from ..grammar.tree import Rule
+from ..grammar.tree import Pattern, Rule
 from ..limits import Limits
-from .builder import Builder, Unescaped, pattern_of
+from .builder import Builder, Unescaped
 
 
 class RegexBuilder(Builder):
@@ -31,7 +31,7 @@ class RegexBuilder(Builder):
         finally:
             self.diagnostics += parser.found
         span = Span(0, len(text))
-        return (Rule("start", span, pattern_of(node, text, span), span),)
+        return (Rule("start", span, Pattern(node, text, span), span),)
 
 
 class RegexFileBuilder(RegexBuilder):

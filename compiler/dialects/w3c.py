@@ -16,7 +16,7 @@ from typing import ClassVar
 from ..automata.graphs import reached
 from ..diagnostics import Span
 from ..grammar.tree import Expr, Literal, Pattern, Rule, references
-from .builder import USUAL_HINTS, USUAL_TOKENS, EbnfBuilder, Item, Token, literal_of, nodes_in
+from .builder import EbnfBuilder, Item, Token, literal_of, nodes_in
 from .characters import class_pattern
 
 _CODE = "#x[0-9A-Fa-f]+"
@@ -27,8 +27,8 @@ class W3cBuilder(EbnfBuilder):
     """Builds rules from ``w3c.lark``."""
 
     grammar_file: ClassVar[str] = "w3c.lark"
-    expected: ClassVar[dict[str, str]] = USUAL_TOKENS | {"HEAD": "a rule (name ::=)"}
-    hints: ClassVar[dict[str, str]] = USUAL_HINTS | {
+    expected: ClassVar[dict[str, str]] = EbnfBuilder.expected | {"HEAD": "a rule (name ::=)"}
+    hints: ClassVar[dict[str, str]] = EbnfBuilder.hints | {
         "HEAD": "the rule before it is not finished",
         "NAME": "a rule is written name ::= …",
         "BAR": "an alternative must not be empty: write '' for the empty text",

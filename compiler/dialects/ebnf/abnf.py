@@ -13,17 +13,8 @@ from typing import Any, ClassVar
 
 from ...automata import regex_ir as ir
 from ...diagnostics import READ_AS, Diagnostic, Span
-from ...grammar.tree import Choice, Expr, Reference, Repetition, Rule, references, renamed
-from ..builder import (
-    USUAL_TOKENS,
-    EbnfBuilder,
-    Token,
-    count_of,
-    is_scalar,
-    literal_of,
-    pattern_of,
-    span_over,
-)
+from ...grammar.tree import Choice, Expr, Pattern, Reference, Repetition, Rule, references, renamed
+from ..builder import EbnfBuilder, Token, count_of, is_scalar, literal_of, span_over
 from ..characters import either_case
 
 # RFC 5234, B.1. OCTET is there a byte, and here a character.
@@ -62,7 +53,7 @@ class AbnfBuilder(EbnfBuilder):
 
     grammar_file: ClassVar[str] = "abnf.lark"
     library: ClassVar[Mapping[str, str]] = CORE
-    expected: ClassVar[dict[str, str]] = USUAL_TOKENS | {
+    expected: ClassVar[dict[str, str]] = EbnfBuilder.expected | {
         "HEAD": "a rule (name =)",
         "BAR": "'/'",
         "NUMBER": "a number %x…",
@@ -162,7 +153,7 @@ class AbnfBuilder(EbnfBuilder):
             return literal_of(text, span)
         # As Lark writes it.
         shown = '"' + text.replace("\\", r"\\") + '"i'
-        return pattern_of(either_case(text), shown, span, "string")
+        return Pattern(either_case(text), shown, span, "string")
 
     def number(self, items: list[Token]) -> Expr:
         """%x41, %x41.42 and %x41-5A"""
@@ -179,7 +170,7 @@ class AbnfBuilder(EbnfBuilder):
         if last < first:
             self.report("the range runs backwards", span)
             last = first
-        return pattern_of(ir.char_class([(first, last)]), str(token), span)
+        return Pattern(ir.char_class([(first, last)]), str(token), span)
 
     def prose(self, items: list[Token]) -> Reference:
         """<what somebody has to define>"""

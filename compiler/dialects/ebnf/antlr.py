@@ -20,17 +20,7 @@ from ...automata import regex_ir as ir
 from ...automata.folding import fold
 from ...diagnostics import READ_AS, Diagnostic, DialectError, Span
 from ...grammar import tree
-from ..builder import (
-    USUAL_HINTS,
-    EbnfBuilder,
-    Token,
-    Unescaped,
-    literal_of,
-    nothing_at,
-    pattern_of,
-    span_over,
-    unescape,
-)
+from ..builder import EbnfBuilder, Token, Unescaped, literal_of, nothing_at, span_over, unescape
 from ..characters import either_case
 from ..parse import parse
 from ..regex import parse_pattern
@@ -59,7 +49,7 @@ class AntlrBuilder(EbnfBuilder):
 
     grammar_file: ClassVar[str] = "antlr.lark"
     has_terminals = True
-    hints: ClassVar[dict[str, str]] = USUAL_HINTS | {
+    hints: ClassVar[dict[str, str]] = EbnfBuilder.hints | {
         "COLON": "does the rule before it end with ';'?",
         "$END": "every rule ends with ';'",
     }
@@ -190,7 +180,7 @@ class AntlrBuilder(EbnfBuilder):
                 self.report(message, expr.span, "write in it what they stand for")
                 return found
             lazy = ir.Repeat(node, found.min_times, found.max_times, lazy=True)
-            return pattern_of(lazy, self._written(expr.span), expr.span)
+            return tree.Pattern(lazy, self._written(expr.span), expr.span)
 
         return fold(body, tree.children, read)
 
@@ -302,7 +292,7 @@ class AntlrBuilder(EbnfBuilder):
         text = self._text(token)
         if self._is_cased and text.upper() != text.lower():
             shown = '"' + text.replace("\\", r"\\").replace('"', r"\"") + '"i'
-            return pattern_of(either_case(text), shown, span, "string")
+            return tree.Pattern(either_case(text), shown, span, "string")
         return literal_of(text, span)
 
     def range(self, items: list[Token]) -> tree.Expr:
@@ -322,7 +312,7 @@ class AntlrBuilder(EbnfBuilder):
         places = (span.start, *(span.start + max(1, i - shift) for i in range(1, len(inside) + 2)))
         text = Unescaped(f"[{inside}]", (*places, span.end))
         node = parse_pattern(text, self.limits, self.diagnostics, plain_classes=True)
-        return self._characters(_ranges(pattern_of(node, "", span)) or (), span)
+        return self._characters(_ranges(tree.Pattern(node, "", span)) or (), span)
 
     def negation(self, items: list[Any]) -> tree.Expr:
         """~ set: one character that is not in it."""
@@ -332,7 +322,7 @@ class AntlrBuilder(EbnfBuilder):
             hint = "it stands before characters: ~[abc], ~('a' | 'b')"
             self.report("'~' of what is no set of characters is not read", span, hint)
             return nothing_at(span.start)
-        return pattern_of(ir.char_class(ir.complement(found)), self._written(span), span)
+        return tree.Pattern(ir.char_class(ir.complement(found)), self._written(span), span)
 
     def _written(self, span: Span) -> str:
         return self.source.text[span.start : span.end]
@@ -349,7 +339,7 @@ class AntlrBuilder(EbnfBuilder):
                 self.report("a set is too large for both cases of its letters", span)
             chars = (case for code in codes for case in (chr(code).lower(), chr(code).upper()))
             ranges += [(ord(char), ord(char)) for char in chars if len(char) == 1]
-        return pattern_of(ir.char_class(ranges), self._written(span), span)
+        return tree.Pattern(ir.char_class(ranges), self._written(span), span)
 
     def _text(self, token: Token) -> str:
         begin = token.span.start + 1

@@ -11,20 +11,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ...automata.regex_ir import ANY_CHARACTER
-from ...grammar.tree import Difference, Expr, Literal, Reference, Repetition, Rule, references
-from ..builder import (
-    USUAL_TOKENS,
-    EbnfBuilder,
-    Item,
-    Token,
-    literal_of,
-    nodes_in,
-    nothing_at,
-    pattern_of,
-    span_over,
-    special,
-    special_or_name,
-)
+from ...grammar.tree import Difference, Expr, Literal, Pattern, Reference, Repetition, Rule
+from ..builder import EbnfBuilder, Item, Token, literal_of, nodes_in, nothing_at, span_over
 
 _ANY_CHARACTER = "? any character ?"
 
@@ -38,7 +26,7 @@ class Iso14977Builder(EbnfBuilder):
     """Builds rules from ``iso14977.lark``."""
 
     grammar_file: ClassVar[str] = "iso14977.lark"
-    expected: ClassVar[dict[str, str]] = USUAL_TOKENS | {"DEFINES": "'='"}
+    expected: ClassVar[dict[str, str]] = EbnfBuilder.expected | {"DEFINES": "'='"}
     hints: ClassVar[dict[str, str]] = {
         "NAME": _COMMA,
         **dict.fromkeys(("STRING", "INTEGER", "ROUND_OPEN", "SQUARE_OPEN", "CURLY_OPEN"), _NO_NAME),
@@ -118,19 +106,18 @@ class Iso14977Builder(EbnfBuilder):
 
     def special(self, items: list[Token]) -> Expr:
         """? any character ?, and others, which are defined from outside"""
-        text, span = special(items[0][1:-1]), items[0].span
+        text, span = self.special_name(items[0][1:-1]), items[0].span
         if text == _ANY_CHARACTER:
-            return pattern_of(ANY_CHARACTER, str(items[0]), span)
+            return Pattern(ANY_CHARACTER, str(items[0]), span)
         return Reference(text, span)
 
-    def matches_definition(self, use: str, name: str) -> bool:
-        """Special sequences also by the text between their marks."""
-        return special_or_name(use, name)
+    # Special sequences also by the text between their marks.
+    matches_definition = EbnfBuilder.matches_special
 
     def _report_names_side_by_side(self, rules: Sequence[Rule]) -> None:
         """Note every use of two or more rules without a comma, which reads as one name."""
         defined = {rule.name for rule in rules}
-        for use in (use for rule in rules for use in references(rule.body)):
+        for use in (use for rule in rules for use in rule.uses):
             words = use.name.split()
             if use.name not in defined and len(words) > 1 and defined.issuperset(words):
                 hint = f"{_COMMA}: {', '.join(words)}"

@@ -14,20 +14,7 @@ from typing import Any, ClassVar
 from ...automata import regex_ir as ir
 from ...diagnostics import READ_AS, Diagnostic, Span
 from ...grammar.tree import Expr, Literal, Pattern, Reference, Repetition, Rule
-from ..builder import (
-    USUAL_HINTS,
-    USUAL_TOKENS,
-    EbnfBuilder,
-    Item,
-    Token,
-    literal_of,
-    pattern_of,
-    span_over,
-    special,
-    special_or_name,
-    token_of,
-    unescape,
-)
+from ..builder import EbnfBuilder, Item, Token, literal_of, span_over, token_of, unescape
 from ..characters import class_pattern
 from .conventions import ESCAPE, Conventions, Undecided, conventions_of
 from .pieces import Piece
@@ -66,11 +53,11 @@ class PlainEbnfBuilder(EbnfBuilder):
     """Builds rules from ``ebnf.lark``."""
 
     grammar_file: ClassVar[str] = "ebnf.lark"
-    expected: ClassVar[dict[str, str]] = USUAL_TOKENS | {
+    expected: ClassVar[dict[str, str]] = EbnfBuilder.expected | {
         "HEAD": "a rule (name and =, := or ::=)",
         "RANGE": "'..'",
     }
-    hints: ClassVar[dict[str, str]] = USUAL_HINTS | {
+    hints: ClassVar[dict[str, str]] = EbnfBuilder.hints | {
         "NAME": "a rule begins on a line of its own with its name and =, := or ::=",
         **dict.fromkeys(("HEAD", "END"), "a bracket is open, or something is missing before"),
         **dict.fromkeys(("INTEGER", "RANGE"), _NUMBER),
@@ -91,9 +78,8 @@ class PlainEbnfBuilder(EbnfBuilder):
             self.report(error.message, error.span, error.help)
             return iter(())
 
-    def matches_definition(self, use: str, name: str) -> bool:
-        """Special sequences also by the text between their marks, names also in < >."""
-        return special_or_name(use, name)
+    # Special sequences also by the text between their marks, names also in < >.
+    matches_definition = EbnfBuilder.matches_special
 
     def start(self, rules: list[Rule]) -> tuple[Rule, ...]:
         """All rules."""
@@ -144,7 +130,7 @@ class PlainEbnfBuilder(EbnfBuilder):
             self.report("a range goes from one character to a later one", span)
             return literal_of("", span)
         node = ir.char_class([(ord(first), ord(last))])
-        return pattern_of(node, "".join(items), span)
+        return Pattern(node, "".join(items), span)
 
     def char_class(self, items: list[Token]) -> Pattern:
         """[…] and [^…]"""
@@ -350,5 +336,5 @@ def _name(token: Token) -> str:
     if token.startswith("<"):
         return " ".join(token[1:-1].split())
     if token.startswith("?"):
-        return special(token[1:-1])
+        return EbnfBuilder.special_name(token[1:-1])
     return str(token)
