@@ -318,6 +318,14 @@ class Builder:
         """Note something wrong and go on."""
         self.diagnostics.append(Diagnostic(message, span, help))
 
+    def places(self, name: str, *, is_beside: bool) -> list[tuple[Path, Path]]:
+        """Where a file may be, each with the folder that it must not lead out of: in one that was
+        named, and if it ``is_beside`` this one, there first."""
+        folders = [(folder, folder) for folder in map(Path, self.include)]
+        if is_beside and self.import_folder is not None and self.import_root is not None:
+            folders.insert(0, (self.import_folder, self.import_root))
+        return [(folder / name, root) for folder, root in folders]
+
     def opened(self, file: Path, root: Path, span: Span) -> Self | None:
         """The builder of a file below ``root`` that is imported; None if it cannot be read, which
         is reported."""
@@ -351,9 +359,13 @@ class Builder:
         for rule in rules:
             first = first_of.setdefault(rule.name, rule)
             if first is not rule:
-                line, _ = self.source.position(first.name_span.start)
-                hint = f"line {line} defines it already; write alternatives with '|'"
-                self.report(f"rule {rule.name!r} is defined twice", rule.name_span, hint)
+                self.report_again(rule, first, "write alternatives with '|'")
+
+    def report_again(self, rule: tree.Rule, first: tree.Rule, hint: str) -> None:
+        """Note a rule that ``first`` defines already."""
+        line, _ = self.source.position(first.name_span.start)
+        hint = f"line {line} defines it already; {hint}"
+        self.report(f"rule {rule.name!r} is defined twice", rule.name_span, hint)
 
 
 def span_over(items: Sequence[Any]) -> Span:

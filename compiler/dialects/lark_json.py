@@ -14,6 +14,7 @@ called ``@name``, are rules of that name.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..automata.boolean import substrings
@@ -127,25 +128,24 @@ class JsonBuilder(EbnfBuilder):
         """The pieces that a structured regex lists, None where something is wrong."""
         value: Json = document.value
         if not isinstance(value, Mapping) or len(value) != 1:
-            self._misshapen(document, "", _ONE_KIND)
-            return None
+            return self._misshapen(document, "", _ONE_KIND)
         ((key, pieces),) = value.items()
         if key not in _KINDS:
-            self._misshapen(document, f"/{key}", f"{key!r} is not supported", _ONE_KIND)
-            return None
+            return self._misshapen(document, f"/{key}", f"{key!r} is not supported", _ONE_KIND)
         if key == "substring_chunks":
             if isinstance(pieces, list) and all(isinstance(each, str) for each in pieces):
                 return pieces
-            self._misshapen(document, f"/{key}", "this must be an array of strings")
-            return None
+            return self._misshapen(document, f"/{key}", "this must be an array of strings")
         if not isinstance(pieces, str):
-            self._misshapen(document, f"/{key}", "this must be a string")
-            return None
+            return self._misshapen(document, f"/{key}", "this must be a string")
         return list(pieces) if key == "substring_chars" else _WORDS.findall(pieces)
 
-    def _misshapen(self, document: "Document", pointer: str, message: str, hint: str = "") -> None:
+    def _misshapen(
+        self, document: "Document", pointer: str, message: str, hint: str = ""
+    ) -> list[str] | None:
         span = document.spans.get(pointer, document.spans[""])
         self.report(f"#{pointer}: {message}", span, hint or None)
+        return None
 
     def rules_of_schemas(self, rules: list[tree.Rule]) -> list[tree.Rule]:
         """The rules of all schemas; what is wrong with them, or with where they stand, is
@@ -158,14 +158,11 @@ class JsonBuilder(EbnfBuilder):
         for body in self.ignored:
             self._report_inside(body, "%ignore", "ignore a terminal")
         found: list[tree.Rule] = []
-        for name, place in self.schemas.items():
+        reads = [partial(self._rules_of_schema, *each) for each in self.schemas.items()]
+        reads += [partial(self._rules_of_grammar, *each) for each in self.grammars.items()]
+        for read in reads:
             try:
-                found += self._rules_of_schema(name, place)
-            except GrammarError as error:
-                self.diagnostics += error.diagnostics
-        for name, span in self.grammars.items():
-            try:
-                found += self._rules_of_grammar(name, span)
+                found += read()
             except GrammarError as error:
                 self.diagnostics += error.diagnostics
         return found

@@ -223,10 +223,8 @@ class StatementsBuilder(JsonBuilder):
     def _place(self, parts: list[str], *, is_relative: bool) -> tuple[Path, Path] | None:
         """The file of a path, and the folder that it must not lead out of: beside this one, below
         one that was named, or Lark's own. None where there is none."""
-        roots = [(folder, folder) for folder in map(Path, self.include)]
-        if is_relative and self.import_folder is not None and self.import_root is not None:
-            roots.insert(0, (self.import_folder, self.import_root))
-        places = [(f.joinpath(*parts).with_suffix(".lark"), root) for f, root in roots]
+        path = Path(*parts).with_suffix(".lark")
+        places = self.places(str(path), is_beside=is_relative)
         if not is_relative and len(parts) == 1 and parts[0] in LIBRARIES:
             places.append((library_folder() / f"{parts[0]}.lark", library_folder()))
         # Where just one place is possible, its reader says why it cannot be read.

@@ -107,22 +107,15 @@ class Dispatching(Writing):
         return found if len(self.wrong) == before else None
 
     def dispatch(self, pointer: str, value: Json, around: Around) -> tree.Expr:
-        patterns = [pattern for pattern, _ in value["rules"]]
-        contents, is_repeated = self._contents(pointer, value, around), value.get("loop", True)
-        excluded = set(value.get("excludes", ()))
-        return self.texts_with(pointer, patterns, contents, excluded, is_repeated=is_repeated)
-
-    def token_dispatch(self, pointer: str, value: Json, around: Around) -> tree.Expr:
-        patterns = [pattern for pattern, _ in value["rules"]]
-        contents, is_repeated = self._contents(pointer, value, around), value.get("loop", True)
-        excluded = value.get("exclude_tokens", ())
-        return self.tokens_with(pointer, patterns, contents, excluded, is_repeated=is_repeated)
-
-    def _contents(self, pointer: str, value: Json, around: Around) -> list[tree.Expr]:
-        return [
+        contents = [
             self.format(f"{pointer}/rules/{i}/1", content, around)
             for i, (_, content) in enumerate(value["rules"])
         ]
+        is_of_tokens = value["type"] == "token_dispatch"
+        write = self.tokens_with if is_of_tokens else self.texts_with
+        excluded = value.get("exclude_tokens" if is_of_tokens else "excludes", ())
+        patterns = [pattern for pattern, _ in value["rules"]]
+        return write(pointer, patterns, contents, excluded, is_repeated=value.get("loop", True))
 
     def token_triggered_tags(self, pointer: str, value: Json, around: Around) -> tree.Expr:
         triggers = list(dict.fromkeys(value["trigger_tokens"]))

@@ -116,26 +116,12 @@ class Formats(Dispatching):
     def one_of(self, pointer: str, value: Json, around: Around) -> tree.Expr:
         return self.rule(f"#{pointer}", self.choice(self.elements(pointer, value, around)))
 
-    def optional(self, pointer: str, value: Json, around: Around) -> tree.Expr:
-        return self._repeated(pointer, value, around, 0, 1)
-
-    def plus(self, pointer: str, value: Json, around: Around) -> tree.Expr:
-        return self._repeated(pointer, value, around, 1, None)
-
-    def star(self, pointer: str, value: Json, around: Around) -> tree.Expr:
-        return self._repeated(pointer, value, around, 0, None)
-
-    def repeat(self, pointer: str, value: Json, around: Around) -> tree.Expr:
-        least, most = value["min"], value["max"]
+    def repeated(self, pointer: str, value: Json, around: Around) -> tree.Expr:
+        least, most = _TIMES.get(value["type"]) or (value["min"], value["max"])
         if 0 <= most < least:
             return self.refuse(f"{pointer}/max", f"this must be at least min, which is {least}")
-        return self._repeated(pointer, value, around, least, None if most < 0 else most)
-
-    def _repeated(
-        self, pointer: str, value: Json, around: Around, least: int, most: int | None
-    ) -> tree.Expr:
         item = self.format(f"{pointer}/content", value["content"], around)
-        return self.repetition(item, least, most)
+        return self.repetition(item, least, None if most < 0 else most)
 
     # --- tags
 
@@ -179,5 +165,9 @@ class Formats(Dispatching):
         return self.repetition(item, 0, value.get("max_tokens"))
 
 
+# How often what is repeated stands there; without a highest number as in ``repeat``.
+_TIMES = {"optional": (0, 1), "plus": (1, -1), "star": (0, -1)}
+
 # What writes a kind whose name is no method's.
 _METHODS = {"qwen_xml_parameter": "json_schema", "sequence": "in_sequence", "or": "one_of"}
+_METHODS |= {"token_dispatch": "dispatch", **dict.fromkeys((*_TIMES, "repeat"), "repeated")}

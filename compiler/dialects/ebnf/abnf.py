@@ -106,17 +106,12 @@ class AbnfBuilder(EbnfBuilder):
                 both = Choice((*_options(first.body), *_options(rule.body)), span)
                 found[key] = replace(first, body=both, span=first.span.cover(rule.span))
             else:
-                self._report_again(first, rule)
+                self.report_again(rule, first, "alternatives are added with '=/'")
         names = {key: rule.name for key, rule in found.items()}
         uses = (use.name.upper() for rule in rules for use in rule.uses)
         if "octet" not in names and "OCTET" in uses:
             self._note_characters("OCTET")
         return tuple(renamed(rule, _names(rule, names)) for rule in found.values())
-
-    def _report_again(self, first: Rule, rule: Rule) -> None:
-        line, _ = self.source.position(first.name_span.start)
-        hint = f"line {line} defines it already; alternatives are added with '=/'"
-        self.report(f"rule {rule.name!r} is defined twice", rule.name_span, hint)
 
     def rule(self, items: list[Any]) -> Rule:
         """NAME = choice, and NAME =/ choice"""

@@ -13,7 +13,6 @@ the tokens of ``tokenVocab``, are in files beside this one or in a folder of ``-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 from ...automata import regex_ir as ir
@@ -122,10 +121,7 @@ class AntlrBuilder(EbnfBuilder):
     def _imported(self, name: str, place: Token) -> Iterable[tree.Rule]:
         """The rules of another grammar, which stand where it is named. None where no folder has it:
         imports are reported, and tokens are left open."""
-        folders = [(f, f) for f in map(Path, self.include)]
-        if self.import_folder is not None and self.import_root is not None:
-            folders.insert(0, (self.import_folder, self.import_root))
-        places = ((folder / f"{name}.g4", root) for folder, root in folders)
+        places = self.places(f"{name}.g4", is_beside=True)
         found = next((each for each in places if each[0].exists()), None)
         if found is None:
             if place.type == "NAME":
