@@ -30,8 +30,7 @@ _SHOWN = 80
 def permutations_of(grammar: tree.Grammar) -> Iterator[tree.Permutation]:
     """The permutations in a grammar's rules."""
     for rule in grammar.rules:
-        if tree.Permutation in rule.classes:
-            yield from (expr for expr in rule.expressions if isinstance(expr, tree.Permutation))
+        yield from rule.of_class(tree.Permutation)
 
 
 def uses_of_parts(permutation: tree.Permutation) -> int:

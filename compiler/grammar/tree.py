@@ -8,7 +8,7 @@ nothing here recurses; ``walk`` visits a tree without a call per level.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from ..automata import regex_ir as regex
 from ..automata.dfa import Dfa
@@ -169,6 +169,7 @@ Expr: TypeAlias = (
     | Difference
     | Excluding
 )
+Node = TypeVar("Node", bound=Expr)
 
 
 @node_class
@@ -217,25 +218,27 @@ class Rule:
         """The classes of the expressions."""
         return frozenset(map(type, self.expressions))
 
+    def of_class(self, kind: type[Node]) -> tuple[Node, ...]:
+        """The expressions of a class, in the order of the text."""
+        if kind not in self.classes:
+            return ()
+        return tuple([part for part in self.expressions if part.__class__ is kind])
+
     @property
     def uses(self) -> tuple[Reference, ...]:
         """The uses of rules in the body, in the order of the text."""
-        return tuple([part for part in self.expressions if part.__class__ is Reference])
+        return self.of_class(Reference)
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
         """The patterns in the body that are more than one character or text."""
-        if Pattern not in self.classes:
-            return ()
-        found = [part for part in self.expressions if part.__class__ is Pattern]
+        found = self.of_class(Pattern)
         return tuple([part for part in found if part.node.__class__ not in _PLAIN])
 
     @property
     def repetitions(self) -> tuple[Repetition, ...]:
         """The repetitions in the body."""
-        if Repetition not in self.classes:
-            return ()
-        return tuple([part for part in self.expressions if part.__class__ is Repetition])
+        return self.of_class(Repetition)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -372,9 +375,8 @@ def distinct_tokens(rules: Iterable[Rule]) -> tuple[Token, ...]:
     """The token terminals in ``rules``, the first of each meaning, in the order of the text."""
     found: dict[object, Token] = {}
     for rule in rules:
-        for expr in rule.expressions if Token in rule.classes else ():
-            if expr.__class__ is Token:
-                found.setdefault(expr.meaning, expr)
+        for token in rule.of_class(Token):
+            found.setdefault(token.meaning, token)
     return tuple(found.values())
 
 

@@ -248,21 +248,17 @@ def _empty(of: _Fixes, finding: Finding) -> Fix | None:
     return Fix(f"write {new}", (Edit(begin, end, new),), safe=is_last or not of.is_lexed)
 
 
-def _high_escape(of: _Fixes, finding: Finding) -> Fix | None:
-    written = of.text[slice(*finding.span)]
-    new = rf"\u00{written[-2:].upper()}"
-    return Fix(f"write {new}", (Edit(*finding.span, new),), safe=True)
-
-
-def _escape_digit(of: _Fixes, finding: Finding) -> Fix | None:
-    new = rf"\u0{of.text[slice(*finding.span)][2:].upper()}"
-    return Fix(f"write {new}", (Edit(*finding.span, new),), safe=False)
+def _escape(of: _Fixes, finding: Finding) -> Fix | None:
+    digits = of.text[slice(*finding.span)].rpartition("x")[2].upper()
+    new = rf"\u{digits:0>4}"
+    # Three digits may have been meant to be two, and a character.
+    return Fix(f"write {new}", (Edit(*finding.span, new),), safe=len(digits) == 2)
 
 
 _FIXES: Mapping[str, Callable[[_Fixes, Finding], Fix | None]] = {
     "empty-alternative": _empty,
-    "hex-escape-digit": _escape_digit,
-    "high-hex-escape": _high_escape,
+    "hex-escape-digit": _escape,
+    "high-hex-escape": _escape,
     "left-recursion": _left_recursion,
     "redundant-alternative": _redundant,
     "unreachable": _unreachable,

@@ -10,6 +10,7 @@ only Lark's grammars are read by a lexer, so written in another dialect the rule
 members, such as ``ifa;`` of ``"if" NAME ";"``.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from constrain.artifacts.container.manifest import EXACT
@@ -63,13 +64,8 @@ def convert(
     try:
         dfa = _by_maximal_munch(grammar, options)
         node = eliminate_states(dfa, LONGEST, options.limits)
-    except NotRegularError:
-        raise _refusal(grammar, f"{target} has no lexer, and this grammar nests") from None
-    except TooLongError:
-        what = f"as an expression this grammar has more than {LONGEST:,} characters"
-        raise _refusal(grammar, f"{target} has no lexer, and {what}") from None
-    except NotTextError:
-        raise _refusal(grammar, f"{target} has no lexer, and here bytes stand alone") from None
+    except tuple(_WHY) as error:
+        raise _refusal(grammar, f"{target} has no lexer, and {_WHY[type(error)]}") from None
     head = next(rule for rule in grammar.rules if rule.name == grammar.start)
     body = Pattern(node, "", head.body.span)
     whole = replace(
@@ -150,6 +146,14 @@ def _gain(grammar: Grammar, target: str, options: CompileOptions) -> str:
     if example is None:
         return f"{target} has no lexer, but here that makes no difference"
     return f"{lost}, such as {example.decode('utf-8', 'backslashreplace')!r}"
+
+
+# Why what maximal munch leaves of a grammar is not written without a lexer.
+_WHY: Mapping[type[Exception], str] = {
+    NotRegularError: "this grammar nests",
+    TooLongError: f"as an expression this grammar has more than {LONGEST:,} characters",
+    NotTextError: "here bytes stand alone",
+}
 
 
 def _refusal(grammar: Grammar, reason: str) -> WriterError:

@@ -36,7 +36,7 @@ def object_clauses(place: Place, goals: Goals) -> Iterator[Clause]:
     yield from _of_members(place, goals)
     if place.draft.has_validation:
         yield from _of_required(place, goals)
-        yield from _of_sizes(place)
+        yield from sizes(place.count("minProperties"), place.count("maxProperties"))
     if "propertyNames" in place.schema and place.draft.since(6):
         yield _of_names(place, goals)
     yield from _of_dependencies(place, goals)
@@ -113,11 +113,6 @@ def _without(name: str) -> Conjunction:
 
 def _with(*names: str) -> Conjunction:
     return conjunction(*(Some(named(name), ANYTHING) for name in names))
-
-
-def _of_sizes(place: Place) -> Iterator[Clause]:
-    least, most = place.count("minProperties"), place.count("maxProperties")
-    yield from sizes(least, most)
 
 
 def sizes(least: int | None, most: int | None) -> Iterator[Clause]:
