@@ -5,18 +5,7 @@ from collections.abc import Iterable
 
 from ..automata.regex_ir import ANY_CHARACTER
 from ..grammar.tree import Grammar, Token
-from .printer import (
-    CHOICE,
-    CodePoints,
-    NoCounterpart,
-    Style,
-    Text,
-    all_others,
-    by_width,
-    can_be_named,
-    escaped,
-    in_braces,
-)
+from .printer import CHOICE, CodePoints, NoCounterpart, Style, Text, all_others, escaped
 
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t", "\\": r"\\"}
 _IN_STRINGS = {**_NAMED, '"': r"\""}
@@ -33,7 +22,7 @@ class GbnfStyle(Style):
 
     def literal(self, data: bytes) -> Text:
         """A string in double quotes."""
-        return Text(f'"{escaped(data.decode("utf-8"), _IN_STRINGS, by_width)}"')
+        return Text(f'"{escaped(data.decode("utf-8"), _IN_STRINGS)}"')
 
     def characters(self, ranges: CodePoints) -> Text:
         """A class, negated where that is shorter."""
@@ -45,7 +34,7 @@ class GbnfStyle(Style):
 
     def token(self, token: Token) -> Text:
         """A name or ids; several ids are alternatives, which cannot be negated."""
-        if not can_be_named(token):
+        if not self.can_be_named(token):
             raise NoCounterpart("GBNF names a token as <name> or by its number")
         if token.name is not None or (len(token.ids) == 1 and token.ids[0][0] == token.ids[0][1]):
             return Text(token.text)
@@ -57,7 +46,7 @@ class GbnfStyle(Style):
 
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """? * + or a count in braces."""
-        return Text(item.within() + in_braces(low, high))
+        return Text(item.within() + self.in_braces(low, high))
 
     def valid(self, name: str) -> str:
         """llama.cpp has no underscores in names."""
@@ -69,5 +58,5 @@ class GbnfStyle(Style):
 
 
 def _member(low: int, high: int) -> str:
-    first, last = (escaped(chr(code), _IN_CLASSES, by_width) for code in (low, high))
+    first, last = (escaped(chr(code), _IN_CLASSES) for code in (low, high))
     return first if low == high else f"{first}-{last}"

@@ -5,7 +5,7 @@ import re
 from ..automata.regex_ir import ANY_CHARACTER
 from ..grammar.tree import Grammar, Pattern, Permutation, Repetition
 from ..lnf.longest_ignored import weave_longest
-from .printer import CodePoints, NoCounterpart, Style, Text, escaped, node_text, write_expr
+from .printer import CodePoints, NoCounterpart, Style, Text, escaped, node_text
 from .regex import RegexStyle
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
@@ -73,7 +73,7 @@ class KbnfStyle(Style):
             if rules[0].name != grammar.start:
                 rules = tuple(sorted(rules, key=lambda rule: rule.name != grammar.start))
             names = {old: "start_" if new == "start" else new for old, new in names.items()}
-        bodies = ((r.name, write_expr(r.body, self, names, grammar.source)) for r in rules)
+        bodies = ((r.name, self.expression(r.body, names, grammar.source)) for r in rules)
         return "".join(self.rule.format(names[name], body) for name, body in bodies)
 
 

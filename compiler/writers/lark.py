@@ -17,10 +17,8 @@ from .printer import (
     Text,
     WriterError,
     by_width,
-    can_be_named,
     escaped,
     node_text,
-    write_expr,
 )
 from .regex import RegexStyle
 
@@ -38,13 +36,13 @@ class LarkStyle(Style):
 
     def literal(self, data: bytes) -> Text:
         """A string in double quotes; an empty group for ε."""
-        text = escaped(data.decode("utf-8"), _ESCAPES, by_width)
+        text = escaped(data.decode("utf-8"), _ESCAPES)
         return Text(f'"{text}"' if text else "()")
 
     def characters(self, ranges: CodePoints) -> Text:
         """A range of two characters, or a class in a regex."""
         if len(ranges) == 1 and ranges != ANY_CHARACTER.ranges:
-            low, high = (escaped(chr(code), _ESCAPES, by_width) for code in ranges[0])
+            low, high = (escaped(chr(code), _ESCAPES) for code in ranges[0])
             return Text(f'"{low}".."{high}"')
         return _regex(RegexStyle().characters(ranges))
 
@@ -56,7 +54,7 @@ class LarkStyle(Style):
 
     def token(self, token: Token) -> Text:
         """A name, or ids in brackets."""
-        if not can_be_named(token):
+        if not self.can_be_named(token):
             raise NoCounterpart("Lark's grammars name a token as <name> or by its number")
         if token.name is None and not token.negated and not token.ids:
             raise NoCounterpart("Lark's grammars cannot name no token at all")
@@ -126,7 +124,7 @@ class LarkStyle(Style):
             lazy = "[lazy]" * heads[name].shortest
             lines.append(f"{names[name]}{priority}{lazy}: {body}\n")
         for expr in grammar.ignored:
-            lines.append(f"%ignore {write_expr(expr, self, names, grammar.source)}\n")
+            lines.append(f"%ignore {self.expression(expr, names, grammar.source)}\n")
         return "".join(lines)
 
 

@@ -44,13 +44,7 @@ class WriterError(GrammarError):
 
 
 class NoCounterpart(Exception):  # noqa: N818
-    """Raised by a style; ``write_expr`` adds the place."""
-
-
-def can_be_named(token: tree.Token) -> bool:
-    """Whether a token is written ``<name>`` or by its number: tags name some by their bare text,
-    and more than one."""
-    return not token.also and (token.name is None or _NAME.fullmatch(token.name) is not None)
+    """Raised by a style; ``expression`` adds the place."""
 
 
 class Style(ABC):
@@ -82,6 +76,18 @@ class Style(ABC):
     @abstractmethod
     def repetition(self, item: Text, low: int, high: int | None) -> Text:
         """An item repeated."""
+
+    @staticmethod
+    def in_braces(low: int, high: int | None) -> str:
+        """What stands after an item in dialects with counts, ``{2,4}``."""
+        most = "" if high is None else high
+        return SUFFIX.get((low, high)) or (f"{{{low}}}" if low == high else f"{{{low},{most}}}")
+
+    @staticmethod
+    def can_be_named(token: tree.Token) -> bool:
+        """Whether a token is written ``<name>`` or by its number: tags name some by their bare
+        text, and more than one."""
+        return not token.also and (token.name is None or _NAME.fullmatch(token.name) is not None)
 
     # What few dialects have.
 
@@ -140,6 +146,17 @@ class Style(ABC):
 
     # The whole.
 
+    def expression(self, expr: tree.Expr, names: Mapping[str, str], source: Source) -> str:
+        """The text of a rule's body. Raises ``WriterError``."""
+
+        def text(part: tree.Expr, inside: list[Text]) -> Text:
+            try:
+                return _combined(part, inside, self, names)
+            except NoCounterpart as reason:
+                raise WriterError(source, [Diagnostic(str(reason), part.span)]) from None
+
+        return fold(expr, tree.children, text).text
+
     def write(self, grammar: tree.Grammar) -> str:
         """The grammar in this dialect, without ignored text, its start rule first; one rule for
         each name. Raises ``WriterError``."""
@@ -179,21 +196,9 @@ class Style(ABC):
         ``first``. ``names``: what a name is written as. Raises ``WriterError``."""
         bodies: dict[str, list[str]] = {name: [] for name in first}
         for rule in grammar.rules:
-            body = write_expr(rule.body, self, names, grammar.source)
+            body = self.expression(rule.body, names, grammar.source)
             bodies.setdefault(rule.name, []).append(body)
         return {name: self.bar.join(found) for name, found in bodies.items()}
-
-
-def write_expr(expr: tree.Expr, style: Style, names: Mapping[str, str], source: Source) -> str:
-    """The text of a rule's body. Raises ``WriterError``."""
-
-    def text(part: tree.Expr, inside: list[Text]) -> Text:
-        try:
-            return _combined(part, inside, style, names)
-        except NoCounterpart as reason:
-            raise WriterError(source, [Diagnostic(str(reason), part.span)]) from None
-
-    return fold(expr, tree.children, text).text
 
 
 def _combined(expr: tree.Expr, inside: list[Text], style: Style, names: Mapping[str, str]) -> Text:
@@ -232,16 +237,16 @@ def in_quotes(text: str) -> list[str]:
     return pieces
 
 
-def escaped(text: str, named: Mapping[str, str], by_number: Callable[[int], str]) -> str:
-    """A text in which some characters have names, and what else cannot be seen a number."""
-    return "".join(named.get(c) or (c if c.isprintable() else by_number(ord(c))) for c in text)
-
-
 def by_width(code: int) -> str:
     """A code point in two, four or eight digits."""
     if code < 0x100:
         return f"\\x{code:02X}"
     return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
+
+
+def escaped(text: str, named: Mapping[str, str], by_number: Callable[[int], str] = by_width) -> str:
+    """A text in which some characters have names, and what else cannot be seen a number."""
+    return "".join(named.get(c) or (c if c.isprintable() else by_number(ord(c))) for c in text)
 
 
 def node_text(node: regex.Node, style: Style) -> Text:
@@ -307,9 +312,3 @@ def one_character(pattern: tree.Pattern) -> int | None:
     if isinstance(node, regex.Lit) and len(text := node.data.decode("utf-8", "replace")) == 1:
         return ord(text)
     return None
-
-
-def in_braces(low: int, high: int | None) -> str:
-    """What stands after an item in dialects with counts, ``{2,4}``."""
-    most = "" if high is None else high
-    return SUFFIX.get((low, high)) or (f"{{{low}}}" if low == high else f"{{{low},{most}}}")

@@ -5,17 +5,7 @@ import re
 from ..automata import regex_ir as regex
 from ..automata.regex_ir import complement
 from ..automata.unicode_properties import class_ranges
-from .printer import (
-    SEQUENCE,
-    CodePoints,
-    NoCounterpart,
-    Special,
-    Style,
-    Text,
-    all_others,
-    escaped,
-    in_braces,
-)
+from .printer import SEQUENCE, CodePoints, NoCounterpart, Special, Style, Text, all_others, escaped
 
 _SPECIAL = frozenset(r"\|.*+?{}()[]^$")
 _OPERATORS = frozenset("&~")
@@ -99,7 +89,7 @@ class RegexStyle(Style):
         # would repeat the last character alone.
         whole = _ONE_ITEM.match(item.text) and item.text[-1:] not in ("?", "*", "+", "}")
         inner = item.within() if whole else f"({item.text})"
-        return Text(inner + in_braces(low, high))
+        return Text(inner + self.in_braces(low, high))
 
     def lazy(self, repetition: Text) -> Text:
         """Another ? after it."""

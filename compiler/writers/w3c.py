@@ -4,7 +4,7 @@ import re
 
 from ..grammar.tree import Grammar, Literal, walk
 from ..lnf.longest_ignored import weave_longest
-from .printer import ATOM, CHOICE, SEQUENCE, CodePoints, Style, Text, in_quotes, write_expr
+from .printer import ATOM, CHOICE, SEQUENCE, CodePoints, Style, Text, in_quotes
 
 _EMPTY = '""'
 
@@ -62,7 +62,7 @@ class W3cStyle(Style):
         text = "".join(line for name, line in lines.items() if name not in terminals)
         if not grammar.ignored:
             return text
-        passed = [write_expr(expr, self, names, grammar.source) for expr in grammar.ignored]
+        passed = [self.expression(expr, names, grammar.source) for expr in grammar.ignored]
         below = "".join(line for name, line in lines.items() if name in terminals)
         return f"{text}@terminals\n{below}" + "".join(f"@pass {body}\n" for body in passed)
 
