@@ -14,15 +14,7 @@ from ..automata import regex_ir as ir
 from ..automata.folding import fold
 from ..diagnostics import Diagnostic, Span
 from ..limits import Limits
-from .regex_classes import (
-    EscapeError,
-    any_node,
-    cases_of,
-    class_of,
-    look_of,
-    node_of,
-    set_of,
-)
+from .regex_classes import EscapeError, any_node, cases_of, class_of, look_of, node_of, set_of
 from .regex_lexer import ECMA, Flags, RegexLexer, RegexToken, UnexpectedError
 
 _STAGE = "reading a regex"

@@ -36,14 +36,7 @@ from .language import redundant, white_space
 from .repetition import ambiguous_repetitions
 from .schemas import of_notes, of_schema
 from .separation import unseparated_words
-from .structure import (
-    duplicates,
-    empty_alternatives,
-    left_recursion,
-    unit_cycles,
-    unproductive,
-    unreachable,
-)
+from .structure import OF_ALL_RULES, unproductive
 
 __all__ = ["LINTS", "NOTES", "Finding", "lint", "mended", "of_notes"]
 
@@ -111,7 +104,7 @@ def lint(
     found = list(of_notes(grammar.notes))
     if grammar.is_of_schemas:
         return found
-    for search in (duplicates, unreachable, unit_cycles, left_recursion, empty_alternatives):
+    for search in OF_ALL_RULES:
         limits.check_resources("the lints", [grammar.start])
         found += search(grammar)
     found += white_space(grammar, limits)

@@ -181,3 +181,7 @@ def _corners(expr: tree.Expr, nullable: set[str]) -> Iterator[str]:
                 pending.extend(part.item for part in current.parts)
             case _:
                 pending.extend(tree.children(current))
+
+
+# Lints that look at all rules, defined or not, in the order in which they run.
+OF_ALL_RULES = (duplicates, unreachable, unit_cycles, left_recursion, empty_alternatives)
