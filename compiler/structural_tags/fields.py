@@ -9,7 +9,7 @@ know: here they are refused, for what they ask for would not be enforced.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from ..diagnostics import closest
 from ..schema.notes import Refused
@@ -28,127 +28,102 @@ STYLES = (
 UNSUPPORTED = ("minimax_m3_xml",)
 
 
+_Holds: TypeAlias = Callable[[Json], bool]
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """``expected``: what a field must be; ``holds``: of JSON, whether it is that; ``inside``: the
-    formats in it, each with the steps of a pointer to it and what it must be."""
+    """``expected``: what a field must be; ``holds``: of JSON, whether it is that; ``role``: what
+    formats in it must be, if there may be some."""
 
     expected: str
-    holds: Callable[[Json], bool]
-    inside: Callable[[Json], Iterator[tuple[tuple[str | int, ...], Json, str]]] | None = None
+    holds: _Holds
+    role: str = ""
+
+    def inside(self, value: Json) -> Iterator[tuple[str, Json]]:
+        """The formats in a value, each with its pointer from there."""
+        if self.role and isinstance(value, dict):
+            yield "", value
+        for i, each in enumerate(value if self.role and isinstance(value, list) else ()):
+            if isinstance(each, dict):
+                yield f"/{i}", each
+            elif isinstance(each, list):
+                yield f"/{i}/1", each[1]
 
 
-def _is_whole(value: Json) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _whole(least: int) -> _Holds:
+    return lambda v: isinstance(v, int) and not isinstance(v, bool) and least <= v <= _HIGHEST
 
 
-def _is_token(value: Json) -> bool:
-    return isinstance(value, str) or (_is_whole(value) and 0 <= value <= _HIGHEST)
+def _or_null(holds: _Holds) -> _Holds:
+    return lambda v: v is None or holds(v)
 
 
-def _is_texts(value: Json) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) and each for each in value)
+def _array(of: _Holds, least: int = 0) -> _Holds:
+    return lambda v: isinstance(v, list) and len(v) >= least and all(map(of, v))
 
 
-def _is_tokens(value: Json) -> bool:
-    return isinstance(value, list) and all(map(_is_token, value))
+def _rules(of: _Holds) -> _Holds:
+    def is_pair(value: Json) -> bool:
+        return isinstance(value, list) and len(value) == 2 and of(value[0]) and _is_object(value[1])
+
+    return _array(is_pair, 1)
+
+
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str)
+
+
+def _is_some_text(value: Json) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 def _is_object(value: Json) -> bool:
     return isinstance(value, dict)
 
 
-def _is_objects(value: Json) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(_is_object, value))
+_is_count = _whole(0)
+
+
+def _is_token(value: Json) -> bool:
+    return isinstance(value, str) or _is_count(value)
 
 
 def _is_end(value: Json) -> bool:
-    several = isinstance(value, list) and value and all(isinstance(each, str) for each in value)
-    return isinstance(value, str | dict) or bool(several)
-
-
-def _is_rules(value: Json, is_pattern: Callable[[Json], bool]) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(
-            isinstance(pair, list)
-            and len(pair) == 2
-            and is_pattern(pair[0])
-            and _is_object(pair[1])
-            for pair in value
-        )
-    )
-
-
-def _itself(role: str) -> Callable[[Json], Iterator[tuple[tuple[str | int, ...], Json, str]]]:
-    def inside(value: Json) -> Iterator[tuple[tuple[str | int, ...], Json, str]]:
-        if isinstance(value, dict):
-            yield (), value, role
-
-    return inside
-
-
-def _members(role: str) -> Callable[[Json], Iterator[tuple[tuple[str | int, ...], Json, str]]]:
-    def inside(value: Json) -> Iterator[tuple[tuple[str | int, ...], Json, str]]:
-        for i, each in enumerate(value):
-            yield (i,), each, role
-
-    return inside
-
-
-def _contents(value: Json) -> Iterator[tuple[tuple[str | int, ...], Json, str]]:
-    for i, pair in enumerate(value):
-        yield (i, 1), pair[1], FORMAT
+    return isinstance(value, str | dict) or _array(_is_text, 1)(value)
 
 
 # What an object is: any format, or one of a kind alone.
 FORMAT, TAG, TOKEN = "format", "tag", "token"
 
-_TEXT = Shape("a string", lambda v: isinstance(v, str))
+_TEXT = Shape("a string", _is_text)
 _PATTERNS = Shape(
-    "an array of strings, at least one and none of them empty", lambda v: _is_texts(v) and bool(v)
+    "an array of strings, at least one and none of them empty", _array(_is_some_text, 1)
 )
-_TEXTS = Shape("an array of strings, none of them empty", _is_texts)
+_TEXTS = Shape("an array of strings, none of them empty", _array(_is_some_text))
 _FLAG = Shape("true or false", lambda v: isinstance(v, bool))
-_MOST = Shape(
-    f"null or an integer from 0 to {_HIGHEST:,}",
-    lambda v: v is None or (_is_whole(v) and 0 <= v <= _HIGHEST),
-)
-_MOST_SPACES = Shape(
-    f"null or an integer from 1 to {_HIGHEST:,}",
-    lambda v: v is None or (_is_whole(v) and 1 <= v <= _HIGHEST),
-)
-_LEAST = Shape(f"an integer from 0 to {_HIGHEST:,}", lambda v: _is_whole(v) and 0 <= v <= _HIGHEST)
-_UNTIL = Shape(
-    f"an integer from 0 to {_HIGHEST:,}, or -1 for any number",
-    lambda v: _is_whole(v) and -1 <= v <= _HIGHEST,
-)
+_MOST = Shape(f"null or an integer from 0 to {_HIGHEST:,}", _or_null(_is_count))
+_MOST_SPACES = Shape(f"null or an integer from 1 to {_HIGHEST:,}", _or_null(_whole(1)))
+_LEAST = Shape(f"an integer from 0 to {_HIGHEST:,}", _is_count)
+_UNTIL = Shape(f"an integer from 0 to {_HIGHEST:,}, or -1 for any number", _whole(-1))
 _SCHEMA = Shape("a JSON Schema: an object, true or false", lambda v: isinstance(v, dict | bool))
 _STYLE = Shape("one of " + ", ".join(STYLES), lambda v: v in STYLES)
 _ID = Shape("a token: its number or its text", _is_token)
-_IDS = Shape("an array of tokens, each its number or its text", _is_tokens)
+_IDS = Shape("an array of tokens, each its number or its text", _array(_is_token))
 _SOME_IDS = Shape(
-    "an array of tokens, each its number or its text, and at least one",
-    lambda v: _is_tokens(v) and bool(v),
+    "an array of tokens, each its number or its text, and at least one", _array(_is_token, 1)
 )
-_FORMAT = Shape("a format: an object with a type", _is_object, _itself(FORMAT))
-_FORMATS = Shape("an array of formats, at least one", _is_objects, _members(FORMAT))
-_TAGS = Shape("an array of tags, at least one", _is_objects, _members(TAG))
-_BEGIN = Shape("a string or a token format", lambda v: isinstance(v, str | dict), _itself(TOKEN))
-_END = Shape(
-    "a string, an array of strings (at least one) or a token format", _is_end, _itself(TOKEN)
-)
+_FORMAT = Shape("a format: an object with a type", _is_object, FORMAT)
+_FORMATS = Shape("an array of formats, at least one", _array(_is_object, 1), FORMAT)
+_TAGS = Shape("an array of tags, at least one", _array(_is_object, 1), TAG)
+_BEGIN = Shape("a string or a token format", lambda v: isinstance(v, str | dict), TOKEN)
+_END = Shape("a string, an array of strings (at least one) or a token format", _is_end, TOKEN)
 _RULES = Shape(
     "an array of pairs [pattern, format], at least one, and no pattern empty",
-    lambda v: _is_rules(v, lambda p: isinstance(p, str) and bool(p)),
-    _contents,
+    _rules(_is_some_text),
+    FORMAT,
 )
-_TOKEN_RULES = Shape(
-    "an array of pairs [token, format], at least one",
-    lambda v: _is_rules(v, _is_token),
-    _contents,
-)
+_TOKEN_RULES = Shape("an array of pairs [token, format], at least one", _rules(_is_token), FORMAT)
 
 # Of each kind the fields that it must have, and those that it may have.
 KINDS: Final[Mapping[str, tuple[Mapping[str, Shape], Mapping[str, Shape]]]] = {
@@ -193,7 +168,7 @@ KINDS: Final[Mapping[str, tuple[Mapping[str, Shape], Mapping[str, Shape]]]] = {
 }
 
 # The older form: {"structures": […], "triggers": […]}.
-_STRUCTURES = Shape("an array of structures, at least one", _is_objects)
+_STRUCTURES = Shape("an array of structures, at least one", _array(_is_object, 1))
 _STRUCTURE = {"begin": _TEXT, "schema": _SCHEMA, "end": _TEXT}
 
 _WHOLE = {"format": _FORMAT}
@@ -233,10 +208,8 @@ def misshapen(document: Document) -> list[Refused]:
         found += wrong_here
         if not wrong_here:
             for name, shape in {**needed, **others}.items():
-                if shape.inside is not None and name in value:
-                    for steps, each, inner in shape.inside(value[name]):
-                        place = "".join(f"/{step}" for step in (name, *steps))
-                        pending.append((pointer + place, each, inner))
+                for place, each in shape.inside(value[name]) if name in value else ():
+                    pending.append((f"{pointer}/{name}{place}", each, shape.role))
     return found
 
 
