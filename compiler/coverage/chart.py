@@ -230,7 +230,7 @@ class Chart:
             if config in column.carried:
                 before.append((here - 1, config))
                 found.carried.add(here)
-            for how, source, what, with_text in graph.entered(number):
+            for how, source, what, with_text in graph.state(number).entered:
                 if how == JUMP:
                     earlier = source * width + begin
                     if earlier in column.seen:

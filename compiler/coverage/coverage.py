@@ -3,22 +3,20 @@
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..automata.folding import fold
 from ..diagnostics import LimitError
 from ..grammar import tree
 from ..limits import Limits, blaming
 from ..lnf.resolve_exclusions import Operands, resolve_exclusions
+from ..maximal_munch.lexemes import as_lexed
 from .chart import Used, read
 from .graph import Graph
 from .items import Item, Items
+from .lexed import LexedText, Lexemes, lexemes_of, read_lexed
 from .matchers import Matchers
 from .patterns import DfaMatcher, NfaMatcher
-
-if TYPE_CHECKING:
-    from .lexed import LexedText, Lexemes
-    from .shortest import Pieces, Shortest
+from .shortest import Pieces, Shortest
 
 # Lexemes whose items are remembered.
 _MOST_REMEMBERED = 100_000
@@ -52,29 +50,18 @@ class Coverage:
         self._limits = (limits or Limits()).started()
         with blaming(grammar.longest_rule()):
             if over_lexemes:
-                from ..maximal_munch.lexemes import as_lexed
-
                 grammar = as_lexed(grammar, self._limits)
             self.grammar = grammar
             place = next(rule.name_span for rule in grammar.rules if rule.name == grammar.start)
-            self._use = tree.Reference(grammar.start, place)
+            use = tree.Reference(grammar.start, place)
             self.matchers = Matchers(lambda: self.graph, self._limits)
-            self.numbering = Items(grammar, self.matchers, self.matchers.tree_of, self._limits)
+            self.numbering = Items(grammar, self.matchers, self._limits)
             self._lexemes: Lexemes | None = None
             if over_lexemes:
-                from .lexed import lexemes_of
-
-                self._lexemes = lexemes_of(grammar, self._use, self._limits)
+                self._lexemes = lexemes_of(grammar, use, self._limits)
             lexed = None if self._lexemes is None else self._lexemes.lexed
-            self.graph = Graph(
-                grammar,
-                self._use,
-                self.numbering,
-                self.matchers,
-                self.matchers.tree_of,
-                self._empty,
-                lexed,
-            )
+            items, matchers = self.numbering, self.matchers
+            self.graph = Graph(grammar, use, items, matchers, self._empty, lexed)
         self.items = tuple(self.numbering.all)
         self.hits = [0] * len(self.items)
         self.texts = 0
@@ -102,19 +89,31 @@ class Coverage:
     def covered_by(self, text: bytes, start: str | None = None) -> frozenset[int] | None:
         """The items that the derivations of a text use; None if it has none."""
         with blaming([self.grammar.start]):
-            procedure = self.graph.start(start)
-            if self._lexemes is not None:
-                return self._covered_over_lexemes(text, procedure)
-            return self._derived(procedure, text)
+            found = self.used_by(text, start)
+            if found is None:
+                return None
+            used, lexed = found
+            if lexed is None:
+                return self._with_leaves(used, lambda a, b: text[a:b])
+            spans = lexed.spans
+            covered = set(self._with_leaves(used, lambda _, column: text[slice(*spans[column])]))
+            for span in (*lexed.ignored, *(spans[column] for column in used.carried)):
+                covered |= self._covered_ignored(text[slice(*span)])
+            return frozenset(covered)
 
-    def used_by(self, text: bytes) -> tuple[Used, "LexedText | None"] | None:
+    def used_by(
+        self, text: bytes, start: str | None = None
+    ) -> tuple[Used, LexedText | None] | None:
         """What the derivations of a text use, by its lexemes where it has some; None if it has
         no derivation."""
-        procedure = self.graph.start()
-        if self._lexemes is not None:
-            return self._used_over_lexemes(text, procedure)
-        used = self._used(procedure, text)
-        return None if used is None else (used, None)
+        procedure = self.graph.start(start)
+        if self._lexemes is None:
+            used = self._used(procedure, text)
+            return None if used is None else (used, None)
+        lexed = read_lexed(self.graph, procedure, self._lexemes, text, self._limits)
+        if lexed.place is None or not lexed.chart.has_ended(lexed.place):
+            return None
+        return lexed.chart.used(lexed.place), lexed
 
     def _used(self, procedure: int, text: bytes) -> Used | None:
         chart = read(self.graph, procedure, text, 0, len(text), self._limits)
@@ -164,31 +163,6 @@ class Coverage:
     def _empty(self, expr: tree.Expr) -> list[int]:
         return sorted(self._covered_inside(expr, b""))
 
-    def _used_over_lexemes(self, text: bytes, start: int) -> "tuple[Used, LexedText] | None":
-        from .lexed import read_lexed
-
-        assert self._lexemes is not None
-        lexed = read_lexed(self.graph, start, self._lexemes, text, self._limits)
-        if lexed.place is None or not lexed.chart.has_ended(lexed.place):
-            return None
-        return lexed.chart.used(lexed.place), lexed
-
-    def _covered_over_lexemes(self, text: bytes, start: int) -> frozenset[int] | None:
-        found = self._used_over_lexemes(text, start)
-        if found is None:
-            return None
-        used, lexed = found
-
-        def part(_: int, column: int) -> bytes:
-            begin, end = lexed.spans[column]
-            return text[begin:end]
-
-        covered = set(self._with_leaves(used, part))
-        ignored = [*lexed.ignored, *(lexed.spans[column] for column in used.carried)]
-        for begin, end in ignored:
-            covered |= self._covered_ignored(text[begin:end])
-        return frozenset(covered)
-
     def _covered_ignored(self, text: bytes) -> set[int]:
         found = set()
         for body, number in zip(self.grammar.ignored, self.numbering.ignored, strict=True):
@@ -236,7 +210,7 @@ class Coverage:
         fitting = [text for text, items in self._others if number in items]
         return min(fitting, key=len, default=None)
 
-    def _written(self, pieces: "Pieces") -> Iterable[bytes]:
+    def _written(self, pieces: Pieces) -> Iterable[bytes]:
         """A text as it is, and with ignored text between its lexemes."""
         yield b"".join(pieces)
         assert self._shortest is not None
@@ -251,20 +225,10 @@ class Coverage:
             yield separating.join(lexemes)
 
     @property
-    def _members(self) -> "dict[int, Pieces]":
+    def _members(self) -> dict[int, Pieces]:
         if self._shortest is None:
-            from .shortest import Shortest
-
             with blaming(self.grammar.longest_rule()):
-                self._shortest = Shortest(
-                    self.grammar,
-                    self._use,
-                    self.numbering,
-                    self.matchers,
-                    self.matchers.tree_of,
-                    self._word,
-                    self._limits,
-                )
+                self._shortest = Shortest(self.graph, self._word, self._limits)
         return self._shortest.members()
 
     def _word(self, expr: tree.Expr) -> DfaMatcher | NfaMatcher | None:

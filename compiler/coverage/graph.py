@@ -18,8 +18,9 @@ from typing import TypeAlias
 
 from ..automata.regex_ir import has_lazy
 from ..grammar import tree
+from ..lazy_dfa.expression import bodies_of
 from .items import NO_CASES, Items
-from .patterns import Matcher
+from .patterns import Matching
 
 # Where an expression stands: in it nothing is ignored, or before each terminal something may be, or
 # its terminals are lexemes.
@@ -58,26 +59,22 @@ _Expand: TypeAlias = Callable[[int], None]
 
 
 class Graph:
-    """The network of a grammar whose whole is ``use``, of the start rule. ``tree_of``: the tree of
-    a pattern that is matched by one. ``empty``: the items that a leaf uses which is ε. ``lexed``:
-    of each leaf of the rules, by its ``id``, the lexeme (None if it has no text) and whether it may
-    be missing; None where texts are read without a lexer."""
+    """The network of a grammar whose whole is ``use``, of the start rule. ``empty``: the items that
+    a leaf uses which is ε. ``lexed``: of each leaf of the rules, by its ``id``, the lexeme (None if
+    it has no text) and whether it may be missing; None where texts are read without a lexer."""
 
     def __init__(
         self,
         grammar: tree.Grammar,
         use: tree.Reference,
         items: Items,
-        matcher: Callable[[tree.Expr], Matcher],
-        tree_of: Callable[[tree.Expr], tree.Expr | None],
+        matcher: Matching,
         empty: Callable[[tree.Expr], Iterable[int]],
         lexed: Mapping[int, tuple[int | None, bool]] | None = None,
     ) -> None:
         self.grammar, self.use, self.items = grammar, use, items
-        self.matcher, self._tree_of, self._empty, self.lexed = matcher, tree_of, empty, lexed
-        self.bodies: dict[str, list[tree.Rule]] = {}
-        for rule in grammar.rules:
-            self.bodies.setdefault(rule.name, []).append(rule)
+        self.matcher, self._empty, self.lexed = matcher, empty, lexed
+        self.bodies = bodies_of(grammar)
         self._shared = _shared(grammar)
         self._plain = grammar.terminals | grammar.embedded_rules
         self._single = grammar.terminals | {each.name for each in grammar.embedded}
@@ -125,10 +122,6 @@ class Graph:
             first = expr.data[0] if isinstance(expr, tree.Literal) and expr.data else -1
             found.setdefault(first, []).append(target)
         return found
-
-    def entered(self, number: int) -> list[tuple[int, int, Marks | int, bool]]:
-        """How a state was entered, from all states that a text has met."""
-        return self._states[number].entered
 
     def end_behind(self, number: int) -> int:
         """The procedure that ends after a state in which nothing follows; -1 where more may."""
@@ -338,7 +331,7 @@ class Graph:
                 inside = self._within(expr, target, PLAIN)
                 self._call(number, self.ignored(), inside)
             return
-        inner = self._tree_of(expr)
+        inner = self.matcher.tree_of(expr)
         if inner is not None:
             self._call(number, self.expression(inner), target)
             return
@@ -358,7 +351,7 @@ class Graph:
             following = self._counted(expr, min(count + 1, most), target, context)
             item, with_text = expr.item, count >= low
             is_leaf = context == PLAIN and self._is_single(item, PLAIN)
-            is_leaf &= id(item) not in self.items.keys and self._tree_of(item) is None
+            is_leaf &= id(item) not in self.items.keys and self.matcher.tree_of(item) is None
             if is_leaf and with_text:
                 self._read(number, item, following)
                 return

@@ -9,15 +9,16 @@ its objects, there and missing, besides alternatives, repetitions and edges.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..automata.dump import class_text
 from ..diagnostics import Span, shortened
 from ..grammar import tree
+from ..lazy_dfa.expression import bodies_of
 from ..limits import Limits
-from .patterns import DfaMatcher, Edge, EdgeWords, Matcher
+from .patterns import DfaMatcher, Edge, EdgeWords, Matching
 
 RULE, ALTERNATIVE, REPETITION, KEY, EDGE = "rule", "alternative", "repetition", "key", "edge"
 KINDS = (RULE, ALTERNATIVE, REPETITION, KEY, EDGE)
@@ -82,15 +83,8 @@ class Items:
     ``ignored``: the numbers of what is ignored.
     """
 
-    def __init__(
-        self,
-        grammar: tree.Grammar,
-        matcher: Callable[[tree.Expr], Matcher],
-        tree_of: Callable[[tree.Expr], tree.Expr | None],
-        limits: Limits,
-    ) -> None:
-        self._limits = limits
-        self._grammar, self._matcher, self._tree_of = grammar, matcher, tree_of
+    def __init__(self, grammar: tree.Grammar, matcher: Matching, limits: Limits) -> None:
+        self._grammar, self._matcher, self._limits = grammar, matcher, limits
         self.all: list[Item] = []
         self.rules: dict[str, int] = {}
         self.definitions: dict[tuple[str, int], int] = {}
@@ -102,10 +96,7 @@ class Items:
         self._groups = 0
         self._distinct: dict[tuple[str, str, str, str], int] = {}
         self._seen: set[int] = set()
-        definitions: dict[str, list[tree.Rule]] = {}
-        for rule in grammar.rules:
-            definitions.setdefault(rule.name, []).append(rule)
-        for name, rules in definitions.items():
+        for name, rules in bodies_of(grammar).items():
             self._add_rule(name, rules)
         self._begin_group()
         self.ignored = [
@@ -175,11 +166,13 @@ class Items:
                             item = Item(ALTERNATIVE, rule, *self._place(option))
                             self.options[id(expr), k] = self._new(item)
                 case tree.Repetition():
-                    self.counts[id(expr)] = self._cases(
-                        expr, Item(REPETITION, rule, *self._place(expr))
-                    )
+                    item = Item(REPETITION, rule, *self._place(expr))
+                    self.counts[id(expr)] = self._counted(expr.min_times, expr.max_times, item)
                 case tree.Permutation():
-                    self._add_parts(expr, rule)
+                    for i, part in enumerate(expr.parts):
+                        self._begin_group()
+                        item = Item(REPETITION, rule, *self._place(part.item))
+                        self.parts[id(expr), i] = self._counted(*_bounds(part), item)
                 case tree.Pattern():
                     self._add_edges(expr, rule, expr.span)
 
@@ -187,11 +180,8 @@ class Items:
         if isinstance(expr, tree.Difference):
             # What it takes away derives nothing.
             return (expr.left,)
-        inner = self._tree_of(expr)
+        inner = self._matcher.tree_of(expr)
         return tree.children(expr) if inner is None else (inner,)
-
-    def _cases(self, expr: tree.Repetition, item: Item) -> Cases:
-        return self._counted(expr.min_times, expr.max_times, item)
 
     def _counted(self, low: int, high: int | None, item: Item) -> Cases:
         """The cases that the bounds allow, if there are several."""
@@ -207,13 +197,6 @@ class Items:
         }
         zero, one, many = (numbers.get(n, -1) for n in range(len(TIMES)))
         return zero, one, many
-
-    def _add_parts(self, expr: tree.Permutation, rule: str) -> None:
-        for i, part in enumerate(expr.parts):
-            self._begin_group()
-            item = Item(REPETITION, rule, *self._place(part.item))
-            high = None if part.is_repeated else 1
-            self.parts[id(expr), i] = self._counted(int(part.is_required), high, item)
 
     def _add_edges(self, expr: tree.Pattern, rule: str, span: Span) -> None:
         matcher = self._matcher(expr)
@@ -256,9 +239,14 @@ class Items:
                             Item(KEY, pointer, span, key.data.decode("utf-8", "replace"), THERE)
                         )
                 case tree.Repetition():
-                    self._add_repeated(expr, pointer, span)
+                    item = Item(REPETITION, pointer, span, _said_of_repeated(expr.item))
+                    bounds = expr.min_times, expr.max_times
+                    self.counts[id(expr)] = self._of_members(expr.item, *bounds, item)
                 case tree.Permutation():
-                    self._add_keys_in_any_order(expr, pointer, span)
+                    for i, part in enumerate(expr.parts):
+                        said = _said_in_schema(part.item) or "members"
+                        item = Item(REPETITION, pointer, span, said)
+                        self.parts[id(expr), i] = self._of_members(part.item, *_bounds(part), item)
                 case tree.Pattern():
                     self._add_edges(expr, pointer, span)
 
@@ -273,33 +261,13 @@ class Items:
                 text += f" (choice {number})"
             self.options[id(expr), k] = self._new(Item(ALTERNATIVE, pointer, span, text))
 
-    def _add_repeated(self, expr: tree.Repetition, pointer: str, span: Span) -> None:
-        keys = [key for inside in _sequences(expr.item) for key in _keys(inside)]
-        if (expr.min_times, expr.max_times) == (0, 1) and len(keys) == 1:
-            text = keys[0].data.decode("utf-8", "replace")
-            number = self._once(Item(KEY, pointer, span, text, MISSING))
-            self.counts[id(expr)] = number, -1, -1
-        else:
-            further = any(
-                isinstance(part, tree.Literal) and part.data == b","
-                for inside in _sequences(expr.item)
-                for part in inside.items
-            )
-            said = ("further " * further) + (_said_in_schema(expr.item) or "parts")
-            item = Item(REPETITION, pointer, span, said)
-            self.counts[id(expr)] = self._cases(expr, item)
-
-    def _add_keys_in_any_order(self, expr: tree.Permutation, pointer: str, span: Span) -> None:
-        for i, part in enumerate(expr.parts):
-            keys = [key for inside in _sequences(part.item) for key in _keys(inside)]
-            if len(keys) == 1 and not part.is_required and not part.is_repeated:
-                text = keys[0].data.decode("utf-8", "replace")
-                number = self._once(Item(KEY, pointer, span, text, MISSING))
-                self.parts[id(expr), i] = number, -1, -1
-            else:
-                item = Item(REPETITION, pointer, span, _said_in_schema(part.item) or "members")
-                high = None if part.is_repeated else 1
-                self.parts[id(expr), i] = self._counted(int(part.is_required), high, item)
+    def _of_members(self, expr: tree.Expr, low: int, high: int | None, item: Item) -> Cases:
+        """The cases of a repetition; of a key that may be missing, that it is."""
+        keys = [key for inside in _sequences(expr) for key in _keys(inside)]
+        if (low, high) != (0, 1) or len(keys) != 1:
+            return self._counted(low, high, item)
+        text = keys[0].data.decode("utf-8", "replace")
+        return self._once(Item(KEY, item.rule, item.span, text, MISSING)), -1, -1
 
 
 def edge_text(words: EdgeWords) -> tuple[str, str]:
@@ -317,14 +285,14 @@ def _quoted(octets: bytes) -> str:
     return '"' + "".join(class_text([(octet, octet)])[1:-1] for octet in octets) + '"'
 
 
+def _bounds(part: tree.Part) -> tuple[int, int | None]:
+    """How often a part of a permutation is there, at the least and at most."""
+    return int(part.is_required), None if part.is_repeated else 1
+
+
 def _sequences(expr: tree.Expr) -> Iterator[tree.Sequence]:
     """The sequences in an expression."""
-    pending = [expr]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, tree.Sequence):
-            yield current
-        pending.extend(reversed(tree.children(current)))
+    return (e for e in tree.walk(expr) if isinstance(e, tree.Sequence))
 
 
 def _keys(expr: tree.Sequence) -> Iterable[tree.Literal]:
@@ -348,12 +316,16 @@ def _said_in_schema(expr: tree.Expr) -> str:
     """A literal, or the pointer of the first schema in an expression; empty if there is neither."""
     if isinstance(expr, tree.Literal):
         return expr.data.decode("utf-8", "replace")
-    pending: list[tree.Expr] = [expr]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, tree.Reference):
-            pointer = _BEHIND.sub("", current.name)
-            if "#" in pointer and pointer == current.name:
+    for each in tree.walk(expr):
+        if isinstance(each, tree.Reference):
+            pointer = _BEHIND.sub("", each.name)
+            if "#" in pointer and pointer == each.name:
                 return pointer
-        pending.extend(reversed(tree.children(current)))
     return ""
+
+
+def _said_of_repeated(expr: tree.Expr) -> str:
+    """The same of what is repeated; after a comma, further ones."""
+    parts = (part for inside in _sequences(expr) for part in inside.items)
+    further = any(isinstance(part, tree.Literal) and part.data == b"," for part in parts)
+    return "further " * further + (_said_in_schema(expr) or "parts")

@@ -6,13 +6,14 @@ leaves the column as it is; where the parser follows an ignored lexeme beside ot
 column has what this one has, too.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from constrain.artifacts.dfa.stacked_dfas import DEAD
 from constrain.artifacts.maximal_munch.lexer import NO_ACCEPT, REFUSED_BYTE, Lexer
 
 from ..grammar import tree
+from ..lazy_dfa.expression import bodies_of
 from ..limits import Limits
 from ..maximal_munch.lexemes import lexeme_grammar
 from ..maximal_munch.lexer_tables import lexer_tables
@@ -51,21 +52,14 @@ def lexemes_of(grammar: tree.Grammar, use: tree.Reference, limits: Limits) -> Le
         if isinstance(rule.body, tree.Token)
     }
     lexed: dict[int, tuple[int | None, bool]] = {}
-    numbered = _by_name(found.grammar.rules)
-    for name, rules in _by_name(grammar.rules).items():
+    numbered = bodies_of(found.grammar)
+    for name, rules in bodies_of(grammar).items():
         if not rules[0].terminal:
             for old, new in zip(rules, numbered[name], strict=True):
                 lexed.update(_pairs(old.body, new.body, numbers))
     if use.name in grammar.terminals:
         lexed.update(_pairs(use, numbered[use.name][-1].body, numbers))
     return Lexemes(lexer_tables(found.lexemes, limits).lexer(), lexed)
-
-
-def _by_name(rules: Sequence[tree.Rule]) -> dict[str, list[tree.Rule]]:
-    found: dict[str, list[tree.Rule]] = {}
-    for rule in rules:
-        found.setdefault(rule.name, []).append(rule)
-    return found
 
 
 def _pairs(

@@ -19,6 +19,7 @@ from ..automata.minimize import minimal
 from ..automata.nfa import Nfa, without_dead_ends
 from ..automata.thompson import thompson
 from ..diagnostics import LimitError
+from ..grammar.tree import Expr
 from ..lazy_dfa.conjunctions import Operation, operation_of
 from ..limits import Limits
 
@@ -80,6 +81,18 @@ class Matcher(Protocol):
     @property
     def nullable(self) -> bool:
         """Whether it matches ε."""
+        ...
+
+
+class Matching(Protocol):
+    """Gives the matchers of leaves, and of a pattern that is matched by a tree that tree."""
+
+    def __call__(self, expr: Expr) -> Matcher:
+        """The matcher of a leaf."""
+        ...
+
+    def tree_of(self, expr: Expr) -> Expr | None:
+        """The tree by which a pattern is matched, if it is."""
         ...
 
 

@@ -18,9 +18,11 @@ from typing import TypeAlias
 from ..automata.members import Members
 from ..grammar import tree
 from ..limits import Limits
-from .items import Items
-from .patterns import DfaMatcher, Matcher, NfaMatcher
+from .graph import Graph
+from .patterns import DfaMatcher, NfaMatcher
 
+# What knows short words of a leaf.
+Word: TypeAlias = Callable[[tree.Expr], DfaMatcher | NfaMatcher | None]
 # The lexemes of a text.
 Pieces: TypeAlias = tuple[bytes, ...]
 
@@ -63,29 +65,18 @@ class _Around:
 
 
 class Shortest:
-    """Shortest members of a grammar whose whole is ``use``. ``word``: of leaves that are no
-    literals, their short words; None where there are none. Raises ``LimitError``."""
+    """Shortest members of the grammar of a network. ``word``: of leaves that are no literals, their
+    short words; None where there are none. Raises ``LimitError``."""
 
-    def __init__(
-        self,
-        grammar: tree.Grammar,
-        use: tree.Reference,
-        items: Items,
-        matcher: Callable[[tree.Expr], Matcher],
-        tree_of: Callable[[tree.Expr], tree.Expr | None],
-        word: Callable[[tree.Expr], DfaMatcher | NfaMatcher | None],
-        limits: Limits,
-    ) -> None:
-        self._grammar, self._items, self._limits = grammar, items, limits
-        self._matcher, self._tree_of, self._word = matcher, tree_of, word
-        self._bodies: dict[str, list[tree.Rule]] = {}
-        for rule in grammar.rules:
-            self._bodies.setdefault(rule.name, []).append(rule)
+    def __init__(self, graph: Graph, word: Word, limits: Limits) -> None:
+        self._word, self._limits = word, limits
+        self._grammar, self._items, self._matcher = graph.grammar, graph.items, graph.matcher
+        self._bodies, use = graph.bodies, graph.use
         self._size = 0
         self._exprs: dict[int, tree.Expr] = {}
         self._users: dict[int, list[tree.Expr]] = {}
         self._uses: dict[str, list[tree.Reference]] = {}
-        for expr in (use, *(rule.body for rule in grammar.rules), *grammar.ignored):
+        for expr in (use, *(r.body for r in self._grammar.rules), *self._grammar.ignored):
             self._add(expr)
         self._texts: dict[_Goal, Pieces] = {}
         self._find_yields()
@@ -104,7 +95,7 @@ class Shortest:
             self._exprs[id(expr)] = expr
             if isinstance(expr, tree.Reference):
                 self._uses.setdefault(expr.name, []).append(expr)
-            inner = self._tree_of(expr)
+            inner = self._matcher.tree_of(expr)
             for part in tree.children(expr) if inner is None else (inner,):
                 self._users.setdefault(id(part), []).append(expr)
                 pending.append(part)
@@ -182,7 +173,7 @@ class Shortest:
                 return self.repeated(expr, max(low, 1) if with_text else low, with_text=with_text)
             case tree.Permutation():
                 return self._permuted(expr, with_text=with_text)
-            case tree.Pattern() if (inner := self._tree_of(expr)) is not None:
+            case tree.Pattern() if (inner := self._matcher.tree_of(expr)) is not None:
                 return self.text(inner, with_text)
             case _:
                 word = self._word(expr)
@@ -348,7 +339,7 @@ class Shortest:
                 yield expr.left, must, (), ()
             case tree.Permutation():
                 yield from self._inside_permutation(expr, must)
-            case tree.Pattern() if (inner := self._tree_of(expr)) is not None:
+            case tree.Pattern() if (inner := self._matcher.tree_of(expr)) is not None:
                 yield inner, must, (), ()
 
     def _inside_sequence(
