@@ -1,6 +1,6 @@
 """The picture of a grammar's DFA over bytes, and of a lexer, which is one of all terminals."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from ..automata.utf8 import normalized
 from ..earley.union_lexer import Lexer
 from .collapse import collapsed
 from .drawing import Drawing, DrawingError
-from .graph import Graph, Reads, Step, gathered
+from .graph import Graph, Reads, Step, explored
 from .picture import Notation, View, counted, on_a_line
 from .plan import Plan
 
@@ -71,11 +71,8 @@ def dfa_graph(
     octets: list[list[int]] = [[] for _ in range(dfa.table.shape[1])]
     for octet, column in enumerate(dfa.classes.tolist()):
         octets[column].append(octet)
-    steps: dict[int, list[Step]] = {}
-    pending = [dfa.start]
-    for state in pending:
-        if state in steps:
-            continue
+
+    def leaving(state: int) -> Iterator[Step]:
         own = frozenset(rules[state] if rules else ())
         read: dict[int, tuple[list[int], list[str]]] = {}
         for column, target in enumerate(dfa.table[state].tolist()):
@@ -83,11 +80,11 @@ def dfa_graph(
                 found, terminals = read.setdefault(target, ([], []))
                 found += octets[column]
                 terminals += terminal_names[column - first :][:1] if column >= first else []
-        steps[state] = gathered(
-            Step(target, Reads(normalized((o, o) for o in found), terminals=tuple(terminals)), own)
-            for target, (found, terminals) in read.items()
-        )
-        pending += [step.target for step in steps[state]]
+        for target, (found, terminals) in read.items():
+            reads = Reads(normalized((o, o) for o in found), terminals=tuple(terminals))
+            yield Step(target, reads, own)
+
+    steps = explored(dfa.start, leaving)
     accepting = frozenset(s for s in np.flatnonzero(dfa.accepting).tolist() if s in steps)
     named = {s: n for s, n in (names or {}).items() if s in steps}
     of = {state: rules[state] for state in steps} if rules else {}

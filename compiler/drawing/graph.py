@@ -4,7 +4,8 @@ The builders of the stages over bytes make a ``Graph``, ``collapse`` makes it sm
 ``plan`` decides which of its states are drawn, and where.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -134,6 +135,18 @@ class Graph:
 
     def _within(self, entry: int) -> list[int]:
         return list(reached([entry], self.targets))
+
+
+def explored(start: int, leaving: Callable[[int], Iterable[Step]]) -> dict[int, list[Step]]:
+    """What leaves each state that is reached, by calls as well."""
+    found: dict[int, list[Step]] = {}
+
+    def following(state: int) -> Iterator[int]:
+        found[state] = gathered(leaving(state))
+        return (end for step in found[state] for end in (step.target, *step.callees))
+
+    deque(reached([start], following), 0)
+    return found
 
 
 def gathered(steps: Iterable[Step]) -> list[Step]:

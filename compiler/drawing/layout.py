@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
+from ..automata.graphs import reverse_postorder
 from .picture import Label, Picture, Size
 
 # Points, of which a PNG has two pixels each: 4,000 pixels are too wide to be looked at.
@@ -161,36 +162,21 @@ def _label(label: Label) -> tuple[float, float]:
 
 
 def _ranks(picture: Picture) -> dict[int, int]:
-    """The longest way to each state, without the edges that close a cycle."""
-    targets: dict[int, list[int]] = {state: [] for state in picture.states}
-    for edge in picture.edges:
-        if edge.target in targets and edge.target != edge.source:
-            targets[edge.source].append(edge.target)
-    order: list[int] = []
-    open_, done = set(), set()
-    kept: dict[int, list[int]] = {state: [] for state in picture.states}
-    for root in [picture.start, *picture.states]:
-        if root is None or root in done or root not in targets:
-            continue
-        pending = [(root, iter(targets[root]))]
-        open_.add(root)
-        while pending:
-            state, rest = pending[-1]
-            following = next(rest, None)
-            if following is None:
-                pending.pop()
-                open_.discard(state)
-                done.add(state)
-                order.append(state)
-            elif following not in open_:
-                kept[state].append(following)
-                if following not in done:
-                    open_.add(following)
-                    pending.append((following, iter(targets[following])))
-            else:
-                kept[following].append(state)
-    ranks = dict.fromkeys(picture.states, 0)
-    for state in reversed(order):
-        for following in kept[state]:
-            ranks[following] = max(ranks[following], ranks[state] + 1)
-    return ranks
+    """The longest way to each state; the edges that close a cycle count the other way round."""
+    place = {state: i for i, state in enumerate(picture.states)}
+    targets: list[list[int]] = [[] for _ in place]
+    for edge in reversed(picture.edges):
+        if edge.target in place and edge.target != edge.source:
+            targets[place[edge.source]].append(place[edge.target])
+    starts = [*([place[picture.start]] if picture.start in place else []), *place.values()]
+    order = reverse_postorder(len(place), starts, targets.__getitem__)
+    number = {each: i for i, each in enumerate(order)}
+    behind: list[set[int]] = [set() for _ in place]
+    for one, others in enumerate(targets):
+        for first, last in (sorted((one, other), key=number.__getitem__) for other in others):
+            behind[first].add(last)
+    ranks = [0] * len(place)
+    for each in order:
+        for other in behind[each]:
+            ranks[other] = max(ranks[other], ranks[each] + 1)
+    return {state: ranks[i] for state, i in place.items()}

@@ -1,6 +1,6 @@
 """The picture of a recursive transition network: byte automata that call one another."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from constrain.artifacts.maximal_munch.lexer import LexerTables
 from constrain.artifacts.network.tables import NetworkTables
@@ -9,7 +9,7 @@ from ..network.dump import edges_of, end_of_call, is_of_set, rules_of_entries, s
 from .collapse import collapsed
 from .dfa import drawn_as
 from .drawing import Drawing
-from .graph import Graph, Reads, Step, gathered
+from .graph import Graph, Reads, Step, explored
 from .picture import PALETTE, View, counted
 from .plan import Plan
 
@@ -48,38 +48,29 @@ def network_graph(tables: NetworkTables, terminal_names: Sequence[str] = ()) -> 
     """The states that can be reached through edges and calls, byte by byte."""
     rules = rules_of_entries(tables)
     named = {**_parts(tables), **rules}
-    steps: dict[int, list[Step]] = {}
-    pending = [tables.start]
-    for state in pending:
-        if state in steps:
-            continue
-        found = [
-            Step(
-                target, Reads(tuple(ranges), terminals=tuple(terminal_names[t] for t in terminals))
-            )
-            for target, (ranges, terminals) in edges_of(tables, state).items()
-        ]
-        found += _calls(tables, state, rules)
-        steps[state] = gathered(found)
-        pending += [end for step in found for end in (step.target, *step.callees)]
+
+    def leaving(state: int) -> Iterator[Step]:
+        for target, (ranges, terminals) in edges_of(tables, state).items():
+            names = tuple(terminal_names[t] for t in terminals)
+            yield Step(target, Reads(tuple(ranges), terminals=names))
+        yield from _calls(tables, state, rules)
+
+    steps = explored(tables.start, leaving)
     accepting = frozenset(state for state in steps if tables.ends[state])
-    return Graph(
-        tables.start, accepting, steps, {s: name for s, name in named.items() if s in steps}
-    )
+    names = {s: name for s, name in named.items() if s in steps}
+    return Graph(tables.start, accepting, steps, names)
 
 
-def _calls(tables: NetworkTables, state: int, rules: dict[int, str]) -> list[Step]:
-    found = []
+def _calls(tables: NetworkTables, state: int, rules: dict[int, str]) -> Iterator[Step]:
     for number, rule, back in sets_called(tables, state):
         parts = tuple(dict.fromkeys(rule.parts)) + ((rule.separator,) if rule.separator else ())
         text = f"permute {len(rule.parts)} parts of set {number}"
-        found.append(Step(back, Reads(), call=text, callees=parts, repeats=True))
+        yield Step(back, Reads(), call=text, callees=parts, repeats=True)
     for start, frame in tables.calls[state]:
         if not is_of_set(tables, frame):
             back, times = end_of_call(tables, frame)
             text = f"call {rules.get(start, start)}{times}"
-            found.append(Step(back, Reads(), call=text, callees=(start,), repeats=bool(times)))
-    return found
+            yield Step(back, Reads(), call=text, callees=(start,), repeats=bool(times))
 
 
 def _parts(tables: NetworkTables) -> dict[int, str]:

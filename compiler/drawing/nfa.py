@@ -1,12 +1,12 @@
 """The picture of an NFA: what Thompson's construction made of the grammar."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..automata.nfa import FIRST_TERMINAL, Nfa
 from .collapse import collapsed
 from .dfa import drawn_as
 from .drawing import Drawing
-from .graph import Graph, Reads, Regions, Step, gathered
+from .graph import Graph, Reads, Regions, Step, explored
 from .picture import PALETTE, View, counted
 from .plan import Plan
 
@@ -35,12 +35,9 @@ def draw_nfa(nfa: Nfa, view: View, terminal_names: Sequence[str] = (), start: st
 
 def nfa_graph(nfa: Nfa, terminal_names: Sequence[str] = (), start: str = "") -> Graph:
     """The states that can be reached, byte by byte."""
-    steps: dict[int, list[Step]] = {}
-    pending = [nfa.start]
-    for state in pending:
-        if state in steps:
-            continue
-        found = [Step(target, Reads(epsilon=True)) for target in nfa.epsilon[state]]
+
+    def leaving(state: int) -> Iterator[Step]:
+        yield from (Step(target, Reads(epsilon=True)) for target in nfa.epsilon[state])
         for arc in nfa.arcs[state]:
             rules = frozenset(nfa.rules[i] for i in arc.origins if i < len(nfa.rules))
             if arc.low < FIRST_TERMINAL:
@@ -48,9 +45,9 @@ def nfa_graph(nfa: Nfa, terminal_names: Sequence[str] = (), start: str = "") -> 
             else:
                 first, last = arc.low - FIRST_TERMINAL, arc.high - FIRST_TERMINAL
                 reads = Reads(terminals=tuple(terminal_names[first : last + 1]))
-            found.append(Step(arc.target, reads, rules))
-        steps[state] = gathered(found)
-        pending += [step.target for step in steps[state]]
+            yield Step(arc.target, reads, rules)
+
+    steps = explored(nfa.start, leaving)
     finals = frozenset(s for s in nfa.finals if s in steps)
     if nfa.regions:
         return Graph(nfa.start, finals, steps, inside=_regions(nfa))
