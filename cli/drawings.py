@@ -78,7 +78,7 @@ def draw_grammar(
     if stage == "rules":
         marked = None if shown.prefix is None else _open_rules(text, path, wanted, shown.prefix)
         grammar = grammar_of(text, path, wanted)
-        return draw_rules(grammar, title=shown.title, size=shown.size, marked=marked)
+        return draw_rules(grammar, shown, marked)
     if stage == "parser" and wanted.max_depth is None:
         counted = counted_network(text, path, wanted, 0)
         if counted is not None:
@@ -216,7 +216,7 @@ def _draw_parser(stage: Stage, parser: "Parser | MaximalMunchGrammar", shown: "V
 
     names = parser.token_names
     if stage == "rules":
-        return draw_rules(parser.grammar, title=shown.title, size=shown.size)
+        return draw_rules(parser.grammar, shown)
     if stage == "parser":
         if isinstance(parser, MaximalMunchGrammar):
             network, symbols = parser.tables.network, parser.tables.lexer.texts
@@ -275,14 +275,13 @@ def _draw_automaton(
         return draw_dfa(dfa, shown, names, [sorted({*rules} - {start}) for rules in origins])
     assert artifact is not None
     prefix = None if shown.prefix is None else os.fsdecode(shown.prefix)
-    title, size = shown.title, shown.size
     if artifact.manifest.kind == WORD_DFA and stage == "tokenizer":
         text = None if prefix is None else canonical_text(artifact, prefix)
-        return draw_transducer(artifact, title=title, size=size, prefix=text)
+        return draw_transducer(artifact, shown._replace(prefix=text))
     if stage == "tokens":
         whole = _with_token_dfa(artifact)
-        return draw_tokens(whole, title=title, size=size, ids=_tokens_of(whole, prefix))
-    return draw_tokenizer(artifact, title=title, size=size, ids=_tokens_of(artifact, prefix))
+        return draw_tokens(whole, shown, _tokens_of(whole, prefix))
+    return draw_tokenizer(artifact, shown, _tokens_of(artifact, prefix))
 
 
 def _tokens_of(artifact: "Artifact", prefix: str | None) -> "tuple[int, ...] | None":

@@ -9,13 +9,12 @@ from .layout import fitted
 from .picture import (
     GREY,
     PALETTE,
-    USUAL_SIZE,
     WAY,
     Edge,
     Label,
     Notation,
     Picture,
-    Size,
+    View,
     breadth_first,
     counted,
     left_out_sentence,
@@ -29,18 +28,12 @@ _CYCLE = PALETTE[0]
 _SHOWN = 40
 
 
-def draw_rules(
-    grammar: Grammar,
-    *,
-    title: str = "",
-    size: Size = USUAL_SIZE,
-    marked: Collection[str] | None = None,
-) -> Drawing:
-    """Draw the rules that can be reached from the start, at most ``size.states`` of them.
+def draw_rules(grammar: Grammar, view: View, marked: Collection[str] | None = None) -> Drawing:
+    """Draw the rules that can be reached from the start, at most ``view.size.states`` of them.
 
-    ``title``: the grammar's name, else its start rule. ``marked``: rules that stand out, with
-    what they use and what uses them; the others are grey.
+    ``marked``: rules that stand out, with what they use and what uses them; the others are grey.
     """
+    size = view.size
     names = list(dict.fromkeys(rule.name for rule in grammar.rules))
     number = {name: i for i, name in enumerate(names)}
     uses: list[dict[int, None]] = [{} for _ in names]
@@ -79,7 +72,7 @@ def draw_rules(
             colors[WAY] = "where the text ends or stops, the rules that are begun there"
         used = {edge.color for edge in edges} | set(state_colors.values())
         return Picture(
-            heading=f"Rules of {title or grammar.start}",
+            heading=f"Rules of {view.title}",
             counts=f"{counted(len(reached), 'rule')}, "
             f"{counted(sum(len(uses[rule]) for rule in reached), 'use')}",
             states=visible,

@@ -27,13 +27,12 @@ from .picture import (
     FAINT,
     GREY,
     PALETTE,
-    USUAL_SIZE,
     WAY,
     Edge,
     Label,
     Notation,
     Picture,
-    Size,
+    View,
     counted,
     followable,
     left_out_sentence,
@@ -44,27 +43,22 @@ from .picture import (
 _LABELLED_EDGES = 30
 
 
-def draw_tokenizer(
-    artifact: Artifact,
-    *,
-    title: str,
-    size: Size = USUAL_SIZE,
-    ids: Sequence[int] | None = None,
-) -> Drawing:
+def draw_tokenizer(artifact: Artifact, view: View, ids: Sequence[int] | None = None) -> Drawing:
     """Draw the tokenizer's automaton over the tokens that the grammar uses: as a graph where its
-    edges can be followed or ``size`` says how many there may be, else as a matrix.
+    edges can be followed or ``view.size`` says how many there may be, else as a matrix.
 
-    ``title``: the grammar's name. ``ids``: tokens whose way is shown. Draws at most
-    ``size.states`` states, S0 and the classes with the most tokens. Raises ``DrawingError`` for an
-    artifact that allows any tokenization.
+    ``ids``: tokens whose way is shown. Draws at most ``view.size.states`` states, S0 and the
+    classes with the most tokens. Raises ``DrawingError`` for an artifact that allows any
+    tokenization.
     """
+    size = view.size
     if not isinstance(artifact.runtime, TokenDfaRuntime | CanonicalRuntime):
         raise DrawingError(
             "this artifact allows any tokenization and holds no merges to draw the tokenizer "
             "from; compile with --tokenization canonical"
         )
     classes = Classes.of(artifact, artifact.runtime.forbidden_pairs)
-    heading = f"Tokenizer DFA of {title}: which of its tokens may follow which"
+    heading = f"Tokenizer DFA of {view.title}: which of its tokens may follow which"
     way = None if ids is None else classes.way(ids)
     visible = min(classes.states, size.states)
     if size.fits and sum(1 for _ in classes.ends(visible)) > _LABELLED_EDGES:

@@ -26,11 +26,10 @@ from .drawing import Drawing
 from .labels import TokenLabels
 from .layout import estimate, fitted
 from .picture import (
-    USUAL_SIZE,
     WAY,
     Edge,
     Picture,
-    Size,
+    View,
     colored_by_source,
     counted,
     left_out_sentence,
@@ -46,19 +45,14 @@ _READ_AT_ONCE = 1000.0
 _LARGE = "all states are here, which is a large drawing: --prefix TEXT draws the way of a text"
 
 
-def draw_tokens(
-    artifact: Artifact,
-    *,
-    title: str,
-    size: Size = USUAL_SIZE,
-    ids: Sequence[int] | None = None,
-) -> Drawing:
+def draw_tokens(artifact: Artifact, view: View, ids: Sequence[int] | None = None) -> Drawing:
     """Draw the automaton over tokens.
 
-    ``title``: the grammar's name. Draws at most ``size.states`` states, those nearest to the
-    start; with ``ids``, tokens that may follow each other, and where there are many edges, the
-    states that these lead through, and those one step from the last.
+    Draws at most ``view.size.states`` states, those nearest to the start; with ``ids``, tokens that
+    may follow each other, and where there are many edges, the states that these lead through, and
+    those one step from the last.
     """
+    size = view.size
     # Only the whole artifact says which rules a state belongs to.
     artifact = artifact.completed
     steps = _AllowedSteps(artifact)
@@ -98,7 +92,7 @@ def draw_tokens(
         whole = complete and count == len(near)
         cramped = size.fits and count < len(near)
         picture = Picture(
-            heading=f"Token DFA of {title} ({artifact.manifest.tokenization} tokenization)",
+            heading=f"Token DFA of {view.title} ({artifact.manifest.tokenization} tokenization)",
             counts=f"{said}, {drawn}" if whole else f"{said}; here {count:,} of them with {drawn}",
             states=[number[state] for state in visible],
             start=number[machine.start],

@@ -23,12 +23,11 @@ from .drawing import Drawing, DrawingError
 from .labels import TokenLabels, byte_label
 from .layout import fitted
 from .picture import (
-    USUAL_SIZE,
     Edge,
     Label,
     Notation,
     Picture,
-    Size,
+    View,
     colored_by_source,
     counted,
     left_out_sentence,
@@ -42,15 +41,14 @@ _MOST_PAIRS = 20_000
 Touched: TypeAlias = Mapping[int, Iterable[int]]
 
 
-def draw_transducer(
-    artifact: Artifact, *, title: str, size: Size = USUAL_SIZE, prefix: bytes | None = None
-) -> Drawing:
-    """Draw the states nearest to the start of a word, at most ``size.states``.
+def draw_transducer(artifact: Artifact, view: View) -> Drawing:
+    """Draw the states nearest to the start of a word, at most ``view.size.states``.
 
-    Of ``prefix``, canonical text in UTF-8, those that its words pass through. Without it all of a
-    small transducer, and of a larger one those that the grammar's texts pass through. ``title``:
-    the grammar's name. Raises ``DrawingError`` for artifacts of other tokenizers.
+    Of ``view.prefix``, canonical text in UTF-8, those that its words pass through. Without it all
+    of a small transducer, and of a larger one those that the grammar's texts pass through. Raises
+    ``DrawingError`` for artifacts of other tokenizers.
     """
+    size, prefix = view.size, view.prefix
     if not isinstance(artifact.runtime, WordPieceRuntime):
         raise DrawingError("only artifacts of WordPiece tokenizers have a transducer")
     machine = artifact.runtime.machine()
@@ -74,7 +72,7 @@ def draw_transducer(
         edges = _edges(steps, visible, labels)
         cramped = size.fits and count < len(near)
         picture = Picture(
-            heading=f"Tokenizer of {title}: its words' transducer{part}",
+            heading=f"Tokenizer of {view.title}: its words' transducer{part}",
             counts=f"{counted(total, 'state')}; here {counted(len(visible), 'state')} with "
             f"{counted(len(edges), 'edge')}",
             states=visible,

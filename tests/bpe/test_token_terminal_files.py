@@ -177,7 +177,7 @@ def test_drawings_name_tokens() -> None:
     for drawing in (
         draw_nfa(automaton.nfa, View("g"), terminal_names=names),
         draw_dfa(automaton.dfa.tables(), View("g"), terminal_names=names),
-        *(draw_tokens(built('root ::= "a" <t> "b"', kind), title="g") for kind in KINDS),
+        *(draw_tokens(built('root ::= "a" <t> "b"', kind), View("g")) for kind in KINDS),
     ):
         assert "‹&lt;t&gt;›" in drawing.dot
 

@@ -27,7 +27,7 @@ from constrain.artifacts.tokens import tokenset
 from constrain.artifacts.tokens.vocabulary import TEXT
 from constrain.compiler import WeakerMasksWarning, compile_grammar, load_tokenizer
 from constrain.compiler.diagnostics import CheckError
-from constrain.compiler.drawing import draw_tokenizer, draw_tokens
+from constrain.compiler.drawing import View, draw_tokenizer, draw_tokens
 from constrain.compiler.merge.dump import tabulated
 from constrain.compiler.pipeline import build_artifact, build_engine
 
@@ -281,8 +281,8 @@ def test_byte_dfas_with_terminals_are_drawn_and_tabulated(any_case: Callable[[st
         one, other = (found.matcher() for found in (artifact, table))
         assert len(ids) == one.accept(ids) == other.accept(ids)
         assert one.mask().tolist() == other.mask().tolist()
-    assert here.tokenizer.added[added].strip("<|>") in draw_tokens(artifact, title="g").dot
-    assert "the" in draw_tokenizer(artifact, title="g").dot
+    assert here.tokenizer.added[added].strip("<|>") in draw_tokens(artifact, View("g")).dot
+    assert "the" in draw_tokenizer(artifact, View("g")).dot
 
 
 def test_terminals_that_canonical_masks_cannot_follow_are_refused_by_name(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from support.wordpiece import compiled, tokenizer_of
 from constrain.artifacts.container.sections import encode
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.read import load_bytes
-from constrain.compiler.drawing import Size, draw_tokens, draw_transducer
+from constrain.compiler.drawing import Size, View, draw_tokens, draw_transducer
 from constrain.compiler.wordpiece import load_wordpiece
 
 # Figure 1 of the paper.
@@ -85,22 +85,22 @@ def test_drawing_of_figure_1() -> None:
     """Each edge of the transducer carries what it reads and writes."""
     tokens = VOCABULARY.split("\n")[2:-1]
     artifact = compiled("abcdz|abcdx|abcdy", tokenizer_of(tokens))
-    dot = draw_transducer(artifact, title="figure").dot
+    dot = draw_transducer(artifact, View("figure")).dot
 
-    assert dot == draw_transducer(artifact, title="figure").dot
+    assert dot == draw_transducer(artifact, View("figure")).dot
     for label in ("z&#160;/&#160;‹a›&#160;‹##b›&#160;‹##c›", "d&#160;/&#160;‹##b›"):
         assert label in dot
-    small = draw_transducer(artifact, title="figure", size=Size(4))
+    small = draw_transducer(artifact, View("figure", Size(4)))
     assert small.left_out is not None
     assert "--draw-states 4" in small.left_out
-    assert "Token DFA" in draw_tokens(artifact, title="figure").dot
+    assert "Token DFA" in draw_tokens(artifact, View("figure")).dot
 
 
 def test_drawing_of_a_prefix() -> None:
     """Of a prefix the states that its words pass through, and the edges on that way."""
     tokens = VOCABULARY.split("\n")[2:-1]
     artifact = compiled("abcdz|abcdx|abcdy", tokenizer_of(tokens))
-    dot = draw_transducer(artifact, title="figure", prefix=b"abcdz").dot
+    dot = draw_transducer(artifact, View("figure", prefix=b"abcdz")).dot
 
     assert dot.count(" -> ") == 6  # Five bytes and the arrow to the start.
     assert "z&#160;/&#160;‹a›&#160;‹##b›&#160;‹##c›" in dot
@@ -114,7 +114,7 @@ def test_drawing_of_a_real_vocabulary(data: Callable[[str], Path]) -> None:
     machine = artifact.machine()
     assert machine is not None
     assert len(machine.trie.octets) > 4_000
-    drawing = draw_transducer(artifact, title="words")
+    drawing = draw_transducer(artifact, View("words"))
 
     assert drawing.left_out is None
     assert "s&#160;/&#160;‹##ding›" in drawing.dot

@@ -126,8 +126,8 @@ def test_the_empty_string_can_be_drawn(default_tokenizer: Tokenizer) -> None:
     for drawing in (
         draw_nfa(automaton.nfa, View("a")),
         draw_dfa(automaton.dfa.tables(), View("a")),
-        draw_tokens(artifact, title="a"),
-        draw_tokenizer(artifact, title="a"),
+        draw_tokens(artifact, View("a")),
+        draw_tokenizer(artifact, View("a")),
     ):
         assert len(shown_edges(drawing)) == 1
         assert drawing.dot.count("peripheries=2") == 1

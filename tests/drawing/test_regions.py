@@ -73,7 +73,7 @@ def test_tokens_have_the_names_of_the_dfa(default_tokenizer: Tokenizer) -> None:
     """On the way of a text, too."""
     artifact = compiled(DATE, default_tokenizer, dialect="kbnf")
     ids = [default_tokenizer.encode("2024-")[i] for i in range(2)]
-    dot = draw_tokens(artifact, title="date", ids=ids).dot
+    dot = draw_tokens(artifact, View("date"), ids=ids).dot
     assert {"0\\nyear", "2\\nmonth"} <= {*shown_names(dot)}
 
 

@@ -9,7 +9,7 @@ from support.drawing import DATE, shown_edges
 from constrain.artifacts import Artifact
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Tokenizer
-from constrain.compiler.drawing import DrawingError, draw_tokenizer, draw_tokens
+from constrain.compiler.drawing import DrawingError, View, draw_tokenizer, draw_tokens
 from constrain.compiler.drawing.picture import Size
 from constrain.compiler.limits import Limits
 from constrain.compiler.machine.whole_tables import with_dfa
@@ -22,7 +22,7 @@ def test_token_edges_are_what_the_masks_allow(
 ) -> None:
     """The drawn transitions are the bits of all mask rows but those that end the text."""
     artifact = compiled("(a|b)*abb", default_tokenizer, tokenization, dialect="regex")
-    drawing = draw_tokens(artifact, title="abb")
+    drawing = draw_tokens(artifact, View("abb"))
     artifact = tabulated(artifact)
     dfa = getattr(artifact.runtime, "token_dfa", None)
     states = range(dfa.states) if dfa else range(1, artifact.byte_dfa.states)
@@ -41,7 +41,7 @@ def test_states_that_are_left_out_are_counted(tmp_path: Path) -> None:
         )
         artifact = compiled("(abc){1,40}|axx", tokenizer, "any", **options)
         artifact = with_dfa(artifact, Limits())
-        drawing = draw_tokens(artifact, title="t", size=Size(5, fits=False))
+        drawing = draw_tokens(artifact, View("t", Size(5, fits=False)))
         assert drawing.left_out is not None
         assert "116 of 121 states" in drawing.left_out, prewarm
 
@@ -49,12 +49,12 @@ def test_states_that_are_left_out_are_counted(tmp_path: Path) -> None:
 def test_a_large_drawing_says_how_to_draw_less(default_tokenizer: Tokenizer) -> None:
     """Beyond 2,000 pixels, where all states are there; not where a way is drawn."""
     artifact = tabulated(compiled(DATE, default_tokenizer, dialect="kbnf"))
-    drawing = draw_tokens(artifact, title="date")
+    drawing = draw_tokens(artifact, View("date"))
     assert drawing.left_out is not None
     assert "--prefix TEXT" in drawing.left_out
-    assert draw_tokens(artifact, title="date", ids=[]).left_out != drawing.left_out
+    assert draw_tokens(artifact, View("date"), ids=[]).left_out != drawing.left_out
     assert (
-        draw_tokens(compiled("ab", default_tokenizer, dialect="regex"), title="ab").left_out is None
+        draw_tokens(compiled("ab", default_tokenizer, dialect="regex"), View("ab")).left_out is None
     )
 
 
@@ -62,7 +62,7 @@ def test_lifted_edges_follow_the_bytes(tmp_path: Path) -> None:
     """Under ``any`` a token leads to where its bytes lead."""
     tokenizer = tokenizer_of(tmp_path, "ab", ["a b"], added=[(3, "<eos>", True)])
     artifact = compiled("ab", tokenizer, "any", dialect="regex", eos=["<eos>"])
-    assert shown_edges(draw_tokens(artifact, title="ab")) == {
+    assert shown_edges(draw_tokens(artifact, View("ab"))) == {
         ("start", "s1"): "",
         ("s1", "s2"): "‹a›",
         ("s1", "s3"): "‹ab›",
@@ -75,7 +75,7 @@ def test_tokens_that_end_the_text_are_no_edges(tmp_path: Path) -> None:
     tokenizer = tokenizer_of(tmp_path, "ab")
     for tokenization in ("canonical", "any"):
         artifact = compiled("[ab]*", tokenizer, tokenization, dialect="regex", eos=["b"])
-        edges = shown_edges(draw_tokens(artifact, title="t"))
+        edges = shown_edges(draw_tokens(artifact, View("t")))
         assert [text for text in edges.values() if text] == ["‹a›"]
 
 
@@ -83,7 +83,7 @@ def test_tokenizer_states_are_classes_of_equal_successors(tmp_path: Path) -> Non
     """With the one merge ``a b`` only ‹b› after ‹a› is no canonical pair."""
     tokenizer = tokenizer_of(tmp_path, "ab", ["a b"], added=[(3, "<eos>", True)])
     artifact = compiled("[ab]*", tokenizer, dialect="regex", eos=["<eos>"])
-    drawing = draw_tokenizer(artifact, title="t")
+    drawing = draw_tokenizer(artifact, View("t"))
     assert shown_edges(drawing) == {
         ("start", "s0"): "",
         ("s0", "s1"): "‹b› ‹ab›",
@@ -105,7 +105,7 @@ def date_artifact(default_tokenizer: Tokenizer) -> Artifact:
 def test_crowded_tokenizers_keep_their_largest_classes(date_artifact: Artifact) -> None:
     """As a graph; edges of a whole class lose their label, and the sentence says why states are
     missing."""
-    drawing = draw_tokenizer(date_artifact, title="date", size=Size(100, fits=False))
+    drawing = draw_tokenizer(date_artifact, View("date", Size(100, fits=False)))
     assert drawing.left_out is not None
     assert drawing.left_out.endswith("--draw-edges N draws up to N)")
     assert "without a label: all tokens" in drawing.dot.replace("&#160;", " ")
@@ -115,5 +115,5 @@ def test_tokenizer_of_an_any_artifact_is_refused(default_tokenizer: Tokenizer) -
     """Such an artifact has no merges; the message says what to do."""
     artifact = compiled(DATE, default_tokenizer, "any")
     with pytest.raises(DrawingError, match="--tokenization canonical") as caught:
-        draw_tokenizer(artifact, title="date")
+        draw_tokenizer(artifact, View("date"))
     assert caught.value.exit_code == 2

@@ -8,7 +8,7 @@ from support.tokens import built
 
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler import Compiler, Tokenizer
-from constrain.compiler.drawing import draw_tokens
+from constrain.compiler.drawing import View, draw_tokens
 
 
 def cells(html: str) -> list[tuple[str, str]]:
@@ -49,7 +49,7 @@ def test_an_artifact_is_a_table() -> None:
 
 def test_a_drawing_shows_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """As SVG where there is Graphviz; else its line of text stays."""
-    drawing = draw_tokens(built('root ::= "a"', "any"), title="g")
+    drawing = draw_tokens(built('root ::= "a"', "any"), View("g"))
     assert "digraph" not in repr(drawing)
     if shutil.which("dot"):
         svg = drawing._repr_svg_()

@@ -55,8 +55,8 @@ def written() -> Iterator[tuple[str, bytes]]:
     drawn = build_artifact(automaton, tokenizer).artifact
     yield "NFA", draw_nfa(automaton.nfa, View("t")).dot.encode()
     yield "drawn DFA", draw_dfa(automaton.dfa.tables(), View("t", size=Size(7))).dot.encode()
-    yield "tokens", draw_tokens(drawn, title="t").dot.encode()
-    yield "tokenizer", draw_tokenizer(drawn, title="t").dot.encode()
+    yield "tokens", draw_tokens(drawn, View("t")).dot.encode()
+    yield "tokenizer", draw_tokenizer(drawn, View("t")).dot.encode()
     characters = character_properties((Normalize(Form.NFC),))
     arrays = characters.classes, characters.row, characters.second, characters.changes
     yield "characters", b"".join(array.tobytes() for array in arrays)
