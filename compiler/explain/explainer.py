@@ -173,6 +173,14 @@ class _Text:
             grammar = self.read(options)
             return compile_texts(grammar, engine_of(grammar, options), options)
 
+    def over_bytes(self, options: CompileOptions) -> TextMachine | None:
+        """A network's machine, of any token sequences; None where that is too large."""
+        wanted = replace(options, engine=AUTO, parser="network", tokenization=ANY)
+        try:
+            return machine_of(self.build(wanted))
+        except (GrammarError, LimitError):
+            return None
+
 
 def _timed(text: _Text, options: CompileOptions) -> Explainer:
     """All by one clock, which stands still between texts."""
@@ -181,16 +189,8 @@ def _timed(text: _Text, options: CompileOptions) -> Explainer:
     with clock.running():
         found = _explainer(text, wanted)
     by_order = _by_order(found.verdict, lambda: _in_any_order(text, wanted), options.dialect)
-
-    def verdict(given: bytes) -> Verdict:
-        with clock.running():
-            return by_order(given)
-
-    def machine() -> TextMachine:
-        with clock.running():
-            return found.machine()
-
-    return Explainer(verdict, found.recogniser, machine, clock.running)
+    timed = clock.running()
+    return Explainer(timed(by_order), found.recogniser, timed(found.machine), clock.running)
 
 
 def _explainer(text: _Text, options: CompileOptions) -> Explainer:
@@ -223,13 +223,8 @@ def _explainer_with(text: _Text, options: CompileOptions, wanted: CompileOptions
 
     @cache
     def machine() -> TextMachine:
-        if isinstance(recogniser, Parser) and recogniser.network is None:
-            over_bytes = replace(wanted, engine=AUTO, parser="network", tokenization=ANY)
-            try:
-                return machine_of(text.build(over_bytes))
-            except (GrammarError, LimitError):
-                pass
-        return machine_of(recogniser)
+        is_slow = isinstance(recogniser, Parser) and recogniser.network is None
+        return (text.over_bytes(wanted) if is_slow else None) or machine_of(recogniser)
 
     if isinstance(recogniser, Parser) and recogniser.lazily is not None:
         written = Written(text.read(wanted), wanted.limits, is_large=True)
@@ -267,12 +262,7 @@ def _in_any_order(text: _Text, options: CompileOptions) -> TextMachine | None:
     schema = options.of_schemas
     if schema.order == _ANY_ORDER:
         return None
-    wanted = replace(options, schema=replace(schema, order=_ANY_ORDER), engine=AUTO)
-    try:
-        over_bytes = replace(wanted, parser="network", tokenization=ANY)
-        return machine_of(text.build(over_bytes))
-    except (GrammarError, LimitError):
-        return None
+    return text.over_bytes(replace(options, schema=replace(schema, order=_ANY_ORDER)))
 
 
 def explainer_of_artifact(artifact: Artifact) -> Explainer:
