@@ -16,8 +16,8 @@ from typing import TypeAlias
 from constrain.artifacts.earley.recogniser import Earley
 
 from ..automata.dump import ranges
-from .machines import Reading, TextMachine
-from .report import Status, Verdict, common, shortened, verdict_at
+from .machines import EarleyMachine, TextMachine
+from .report import Status, Verdict, common, shortened, verdict_of
 
 # Terminals that are listed at most.
 _MOST_TERMINALS = 12
@@ -50,17 +50,23 @@ def with_items(
     earley: Earley, text: bytes, names: Sequence[str], machine: TextMachine | None, *, follows: bool
 ) -> tuple[Verdict, list[Item]]:
     """The same, and the items that wait where the text stops, if they were followed so far."""
-    reading = None if machine is None else Reading(machine)
-    offset = earley.feed(text) if reading is None else reading.feed(text)
-    may_end = earley.is_accepting if reading is None else reading.may_end
-    accepts = machine.accepts if machine else lambda whole: earley.accepts_at(len(whole))
-    found = verdict_at(text, offset, accepts, may_end=may_end)
+    reading = machine or EarleyMachine(earley)
+    found, state = verdict_of(reading, text)
+    readable = sum(1 << octet for octet in reading.next_bytes(state))
     items: list[Item] = []
-    if reading is None or (follows and found.status is not Status.ACCEPTED):
-        if reading is not None:
-            earley.feed(text[:offset])
-        items = _live_items(earley, offset, reading)
-    fresh, begun, inside = _waited_for(earley, items, reading)
+    if machine is None:
+        items = _items(earley, found.offset)
+    elif follows and found.status is not Status.ACCEPTED:
+        # It may read more than the members: it has the parts of a permutation in any number, and
+        # long counts without their ends. As of other options it may not read so much.
+        earley.feed(text[: found.offset])
+        for item in _items(earley, found.offset) if len(earley) >= found.offset else ():
+            more = _next_text(earley, item)
+            if earley.terminals.next_symbols(item[1]) & (readable | ~_ALL) and (
+                machine.follow(state, more)[0] == len(more)
+            ):
+                items.append(item)
+    fresh, begun, inside = _waited_for(earley, items, readable)
     terminals = list(fresh)
     if len(terminals) > _MOST_TERMINALS:
         terminals[_MOST_TERMINALS:] = ["…"]
@@ -70,57 +76,39 @@ def with_items(
         tokens=tuple(name for i, name in enumerate(names) if inside >> _FIRST_TERMINAL + i & 1),
         path=shortened(common([path_of(earley, item) for item in items])),
         terminals=tuple(terminals),
-        following=_bytes_of(earley.next_symbols() if reading is None else reading.next_bytes),
         begun=tuple((written, _bytes_of(octets)) for written, octets in begun.items()),
     )
     return verdict, items
 
 
 def _waited_for(
-    earley: Earley, items: Sequence[Item], reading: Reading | None
+    earley: Earley, items: Sequence[Item], readable: int
 ) -> tuple[list[str], dict[str, int], int]:
     """The terminals that may begin, as they are written; those that have begun with what they go on
     with, as bits; and all of that together, with token terminals."""
     symbols, inside = earley.tables.symbols, 0
     fresh: dict[str, None] = {}
     begun: dict[str, int] = {}
-    readable = _ALL if reading is None else reading.next_bytes | ~_ALL
     for dot, state, _, _ in items:
         terminal = ~int(symbols[dot])
         written = earley.tables.texts[terminal]
-        following = earley.terminals.next_symbols(state) & (readable if reading else -1)
+        following = earley.terminals.next_symbols(state) & (readable | ~_ALL)
         if state == earley.terminals.start(terminal) and written and following & _ALL:
             fresh[written] = None
             continue
         inside |= following
         if written and following & _ALL:
             begun[written] = begun.get(written, 0) | following & _ALL
-    if reading is not None and not items:
-        inside = reading.next_bytes
-    return list(fresh), begun, inside
+    return list(fresh), begun, inside if items else readable
 
 
 def _bytes_of(bits: int) -> tuple[tuple[int, int], ...]:
     return ranges(octet for octet in range(_FIRST_TERMINAL) if bits >> octet & 1)
 
 
-def _live_items(earley: Earley, offset: int, reading: Reading | None) -> list[Item]:
-    """The items that wait for a terminal after a text which was read, and which ``reading``,
-    after that text, goes on with; none where the recogniser has not read so much, as it is of
-    other options."""
-    symbols = earley.tables.symbols
-    if reading is not None and len(earley) < offset:
-        return []
-    items = [item for item in earley.items(offset) if symbols[item[0]] < 0]
-    if reading is None:
-        return items
-    readable = reading.next_bytes | ~_ALL
-    return [
-        item
-        for item in items
-        if earley.terminals.next_symbols(item[1]) & readable
-        and reading.continues(_next_text(earley, item))
-    ]
+def _items(earley: Earley, offset: int) -> list[Item]:
+    """The items that wait for a terminal after so many bytes."""
+    return [item for item in earley.items(offset) if earley.tables.symbols[item[0]] < 0]
 
 
 def _next_text(earley: Earley, item: Item) -> bytes:

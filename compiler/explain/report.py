@@ -98,31 +98,20 @@ class Verdict:
     stands: str = ""
 
 
-def verdict_at(
-    text: bytes, offset: int, accepts: Callable[[bytes], bool], *, may_end: bool
-) -> Verdict:
-    """The verdict on a text of which so many bytes were read, without what could have come there.
-    ``accepts``: whether another text is a member; ``may_end``: whether what was read is one."""
-    status = Status.REJECTED
-    if offset == len(text):
-        status = Status.ACCEPTED if may_end else Status.INCOMPLETE
-    shorter = without_line_break(text)
-    is_near = status is Status.REJECTED and len(shorter) <= offset and accepts(shorter)
-    place = position(text, offset)
-    return Verdict(status, offset, *place, may_end=may_end, but_for_line_break=is_near)
-
-
 def verdict_of(machine: TextMachine, text: bytes, names: Sequence[str] = ()) -> tuple[Verdict, int]:
     """The verdict on a text by what reads it, and the state in which that stops. ``names``: of the
     token terminals."""
     offset, state = machine.follow(machine.start, text)
-    following = ranges(machine.next_bytes(state))
-    return replace(
-        verdict_at(text, offset, machine.accepts, may_end=machine.may_end(state)),
-        expected=following,
-        following=following,
-        tokens=tuple(n for i, n in enumerate(names) if machine.named(state, i) is not None),
-    ), state
+    status, may_end = Status.REJECTED, machine.may_end(state)
+    if offset == len(text):
+        status = Status.ACCEPTED if may_end else Status.INCOMPLETE
+    shorter, following = without_line_break(text), ranges(machine.next_bytes(state))
+    is_near = status is Status.REJECTED and len(shorter) <= offset and machine.accepts(shorter)
+    tokens = tuple(n for i, n in enumerate(names) if machine.named(state, i) is not None)
+    found = Verdict(
+        status, offset, *position(text, offset), (), following, tokens, may_end, is_near
+    )
+    return replace(found, following=following), state
 
 
 def explain(
