@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from types import NoneType
 from typing import TypeAlias
 
 from ..diagnostics import LimitError, closest, shortened
@@ -208,9 +209,7 @@ class Sentences:
                 said = f"the array has {message}"
                 yield Complaint(said, where, begin, part.end, items[most].start, place.at())
             elif part.is_whole:
-                at = part.end - 1
-                said = f"the array has {message}"
-                yield Complaint(said, where, part.start, part.end, at, place.at())
+                yield _missing(f"the array has {message}", part, where, place)
         first = "items" if isinstance(schema.get("items"), list) else "prefixItems"
         rest = "additionalItems" if first == "items" else "items"
         fixed = len(place.listing(first))
@@ -421,13 +420,8 @@ def _is_of(part: Part, kind: str) -> bool:
 
 
 def _fits(value: Json, kind: str) -> bool:
-    if isinstance(value, bool):
-        return kind == "boolean"
-    if value is None:
-        return kind == "null"
-    if isinstance(value, int):
-        return kind in ("integer", "number")
-    return isinstance(value, float) and kind == "number"
+    kinds = {bool: "boolean", NoneType: "null", int: "integer number", float: "number"}
+    return kind in kinds.get(type(value), "").split()
 
 
 def _inside(text: str) -> Json:
@@ -456,12 +450,12 @@ def _counted(count: int, schema: "Json", what: str, unit: str) -> str | None:
     """What is said of a count beyond its bounds: ``minItems``, ``maxLength`` and the like."""
     least, most = schema.get(f"min{what}"), schema.get(f"max{what}")
     if isinstance(least, int) and count < least:
-        needed = f"{least} {'is' if least == 1 else 'are'} needed"
-        return f"{_times(count, unit)}, at least {needed}"
-    if isinstance(most, int) and count > most:
-        allowed = f"{most} {'is' if most == 1 else 'are'} allowed"
-        return f"{_times(count, unit)}, at most {allowed}"
-    return None
+        bound, side, verb = least, "least", "needed"
+    elif isinstance(most, int) and count > most:
+        bound, side, verb = most, "most", "allowed"
+    else:
+        return None
+    return f"{_times(count, unit)}, at {side} {bound} {'is' if bound == 1 else 'are'} {verb}"
 
 
 def _times(count: int, unit: str) -> str:

@@ -10,8 +10,10 @@ are characters of the text.
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import NoReturn
 
 from ..diagnostics import shortened
 from ..schema.read import Json, escaped
@@ -90,12 +92,11 @@ class Member:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Read:
-    """``part``: the value, None where there is none; ``complaints``: about the text; ``is_cut``:
-    the last of them is that it ends too early."""
+    """``part``: the value, None where there is none; ``complaints``: about the text; ``end``: where
+    reading ended."""
 
     part: Part | None
     complaints: Sequence[Complaint]
-    is_cut: bool
     end: int
 
 
@@ -107,18 +108,23 @@ def read_instance(text: str, start: int = 0, end: int | None = None, *, alone: b
     """What stands in a part of a text. ``alone``: nothing may stand after it."""
     reader = _Reader(text[:end], start)
     part = reader.whole(alone)
-    return Read(part, reader.found, reader.is_cut, reader.place)
+    return Read(part, reader.found, reader.place)
 
 
 class _Reader:
     def __init__(self, text: str, place: int) -> None:
         self.text, self.place = text, place
         self.found: list[Complaint] = []
-        self.is_cut = False
         self._levels = 0
 
     def whole(self, alone: bool) -> Part | None:
         """The one value."""
+        holder: list[Part] = []
+        with suppress(_StoppedError):
+            self._whole(alone, holder)
+        return holder[0] if holder else None
+
+    def _whole(self, alone: bool, holder: list[Part]) -> None:
         text, fence = self.text, _FENCE.match(self.text, self.place)
         if fence:
             self.place = fence.end()
@@ -126,37 +132,29 @@ class _Reader:
         self._skip()
         if self.place == len(text):
             self._cut("the text is empty", "")
-            return None
         if not (text[self.place] in "{[\"'-.+" or text[self.place].isdigit()):
             word = _WORD.match(text, self.place)
             is_word = bool(word and not text[word.end() :].strip())
-            if not is_word and not self._to_the_json():
-                return None
-        holder: list[Part] = []
-        try:
-            self._value("", holder)
-            self._skip()
-            if alone and self.place < len(text) and not (fence and text[self.place] == "`"):
-                behind = _short(text[self.place :])
-                self._say(f"there is text after the JSON: {behind}", "", self.place)
-        except _StoppedError:
-            pass
-        return holder[0] if holder else None
+            if not is_word:
+                self._to_the_json()
+        self._value("", holder)
+        self._skip()
+        if alone and self.place < len(text) and not (fence and text[self.place] == "`"):
+            behind = _short(text[self.place :])
+            self._say(f"there is text after the JSON: {behind}", "", self.place)
 
-    def _to_the_json(self) -> bool:
+    def _to_the_json(self) -> None:
         """Go to where an object or an array begins, if one does."""
         text, start = self.text, self.place
         places = [at for at in map(text[start:].find, "{[") if at >= 0]
         before = text[start : start + min(places)] if places else text[start:]
         word = _WORD.match(text, start)
         if word and word.group() in (*_WORDS, *_PYTHON, *_NO_NUMBERS):
-            return True
+            return
         if not places:
-            self._say("there is no JSON in the text", "", start)
-            return False
+            self._stop("there is no JSON in the text", "")
         self._say(f"there is text before the JSON: {_short(before)}", "", start)
         self.place = start + min(places)
-        return True
 
     def _skip(self) -> None:
         found = _SPACE.match(self.text, self.place)
@@ -168,13 +166,13 @@ class _Reader:
     def _say(self, message: str, where: str, at: int) -> None:
         self.found.append(Complaint(message, where, at, len(self.text), at))
 
-    def _stop(self, message: str, where: str) -> None:
+    def _stop(self, message: str, where: str) -> NoReturn:
         self._say(message, where, self.place)
         raise _StoppedError
 
-    def _cut(self, message: str, where: str) -> None:
-        self.is_cut, self.place = True, len(self.text)
-        self._say(message, where, self.place)
+    def _cut(self, message: str, where: str) -> NoReturn:
+        self.place = len(self.text)
+        self._stop(message, where)
 
     def _value(self, where: str, into: list[Part]) -> None:
         """One value, put ``into`` a list before its parts are read."""
@@ -204,7 +202,6 @@ class _Reader:
                 self.place = found.end()
                 self._stop("a line break in a string is written \\n", where)
             self._cut("the text is cut off inside a string", where)
-            raise _StoppedError
         try:
             value: str = json.loads(found.group(), strict=False)
         except ValueError:
@@ -236,19 +233,15 @@ class _Reader:
         is_last = start + len(word) == len(text)
         if is_last and any(name.startswith(word) for name in _WORDS):
             self._cut("the text is cut off inside a word", where)
-            raise _StoppedError
         if is_last and re.fullmatch(r"-?(?:(?:0|[1-9]\d*)(?:\.\d*)?(?:[eE][+-]?)?)?", word):
             self._cut("the text is cut off inside a number", where)
-            raise _StoppedError
-        self._stop(_no_json(word), where)
-        raise AssertionError
+        return self._stop(_no_json(word), where)
 
     def _next(self, what: str, where: str) -> str:
         """The next character that is no space; the text is cut off inside ``what`` if it ends."""
         self._skip()
         if self.place == len(self.text):
             self._cut(f"the text is cut off inside an {what}", where)
-            raise _StoppedError
         return self.text[self.place]
 
     def _array(self, where: str, into: Part) -> None:

@@ -14,7 +14,7 @@ here but by the artifact's machine (``artifacts/canonical_network/masks.py``).
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -123,12 +123,12 @@ class Refusals:
         tokenizer: "AnyTokenizer | None" = None,
         explain: Callable[[bytes], Verdict] | None = None,
     ) -> None:
-        self._artifact, self._tokenizer, self._explain = artifact, tokenizer, explain
+        self._artifact, self._tokenizer = artifact, tokenizer
         self._spellings = Spellings(artifact)
         # What was found last, as many tokens are asked of at one place.
         self._states: tuple[tuple[int, ...], set[int]] | None = None
-        self._written: tuple[tuple[int, ...], Matcher | None, Sequence[int]] | None = None
-        self._verdict: tuple[bytes, Verdict] | None = None
+        self._behind = lru_cache(1)(self._written_behind)
+        self._explain = None if explain is None else lru_cache(1)(explain)
 
     def why(self, ids: Sequence[int], token: int, cut: "Boundary | None" = None) -> TokenVerdict:
         """What becomes of ``token`` after ``ids``; ``cut``: where a prefix was cut after them, if
@@ -262,17 +262,11 @@ class Refusals:
             return found
         text = self._text_of(taken) + read
         for skipped in reversed(self._skipped(text, begun=False)):
-            verdict = self._explained(text[skipped:])
+            verdict = self._explain(text[skipped:])
             if verdict.offset == len(text) - skipped:
                 rules = verdict.path or verdict.rules
                 return replace(found, rules=rules, terminals=verdict.terminals)
         return found
-
-    def _explained(self, text: bytes) -> Verdict:
-        assert self._explain is not None
-        if self._verdict is None or self._verdict[0] != text:
-            self._verdict = text, self._explain(text)
-        return self._verdict[1]
 
     def _text_of(self, ids: Sequence[int]) -> bytes:
         vocabulary = self._artifact.vocabulary
@@ -324,9 +318,7 @@ class Refusals:
 
     def _is_written(self, ids: tuple[int, ...], token: int) -> bool:
         """Whether the tokenizer writes ``token`` after ``ids`` in some text."""
-        if self._written is None or self._written[0] != ids:
-            self._written = ids, *self._written_behind(ids)
-        _, matcher, text = self._written
+        matcher, text = self._behind(ids)
         if matcher is None:
             return self._may_follow(text, token)
         return bool(matcher.validate([token]))
