@@ -25,7 +25,8 @@ from support.oracles.linmaxmatch import LinMaxMatch
 from support.oracles.wordpiece import max_match_via_substrings
 from tokenizers import Tokenizer
 
-from constrain.compiler.wordpiece import WordPieceTokenizer, load_wordpiece
+from constrain.compiler.wordpiece.load import load_wordpiece
+from constrain.compiler.wordpiece.tokenizer import WordPieceTokenizer
 
 System = Callable[[str], object]
 

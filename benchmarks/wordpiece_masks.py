@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from constrain.compiler.automata.dfa import Dfa
 from constrain.compiler.frontend import Automaton
 from constrain.compiler.pipeline import build_artifact, build_engine
-from constrain.compiler.wordpiece import load_wordpiece
+from constrain.compiler.wordpiece.load import load_wordpiece
 
 GRAMMARS = {
     "date": r"(19|20)[0-9]{2} *- *(0[1-9]|1[0-2])-[0-3][0-9]",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .schema import SchemaOptions
     from .serving.artifact_key import artifact_key
     from .tokenizers import Tokenizer, load_tokenizer
-    from .wordpiece import WordPieceTokenizer
+    from .wordpiece.tokenizer import WordPieceTokenizer
 
 __all__ = [
     "Cache",
@@ -53,7 +53,7 @@ _HOME = {
     "SchemaOptions": ".schema",
     "Tokenizer": ".tokenizers",
     "WeakerMasksWarning": ".diagnostics",
-    "WordPieceTokenizer": ".wordpiece",
+    "WordPieceTokenizer": ".wordpiece.tokenizer",
     "Compiler": ".compiler",
     "compile_grammar": ".compiler",
     "artifact_key": ".serving.artifact_key",

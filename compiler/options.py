@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from .tokenizers import Tokenizer
     from .tokenizers.vocabulary_tables import VocabularyTables
-    from .wordpiece import WordPieceTokenizer
+    from .wordpiece.tokenizer import WordPieceTokenizer
 
 AUTO = "auto"
 CANONICAL, ANY = "canonical", "any"

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from .merge.merged import Merged
     from .tokenizers import Tokenizer
     from .tokenizers.vocabulary_tables import VocabularyTables
-    from .wordpiece import WordPieceTokenizer
+    from .wordpiece.tokenizer import WordPieceTokenizer
     from .wordpiece.tokenizer_dfa import CanonicalWords
 
 

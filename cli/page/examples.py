@@ -1,14 +1,11 @@
 """Texts that a page offers: those that were given, of test cases, else the shortest member."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from constrain.artifacts import Artifact
 from constrain.artifacts.errors import ConstrainError
 
 from .walk import lexer_of, walk_of
-
-if TYPE_CHECKING:
-    from constrain.artifacts import Artifact
 
 # Bytes of a shortest member, and cases that a page offers of a file or folder.
 _LONGEST, _MOST_CASES = 64, 200
@@ -24,7 +21,7 @@ class Example:
     is_case: bool = False
 
 
-def shortest_member(artifact: "Artifact") -> list[Example]:
+def shortest_member(artifact: Artifact) -> list[Example]:
     """The shortest member of a grammar as an example; none where that is not soon found."""
     from constrain.compiler.automata.dfa import from_tables
     from constrain.compiler.automata.members import shortest

@@ -5,13 +5,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from constrain.artifacts import Artifact
+from constrain.artifacts.container.manifest import MAXIMAL_MUNCH
 from constrain.artifacts.errors import ConstrainError
 
 from ..quoting import quoted
 from .railroad import railroads
 
 if TYPE_CHECKING:
-    from constrain.artifacts import Artifact
     from constrain.compiler.grammar.tree import Grammar
 
 # Characters of a grammar that a page shows, and rules that it draws.
@@ -21,7 +22,7 @@ _MOST_TEXT, _MOST_RULES = 200_000, 120
 _MOST_UNCOVERED = 50
 
 
-def grammar_data(artifact: "Artifact", name: str, members: Sequence[bytes] = ()) -> dict[str, Any]:
+def grammar_data(artifact: Artifact, name: str, members: Sequence[bytes] = ()) -> dict[str, Any]:
     """``text``, ``rules`` and ``findings`` with their places in UTF-16 units, as browsers count,
     and ``railroads``. ``missing`` says why there is no text. Findings are lints, and what these
     ``members`` do not cover, if there are any."""
@@ -56,7 +57,7 @@ def grammar_data(artifact: "Artifact", name: str, members: Sequence[bytes] = ())
     return found
 
 
-def _read(artifact: "Artifact", name: str) -> "tuple[Grammar, list[dict[str, Any]]]":
+def _read(artifact: Artifact, name: str) -> "tuple[Grammar, list[dict[str, Any]]]":
     """The checked tree, and what lints find in it."""
     from constrain.compiler.frontend import read_checked
     from constrain.compiler.lints import NOTES, lint
@@ -85,7 +86,6 @@ def _read(artifact: "Artifact", name: str) -> "tuple[Grammar, list[dict[str, Any
 def _uncovered(grammar: "Grammar", meaning: str, members: Sequence[bytes]) -> list[dict[str, Any]]:
     """The rules, alternatives, repetitions and keys that no member uses, each with a shortest
     member that does."""
-    from constrain.artifacts.container.manifest import MAXIMAL_MUNCH
     from constrain.compiler.coverage.coverage import Coverage
     from constrain.compiler.coverage.items import EDGE
 

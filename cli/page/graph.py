@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from constrain.artifacts.errors import visible
+from constrain.artifacts.network.tables import NetworkTables
 
 if TYPE_CHECKING:
-    from constrain.artifacts.network.tables import NetworkTables
     from constrain.compiler.drawing import graph as drawing
 
 # States that a page draws, those nearest to the start, and edges, which Graphviz places in seconds.
@@ -55,7 +55,7 @@ class Graph:
 
 
 def graph_of(
-    tables: "NetworkTables", token_names: Sequence[str] = (), most: int = MOST_STATES
+    tables: NetworkTables, token_names: Sequence[str] = (), most: int = MOST_STATES
 ) -> Graph:
     """A network, the nearest ``most`` states of it at most, and fewer where there are very many
     edges."""

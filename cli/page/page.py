@@ -9,6 +9,10 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from constrain.artifacts import Artifact
+from constrain.artifacts.kinds.parser import named_in
+from constrain.artifacts.network.tables import NetworkTables
+
 from .. import assets
 from .encoding import script_json, source_hash
 from .examples import Example
@@ -20,8 +24,6 @@ from .tokens import bpe_data, path_of, reached_data, state_data, vocabulary_data
 from .walk import lexer_data, lexer_of, walk_data, walk_of
 
 if TYPE_CHECKING:
-    from constrain.artifacts import Artifact
-    from constrain.artifacts.network.tables import NetworkTables
     from constrain.compiler.options import AnyTokenizer
 
 # What a page may have, in bytes, unless --max-page-bytes says otherwise.
@@ -32,7 +34,7 @@ Numbers = Sequence[tuple[str, Sequence[tuple[str, str]]]]
 
 
 def page_data(
-    artifact: "Artifact",
+    artifact: Artifact,
     name: str,
     *,
     tokenizer: "AnyTokenizer | None" = None,
@@ -64,7 +66,7 @@ def page_data(
         "command": command,
         "numbers": [[heading, [list(row) for row in rows]] for heading, rows in numbers],
         "notes": list(m.notes),
-        "examples": [{"name": e.name, "text": _text(e.text)} for e in examples],
+        "examples": [{"name": e.name, "text": e.text.decode("utf-8", "replace")} for e in examples],
         "grammar": grammar_data(artifact, name, [e.text for e in examples if e.is_case]),
         "walk": {},
         "graph": None,
@@ -113,7 +115,7 @@ def page_of(data: dict[str, Any]) -> str:
 
 def _add_tokens(
     data: dict[str, Any],
-    artifact: "Artifact",
+    artifact: Artifact,
     tokenizer: "AnyTokenizer | None",
     examples: Sequence[Example],
     max_bytes: int,
@@ -158,25 +160,15 @@ def _add_tokens(
         )
 
 
-def _text(octets: bytes) -> str:
-    return octets.decode("utf-8", "replace")
+def _token_names(artifact: Artifact) -> list[str]:
+    from constrain.compiler.automata.dump import ids_text
 
-
-def _token_names(artifact: "Artifact") -> list[str]:
-    from constrain.artifacts.kinds.met_states import MetStatesRuntime
-    from constrain.artifacts.kinds.parser import NestingGrammar
-    from constrain.compiler.automata.dump import ids_text, terminal_names
-
-    if artifact.is_regular:
-        return terminal_names(artifact.byte_dfa)
     if (lexer := lexer_of(artifact)) is not None:
         return list(lexer.texts)
-    if isinstance(artifact.runtime, NestingGrammar | MetStatesRuntime):
-        return [ids_text(ids.tolist()) for ids in artifact.runtime.named]
-    return []
+    return [ids_text(ids.tolist()) for ids in named_in(artifact.manifest, artifact.arrays)]
 
 
-def _rules_of_states(artifact: "Artifact", tables: "NetworkTables") -> dict[str, list[str]]:
+def _rules_of_states(artifact: Artifact, tables: NetworkTables) -> dict[str, list[str]]:
     """By state the rules whose text may follow, where the automaton says it."""
     from constrain.compiler.network.dump import rules_of_states
 

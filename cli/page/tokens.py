@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from constrain.artifacts import Artifact
+from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.kinds.parser import named_in
+from constrain.artifacts.tokens import tokenset
+
 from .encoding import packed, runs
 
 if TYPE_CHECKING:
-    from constrain.artifacts import Artifact
-    from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
     from constrain.compiler.options import AnyTokenizer
 
 # Tokens taken from states of the DFA over canonical tokens while it is embedded.
@@ -27,46 +30,38 @@ _MOST_ROWS = 2_000
 _MOST_SPLIT_STATES = 1 << 16
 
 
-def vocabulary_data(artifact: "Artifact") -> dict[str, Any]:
+def vocabulary_data(artifact: Artifact) -> dict[str, Any]:
     """The bytes of all tokens, in the order of their ids, and the token terminals' ids."""
-    from constrain.artifacts.kinds.met_states import MetStatesRuntime
-    from constrain.artifacts.kinds.parser import NestingGrammar
 
     vocabulary = artifact.vocabulary
-    classes: list[list[int]] = []
-    if artifact.is_regular:
-        terminals = artifact.byte_dfa.terminals
-        classes = [runs(terminals.members(k).tolist()) for k in range(len(terminals))]
-    elif isinstance(artifact.runtime, NestingGrammar | MetStatesRuntime):
-        classes = [runs(ids.tolist()) for ids in artifact.runtime.named]
+    named = named_in(artifact.manifest, artifact.arrays)
     return {
         "data": packed(vocabulary.data)["b"],
         "lengths": packed(vocabulary.lengths),
         "kinds": packed(vocabulary.kinds),
         "eos": list(artifact.manifest.eos),
-        "classes": classes,
+        "classes": [runs(ids.tolist()) for ids in named],
     }
 
 
-def bpe_data(tokenizer: "AnyTokenizer", artifact: "Artifact") -> dict[str, Any] | str:
+def bpe_data(tokenizer: "AnyTokenizer", artifact: Artifact) -> dict[str, Any] | str:
     """How the tokenizer writes a text, or why the page cannot say it.
 
     ``targets`` and ``lengths``: the pre-tokenizer's table as runs of equal cells. ``left``: of each
     merge, in rank order, how many bytes of the result its left part has. ``results``: these
     tokens, or the first of them where their ids follow each other.
     """
+    from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
+    from constrain.compiler.files.cache import cache_of
     from constrain.compiler.tokenizers import Tokenizer
 
     if not isinstance(tokenizer, Tokenizer):
         return "WordPiece"
     if not tokenizer.byte_level:
         return "merges of characters"
-    tables = _tables_of(tokenizer)
-    if isinstance(tables, str):
-        return tables
     try:
-        pretokenizer = tables.pretokenizer
-    except _errors():
+        pretokenizer = TokenizerTables(tokenizer, cache_of("default")).pretokenizer
+    except ConstrainError:
         return "a pre-tokenizer that is no DFA"
     if pretokenizer.prefix or pretokenizer.dfa.states > _MOST_SPLIT_STATES:
         return "a prefix before texts"
@@ -91,20 +86,7 @@ def bpe_data(tokenizer: "AnyTokenizer", artifact: "Artifact") -> dict[str, Any] 
     }
 
 
-def _errors() -> type[Exception]:
-    from constrain.artifacts.errors import ConstrainError
-
-    return ConstrainError
-
-
-def _tables_of(tokenizer: Any) -> "TokenizerTables | str":
-    from constrain.compiler.bpe.tokenizer_tables import TokenizerTables
-    from constrain.compiler.files.cache import cache_of
-
-    return TokenizerTables(tokenizer, cache_of("default"))
-
-
-def _left_lengths(tokenizer: Any, artifact: "Artifact") -> list[int] | None:
+def _left_lengths(tokenizer: Any, artifact: Artifact) -> list[int] | None:
     """How many bytes of each merge's result are its left part's; None where bytes do not say which
     tokens they are."""
     vocabulary = artifact.vocabulary
@@ -121,12 +103,11 @@ def _left_lengths(tokenizer: Any, artifact: "Artifact") -> list[int] | None:
     return left
 
 
-def state_data(artifact: "Artifact", most_bytes: int) -> dict[str, Any] | None:
+def state_data(artifact: Artifact, most_bytes: int) -> dict[str, Any] | None:
     """The states of the DFA over canonical tokens, each with its [state, ids as runs] pairs and
     whether it accepts; None where there are none or they would be too large."""
     if not artifact.is_regular or not artifact.is_canonical:
         return None
-    from constrain.artifacts.tokens import tokenset
 
     machine = artifact.machine()
     eos = set(artifact.manifest.eos)
@@ -153,10 +134,9 @@ def state_data(artifact: "Artifact", most_bytes: int) -> dict[str, Any] | None:
     return {"states": states, "token_start": 0, "token_accepting": accepting}
 
 
-def reached_data(artifact: "Artifact", paths: Sequence[Sequence[int]]) -> dict[str, Any]:
+def reached_data(artifact: Artifact, paths: Sequence[Sequence[int]]) -> dict[str, Any]:
     """The masks that token sequences reach: ``rows`` as runs, each once, and of each sequence which
     row is after how many of its tokens."""
-    from constrain.artifacts.tokens import tokenset
 
     rows: dict[bytes, int] = {}
     listed: list[list[int]] = []
@@ -181,7 +161,7 @@ def reached_data(artifact: "Artifact", paths: Sequence[Sequence[int]]) -> dict[s
     return {"rows": listed, "reached": reached}
 
 
-def path_of(artifact: "Artifact", text: bytes) -> tuple[int, ...]:
+def path_of(artifact: Artifact, text: bytes) -> tuple[int, ...]:
     """The tokens that the artifact reads a text by, or the longest beginning of it."""
     from constrain.artifacts.prefix import boundaries
 

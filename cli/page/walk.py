@@ -5,24 +5,25 @@ beside it divides the bytes. Where there are no tables, the page says why.
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from constrain.artifacts import Artifact
+from constrain.artifacts.container.manifest import EARLEY, GREEDY
+from constrain.artifacts.errors import ConstrainError
+from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime, has_lazy_lexemes
+from constrain.artifacts.kinds.met_states import MetStatesRuntime
+from constrain.artifacts.kinds.without_calls import network_without_calls
+from constrain.artifacts.maximal_munch.lexer import LexerTables
+from constrain.artifacts.network.tables import NetworkTables
 
 from .encoding import packed
-
-if TYPE_CHECKING:
-    from constrain.artifacts import Artifact
-    from constrain.artifacts.maximal_munch.lexer import LexerTables
-    from constrain.artifacts.network.tables import NetworkTables
 
 # Cells of a table that a page holds, base64 in the file.
 _MOST_CELLS = 1 << 20
 
 
-def walk_of(artifact: "Artifact") -> "NetworkTables | str":
+def walk_of(artifact: Artifact) -> NetworkTables | str:
     """The tables, or why texts cannot be read in a page."""
-    from constrain.artifacts.container.manifest import EARLEY
-    from constrain.artifacts.kinds.maximal_munch import has_lazy_lexemes
-    from constrain.artifacts.kinds.met_states import MetStatesRuntime
     from constrain.compiler.limits import Limits
     from constrain.compiler.machine.whole_tables import network_in
 
@@ -36,16 +37,18 @@ def walk_of(artifact: "Artifact") -> "NetworkTables | str":
     if because is not None:
         built = _built_network(artifact) if kind == EARLEY else None
         return built or f"the engine is {because}"
-    tables = _of_dfa(artifact) if artifact.is_regular else network_in(artifact, Limits())
+    if artifact.is_regular:
+        tables = network_without_calls(artifact.byte_dfa, artifact.manifest.start)
+    else:
+        tables = network_in(artifact, Limits())
     if tables.table.size > _MOST_CELLS:
         return f"the tables have {tables.states:,} states, more than a page holds"
     return tables
 
 
-def _built_network(artifact: "Artifact") -> "NetworkTables | None":
+def _built_network(artifact: Artifact) -> NetworkTables | None:
     """The network of a grammar that Earley's recogniser follows, which reads the same texts, if one
     can be built."""
-    from constrain.artifacts.errors import ConstrainError
     from constrain.compiler.frontend import Parser
     from constrain.compiler.options import options_of
     from constrain.compiler.pipeline import build_engine
@@ -61,10 +64,8 @@ def _built_network(artifact: "Artifact") -> "NetworkTables | None":
     return None if network is None or network.table.size > _MOST_CELLS else network
 
 
-def lexer_of(artifact: "Artifact") -> "LexerTables | None":
+def lexer_of(artifact: Artifact) -> LexerTables | None:
     """The lexer beside a network that reads lexemes."""
-    from constrain.artifacts.container.manifest import GREEDY
-    from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
 
     if artifact.manifest.kind != GREEDY:
         return None
@@ -72,7 +73,7 @@ def lexer_of(artifact: "Artifact") -> "LexerTables | None":
     return artifact.runtime.tables.lexer
 
 
-def lexer_data(lexer: "LexerTables") -> dict[str, Any]:
+def lexer_data(lexer: LexerTables) -> dict[str, Any]:
     """The DFAs of the lexemes as ``js/munch.js`` reads them: in one table of rows of ``width``
     cells, the first state of each in ``starts``."""
     dfas = lexer.dfas
@@ -87,13 +88,7 @@ def lexer_data(lexer: "LexerTables") -> dict[str, Any]:
     }
 
 
-def _of_dfa(artifact: "Artifact") -> "NetworkTables":
-    from constrain.artifacts.kinds.without_calls import network_without_calls
-
-    return network_without_calls(artifact.byte_dfa, artifact.manifest.start)
-
-
-def walk_data(tables: "NetworkTables") -> dict[str, Any]:
+def walk_data(tables: NetworkTables) -> dict[str, Any]:
     """The tables as ``js/walk.js`` reads them.
 
     ``table``: S rows of ``width`` cells, bytes first, then token terminals. ``calls``: by state its
@@ -132,7 +127,7 @@ def walk_data(tables: "NetworkTables") -> dict[str, Any]:
     return found
 
 
-def _frame(tables: "NetworkTables", frame: int) -> int | list[int | str]:
+def _frame(tables: NetworkTables, frame: int) -> int | list[int | str]:
     if tables.counters is None or frame < tables.states:
         return frame
     counter, value = tables.counters.split(frame)

@@ -8,7 +8,7 @@ from ..files.cache import Cache
 if TYPE_CHECKING:
     from ..tokenizers import Tokenizer
     from ..tokenizers.vocabulary_tables import VocabularyTables
-    from ..wordpiece import WordPieceTokenizer
+    from ..wordpiece.tokenizer import WordPieceTokenizer
     from .tokenizer_tables import TokenizerTables
 
 

@@ -7,13 +7,10 @@ explainer.repair(b"2024-13")           the nearest repair, which takes longer
 with_tokens(text, options, tokenizer)  the same of texts in which tokens are read
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
-
-import numpy as np
-from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import EXACT, MAXIMAL_MUNCH
@@ -21,7 +18,7 @@ from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.kinds.maximal_munch import MaximalMunchRuntime
 from constrain.artifacts.kinds.met_states import MARKS, MetStatesRuntime
 from constrain.artifacts.kinds.network import NetworkGrammar
-from constrain.artifacts.kinds.parser import NestingGrammar, has_productions
+from constrain.artifacts.kinds.parser import NestingGrammar, has_productions, named_in
 from constrain.artifacts.network.counted_stacks import network_over
 from constrain.artifacts.network.tables import NetworkTables
 
@@ -333,7 +330,7 @@ def _by_runtime(
     artifact: Artifact, network: NetworkTables | None, machine: Callable[[], TextMachine]
 ) -> Explain:
     """The verdict without the grammar's text."""
-    runtime = artifact.runtime
+    runtime, names = artifact.runtime, _names(artifact)
 
     def of_long(text: bytes) -> TextMachine | None:
         """What reads a long text alone."""
@@ -349,19 +346,16 @@ def _by_runtime(
             return lambda text: explain_instance(
                 runtime.recogniser(), text, alone := of_long(text), follows=alone is None
             )
-        ids = _names(artifact, runtime.named)
         return lambda text: explain_parser(
-            runtime.recogniser(), text, ids, alone := of_long(text), follows=alone is None
+            runtime.recogniser(), text, names, alone := of_long(text), follows=alone is None
         )
     if isinstance(runtime, MetStatesRuntime):
         if runtime.marks_equal:
             return by_items_alone
         if runtime.grows:
             return by_calls(machine, artifact.manifest.start)
-        names = _names(artifact, runtime.named)
         return lambda text: verdict_of(NetworkMachine(runtime.plain_texts()), text, names)[0]
-    dfa, reading = artifact.byte_dfa, DfaMachine(artifact.byte_dfa)
-    names = _names(artifact, map(dfa.terminals.members, range(len(dfa.terminals))))
+    reading = DfaMachine(artifact.byte_dfa)
 
     def rules_of(state: int) -> list[str]:
         return [origin.rule for origin in artifact.origins_of(state)]
@@ -369,14 +363,14 @@ def _by_runtime(
     return lambda text: explain(reading, rules_of, text, names)
 
 
-def _names(artifact: Artifact, terminals: Iterable[NDArray[np.int32]]) -> list[str]:
+def _names(artifact: Artifact) -> list[str]:
     """What to call token terminals: one of a single token as grammars name it, where they can."""
 
     def named(ids: list[int]) -> str:
         name = artifact.vocabulary.token(ids[0]).decode("utf-8", "replace") if len(ids) == 1 else ""
         return name if NAMES["gbnf"].fullmatch(name) else ids_text(ids)
 
-    return [named(ids.tolist()) for ids in terminals]
+    return [named(ids.tolist()) for ids in named_in(artifact.manifest, artifact.arrays)]
 
 
 def _grammar_of(artifact: Artifact) -> Grammar | None:

@@ -198,12 +198,12 @@ class Refusals:
     @cached_property
     def _named(self) -> dict[int, list[int]]:
         """Of each token that the grammar names the numbers of its terminals."""
-        from constrain.artifacts.kinds.contents import terminals_of
+        from constrain.artifacts.kinds.parser import named_in
 
         found: dict[int, list[int]] = {}
-        classes = terminals_of(self._artifact.manifest, self._artifact.arrays)
-        for number in range(len(classes)):
-            for token in classes.members(number).tolist():
+        named = named_in(self._artifact.manifest, self._artifact.arrays)
+        for number, ids in enumerate(named):
+            for token in ids.tolist():
                 found.setdefault(token, []).append(number)
         return found
 

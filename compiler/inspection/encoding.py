@@ -16,7 +16,7 @@ from constrain.artifacts.tokens.vocabulary import TEXT
 
 from ..options import AnyTokenizer
 from ..tokenizers import Tokenizer
-from ..wordpiece import WordPieceTokenizer
+from ..wordpiece.tokenizer import WordPieceTokenizer
 
 TOKENIZER, FEWEST = "tokenizer", "fewest"
 

@@ -10,7 +10,7 @@ from constrain.artifacts.artifact import Artifact
 from ..frontend import Automaton
 from ..options import CANONICAL, ArtifactRequest
 from ..progress import Step
-from ..wordpiece import WordPieceTokenizer
+from ..wordpiece.tokenizer import WordPieceTokenizer
 from ..wordpiece.tokenizer_dfa import CanonicalWords
 from .dfa_sections import Sections, byte_dfa_sections, manifest_of, origins_of, vocabulary_sections
 

@@ -15,7 +15,7 @@ from ..files.cache import CacheChoice, cache_of
 from ..files.gguf import is_gguf, read_key_values
 from ..files.named import named
 from ..limits import making_tables
-from ..wordpiece import is_wordpiece, is_wordpiece_json
+from ..wordpiece.detect import is_wordpiece, is_wordpiece_json
 from .host import HostTokenizer, host_file, host_tokenizer
 from .hub import HUGGING_FACE, hugging_face_file
 from .load import DEFAULT_NAME, default_path, gguf_bpe, host_bpe, load_bpe
@@ -23,7 +23,7 @@ from .sizes import check_sizes
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from ..wordpiece import WordPieceTokenizer
+    from ..wordpiece.tokenizer import WordPieceTokenizer
 
 
 @making_tables()
@@ -46,7 +46,7 @@ def load_tokenizer(
     if path is None:
         return replace(load_bpe(default_path(), cache=cache_of(cache)), name=DEFAULT_NAME)
     if not isinstance(path, str | PathLike):
-        from ..wordpiece import WordPieceTokenizer
+        from ..wordpiece.tokenizer import WordPieceTokenizer
 
         if isinstance(path, Tokenizer | WordPieceTokenizer):
             return path
@@ -62,7 +62,7 @@ def load_tokenizer(
         said = "GPT-2's merges alone; give the vocab.json beside them"
         raise TokenizerError(f"{visible(name)}: {said}")
     if is_wordpiece(_file(name)):
-        from ..wordpiece import load_wordpiece
+        from ..wordpiece.load import load_wordpiece
 
         words = load_wordpiece(_file(name))
         with named(name):
@@ -80,7 +80,7 @@ def _of_gguf(name: str, cache: CacheChoice) -> Union[Tokenizer, "WordPieceTokeni
         words = bert_vocabulary(found) if model_of(found) == "bert" else None
     if words is None:
         return gguf_bpe(name, found, cache=cache_of(cache))
-    from ..wordpiece import wordpiece_of_vocabulary
+    from ..wordpiece.load import wordpiece_of_vocabulary
 
     return wordpiece_of_vocabulary(name, words)
 
@@ -94,7 +94,7 @@ def _of_stream(name: str, cache: CacheChoice) -> Union[Tokenizer, "WordPieceToke
 
 def _of_host(host: HostTokenizer, cache: CacheChoice) -> Union[Tokenizer, "WordPieceTokenizer"]:
     if is_wordpiece_json(host.raw):
-        from ..wordpiece import wordpiece_of_json
+        from ..wordpiece.load import wordpiece_of_json
 
         return wordpiece_of_json(host.name, host.raw, host.eos)
     return host_bpe(host, cache=cache_of(cache))

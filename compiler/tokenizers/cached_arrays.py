@@ -19,7 +19,7 @@ from .definition import (
 from .tokenizer import Tokenizer, TokenTable
 
 if TYPE_CHECKING:
-    from ..wordpiece import WordPieceTokenizer
+    from ..wordpiece.tokenizer import WordPieceTokenizer
 
 # Goes up with every change of a reader or of these classes: older entries are then not found.
 VERSION = 8

@@ -24,7 +24,7 @@ from .cached_arrays import fingerprint
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from ..wordpiece import WordPieceTokenizer
+    from ..wordpiece.tokenizer import WordPieceTokenizer
 
 # Goes up with every change of what the tables hold or how they are computed.
 _VERSION = 6

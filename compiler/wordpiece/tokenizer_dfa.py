@@ -25,10 +25,10 @@ from ..automata.thompson import thompson
 from ..diagnostics import TokenizerError
 from ..limits import Limits
 from ..progress import Step
-from . import WordPieceTokenizer
 from .image import image_table
 from .normalized_language import CanonicalText, canonical_text
 from .normalizer import NO_NORMALIZER, BertNormalizer, is_punctuation
+from .tokenizer import WordPieceTokenizer
 from .trie_layout import TrieLayout, lay_out, plain_characters
 from .unknown_words import characters_of, with_unknown_words
 from .word_ends import WordEnds, word_ends

@@ -15,7 +15,7 @@ from constrain.artifacts.container.sections import encode
 from constrain.artifacts.errors import ArtifactError
 from constrain.artifacts.read import load_bytes
 from constrain.compiler.drawing import Size, View, draw_tokens, draw_transducer
-from constrain.compiler.wordpiece import load_wordpiece
+from constrain.compiler.wordpiece.load import load_wordpiece
 
 # Figure 1 of the paper.
 VOCABULARY = "[UNK]\n[SEP]\na\nabcdx\n##b\n##c\n##cdy\n##dz\n"

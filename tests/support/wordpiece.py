@@ -8,8 +8,9 @@ from pathlib import Path
 from constrain.artifacts import Artifact
 from constrain.artifacts.tokens import tokenset
 from constrain.compiler.pipeline import build_artifact
-from constrain.compiler.wordpiece import WordPieceTokenizer, load_wordpiece
+from constrain.compiler.wordpiece.load import load_wordpiece
 from constrain.compiler.wordpiece.normalizer import BertNormalizer
+from constrain.compiler.wordpiece.tokenizer import WordPieceTokenizer
 from support.automata import build_automaton
 
 

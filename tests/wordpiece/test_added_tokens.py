@@ -15,7 +15,8 @@ from tokenizers import Tokenizer
 
 from constrain.compiler.diagnostics import CheckError, TokenizerError
 from constrain.compiler.pipeline import build_artifact
-from constrain.compiler.wordpiece import WordPieceTokenizer, load_wordpiece
+from constrain.compiler.wordpiece.load import load_wordpiece
+from constrain.compiler.wordpiece.tokenizer import WordPieceTokenizer
 
 Count = Callable[[str, object], None]
 

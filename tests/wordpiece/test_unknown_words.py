@@ -15,7 +15,7 @@ from support.wordpiece import accepted, member, real, tokenizer_of
 from constrain.artifacts import Artifact, load
 from constrain.artifacts.prefix import boundaries
 from constrain.compiler.pipeline import build_artifact
-from constrain.compiler.wordpiece import WordPieceTokenizer
+from constrain.compiler.wordpiece.tokenizer import WordPieceTokenizer
 
 # Unknown by a character (an emoji, a letter that V lacks, punctuation), by no match, by length.
 FINITE = [

@@ -16,9 +16,11 @@ from support.oracles.wordpiece import max_match_via_substrings
 from support.wordpiece import real
 
 from constrain.compiler.diagnostics import TokenizerError
-from constrain.compiler.wordpiece import WordPieceTokenizer, is_wordpiece, load_wordpiece
+from constrain.compiler.wordpiece.detect import is_wordpiece
 from constrain.compiler.wordpiece.end_to_end import EndToEnd
+from constrain.compiler.wordpiece.load import load_wordpiece
 from constrain.compiler.wordpiece.normalizer import is_punctuation, is_space
+from constrain.compiler.wordpiece.tokenizer import WordPieceTokenizer
 
 tokenizers = pytest.importorskip("tokenizers")
 
