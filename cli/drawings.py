@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 # The states that a drawing shows unless --draw-states says otherwise.
 DRAW_STATES = 100
 
-# Transitions up to which a token DFA is built whole to be drawn.
-TOKEN_TRANSITIONS = 200_000
-
 
 # What is drawn.
 Stage = Literal["nfa", "dfa", "tokens", "tokenizer", "rules", "parser", "lexer"]
@@ -258,6 +255,8 @@ def _draw_automaton(
         draw_transducer,
     )
     from constrain.compiler.inspection.encoding import canonical_text
+    from constrain.compiler.inspection.inspection import small_table
+    from constrain.compiler.limits import Limits
 
     if stage == "nfa" and automaton is not None:
         names = automaton.token_names
@@ -279,7 +278,8 @@ def _draw_automaton(
         text = None if prefix is None else canonical_text(artifact, prefix)
         return draw_transducer(artifact, shown._replace(prefix=text))
     if stage == "tokens":
-        whole = _with_token_dfa(artifact)
+        # The minimal token DFA where it is small enough.
+        whole = small_table(artifact, Limits()) or artifact
         return draw_tokens(whole, shown, _tokens_of(whole, prefix))
     return draw_tokenizer(artifact, shown, _tokens_of(artifact, prefix))
 
@@ -301,18 +301,6 @@ def _tokens_of(artifact: "Artifact", prefix: str | None) -> "tuple[int, ...] | N
             f"{artifact.viable_bytes(text)}; explain says why"
         )
     return found[0].ids
-
-
-def _with_token_dfa(artifact: "Artifact") -> "Artifact":
-    """The artifact of the minimal token DFA where it is small enough, else as it is."""
-    from constrain.compiler.diagnostics import LimitError
-    from constrain.compiler.limits import Limits
-    from constrain.compiler.merge.dump import tabulated
-
-    try:
-        return tabulated(artifact, Limits(transitions=TOKEN_TRANSITIONS))
-    except LimitError:
-        return artifact
 
 
 def _only_regular(stage: Stage, reason: str) -> str:

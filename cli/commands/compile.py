@@ -12,7 +12,7 @@ from constrain.artifacts.errors import visible
 from .. import options
 from ..compiling import compilation_of, recogniser_of
 from ..console import UsageError, note, status, write_bytes
-from ..drawings import TOKEN_TRANSITIONS, write_all_drawings
+from ..drawings import write_all_drawings
 from ..inputs import STDIN, grammar_text
 
 if TYPE_CHECKING:
@@ -117,16 +117,15 @@ def _print_summary(
 def _print_stats(compilation: "Compilation", wanted: "CompileOptions") -> None:
     """What was chosen and why, and how the automaton grew along the merge list."""
     from constrain.compiler.inspection.choices import choices_made, effort_of
+    from constrain.compiler.inspection.inspection import small_table, token_dfa_of
+    from constrain.compiler.inspection.report import closure_line, token_dfa_lines
+    from constrain.compiler.limits import Limits
 
     choices, effort = choices_made(compilation, wanted), effort_of(compilation)
     status(f"meaning: {choices.meaning.name}")
     counts = compilation.artifact.manifest.counts
     if effort.closure is not None:
-        reached = effort.closure
-        which = "for every text" if reached.complete else "in part"
-        status(
-            f"masks precomputed {which}: {reached.heads:,} heads, {reached.summaries:,} summaries"
-        )
+        status(f"masks {closure_line(effort.closure)}")
     if "complete" in counts:
         left = "no mask is" if counts["complete"] else "some masks are"
         status(f"{counts['answers']:,} summaries precomputed; {left} left to decoding")
@@ -136,21 +135,9 @@ def _print_stats(compilation: "Compilation", wanted: "CompileOptions") -> None:
     if choices.method is not None:
         status(f"method: {choices.method.name}, {choices.method.reason}")
         _print_growth(effort.growth)
-        _print_token_dfa(compilation.artifact)
-
-
-def _print_token_dfa(artifact: "Artifact") -> None:
-    """The states of the minimal DFA over tokens that is walked, where it is small enough."""
-    from constrain.compiler.inspection.inspection import is_walked, token_dfa_of
-    from constrain.compiler.limits import Limits
-
-    if not is_walked(artifact):
-        return
-    found = token_dfa_of(artifact, Limits())
-    if found is None:
-        status(f"token DFA: not counted, it has more than {TOKEN_TRANSITIONS:,} transitions")
-    else:
-        status(f"token DFA: {found.states:,} states, {found.transitions:,} transitions")
+        table = small_table(compilation.artifact, Limits().started())
+        for line in token_dfa_lines(choices.method, token_dfa_of(table)):
+            status(line)
 
 
 def _print_growth(growth: "Sequence[Growth]") -> None:

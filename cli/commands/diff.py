@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,25 +73,20 @@ def diff(
         raise UsageError("A and B cannot both come from standard input")
     limits = given.of(None).limits()
     dialects, starts = _pair("--dialect", dialect), _pair("--start", start)
-    options_of = [
-        _of_side(given, path, other, named, rule)
-        for path, other, named, rule in zip(
-            (left, right), (right, left), dialects, starts, strict=True
-        )
-    ]
-    subjects = [subject_of(*each) for each in zip((left, right), options_of, strict=True)]
+    options_of = list(map(partial(_of_side, given), (left, right), (right, left), dialects, starts))
+    subjects = list(map(subject_of, (left, right), options_of))
     _note_of_tokens(subjects)
     keys = _keys(subjects, (left, right), options_of, limits)
-    languages = [
-        language_of(subject, path, options, limits)
-        for subject, path, options in zip(subjects, (left, right), options_of, strict=True)
-    ]
-    found = _compared(languages, max_bytes, limits)
-    if given.max_depth is not None and not found.is_equal:
-        whole = [
-            language_of(subject, path, replace(options, max_depth=None), limits)
-            for subject, path, options in zip(subjects, (left, right), options_of, strict=True)
+
+    def languages(options_of: Sequence[options.Given]) -> list["Language"]:
+        return [
+            language_of(*each, limits)
+            for each in zip(subjects, (left, right), options_of, strict=True)
         ]
+
+    found = _compared(languages(options_of), max_bytes, limits)
+    if given.max_depth is not None and not found.is_equal:
+        whole = languages([replace(each, max_depth=None) for each in options_of])
         if any(map(_has, reversed(whole), found.sides)):
             note(
                 f"--max-depth {given.max_depth} leaves out members of one grammar that the other "
@@ -154,8 +150,7 @@ def _has(language: "Language", side: dict[str, Any] | None) -> bool:
         return False
     text = side["shortest"].encode("utf-8", "surrogateescape")
     machine = DfaMachine(language.tables()) if isinstance(language, Dfa) else language
-    count, state = machine.follow(machine.start, text)
-    return count == len(text) and machine.may_end(state)
+    return machine.accepts(text)
 
 
 def _compared(languages: "Sequence[Language]", max_bytes: int | None, limits: "Limits") -> _Found:

@@ -144,7 +144,7 @@ def inspection_of(
     """
     limits = (limits or Limits()).started()
     whole = artifact.completed
-    table = _tabulated(whole, limits)
+    table = small_table(whole, limits)
     source = None if compilation is None else compilation.automaton.grammar.source.text
     reader = None
     if texts:
@@ -161,7 +161,7 @@ def inspection_of(
         grammar=_grammar_facts(whole),
         tokenizer=_tokenizer_facts(whole, tokenizer),
         counts=whole.manifest.counts,
-        token_dfa=_token_dfa(table),
+        token_dfa=token_dfa_of(table),
         counters=_counters(whole),
         sets=_sets(whole),
         precomputed=_precomputed(whole),
@@ -180,9 +180,10 @@ def is_walked(artifact: Artifact) -> bool:
     return artifact.is_regular and artifact.is_canonical and not is_table
 
 
-def _tabulated(artifact: Artifact, limits: Limits) -> Artifact | None:
-    """Such an artifact with a table of all states, if it is small and there is time; None for all
-    else."""
+def small_table(artifact: Artifact, limits: Limits) -> Artifact | None:
+    """Such an artifact with a table of all states, the minimal DFA over tokens, if that has at most
+    ``TOKEN_TRANSITIONS`` and there is time; None for all else. Raises ``LimitError`` for resident
+    memory."""
     if not is_walked(artifact):
         return None
     try:
@@ -191,13 +192,8 @@ def _tabulated(artifact: Artifact, limits: Limits) -> Artifact | None:
         return None
 
 
-def token_dfa_of(artifact: Artifact, limits: Limits) -> TokenDfa | None:
-    """The size of the minimal DFA over tokens that is walked; None of other artifacts, and beyond
-    ``TOKEN_TRANSITIONS``. Raises ``LimitError`` for time and resident memory."""
-    return _token_dfa(_tabulated(artifact, limits.started()))
-
-
-def _token_dfa(table: Artifact | None) -> TokenDfa | None:
+def token_dfa_of(table: Artifact | None) -> TokenDfa | None:
+    """The size of what ``small_table`` found."""
     if table is None:
         return None
     return TokenDfa(len(table.arrays["tokens.accepting"]), len(table.arrays["tokens.edge_tokens"]))

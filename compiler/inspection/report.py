@@ -10,10 +10,10 @@ from constrain.artifacts.container.manifest import Manifest
 from constrain.artifacts.errors import visible
 
 from ..options import CARTESIAN
-from .choices import TOKEN_TRANSITIONS, Choice, Effort
+from .choices import TOKEN_TRANSITIONS, Choice, Closure, Effort
 from .density import STATES, Density
 from .encoding import FEWEST
-from .inspection import Inspection
+from .inspection import Inspection, TokenDfa
 from .sizes import Sizes
 from .texts import TextFacts
 
@@ -55,7 +55,7 @@ def as_table(found: Inspection) -> str:
         f"{tokenizer.special:,} special, {tokenizer.unused:,} unused; {splits}",
         f"end of text: {ends}",
         *count_lines(found.counts),
-        *_token_dfa(found),
+        *token_dfa_lines(found.choices.method, found.token_dfa),
         *_counters(found),
         *_masks(found),
         *_sizes(found.sizes),
@@ -105,12 +105,13 @@ def _chosen(choice: Choice) -> str:
     return choice.name if choice.reason is None else f"{choice.name}, {choice.reason}"
 
 
-def _token_dfa(found: Inspection) -> Iterator[str]:
-    if found.token_dfa is not None:
-        states, transitions = found.token_dfa.states, found.token_dfa.transitions
-        yield f"token DFA: {states:,} states, {transitions:,} transitions"
-    elif found.choices.method is not None and found.choices.method.name == CARTESIAN:
-        yield f"token DFA: not counted, it has more than {TOKEN_TRANSITIONS:,} transitions"
+def token_dfa_lines(method: Choice | None, found: TokenDfa | None) -> list[str]:
+    """Of the DFA over tokens that is walked, how large it is."""
+    if method is None or method.name != CARTESIAN:
+        return []
+    if found is None:
+        return [f"token DFA: not counted, it has more than {TOKEN_TRANSITIONS:,} transitions"]
+    return [f"token DFA: {found.states:,} states, {found.transitions:,} transitions"]
 
 
 def _counters(found: Inspection) -> Iterator[str]:
@@ -163,15 +164,19 @@ def _sizes(found: Sizes) -> Iterator[str]:
 
 def _effort(found: Effort) -> Iterator[str]:
     if found.closure is not None:
-        which = "for every text" if found.closure.complete else "in part"
-        heads, summaries = found.closure.heads, found.closure.summaries
-        yield f"precomputed {which}: {heads:,} heads, {summaries:,} summaries"
+        yield closure_line(found.closure)
     if found.growth:
         peak = max(found.growth, key=lambda step: step.transitions)
         yield (
             f"largest automaton: {peak.states:,} states, {peak.transitions:,} transitions after "
             f"{peak.merges:,} merges"
         )
+
+
+def closure_line(found: Closure) -> str:
+    """How far masks by maximal munch were precomputed."""
+    which = "for every text" if found.complete else "in part"
+    return f"precomputed {which}: {found.heads:,} heads, {found.summaries:,} summaries"
 
 
 def _limits(found: Inspection) -> Iterator[str]:

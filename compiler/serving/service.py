@@ -25,7 +25,6 @@ from functools import partial
 from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeAlias
 
 from constrain.artifacts.artifact import Artifact
@@ -221,12 +220,7 @@ class CompileService:
     def __enter__(self) -> "CompileService":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # --- what is asked for

@@ -110,16 +110,20 @@ class _Reader:
         self.say(message, span, help_)
         return _Stop()
 
-    def is_fence(self, line: Line, char: str) -> bool:
-        found = re.fullmatch(f"{char}{{3,}}(.*)", line.text.rstrip(), re.DOTALL)
-        return found is not None and found[1] == self.suffix.rstrip()
+    def fence(self, char: str) -> int:
+        """The number of the next line that is a fence of these, or of all lines."""
+        fence = re.compile(f"{char}{{3,}}(.*)", re.DOTALL)
+        for number in range(self.at, len(self.lines)):
+            found = fence.fullmatch(self.lines[number].text.rstrip())
+            if found is not None and found[1] == self.suffix.rstrip():
+                return number
+        return len(self.lines)
 
     def settings(self, known: Sequence[str], of: str) -> list[Setting]:
         """Lines ``key: value`` up to the next case."""
         found = dict[str, Setting]()
-        while self.at < len(self.lines) and not self.is_fence(self.lines[self.at], "="):
-            line = self.lines[self.at]
-            self.at += 1
+        before, self.at = self.at, self.fence("=")
+        for line in self.lines[before : self.at]:
             if not line.text.strip() or line.text.lstrip().startswith("#"):
                 continue
             setting = self.setting(line, known, of)
@@ -170,20 +174,14 @@ class _Reader:
         for line in head:
             self.attribute(line, said)
         before = self.at
-        while self.at < len(self.lines) and not self.is_fence(self.lines[self.at], "-"):
-            if self.is_fence(self.lines[self.at], "="):
-                raise self.fails(
-                    f"the text of '{named.text.strip()}' has no end: no line of '---{self.suffix}' "
-                    "stands before this one",
-                    self.lines[self.at].span,
-                    "a line of '---' ends a text; expectations may stand after it",
-                )
-            self.at += 1
-        if self.at == len(self.lines):
+        behind, self.at = self.fence("="), self.fence("-")
+        if behind <= self.at:
+            is_last = behind == len(self.lines)
+            where = "follows" if is_last else "stands before this one"
             raise self.fails(
                 f"the text of '{named.text.strip()}' has no end: no line of '---{self.suffix}' "
-                "follows",
-                named.span,
+                f"{where}",
+                named.span if is_last else self.lines[behind].span,
                 "a line of '---' ends a text; expectations may stand after it",
             )
         body = self.lines[before : self.at]
@@ -200,9 +198,7 @@ class _Reader:
         return self.with_attributes(case, said, body)
 
     def head(self, fence: Line) -> list[Line]:
-        before = self.at
-        while self.at < len(self.lines) and not self.is_fence(self.lines[self.at], "="):
-            self.at += 1
+        before, self.at = self.at, self.fence("=")
         if self.at == len(self.lines):
             raise self.fails(
                 "the head of this case has no end",

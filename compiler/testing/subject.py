@@ -7,6 +7,7 @@ where no case is about tokens.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import EARLEY, WORD_DFA
@@ -21,6 +22,8 @@ from ..frontend import Automaton, Recogniser
 from ..options import CompileOptions
 from ..pipeline import build_artifact, build_engine
 from .notation import NotationError, Token, listed, tokens_of
+
+_T = TypeVar("_T")
 
 
 class SubjectError(ConstrainError):
@@ -67,10 +70,13 @@ class Subject:
     def explainer(self) -> Explainer:
         """What reads texts. Raises ``GrammarError`` and ``LimitError``, at once where it did so
         before."""
+        return self._made(lambda: self._explainer)
+
+    def _made(self, make: Callable[[], _T]) -> _T:
         if self._failed is not None:
             raise self._failed
         try:
-            return self._explainer
+            return make()
         except ConstrainError as error:
             self._failed = error
             raise
@@ -107,13 +113,7 @@ class Subject:
     @property
     def artifact(self) -> Artifact:
         """What gives masks: compiled here where a grammar is tested. Raises as ``explainer``."""
-        if self._failed is not None:
-            raise self._failed
-        try:
-            return self._artifact
-        except ConstrainError as error:
-            self._failed = error
-            raise
+        return self._made(lambda: self._artifact)
 
     @cached_property
     def _artifact(self) -> Artifact:
