@@ -86,6 +86,7 @@ class DfaMachine(TextMachine):
 
     def __init__(self, dfa: ByteDfa) -> None:
         self.dfa, self.start = dfa, dfa.start
+        self._columns: list[int] = dfa.classes.tolist()
 
     def step(self, state: int, octet: int) -> int | None:
         """By the table."""
@@ -104,11 +105,6 @@ class DfaMachine(TextMachine):
     def _rows(self) -> Sequence[Sequence[int]]:
         rows: list[list[int]] = self.dfa.table.tolist()
         return rows
-
-    @cached_property
-    def _columns(self) -> list[int]:
-        columns: list[int] = self.dfa.classes.tolist()
-        return columns
 
     @cached_property
     def alike(self) -> Sequence[Sequence[int]]:

@@ -80,18 +80,11 @@ class Repair:
 
     def applied(self, text: bytes) -> bytes:
         """The whole result."""
-        found, at = bytearray(), 0
-        for edit in self.edits:
-            found += text[at : edit.start] + edit.text
-            at = edit.end
-        return bytes(found + text[at:])
+        return _applied(self.edits, text, 0, len(text))
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
-    start: int
-    end: int
-    text: bytes
+class _Change(Edit):
     cost: int
 
 
@@ -427,20 +420,26 @@ class _Search:
         text = self._text
         edits = _joined(tried.changes)
         start, end = edits[0].start, edits[-1].end
-        fragment, at = bytearray(), start
-        for edit in edits:
-            fragment += text[at : edit.start] + edit.text
-            at = edit.end
+        fragment = _applied(edits, text, start, end)
         reach, is_member = self._read_on(tried)
         return Repair(
             edits=edits,
             changes=tried.cost,
             is_member=is_member,
             read=reach + len(fragment) - (end - start),
-            fragment=bytes(fragment),
+            fragment=fragment,
             before=_whole(text[max(0, start - _BEFORE) : start], last=False),
             behind=_whole(text[end : end + _BEFORE], last=True),
         )
+
+
+def _applied(edits: Sequence[Edit], text: bytes, at: int, end: int) -> bytes:
+    """What stands from one byte to another after the edits there."""
+    found = bytearray()
+    for edit in edits:
+        found += text[at : edit.start] + edit.text
+        at = edit.end
+    return bytes(found + text[at:end])
 
 
 def _joined(changes: Sequence[_Change]) -> tuple[Edit, ...]:

@@ -7,6 +7,7 @@ begins a word stands after a space there, but for the first.
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from constrain.artifacts.container.manifest import WORD_DFA
@@ -55,11 +56,7 @@ class Spellings:
 
     def ends(self, ids: Sequence[int], begun: bool) -> list[int]:
         """The offsets at which tokens end, from the beginning of the first."""
-        found, end = list[int](), 0
-        for place, token in enumerate(ids):
-            end += len(self.spelled(token, begun or place > 0))
-            found.append(end)
-        return found
+        return [*accumulate(len(self.spelled(i, begun or k > 0)) for k, i in enumerate(ids))]
 
     def missing_before(self, text: bytes) -> bytes:
         """What the tokenizer puts before a text and ``text`` does not begin with."""
