@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from constrain.artifacts.errors import visible
 
-from .compiling import (
-    automaton_of,
-    compilation_of,
-    counted_network,
-    grammar_of,
-    recogniser_of,
-)
+from .compiling import automaton_of, compilation_of, counted_network, grammar_of, recogniser_of
 from .console import UsageError, note, status
 from .inputs import STDIN
 from .options import Given, Meaning
@@ -58,12 +52,7 @@ def stage_for(
 
 
 def draw_grammar(
-    text: str,
-    path: str,
-    stage: Stage,
-    given: Given,
-    limits: "Limits",
-    shown: "View",
+    text: str, path: str, stage: Stage, given: Given, limits: "Limits", shown: "View"
 ) -> "Drawing":
     """The drawing of a grammar's stage."""
     from constrain.compiler.choose import semantics_of
@@ -102,11 +91,7 @@ def draw_grammar(
 
 
 def draw_artifact(
-    artifact: "Artifact",
-    path: str,
-    stage: Stage,
-    limits: "Limits",
-    shown: "View",
+    artifact: "Artifact", path: str, stage: Stage, limits: "Limits", shown: "View"
 ) -> "Drawing":
     """The drawing of an artifact's stage; what it does not hold comes from its grammar's text."""
     m = artifact.manifest
@@ -239,10 +224,7 @@ def _lazy_lexeme(parser: "Parser | MaximalMunchGrammar") -> str:
 
 
 def _draw_automaton(
-    stage: Stage,
-    automaton: "Automaton | None",
-    artifact: "Artifact | None",
-    shown: "View",
+    stage: Stage, automaton: "Automaton | None", artifact: "Artifact | None", shown: "View"
 ) -> "Drawing":
     """``automaton`` serves nfa and dfa, ``artifact`` all but nfa."""
     from constrain.artifacts.container.manifest import WORD_DFA

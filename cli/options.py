@@ -95,8 +95,7 @@ GrammarFiles = Annotated[
 ]
 
 PrefixIds = Annotated[
-    str | None,
-    typer.Option(metavar="IDS", help="The text so far is these tokens, as in 464,3290."),
+    str | None, typer.Option(metavar="IDS", help="The text so far is these tokens, as in 464,3290.")
 ]
 
 Diff = Annotated[bool, typer.Option("--diff", help="Write no file, but print what would change.")]

@@ -32,9 +32,7 @@ def directory() -> None:
     write_name(_folder())
 
 
-def info(
-    format_: Annotated[Format, typer.Option("--format", "-f")] = "text",
-) -> None:
+def info(format_: Annotated[Format, typer.Option("--format", "-f")] = "text") -> None:
     """Print how many tables are cached, and where their key is.
 
     It tells your tables from those that others wrote, which are not used but built again.

@@ -243,13 +243,7 @@ def _findings(
     """The errors of a file, and what the lints find in it if it can be read."""
     from constrain.artifacts.container.manifest import MAXIMAL_MUNCH
     from constrain.compiler.choose import semantics_of
-    from constrain.compiler.diagnostics import (
-        DEFINE,
-        READ_AS,
-        CheckError,
-        GrammarError,
-        LimitError,
-    )
+    from constrain.compiler.diagnostics import DEFINE, READ_AS, CheckError, GrammarError, LimitError
     from constrain.compiler.dialects import JSON_SCHEMA, read_grammar
     from constrain.compiler.grammar.check import check as check_tree
     from constrain.compiler.grammar.expand_permutations import in_one_order

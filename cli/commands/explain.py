@@ -112,10 +112,7 @@ def _text_in(file: str) -> bytes:
 
 
 def _with_tokens(
-    subject: "Artifact | str",
-    path: str,
-    given: options.Given,
-    text: bytes | list[int],
+    subject: "Artifact | str", path: str, given: options.Given, text: bytes | list[int]
 ) -> "tuple[Verdict, Repair | None, bytes]":
     """The answer of the grammar's text and the tokenizer that was named."""
     from constrain.compiler.explain.engines import ExplainError

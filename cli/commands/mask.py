@@ -356,11 +356,7 @@ def _answer_ids(artifact: "Artifact", ids: list[int], format_: Format, most: int
 
 
 def _write(
-    artifact: "Artifact",
-    prefix: bytes,
-    found: "list[Boundary]",
-    format_: Format,
-    most: int | None,
+    artifact: "Artifact", prefix: bytes, found: "list[Boundary]", format_: Format, most: int | None
 ) -> None:
     from constrain.artifacts.tokens import tokenset
 

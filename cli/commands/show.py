@@ -8,13 +8,7 @@ import typer
 from constrain.artifacts.errors import visible
 
 from .. import options
-from ..compiling import (
-    automaton_of,
-    compilation_of,
-    grammar_of,
-    recogniser_of,
-    subject_of,
-)
+from ..compiling import automaton_of, compilation_of, grammar_of, recogniser_of, subject_of
 from ..console import UsageError, note, write_pieces
 from ..quoting import octets_of, on_lines
 

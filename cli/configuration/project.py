@@ -25,16 +25,7 @@ from ..console import PlacedError, UsageError
 from ..inputs import REMOTE, grammar_files
 from .bounded_toml import MOST_BYTES, read_most, toml_of
 from .find import SHARED
-from .keys import (
-    FORMAT,
-    GRAMMARS,
-    MIN_COVERAGE,
-    STORE,
-    TESTS,
-    TOKENIZERS,
-    Key,
-    of_formatting,
-)
+from .keys import FORMAT, GRAMMARS, MIN_COVERAGE, STORE, TESTS, TOKENIZERS, Key, of_formatting
 from .toml_places import Place, places
 
 if TYPE_CHECKING:

@@ -12,13 +12,7 @@ from ..limits import Limits
 from .chart import read
 from .graph import Graph
 from .opened import opened
-from .patterns import (
-    LiteralMatcher,
-    Matcher,
-    NoMatcher,
-    large_matcher_of,
-    small_matcher_of,
-)
+from .patterns import LiteralMatcher, Matcher, NoMatcher, large_matcher_of, small_matcher_of
 
 # Exceptions inside exceptions: each is read while the one around it is.
 _MOST_NESTED = 50

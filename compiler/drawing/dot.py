@@ -48,13 +48,7 @@ _NODE = {
     "color": _LINE,
     "fontcolor": _INK,
 }
-_EDGE = {
-    "fontname": _MONO,
-    "fontsize": "11",
-    "color": _LINE,
-    "fontcolor": _INK,
-    "arrowsize": "0.7",
-}
+_EDGE = {"fontname": _MONO, "fontsize": "11", "color": _LINE, "fontcolor": _INK, "arrowsize": "0.7"}
 _NAMED = {"shape": "box", "style": "rounded", "fontname": _MONO, "margin": "0.1,0.06"}
 _FRAME = {"color": FAINT, "fontcolor": FAINT, "fontname": _MONO, "style": "rounded"}
 _BESIDE = {"shape": "plaintext", "width": "0", "height": "0", "margin": "0.03"}

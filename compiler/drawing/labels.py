@@ -38,10 +38,7 @@ _MARKS = frozenset("␣‹›…")
 
 
 def byte_label(
-    ranges: Iterable[tuple[int, int]],
-    *,
-    narrow: bool = False,
-    shown: int | None = None,
+    ranges: Iterable[tuple[int, int]], *, narrow: bool = False, shown: int | None = None
 ) -> Label:
     """The label of bytes (ranges low..high, in any order).
 

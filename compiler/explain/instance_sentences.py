@@ -371,10 +371,7 @@ class Sentences:
 
 
 # A bound, the one that excludes itself, whether values below it are refused.
-_BOUNDS = (
-    ("minimum", "exclusiveMinimum", True),
-    ("maximum", "exclusiveMaximum", False),
-)
+_BOUNDS = (("minimum", "exclusiveMinimum", True), ("maximum", "exclusiveMaximum", False))
 
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 

@@ -232,12 +232,7 @@ def _request(
 
 
 def _measured(
-    name: str,
-    how: str,
-    request: dict[str, Any],
-    read: Compared,
-    limits: Limits,
-    share: float,
+    name: str, how: str, request: dict[str, Any], read: Compared, limits: Limits, share: float
 ) -> EngineFigures:
     try:
         with Step(f"measure {name}"):

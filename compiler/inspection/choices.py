@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.manifest import NETWORK, TOKEN_DFA
 
-from ..choose import (
-    ANY_ALLOWED,
-    AS_ASKED,
-    BY_DEFAULT,
-    OF_LEXEMES,
-    OF_WORDS,
-    semantics_of,
-)
+from ..choose import ANY_ALLOWED, AS_ASKED, BY_DEFAULT, OF_LEXEMES, OF_WORDS, semantics_of
 from ..options import ANY, CANONICAL, CARTESIAN, DFA, DIRECT, CompileOptions
 from ..pipeline import Compilation
 

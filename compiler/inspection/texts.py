@@ -123,12 +123,7 @@ class Reader:
 
 
 def _read(
-    artifact: Artifact,
-    name: str,
-    octets: bytes,
-    tokens: Encoding,
-    is_shorter: bool,
-    limits: Limits,
+    artifact: Artifact, name: str, octets: bytes, tokens: Encoding, is_shorter: bool, limits: Limits
 ) -> TextFacts:
     """Read the tokens of a member, a mask before each."""
     matcher, counts, forced_tokens = artifact.matcher(), list[int](), 0

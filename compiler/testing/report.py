@@ -257,11 +257,7 @@ def _case_point(number: int, result: Result) -> str:
 
 
 def _point(
-    number: int,
-    is_ok: bool,
-    name: str,
-    directive: str,
-    problems: list[dict[str, object]],
+    number: int, is_ok: bool, name: str, directive: str, problems: list[dict[str, object]]
 ) -> str:
     lines = [f"{'ok' if is_ok else 'not ok'} {number} - {_plain(name)}{directive}"]
     if problems:

@@ -37,11 +37,7 @@ Characters = Mapping[bytes, tuple[int, int]]
 
 
 def with_unknown_words(
-    dfa: Dfa,
-    trie: WordTrie,
-    characters: Characters,
-    max_chars: int,
-    limits: Limits,
+    dfa: Dfa, trie: WordTrie, characters: Characters, max_chars: int, limits: Limits
 ) -> Dfa:
     """The texts of ``dfa`` with ``OTHER_BYTE`` for each unknown word; minimal.
 
