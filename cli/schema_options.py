@@ -92,17 +92,13 @@ class OfSchemas:
                 f"--{option} is about JSON Schema, and {visible(path)} is read as {dialect}"
             )
         if "schemas" in said:
-            said["schemas"] = tuple(_folder(given) for given in said["schemas"])
+            # The base URI, empty if there is none, and the folder.
+            parts = (given.rpartition("=") for given in said["schemas"])
+            said["schemas"] = tuple((uri, folder) for uri, _, folder in parts)
         try:
             return SchemaOptions(**said)
         except ValueError as error:
             raise UsageError(f"--{error}") from None
-
-
-def _folder(given: str) -> tuple[str, str]:
-    """The base URI, empty if there is none, and the folder."""
-    uri, is_named, folder = given.rpartition("=")
-    return (uri, folder) if is_named else ("", given)
 
 
 SCHEMA = tuple(field.name for field in fields(OfSchemas))

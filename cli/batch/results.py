@@ -83,7 +83,7 @@ class Results:
         """A line each: status, key, bytes, name and tokenizer."""
         return "".join(
             f"{each.status:8}  {each.key or '-':64}  {_number(each.bytes):>12}  "
-            f"{_line(each.name)}{_behind(each.tokenizer)}\n"
+            f"{'  '.join(_line(n) for n in (each.name, each.tokenizer) if n is not None)}\n"
             for each in self.found
         )
 
@@ -122,10 +122,6 @@ def _message(result: "JobResult") -> str:
 
 def _line(text: str) -> str:
     return escaped(octets_of(text)).replace("\\\\", "\\").replace("\\t", "\t")
-
-
-def _behind(tokenizer: str | None) -> str:
-    return "" if tokenizer is None else f"  {_line(tokenizer)}"
 
 
 def _number(value: int | None) -> str:

@@ -66,7 +66,8 @@ def tokenize(
     tokens = _tokens(loaded, chunks)
     match format_:
         case "ids":
-            _write_ids(loaded, chunks)
+            for found in loaded.encode_stream(chunks):
+                write_text("".join([f"{i}\n" for i in found]))
         case "json":
             # Its list may be longer than memory.
             _write_batches(chain([f'{{"schema": {SCHEMA}, "tokens": ['], _json(tokens), ["]}\n"]))
@@ -74,11 +75,6 @@ def tokenize(
             _write_batches(
                 f"{token.id:>7} {_mark(token)} {quoted(token.octets)}\n" for token in tokens
             )
-
-
-def _write_ids(tokenizer: "AnyTokenizer", chunks: Iterable[str]) -> None:
-    for found in tokenizer.encode_stream(chunks):
-        write_text("".join([f"{i}\n" for i in found]))
 
 
 def _tokens(tokenizer: "AnyTokenizer", chunks: Iterable[str]) -> Iterator[_Token]:

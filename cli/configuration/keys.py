@@ -35,7 +35,9 @@ def of_a_grammar(options: Iterable[Field[Any]]) -> dict[str, Key]:
     """What may be said of one grammar, or at the top of all, by the names in the file; ``options``
     are fields with the command line's annotations."""
     found = {f.name.replace("_", "-"): Key(f.name, reader(f.name, f.type)) for f in options}
-    found[MIN_COVERAGE.replace("_", "-")] = Key(MIN_COVERAGE, _percent)
+    found[MIN_COVERAGE.replace("_", "-")] = Key(
+        MIN_COVERAGE, lambda value: _number(value, float, 0, 100)
+    )
     return {**found, TESTS: Key(TESTS, _texts), ALLOW: Key(ALLOW, _lints)}
 
 
@@ -81,10 +83,6 @@ def _number(value: Any, kind: type, least: float | None, most: float | None) -> 
     if most is not None and value > most:
         raise ValueError(f"at most {most:,}")
     return found
-
-
-def _percent(value: Any) -> Any:
-    return _number(value, float, 0, 100)
 
 
 def _choice(value: Any, known: Iterable[str]) -> str:

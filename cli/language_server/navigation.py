@@ -79,7 +79,7 @@ def renamed(
         places = [
             each
             for each in _everywhere(home, workspace, stop)
-            if _called(each) == home.name or each.document == home.document
+            if _text(each).strip("<>") == home.name or each.document == home.document
         ]
     for each in {place.document.uri: place.document for place in places}.values():
         _check(each, [p.span for p in places if p.document == each], new, workspace, stop)
@@ -94,10 +94,6 @@ def written(place: Located, new: str) -> str:
 
 def _text(place: Located) -> str:
     return place.document.text[place.span.start : place.span.end]
-
-
-def _called(place: Located) -> str:
-    return _text(place).strip("<>")
 
 
 def _home(document: Document, offset: int, workspace: Workspace, stop: Stop) -> _Home | None:

@@ -50,12 +50,8 @@ class Part:
 
 def _moved(shape: Shape, x: int, y: int) -> Shape:
     if shape[0] == "p":
-        return ["p", [(c, *(_shifted(v, i, x, y) for i, v in enumerate(a))) for c, *a in shape[1]]]
+        return ["p", [(c, *(v + (x, y)[i % 2] for i, v in enumerate(a))) for c, *a in shape[1]]]
     return [*shape[:2], shape[2] + x, shape[3] + y, *shape[4:]]
-
-
-def _shifted(value: int, place: int, x: int, y: int) -> int:
-    return value + (y if place % 2 else x)
 
 
 def diagram(rule: "Rule") -> dict[str, Any]:
@@ -135,7 +131,8 @@ class _Drawer:
 
 
 def _box(kind: str, text: str, rule: str = "") -> Part:
-    text = _printable(text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT - 1]}…")
+    text = text if len(text) <= _MOST_TEXT else f"{text[: _MOST_TEXT - 1]}…"
+    text = "".join(char if char.isprintable() else "\ufffd" for char in text)
     width = text_width(text) + 14
     shape: Shape = ["b", kind, 0, -_BOX // 2, width, _BOX, text, rule]
     return Part(width, _BOX // 2, _BOX // 2, (shape,))
@@ -150,10 +147,6 @@ def _pattern(expr: "Pattern") -> str:
         return node_text(expr.node, RegexStyle()).text
     except NoCounterpart:
         return "…"
-
-
-def _printable(text: str) -> str:
-    return "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
 def _straight(width: int = 16) -> Part:

@@ -122,12 +122,9 @@ class Items:
             self._distinct[key] = self._new(item)
         return self._distinct[key]
 
-    def _is_of_schema(self, name: str) -> bool:
-        return self._grammar.is_of_schemas or name in self._grammar.embedded_rules
-
     def _add_rule(self, name: str, rules: Sequence[tree.Rule]) -> None:
         first = rules[0]
-        if self._is_of_schema(name):
+        if self._grammar.is_of_schemas or name in self._grammar.embedded_rules:
             pointer = _BEHIND.sub("", name)
             if "#" in pointer:
                 found = self._once(Item(RULE, pointer, first.span, pointer))
@@ -278,11 +275,8 @@ def edge_text(words: EdgeWords) -> tuple[str, str]:
     before = class_text([(octet, octet) for octet in words.before[-1:]])
     if len(words.before) == 1:
         return read, f"after {before}"
-    return read, f"after {_quoted(words.before)}"
-
-
-def _quoted(octets: bytes) -> str:
-    return '"' + "".join(class_text([(octet, octet)])[1:-1] for octet in octets) + '"'
+    text = "".join(class_text([(octet, octet)])[1:-1] for octet in words.before)
+    return read, f'after "{text}"'
 
 
 def _bounds(part: tree.Part) -> tuple[int, int | None]:

@@ -293,14 +293,11 @@ def _character(code: int, used: set[Notation], quote: str = "") -> str:
         used.add(Notation.CONTROL)
         return f"\\x{code:02X}"
     # Letters of scripts that are written from right to left would turn the label round.
-    if not char.isprintable() or category(char)[0] == "M" or char in "␣‹›…–" or _is_turned(char):
+    is_turned = bidirectional(char) in ("R", "AL", "AN")
+    if is_turned or not char.isprintable() or category(char)[0] == "M" or char in "␣‹›…–":
         used.add(Notation.CODE_POINT)
         return f"\\u{{{code:X}}}"
     return char
-
-
-def _is_turned(char: str) -> bool:
-    return bidirectional(char) in ("R", "AL", "AN")
 
 
 def _quoted(word: bytes, used: set[Notation], *, narrow: bool, whole: bool) -> list[str]:

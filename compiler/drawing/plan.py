@@ -224,7 +224,8 @@ class Plan:
         names.update(
             {other: Label(f"{other} ↗", frozenset([Notation.ELSEWHERE])) for other in beside}
         )
-        colors = {color: text for color, text in self.colors.items() if _is_used(color, edges)}
+        used = {edge.color for edge in edges}
+        colors = {color: text for color, text in self.colors.items() if color in used}
         state_colors = {}
         if way is not None:
             shown = way.text.decode("utf-8", "backslashreplace")
@@ -305,10 +306,6 @@ class Plan:
                 Edge(number[source], target, label, reads, color, tooltip, is_bold, wide=wide)
             )
         return edges
-
-
-def _is_used(color: str, edges: Sequence[Edge]) -> bool:
-    return any(edge.color == color for edge in edges)
 
 
 def _slug(number: int, title: str) -> str:

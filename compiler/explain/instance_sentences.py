@@ -8,7 +8,7 @@ of the one that was probably meant: by the constants of a key, then by the type.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from types import NoneType
@@ -78,11 +78,8 @@ class Sentences:
         wrong = self._kind(part, place, where) or self._constant(part, place, where)
         if wrong is not None:
             return [*found, wrong]
-        found += getattr(self, f"_{part.kind}", self._nothing)(part, place, where)
+        found += getattr(self, f"_{part.kind}", lambda *_: ())(part, place, where)
         return found + list(self._combined(part, place, where))
-
-    def _nothing(self, _part: Part, _place: Place, _where: str) -> Iterable[Complaint]:
-        return ()
 
     # Types and constants.
 

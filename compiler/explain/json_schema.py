@@ -44,7 +44,7 @@ def explain_instance(
     for item in items:
         terminal = ~int(spoken.symbols[item[0]])
         path = path_of(earley, item)
-        named = [_BEHIND.sub("", name) for name in path if _is_schema(name)]
+        named = [_BEHIND.sub("", name) for name in path if "#" in name or name == "value"]
         is_fresh = item[1] == earley.terminals.start(terminal)
         if _SPACE in path[-1:] or not is_fresh:
             around.update(dict.fromkeys(named[-1:]))
@@ -65,10 +65,6 @@ def explain_instance(
         instance=pointer_at(text[:offset]),
         schemas=_some([*(schemas or around)]),
     )
-
-
-def _is_schema(name: str) -> bool:
-    return "#" in name or name == "value"
 
 
 def _some(found: list[str]) -> tuple[str, ...]:

@@ -263,10 +263,11 @@ class _Search:
         written = sum(len(each.text) for each in tried.changes if not self._is_same(each))
         return (
             max(last, self._place) - min(first, self._place) + written,
-            sum(self._lost(each) for each in tried.changes),
+            sum(each.end - each.start for each in tried.changes if not self._is_same(each)),
             written,
             sum(abs(each.start - self._place) for each in tried.changes),
-            [_kind(change) for change in tried.changes],
+            # Insertions, removals, replacements.
+            [2 * (each.end > each.start) if each.text else 1 for each in tried.changes],
             sum(self._how_far(change) for change in tried.changes),
             [[_order(octet) for octet in change.text] for change in tried.changes],
         )
@@ -408,9 +409,6 @@ class _Search:
         before = self._text[change.start : change.end]
         return before.lower() == change.text.lower() or {before, change.text} <= _QUOTES
 
-    def _lost(self, change: _Change) -> int:
-        return 0 if self._is_same(change) else change.end - change.start
-
     def _how_far(self, change: _Change) -> int:
         """How far what was written in the place of characters is from these."""
         before = self._text[change.start : change.end]
@@ -473,11 +471,6 @@ def _tried_of(octets: Sequence[int], near: bytes) -> list[int]:
 def _order(octet: int) -> int:
     place = _USUAL.find(octet)
     return place if place >= 0 else len(_USUAL) + octet
-
-
-def _kind(change: _Change) -> int:
-    """0 for an insertion, 1 for a removal, 2 for a replacement."""
-    return 1 if not change.text else 2 * (change.end > change.start)
 
 
 def _is_word(octet: int) -> bool:

@@ -163,7 +163,7 @@ def inspection_of(
         counts=whole.manifest.counts,
         token_dfa=token_dfa_of(table),
         counters=_counters(whole),
-        sets=_sets(whole),
+        sets=tuple(np.diff(whole.arrays.get("set.offsets", [])).tolist()),
         precomputed=_precomputed(whole),
         masks=mask_facts(whole, table, limits),
         sizes=sizes_of(whole),
@@ -237,12 +237,6 @@ def _counters(artifact: Artifact) -> tuple[Counter, ...]:
         bounds = np.stack([a["count.least"], a["count.most"]], axis=1)
     pairs = [] if bounds is None else bounds.tolist()
     return tuple(Counter(least, None if most == UNBOUNDED else most) for least, most in pairs)
-
-
-def _sets(artifact: Artifact) -> tuple[int, ...]:
-    """How many parts each set has."""
-    offsets = artifact.arrays.get("set.offsets")
-    return () if offsets is None else tuple(np.diff(offsets).tolist())
 
 
 def _precomputed(artifact: Artifact) -> str:

@@ -98,11 +98,7 @@ def _choices(found: Inspection) -> Iterator[str]:
     for name in ("engine", "meaning", "tokenization", "method"):
         choice = getattr(found.choices, name)
         if choice is not None:
-            yield f"{name}: {_chosen(choice)}"
-
-
-def _chosen(choice: Choice) -> str:
-    return choice.name if choice.reason is None else f"{choice.name}, {choice.reason}"
+            yield f"{name}: {choice.name}" + (f", {choice.reason}" if choice.reason else "")
 
 
 def token_dfa_lines(method: Choice | None, found: TokenDfa | None) -> list[str]:

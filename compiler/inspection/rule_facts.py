@@ -74,7 +74,9 @@ def facts_of(text: str, options: CompileOptions, name: str) -> RuleFacts:
     grammar = read_checked(text, options, name)
     found = compile_texts(grammar, engine_of(grammar, options), options)
     edges = edges_of(grammar, options.limits)
-    first, last = (class_text(ranges(_members(bits))) for bits in edges[1:])
+    first, last = (
+        class_text(ranges(byte for byte in range(256) if bits >> byte & 1)) for bits in edges[1:]
+    )
     is_regular = found.engine == DFA
     return RuleFacts(found.engine, found.reason, is_regular, first, last, edges.shortest)
 
@@ -137,7 +139,3 @@ def _leaf(expr: tree.Expr, limits: Limits) -> Edges:
     end = np.flatnonzero(dfa.accepting[table].any(axis=0))
     first, last = (sum(columns[column] for column in each) for each in (begin, end))
     return Edges(shortest(dfa), first, last)
-
-
-def _members(bits: int) -> list[int]:
-    return [byte for byte in range(256) if bits >> byte & 1]

@@ -6,9 +6,6 @@ are.
 """
 
 from dataclasses import dataclass
-from typing import Any
-
-from numpy.typing import NDArray
 
 from constrain.artifacts.artifact import Artifact
 from constrain.artifacts.container.sections import encode
@@ -61,7 +58,9 @@ def sizes_of(artifact: Artifact) -> Sizes:
             name,
             str(array.dtype),
             tuple(array.shape),
-            _by_cells(name, array) if name in sparse else array.nbytes,
+            sum(part.nbytes for part in filled_cells(name, array).values())
+            if name in sparse
+            else array.nbytes,
             owner_of(name),
         )
         for name, array in whole.arrays.items()
@@ -76,11 +75,6 @@ def sizes_of(artifact: Artifact) -> Sizes:
         of[BOTH],
         tuple(sorted(found, key=lambda section: (-section.bytes, section.name))),
     )
-
-
-def _by_cells(name: str, array: NDArray[Any]) -> int:
-    """Bytes of a section that is written by its cells that are not 0."""
-    return sum(part.nbytes for part in filled_cells(name, array).values())
 
 
 def owner_of(section: str) -> str:

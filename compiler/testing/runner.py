@@ -147,7 +147,9 @@ class Runner:
             try:
                 ids, text = subject.ids(text.decode("utf-8"))
             except NotationError as error:
-                raise case.wrong(error.message, _body_span(case), error.help) from None
+                at = case.body_start
+                span = None if at is None else Span(at, at + 1)
+                raise case.wrong(error.message, span, error.help) from None
             verdict = subject.verdict_on_ids(ids)
         else:
             verdict = subject.verdict(text)
@@ -292,10 +294,6 @@ def _finding(message: str, span: Span, help_: str | None) -> Diagnostic:
 def _shown(text: bytes) -> str:
     more = "…" * (len(text) > _SHOWN_BYTES)
     return f'"{escaped(text[:_SHOWN_BYTES])}{more}"'
-
-
-def _body_span(case: Case) -> Span | None:
-    return None if case.body_start is None else Span(case.body_start, case.body_start + 1)
 
 
 def _folder(case: Case, file: CaseFile) -> Path:

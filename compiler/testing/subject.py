@@ -18,7 +18,7 @@ from constrain.artifacts.tokens import tokenset
 from ..bpe.shared_tables import SharedTables
 from ..explain.explainer import Explainer, explainer_of_artifact, explainer_of_grammar
 from ..explain.report import Status, Verdict
-from ..frontend import Automaton, Recogniser
+from ..frontend import Automaton
 from ..options import CompileOptions
 from ..pipeline import build_artifact, build_engine
 from .notation import NotationError, Token, listed, tokens_of
@@ -123,7 +123,7 @@ class Subject:
         wanted = self.source.options
         assert wanted is not None
         recogniser = build_engine(self.source.text, wanted, name=self.source.name)
-        if not _is_small(recogniser):
+        if not isinstance(recogniser, Automaton) and recogniser.engine != EARLEY:
             # A few masks are wanted: there is no use in precomputing others.
             wanted = replace(wanted, prewarm=0)
         shared = self._shared
@@ -252,7 +252,3 @@ class Subject:
 
 # Tokens that a verdict names.
 _SHOWN = 12
-
-
-def _is_small(recogniser: Recogniser) -> bool:
-    return isinstance(recogniser, Automaton) or recogniser.engine == EARLEY

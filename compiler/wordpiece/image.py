@@ -43,7 +43,9 @@ def image_table(tokenizer: WordPieceTokenizer, *, keep_unknown: bool = False) ->
     Raises ``TokenizerError`` for a vocabulary in which the order of marks would matter.
     """
     normalizer = tokenizer.normalizer or NO_NORMALIZER
-    alphabet = _alphabet(tokenizer)
+    words = tokenizer.end_to_end
+    # Of the tokens that words are made of, and the space.
+    alphabet = frozenset(SPACE).union(*words.initial, *words.suffixes)
     _refuse_marks(alphabet)
     number: dict[str, int] = {"": 1}
     numbers = np.full(CODE_POINTS, OTHER, dtype=np.int32)
@@ -70,12 +72,6 @@ def _changed(normalizer: BertNormalizer) -> dict[int, str]:
     for ranges in (tables.marks, tables.spaces, tables.white_space, tables.punctuation):
         codes.update(ranges.codes())
     return {code: normalizer.spaced(chr(code)) for code in sorted(codes)}
-
-
-def _alphabet(tokenizer: WordPieceTokenizer) -> frozenset[str]:
-    """The characters of the tokens that words are made of, and the space."""
-    words = tokenizer.end_to_end
-    return frozenset(SPACE).union(*words.initial, *words.suffixes)
 
 
 def _refuse_marks(alphabet: frozenset[str]) -> None:

@@ -63,7 +63,8 @@ class StreamSplitter:
     def _stand_in(self) -> str:
         """A word that is too long, of a letter that is in no added token."""
         used = set().union(*self.names)
-        letter = next(c for c in map(chr, range(ord("a"), 0x110000)) if self._is_free(c, used))
+        letters = map(chr, range(ord("a"), 0x110000))
+        letter = next(c for c in letters if c not in used and self.spaced(c) == c)
         return letter * (self.max_chars + 1)
 
     @cached_property
@@ -71,6 +72,3 @@ class StreamSplitter:
         """A character that the normalizer drops and that is in no added token."""
         used = set().union(*self.names)
         return next(c for c in map(chr, range(0x110000)) if c not in used and not self.spaced(c))
-
-    def _is_free(self, char: str, used: Collection[str]) -> bool:
-        return char not in used and self.spaced(char) == char
