@@ -19,7 +19,6 @@ from ..watch import Watch
 
 if TYPE_CHECKING:
     from constrain.compiler.diagnostics import GrammarError
-    from constrain.compiler.limits import Limits
 
 
 # How often a text is mended again: what mends one thing may show another.
@@ -81,7 +80,9 @@ def check(
     if watch:
         if fixing is not None:
             raise UsageError("--watch writes no file: it takes none of --fix, --diff")
-        return _watching(given, files, format_, allow or (), added)
+        if format_ != "text" or STDIN in (files or ()):
+            raise UsageError("--watch is of files, and for people: --format text")
+        return _watching(given, files, allow or (), added)
     paths = files or listed_grammars(options.project())
     found, code = list[report.Item](), 0
     for place, path in enumerate(paths):
@@ -106,15 +107,9 @@ def check(
 
 
 def _watching(
-    given: options.Given,
-    files: list[str] | None,
-    format_: Format,
-    allow: Sequence[str],
-    added: "_AddedTokens",
+    given: options.Given, files: list[str] | None, allow: Sequence[str], added: "_AddedTokens"
 ) -> int:
     """Check again what changes, until somebody interrupts."""
-    if format_ != "text" or STDIN in (files or ()):
-        raise UsageError("--watch is of files, and for people: --format text")
 
     def listed() -> list[str]:
         named = options.project()
@@ -213,7 +208,7 @@ def _of_path(
             silenced = allowed_lints(options.project(), path)
 
             def find(text: str) -> list[report.Item]:
-                items = _findings(path, text, own, own.limits(), added.of(own), told)
+                items = _findings(path, text, own, added.of(own), told)
                 return [item for item in items if item.lint not in silenced]
 
             text = grammar_text(path)
@@ -233,12 +228,7 @@ def _of_path(
 
 
 def _findings(
-    path: str,
-    text: str,
-    given: options.Given,
-    limits: "Limits",
-    added: Mapping[int, str] | None,
-    told: _Told | None,
+    path: str, text: str, given: options.Given, added: Mapping[int, str] | None, told: _Told | None
 ) -> list[report.Item]:
     """The errors of a file, and what the lints find in it if it can be read."""
     from constrain.artifacts.container.manifest import MAXIMAL_MUNCH
@@ -257,6 +247,7 @@ def _findings(
     from constrain.compiler.schema.options import HOLD
 
     errors: GrammarError | None = None
+    limits = given.limits()
     try:
         read_as = dialect_for(path, given.dialect, given.extended)
         schema = given.schema_options(read_as, path)

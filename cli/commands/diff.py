@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
@@ -115,6 +115,9 @@ def diff(
     return 0 if found.is_equal else 1
 
 
+_Looked: TypeAlias = dict[str, int | None] | None
+
+
 @dataclass(frozen=True, slots=True)
 class _Found:
     """``sides``: of each the shortest member that it alone has, with counts where it was an
@@ -122,7 +125,7 @@ class _Found:
     ``depth`` and the ``bytes`` up to which they were (either None: of any)."""
 
     sides: tuple[dict[str, Any] | None, ...]
-    looked_at: dict[str, int | None] | None = None
+    looked_at: _Looked = None
 
     @property
     def is_equal(self) -> bool:
@@ -250,7 +253,7 @@ def _shortest(word: bytes) -> dict[str, Any]:
     return {"shortest": text_of(word), "shortest_bytes": len(word)}
 
 
-def _as_far(looked_at: "dict[str, int | None] | None") -> str:
+def _as_far(looked_at: _Looked) -> str:
     """What was compared, where it was not all."""
     if looked_at is None:
         return ""
@@ -262,13 +265,7 @@ def _as_far(looked_at: "dict[str, int | None] | None") -> str:
     return f" among texts where {' and '.join(parts)}"
 
 
-def _said(
-    path: str,
-    side: dict[str, Any] | None,
-    looked_at: "dict[str, int | None] | None",
-    *,
-    is_json: bool,
-) -> str:
+def _said(path: str, side: dict[str, Any] | None, looked_at: _Looked, *, is_json: bool) -> str:
     """A difference for people: its shortest member and a table of counts."""
     if side is None:
         return f"only in {visible(path)}: nothing{_as_far(looked_at)}\n"

@@ -2,7 +2,7 @@
 page for a browser."""
 
 import shlex
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -15,11 +15,8 @@ from ..quoting import octets_of
 from .explain import said
 
 if TYPE_CHECKING:
-    from constrain.artifacts import Artifact
-    from constrain.compiler.inspection.inspection import Inspection
     from constrain.compiler.inspection.texts import Text
-    from constrain.compiler.options import AnyTokenizer, CompileOptions
-    from constrain.compiler.pipeline import Compilation
+    from constrain.compiler.options import AnyTokenizer
 
 
 # How the facts are written.
@@ -28,6 +25,9 @@ Format = Literal["table", "json", "html"]
 
 # What a name ends in that is written to as a page.
 _PAGES = (".html", ".htm")
+
+# Bytes of a page, unless the command says otherwise.
+MOST = 8_000_000
 
 # Options of a compilation that masks depend on, and that `mask` takes, too.
 _OF_MASKS = {*options.SOURCE, "tokenizer", "tokenization", "meaning", "max_depth", "unk", "eos"}
@@ -41,7 +41,7 @@ def inspect(
     text: Annotated[list[str] | None, typer.Option(metavar="FILE")] = None,
     tests: Annotated[list[str] | None, typer.Option(metavar="FILE")] = None,
     format_: Annotated[Format | None, typer.Option("--format", "-f")] = None,
-    max_page_bytes: Annotated[int, typer.Option(metavar="N", min=1)] = 8_000_000,
+    max_page_bytes: Annotated[int, typer.Option(metavar="N", min=1)] = MOST,
     output: options.Output = None,
 ) -> int:
     """Say what a grammar is compiled to, or what an artifact is, in numbers.
@@ -66,99 +66,74 @@ def inspect(
       for.  [default: html for FILE.html, else table]
     - ``max_page_bytes``: A page leaves out what would make it larger than this.
     """
-    from constrain.compiler.inspection.report import as_json, as_table
-
     if format_ is None:
         format_ = "html" if output and output.lower().endswith(_PAGES) else "table"
     if tests and format_ != "html":
         raise UsageError("--tests is for a page: --format html, or -o FILE.html")
-    compiled, texts = _compiled(subject, given), texts_at(text or [], subject)
-    found = _inspected(compiled, given, texts)
-    if format_ == "html":
-        command = _mask_command(subject, given)
-        written = _page(compiled, found, texts, tests or [], command, max_page_bytes)
-    else:
-        written = (as_table if format_ == "table" else as_json)(found)
+    texts = texts_at(text or [], subject)
+    written, are_members = inspected(subject, given, texts, tests or [], format_, max_page_bytes)
     write_pieces([octets_of(written)], output, subject)
-    return 0 if all(each.status == "accepted" for each in found.texts) else 1
+    return 0 if are_members else 1
 
 
-@dataclass(frozen=True)
-class _Compiled:
-    """What is inspected. ``compilation`` and ``wanted``: of a grammar. ``tokenizer``: None where
-    that of an artifact is not there."""
-
-    subject: str
-    artifact: "Artifact"
-    tokenizer: "AnyTokenizer | None"
-    compilation: "Compilation | None" = None
-    wanted: "CompileOptions | None" = None
-
-    @property
-    def name(self) -> str:
-        """As people see it."""
-        return shown_name(self.subject)
-
-
-def _compiled(subject: str, given: options.Given) -> _Compiled:
-    found = subject_of(subject, given)
-    if not isinstance(found, str):
-        return _Compiled(subject, found, tokenizer_of(found, given))
-    wanted = given.compile_options(subject)
-    compilation = compilation_of(recogniser_of(found, subject, wanted), given, wanted)
-    tokenizer = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
-    return _Compiled(subject, compilation.artifact, tokenizer, compilation, wanted)
-
-
-def _inspected(of: _Compiled, given: options.Given, texts: "list[Text]") -> "Inspection":
-    """The inspection of a grammar or an artifact, with these texts."""
-    from constrain.compiler.inspection.inspection import inspection_of
-
-    is_named = texts or of.compilation is not None
-    return inspection_of(
-        of.artifact,
-        name=of.name,
-        say=said,
-        compilation=of.compilation,
-        options=of.wanted,
-        tokenizer=of.tokenizer if is_named else None,
-        texts=texts,
-        limits=given.limits() if of.wanted is None else of.wanted.limits,
-    )
-
-
-def _page(
-    of: _Compiled,
-    found: "Inspection",
+def inspected(
+    subject: str,
+    given: options.Given,
     texts: "list[Text]",
     tests: list[str],
-    command: str,
-    max_bytes: int,
-) -> str:
-    """The page, with these texts and those of the cases."""
-    from constrain.compiler.explain.report import without_line_break
-    from constrain.compiler.inspection.report import as_table
+    format_: Format,
+    max_bytes: int = MOST,
+) -> tuple[str, bool]:
+    """What is written of a grammar or an artifact, with these texts and in a page those of cases,
+    and whether all texts are members."""
+    from constrain.compiler.inspection.inspection import inspection_of
+    from constrain.compiler.inspection.report import as_json, as_table
 
-    from ..page.examples import Example, cases_at, shortest_member
-    from ..page.page import page_data, page_of
+    name = shown_name(subject)
+    artifact, compilation, wanted = subject_of(subject, given), None, None
+    if isinstance(artifact, str):
+        wanted = given.compile_options(subject)
+        compilation = compilation_of(recogniser_of(artifact, subject, wanted), given, wanted)
+        artifact = compilation.artifact
+        tokenizer: AnyTokenizer | None = tokenizer_at(given.tokenizer, no_cache=given.no_cache)
+    else:
+        # None where that of the artifact is not there.
+        tokenizer = tokenizer_of(artifact, given)
+    found = inspection_of(
+        artifact,
+        name=name,
+        say=said,
+        compilation=compilation,
+        options=wanted,
+        tokenizer=tokenizer if texts or compilation is not None else None,
+        texts=texts,
+        limits=given.limits() if wanted is None else wanted.limits,
+    )
+    if format_ == "html":
+        from constrain.compiler.explain.report import without_line_break
 
-    examples = []
-    for text, facts in zip(texts, found.texts, strict=True):
-        shorter = without_line_break(text.octets)
-        octets = shorter if facts.without_line_break else text.octets
-        examples.append(Example(text.name, octets))
-    examples += [example for path in tests for example in cases_at(path)]
-    return page_of(
-        page_data(
-            of.artifact,
-            of.name,
-            tokenizer=of.tokenizer,
-            examples=examples or shortest_member(of.artifact),
+        from ..page.examples import Example, cases_at, shortest_member
+        from ..page.page import page_data, page_of
+
+        examples = []
+        for text, facts in zip(texts, found.texts, strict=True):
+            shorter = without_line_break(text.octets)
+            octets = shorter if facts.without_line_break else text.octets
+            examples.append(Example(text.name, octets))
+        examples += [example for path in tests for example in cases_at(path)]
+        data = page_data(
+            artifact,
+            name,
+            tokenizer=tokenizer,
+            examples=examples or shortest_member(artifact),
             numbers=[("In numbers", _rows(as_table(found)))],
-            command=command,
+            command=_mask_command(subject, given),
             max_bytes=max_bytes,
         )
-    )
+        written = page_of(data)
+    else:
+        written = (as_table if format_ == "table" else as_json)(found)
+    return written, all(each.status == "accepted" for each in found.texts)
 
 
 def _mask_command(subject: str, given: options.Given) -> str:

@@ -150,10 +150,7 @@ def test(
 
 
 def _watching(
-    given: options.Given,
-    paths: list[str] | None,
-    is_wanted: Callable[[str], bool],
-    allow_commands: bool,
+    given: options.Given, paths: list[str] | None, is_wanted: Callable[[str], bool], commands: bool
 ) -> int:
     """Run again the cases that a changed file is of, until somebody interrupts."""
     from constrain.compiler.testing import report
@@ -190,7 +187,7 @@ def _watching(
     def one(subjects: Subjects, file: "CaseFile | CaseFileError") -> report.FileReport:
         if isinstance(file, ConstrainError):
             return report.FileReport(file.source.name, None, (), file, file.exit_code)
-        runner = Runner(subjects.subject_of, allow_commands)
+        runner = Runner(subjects.subject_of, commands)
         return _of_file(file, runner, subjects, is_wanted, False, lambda _: None)
 
     def shown(each: list[list[report.FileReport]]) -> tuple[str, str]:

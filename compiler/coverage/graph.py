@@ -358,14 +358,9 @@ class Graph:
             self._call(number, self.expression(item, context), following, with_text=with_text)
 
     def _expand_permutation(
-        self,
-        expr: tree.Permutation,
-        counts: tuple[int, ...],
-        target: int,
-        context: int,
-        number: int,
+        self, expr: tree.Permutation, taken: tuple[int, ...], target: int, context: int, number: int
     ) -> None:
-        begun = [n > 0 for n in counts]
+        begun = [n > 0 for n in taken]
         counted = [p.is_required or not p.is_repeated for p in expr.parts]
         most = len(expr.parts) if expr.most is None else expr.most
         done = sum(b and c for b, c in zip(begun, counted, strict=True))
@@ -377,7 +372,7 @@ class Graph:
                 begun[i] or room <= 0 or (missing >= room and not part.is_required)
             ):
                 continue
-            grown = (*counts[:i], min(counts[i] + 1, 2), *counts[i + 1 :])
+            grown = (*taken[:i], min(taken[i] + 1, 2), *taken[i + 1 :])
             following = self._permuted(expr, grown, target, context)
             source = number
             if separator is not None:
@@ -386,8 +381,8 @@ class Graph:
             part_of, with_text = self.expression(part.item, context), not part.is_required
             self._call(source, part_of, following, with_text=with_text or begun[i])
         if not missing and done >= expr.least:
-            cases = (self.items.parts.get((id(expr), i), NO_CASES) for i in range(len(counts)))
-            marks = [case[n] for case, n in zip(cases, counts, strict=True)]
+            cases = (self.items.parts.get((id(expr), i), NO_CASES) for i in range(len(taken)))
+            marks = [case[n] for case, n in zip(cases, taken, strict=True)]
             self._jump(number, target, tuple(mark for mark in marks if mark >= 0))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
+from typing import TypeAlias
 from urllib.parse import quote
 
 from constrain.artifacts.maximal_munch.lexer import LexerTables
@@ -41,6 +42,9 @@ _NAME, _SLUG = 32, 40
 
 # Rows of an index that is a list, before it begins another column.
 _LIST_ROWS = 60
+
+# Title, the entry of its rule, and states.
+_Page: TypeAlias = tuple[str, int, list[int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +114,8 @@ class Plan:
             found.append((files[i], to_dot(replace(picture, heading=heading, home=home))))
         return found
 
-    def _pages(self, size: Size) -> list[tuple[str, int, list[int]]]:
-        """Title, the entry of its rule, and states of each page, in reading order."""
+    def _pages(self, size: Size) -> list[_Page]:
+        """The pages in reading order."""
         found = []
         for entry, inside in self.graph.parts.items():
             name = self.graph.named.get(entry, "") if len(self.graph.parts) > 1 else ""
@@ -133,10 +137,7 @@ class Plan:
         return self._picture(states[:count], entry=entry, links=dict.fromkeys(self.graph.order, ""))
 
     def _index(
-        self,
-        parts: Sequence[tuple[str, int, list[int]]],
-        page_of: Mapping[int, int],
-        files: Sequence[str],
+        self, parts: Sequence[_Page], page_of: Mapping[int, int], files: Sequence[str]
     ) -> Drawing:
         edges: dict[tuple[int, int], bool] = {}
         for i, (_, _, states) in enumerate(parts):
