@@ -44,7 +44,7 @@ def word_ends(
     """
     tables = dfa.tables()
     space = int(dfa.classes[SPACE])
-    edges, within = _PlainEdges.of(dfa, characters), _WordEdges.of(dfa)
+    edges, within = _Edges.of_plain(dfa, characters), _Edges.within_words(dfa)
     after_space = dfa.table[:, space]
     starts = np.unique(after_space[after_space != DEAD])
     live = np.zeros(dfa.states, dtype=np.bool_)
@@ -81,16 +81,19 @@ def _is_near(paths: Completions, start: int, max_chars: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _PlainEdges:
-    """Where plain characters lead: parallel arrays of states, first bytes and targets."""
+class _Edges:
+    """Parallel int64 arrays. ``begins``: the characters that each begins. ``octets``: the first
+    bytes of plain characters, where the edges are of those."""
 
     states: int
     sources: NDArray[np.int64]
-    octets: NDArray[np.int64]
     targets: NDArray[np.int64]
+    begins: NDArray[np.int64]
+    octets: NDArray[np.int64]
 
     @classmethod
-    def of(cls, dfa: Dfa, characters: frozenset[bytes]) -> "_PlainEdges":
+    def of_plain(cls, dfa: Dfa, characters: frozenset[bytes]) -> "_Edges":
+        """Where plain characters lead."""
         used = dfa.used_bytes()
         texts = sorted(c for c in characters if all(used[octet] for octet in c))
         vocabulary = Vocabulary.from_tokens(dict(enumerate(texts)), (), len(texts))
@@ -103,15 +106,27 @@ class _PlainEdges:
                 np.column_stack((hits.rows, firsts[hits.tokens], hits.states)), axis=0
             )
         }
-        table = np.array(sorted(found), dtype=np.int64).reshape(-1, 3)
-        return cls(dfa.states, table[:, 0], table[:, 1], table[:, 2])
+        sources, octets, targets = np.array(sorted(found), dtype=np.int64).reshape(-1, 3).T
+        return cls(dfa.states, sources, targets, np.ones_like(sources), octets)
+
+    @classmethod
+    def within_words(cls, dfa: Dfa) -> "_Edges":
+        """The edges within words, each once."""
+        table = dfa.table.astype(np.int64)
+        table[:, dfa.classes[SPACE]] = DEAD
+        begins = np.ones(table.shape[1], dtype=np.int64)
+        begins[dfa.classes[0x80:0xC0]] = 0
+        rows, columns = np.nonzero(table != DEAD)
+        edges = np.unique((rows * dfa.states + table[rows, columns]) * 2 + begins[columns])
+        sources, targets = np.divmod(edges >> 1, dfa.states)
+        return cls(dfa.states, sources, targets, edges & 1, np.zeros(0, dtype=np.int64))
 
     def fewest(self, ends: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """Characters to the nearest end, -1 if there is none."""
+        """Characters to the nearest end, whatever their tokens; -1 if there is none."""
         distance = np.where(ends, 0, _FAR)
         while True:
             before = distance.copy()
-            np.minimum.at(distance, self.sources, before[self.targets] + 1)
+            np.minimum.at(distance, self.sources, before[self.targets] + self.begins)
             distance = np.minimum(distance, _FAR)
             if (distance == before).all():
                 return np.where(distance < _FAR, distance, -1).astype(np.int32)
@@ -126,54 +141,13 @@ class _PlainEdges:
             counted[:, column] = np.bincount(pairs // 256, minlength=self.states)
         return counted
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _WordEdges:
-    """The edges within words, each once, ascending by source: parallel int64 arrays.
-
-    ``begins``: the characters that each begins (0 or 1). ``sources``: those with edges, once;
-    ``runs``: where the edges of each begin.
-    """
-
-    states: int
-    targets: NDArray[np.int64]
-    begins: NDArray[np.int64]
-    sources: NDArray[np.int64]
-    runs: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, dfa: Dfa) -> "_WordEdges":
-        table = dfa.table.astype(np.int64)
-        table[:, dfa.classes[SPACE]] = DEAD
-        begins = np.ones(table.shape[1], dtype=np.int64)
-        begins[dfa.classes[0x80:0xC0]] = 0
-        rows, columns = np.nonzero(table != DEAD)
-        edges = np.unique((rows * dfa.states + table[rows, columns]) * 2 + begins[columns])
-        pairs = edges >> 1
-        sources, runs = np.unique(pairs // dfa.states, return_index=True)
-        return cls(dfa.states, pairs % dfa.states, edges & 1, sources, runs)
-
-    def fewest(self, ends: NDArray[np.bool_]) -> NDArray[np.int32]:
-        """Characters to the nearest end within a word, whatever its tokens; -1 for none."""
-        distance = np.where(ends, 0, _FAR)
-        distance[DEAD] = _FAR
-        while len(self.runs):
-            before = distance.copy()
-            ahead = np.minimum.reduceat(before[self.targets] + self.begins, self.runs)
-            distance[self.sources] = np.minimum(before[self.sources], ahead)
-            if (distance == before).all():
-                break
-        return np.where(distance < _FAR, distance, -1).astype(np.int32)
-
     def has_longer_words(self, max_chars: int) -> bool:
         """Whether some word has more than ``max_chars`` characters."""
         longest = np.zeros(self.states, dtype=np.int64)
         # Four bytes make a character at most: whatever still grows after so many rounds repeats.
         for _ in range(4 * (max_chars + 1) + 1):
-            grown = longest.copy()
-            if len(self.runs):
-                ahead = np.maximum.reduceat(longest[self.targets] + self.begins, self.runs)
-                grown[self.sources] = ahead
+            grown = np.zeros_like(longest)
+            np.maximum.at(grown, self.sources, longest[self.targets] + self.begins)
             if (grown == longest).all() or int(grown.max()) > max_chars:
                 return bool(grown.max() > max_chars)
             longest = grown
