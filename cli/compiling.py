@@ -132,10 +132,8 @@ def language_of(subject: "Artifact | str", path: str, given: Given, limits: "Lim
     if not isinstance(found, str):
         if found.names_tokens:
             refuse_tokens(path)
-        m, grows = (
-            found.manifest,
-            isinstance(found.runtime, MetStatesRuntime) and found.runtime.grows,
-        )
+        grows = isinstance(found.runtime, MetStatesRuntime) and found.runtime.grows
+        m = found.manifest
         if not grows or m.source is None:
             is_dfa = found.is_regular and not grows
             return from_tables(found.byte_dfa) if is_dfa else explainer_of_artifact(found).machine()

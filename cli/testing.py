@@ -84,7 +84,7 @@ class Subjects:
             return file.path
         named = file.setting("grammar")
         if named is not None:
-            return str(_folder(file) / named.value)
+            return str(file.folder / named.value)
         return grammar_of(file)
 
     def subject_of(self, file: "CaseFile", start: str | None) -> "Subject":
@@ -267,12 +267,7 @@ def _placed(file: "CaseFile", path: str) -> str:
     if path.startswith(REMOTE):
         return path
     uri, equals, folder = path.rpartition("=")
-    return f"{uri}{equals}{_folder(file) / folder}"
-
-
-def _folder(file: "CaseFile") -> Path:
-    path = Path(file.path)
-    return path if path.is_dir() else path.parent
+    return f"{uri}{equals}{file.folder / folder}"
 
 
 def _wrong(file: "CaseFile", setting: "Setting", message: str) -> ConstrainError:

@@ -164,10 +164,9 @@ def _medians_of(
 ) -> dict[str, list[float]]:
     """Along one text."""
     return {
-        "masks": _medians([first[text][0] for first, _ in found]),
-        "steps": _medians([first[text][1] for first, _ in found]),
-        "masks_again": _medians([second[text][0] for _, second in found]),
-        "steps_again": _medians([second[text][1] for _, second in found]),
+        f"{name}{again}": _medians([run[half][text][kind] for run in found])
+        for half, again in enumerate(("", "_again"))
+        for kind, name in enumerate(("masks", "steps"))
     }
 
 

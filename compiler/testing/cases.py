@@ -5,6 +5,7 @@ Equal cases say the same; where they stand is no part of that.
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 
 from constrain.artifacts.errors import visible
 
@@ -99,6 +100,12 @@ class CaseFile:
     def path(self) -> str:
         """The file, or the folder of cases that are files."""
         return self.source.name
+
+    @property
+    def folder(self) -> Path:
+        """Where paths begin that the file names."""
+        path = Path(self.path)
+        return path if path.is_dir() else path.parent
 
     def setting(self, key: str) -> Setting | None:
         """What the file says by this key."""

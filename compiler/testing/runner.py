@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import Protocol
 
 from constrain.artifacts.errors import ConstrainError, visible
@@ -201,7 +200,7 @@ class Runner:
                 input=text,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                cwd=_folder(case, file),
+                cwd=file.folder,
                 timeout=_COMMAND_SECONDS,
                 check=False,
             )
@@ -294,8 +293,3 @@ def _finding(message: str, span: Span, help_: str | None) -> Diagnostic:
 def _shown(text: bytes) -> str:
     more = "…" * (len(text) > _SHOWN_BYTES)
     return f'"{escaped(text[:_SHOWN_BYTES])}{more}"'
-
-
-def _folder(case: Case, file: CaseFile) -> Path:
-    path = Path(file.path)
-    return path if path.is_dir() else path.parent
