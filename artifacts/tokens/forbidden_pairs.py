@@ -211,26 +211,28 @@ class ForbiddenPairs:
         place = int(self.position[second])
         if place < 0:
             return np.zeros(len(first), dtype=np.bool_)
-        earliest = self._earliest(place)
-        found: NDArray[np.bool_] = earliest[first] < _NEVER
+        lefts, earliest = self._earliest(place)
+        found: NDArray[np.bool_] = earliest[_places_in(lefts, first)] < _NEVER
         places, tokens = np.arange(len(first)), np.asarray(first, dtype=np.int64)
         while len(tokens):
             made = self.part[tokens] >= 0
             places, tokens = places[made], tokens[made]
             bounds, tokens = self.bound[tokens], self.part[tokens].astype(np.int64)
-            found[places] |= earliest[tokens] < bounds
+            found[places] |= earliest[_places_in(lefts, tokens)] < bounds
         return found
 
-    def _earliest(self, place: int) -> NDArray[np.int32]:
-        """For each left part its earliest merge whose interval holds ``place``; int32 (V,)."""
+    def _earliest(self, place: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The left parts of merges whose interval holds ``place``, ascending, and the earliest such
+        merge of each; one that never is stands at the end."""
         column = self._columns.get(place)
         if column is None:
             if len(self._columns) >= _MAX_CACHED_COLUMNS:
                 self._columns.clear()
             hits = self._intervals.holding(place)
             hits = hits[self.end[hits] > place]
-            column = np.full(len(self.part), _NEVER, dtype=np.int32)
-            np.minimum.at(column, self._owners[hits], self.index[hits])
+            hits = hits[np.lexsort((self.index[hits], self._owners[hits]))]
+            hits = hits[np.flatnonzero(np.diff(self._owners[hits], prepend=-1))]
+            column = self._owners[hits], np.append(self.index[hits], _NEVER)
             # Threads may share it: nothing is written to it any more.
             self._columns[place] = column
         return column
@@ -245,7 +247,7 @@ class ForbiddenPairs:
         return np.arange(len(self.part)).astype(np.int32).repeat(np.diff(self.offsets))
 
     @cached_property
-    def _columns(self) -> dict[int, NDArray[np.int32]]:
+    def _columns(self) -> dict[int, tuple[NDArray[np.int32], NDArray[np.int32]]]:
         return {}
 
     def forbidden(self, first: Sequence[int], second: Sequence[int]) -> NDArray[np.bool_]:
@@ -265,6 +267,13 @@ class ForbiddenPairs:
         fields = (self.offsets, self.index, self.bound, self.part)
         offsets, index, bounds, parts = (np.ascontiguousarray(field).data for field in fields)
         return offsets, index, bounds, parts
+
+
+def _places_in(ordered: NDArray[np.int32], values: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Where values stand in ascending ones; behind the last those that are none of them."""
+    places = np.searchsorted(ordered, values)
+    at = np.minimum(places, max(len(ordered) - 1, 0))
+    return np.where(np.append(ordered, -1)[at] == values, places, len(ordered))
 
 
 class _NestedIntervals:
