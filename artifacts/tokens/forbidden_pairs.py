@@ -212,18 +212,18 @@ class ForbiddenPairs:
         if place < 0:
             return np.zeros(len(first), dtype=np.bool_)
         lefts, earliest = self._earliest(place)
-        found: NDArray[np.bool_] = earliest[_places_in(lefts, first)] < _NEVER
+        found: NDArray[np.bool_] = _looked_up(lefts, earliest, first) < _NEVER
         places, tokens = np.arange(len(first)), np.asarray(first, dtype=np.int64)
         while len(tokens):
             made = self.part[tokens] >= 0
             places, tokens = places[made], tokens[made]
             bounds, tokens = self.bound[tokens], self.part[tokens].astype(np.int64)
-            found[places] |= earliest[_places_in(lefts, tokens)] < bounds
+            found[places] |= _looked_up(lefts, earliest, tokens) < bounds
         return found
 
     def _earliest(self, place: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The left parts of merges whose interval holds ``place``, ascending, and the earliest such
-        merge of each; one that never is stands at the end."""
+        merge of each; both end with ``_NEVER``."""
         column = self._columns.get(place)
         if column is None:
             if len(self._columns) >= _MAX_CACHED_COLUMNS:
@@ -232,7 +232,9 @@ class ForbiddenPairs:
             hits = hits[self.end[hits] > place]
             hits = hits[np.lexsort((self.index[hits], self._owners[hits]))]
             hits = hits[np.flatnonzero(np.diff(self._owners[hits], prepend=-1))]
-            column = self._owners[hits], np.append(self.index[hits], _NEVER)
+            both = self._owners[hits], self.index[hits]
+            lefts, earliest = (np.append(each, np.int32(_NEVER)) for each in both)
+            column = lefts, earliest
             # Threads may share it: nothing is written to it any more.
             self._columns[place] = column
         return column
@@ -269,11 +271,12 @@ class ForbiddenPairs:
         return offsets, index, bounds, parts
 
 
-def _places_in(ordered: NDArray[np.int32], values: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Where values stand in ascending ones; behind the last those that are none of them."""
-    places = np.searchsorted(ordered, values)
-    at = np.minimum(places, max(len(ordered) - 1, 0))
-    return np.where(np.append(ordered, -1)[at] == values, places, len(ordered))
+def _looked_up(
+    lefts: NDArray[np.int32], earliest: NDArray[np.int32], tokens: NDArray[np.integer]
+) -> NDArray[np.int32]:
+    """What ``_earliest`` says of tokens: ``_NEVER`` of those that are no left part there."""
+    at = lefts.searchsorted(tokens)
+    return np.where(lefts[at] == tokens, earliest[at], _NEVER)
 
 
 class _NestedIntervals:
