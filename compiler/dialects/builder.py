@@ -379,17 +379,6 @@ def nodes_in(items: Sequence[Item]) -> list[tree.Expr]:
     return [item for item in items if item.__class__ is not Token]  # type: ignore[misc]
 
 
-def choice_of(items: Sequence[Any]) -> tree.Expr:
-    """The node of ``a | b | …``, at least two, in which None stands for an empty alternative."""
-    options: list[Any] = list(items[::2])
-    if None in options:
-        for i, option in enumerate(options):
-            if option is None:
-                bar: Token = items[2 * i - 1] if i else items[1]
-                options[i] = nothing_at(bar.span.end if i else bar.span.start)
-    return tree.Choice(tuple(options), span_over(options))
-
-
 def nothing_at(offset: int) -> tree.Literal:
     """The node of ε where nothing is written."""
     return tree.Literal(b"", Span(offset, offset))
@@ -407,9 +396,15 @@ _LONGEST_CODE = 16
 class EbnfBuilder(Builder):
     """Base of the builders of dialects with rules; ``regex`` alone has none."""
 
-    def choice(self, items: list[Item | None]) -> tree.Expr:
-        """sequence | sequence …, where None is an empty one"""
-        return choice_of(items)
+    def choice(self, items: list[Any]) -> tree.Expr:
+        """sequence | sequence …, at least two, where None is an empty one"""
+        options: list[Any] = list(items[::2])
+        if None in options:
+            for i, option in enumerate(options):
+                if option is None:
+                    bar: Token = items[2 * i - 1] if i else items[1]
+                    options[i] = nothing_at(bar.span.end if i else bar.span.start)
+        return tree.Choice(tuple(options), span_over(options))
 
     def sequence(self, items: list[Item]) -> tree.Expr | None:
         """item item …, with commas or without; None if there is no item."""
@@ -437,11 +432,11 @@ class EbnfBuilder(Builder):
 
     def option(self, items: list[Item | None]) -> tree.Expr:
         """[ choice ]"""
-        return tree.Repetition(self.group(items), 0, 1, _over_brackets(items))
+        return tree.Repetition(self.group(items), 0, 1, span_over(items))
 
     def repetition(self, items: list[Item | None]) -> tree.Expr:
         """{ choice }"""
-        return tree.Repetition(self.group(items), 0, None, _over_brackets(items))
+        return tree.Repetition(self.group(items), 0, None, span_over(items))
 
     def difference(self, items: list[Item]) -> tree.Expr:
         """item - item …, from the left"""
@@ -495,7 +490,3 @@ class EbnfBuilder(Builder):
             self.report(f"the count {text} runs backwards", span)
             high = low
         return low, high
-
-
-def _over_brackets(items: Sequence[Item | None]) -> Span:
-    return span_over([items[0], items[-1]])
