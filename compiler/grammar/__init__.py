@@ -4,6 +4,7 @@
     tree -> weave_ignored    ignored text written into the rules
     tree -> indented_rules   rules with INDENT and DEDENT as copies, ready for each width
     tree -> tree_text        printed, one node a line
+    tree -> neighbours       what may stand right before and after parts of it
 
     a regex -> regex_lexer (tokens with flags) -> regex_parser (a node of ``automata/regex_ir``),
                                                   regex_classes (sets)

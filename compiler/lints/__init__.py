@@ -5,7 +5,7 @@
     tree -> language      what parts match: endless white space, redundant alternatives
     tree -> keywords      words that an optional name before them takes
     tree -> separation    words of W3C's EBNF that nothing separates
-    tree -> added_tokens  literals that a tokenizer reads as one of its added tokens
+    tree -> (here)        literals that a tokenizer reads as one of its added tokens
     tree -> repetition    texts that a repetition factors in two ways (``ambiguity``)
     tokens -> fixes       what mends a finding
     text -> schemas       of JSON Schemas, whose rules nobody has written
@@ -22,12 +22,12 @@ from dataclasses import replace
 from constrain.artifacts.errors import ConstrainError
 
 from ..diagnostics import Span, give_up
+from ..grammar.added_text import added_text
 from ..grammar.tree import Embedded, Grammar
 from ..limits import Limits
 from ..lnf.longest_ignored import weave_longest
 from ..lnf.resolve_exclusions import resolve_exclusions
 from ..progress import Step
-from .added_tokens import added_tokens
 from .escapes import hex_escapes, options_as_classes
 from .finding import Finding
 from .fixes import mended, with_fixes
@@ -111,7 +111,9 @@ def lint(
     found += hex_escapes(grammar)
     found += options_as_classes(grammar)
     found += unseparated_words(grammar)
-    found += added_tokens(grammar, added or {})
+    for rule, said in added_text(grammar, added or {}):
+        place = said.span or Span(0, 0)
+        found.append(Finding("added-token-text", said.message, place, rule, said.help or ""))
     for each in grammar.embedded:
         if each.text.startswith("%json"):
             found += _of_embedded(grammar, each, limits)
