@@ -80,10 +80,7 @@ def draw_tokens(artifact: Artifact, view: View, ids: Sequence[int] | None = None
 
     def picture_of(count: int) -> Picture:
         visible = near[:count]
-        edges = [
-            _numbered(edge, number, taken, ids is not None)
-            for edge in _edges(steps, visible, artifact)
-        ]
+        edges = _edges(steps, visible, artifact, number, taken)
         start = artifact.manifest.start
         rules = {number[q]: [r for r in _rules(artifact, q) if r != start] for q in visible}
         read = sum(len(steps.of(state).tokens) for state in visible)
@@ -119,18 +116,6 @@ def draw_tokens(artifact: Artifact, view: View, ids: Sequence[int] | None = None
     if ids is None and picture.left_out is None and max(estimate(picture)) > _READ_AT_ONCE:
         picture = replace(picture, left_out=_LARGE)
     return to_dot(picture)
-
-
-def _numbered(
-    edge: Edge, number: Mapping[int, int], taken: set[tuple[int, int]], is_near: bool
-) -> Edge:
-    """With the numbers that states are drawn with; ``taken``: the edges on a way, if there is
-    one (``is_near``)."""
-    target = None if edge.target is None else number[edge.target]
-    edge_ = edge._replace(source=number[edge.source], target=target)
-    if is_near and (edge.source, edge.target) in taken:
-        return edge_._replace(color=WAY, is_bold=True)
-    return edge_
 
 
 class _Steps(NamedTuple):
@@ -221,7 +206,14 @@ def _states(artifact: Artifact, steps: _AllowedSteps) -> int:
     return int(np.count_nonzero(filled[arrays["row_of"]]))
 
 
-def _edges(steps: _AllowedSteps, visible: Sequence[int], artifact: Artifact) -> list[Edge]:
+def _edges(
+    steps: _AllowedSteps,
+    visible: Sequence[int],
+    artifact: Artifact,
+    number: Mapping[int, int],
+    taken: set[tuple[int, int]],
+) -> list[Edge]:
+    """Between states by the ``number`` that they are drawn with; ``taken``: those on a way."""
     inside = set(visible)
     occurring = np.unique(np.concatenate([steps.of(state).tokens for state in visible]))
     labels = TokenLabels(artifact.vocabulary, occurring)
@@ -231,10 +223,12 @@ def _edges(steps: _AllowedSteps, visible: Sequence[int], artifact: Artifact) -> 
         for target in reached:
             if target in inside:
                 label = labels.label(tokens[targets == target], narrow=target == source)
-                edges.append(Edge(source, target, label))
+                edge = Edge(number[source], number[target], label)
+                is_taken = (source, target) in taken
+                edges.append(edge._replace(color=WAY, is_bold=True) if is_taken else edge)
         outside = tokens[~np.isin(targets, visible)]
         if len(outside):
-            edges.append(Edge(source, None, labels.count(outside)))
+            edges.append(Edge(number[source], None, labels.count(outside)))
     return edges
 
 
@@ -244,11 +238,7 @@ def _tooltip(artifact: Artifact, state: int) -> str:
         return "may end here" if runtime.machine().is_accepting(state) else "goes on"
     assert isinstance(runtime, TokenDfaRuntime | NetworkGrammar)
     byte_state = runtime.byte_state_of(state)
-    text = (
-        f"state {state}"
-        if not artifact.is_canonical
-        else f"state {state}, of state {byte_state} of the DFA"
-    )
+    text = f"state {state}" + f", of state {byte_state} of the DFA" * artifact.is_canonical
     rules = _rules(artifact, state)
     return f"{text}\nrule {', '.join(rules)}" if rules else text
 
