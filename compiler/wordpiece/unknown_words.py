@@ -6,7 +6,7 @@ somewhere in it, or if it is too long. ``with_unknown_words`` takes canonical te
 for whole unknown words: ``a \\xffb c`` becomes ``a \\xff c``. Several texts become one then.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -112,11 +112,10 @@ class _Words:
         Most are found without the tokens: by a character that has none, or by length. Only ends
         after a character that lacks a token at its place are left to search for.
         """
-        found = self._with_other[start]
-        found |= self._too_long[start]
+        found = self._after[_OTHER][start] | self._too_long[start]
         possible = 0
         for kind, target in self._edges[0][start]:
-            possible |= self._ends[target] if kind == _UNSAFE else self._with_unsafe[target]
+            possible |= self._ends[target] if kind == _UNSAFE else self._after[_UNSAFE][target]
         return found | self._unmatched(start, possible & ~found) if possible & ~found else found
 
     def _unmatched(self, start: int, wanted: _States) -> _States:
@@ -182,29 +181,16 @@ class _Words:
         after = self.dfa.table[:, self.dfa.classes[SPACE]]
         is_end = (self.dfa.accepting | (after != DEAD)).tolist()
         own = [(1 << state) if end else 0 for state, end in enumerate(is_end)]
-        return self._closed(own, lambda _kind, _target: None)
+        return self._closed(own)
 
     @cached_property
-    def _with_other(self) -> list[_States]:
-        """The ends ahead after a character that no token has."""
-        return self._behind(_OTHER)
+    def _after(self) -> dict[int, list[_States]]:
+        """By its kind, the ends ahead after a character without a token of its own in a word."""
+        return {kind: self._closed([0] * self.dfa.states, kind) for kind in (_UNSAFE, _OTHER)}
 
-    @cached_property
-    def _with_unsafe(self) -> list[_States]:
-        """The ends ahead after a character that has no token of its own inside a word."""
-        return self._behind(_UNSAFE)
-
-    def _behind(self, wanted: int) -> list[_States]:
-        ends = self._ends
-        return self._closed(
-            [0] * self.dfa.states, lambda kind, target: ends[target] if kind == wanted else None
-        )
-
-    def _closed(
-        self, own: list[_States], taken: Callable[[int, int], _States | None]
-    ) -> list[_States]:
-        """The least fixed point: own states, and for each edge what is taken of it or, if that
-        is None, what its target has."""
+    def _closed(self, own: list[_States], wanted: int = -1) -> list[_States]:
+        """The least fixed point: own states, and for each edge what its target has, or all ends
+        ahead behind one of the kind ``wanted``."""
         found = own.copy()
         sources: list[list[int]] = [[] for _ in found]
         for state, edges in enumerate(self._edges[1]):
@@ -217,8 +203,7 @@ class _Words:
             waiting.discard(state)
             union = found[state]
             for kind, target in self._edges[1][state]:
-                part = taken(kind, target)
-                union |= found[target] if part is None else part
+                union |= self._ends[target] if kind == wanted else found[target]
             if union != found[state]:
                 found[state] = union
                 for source in sources[state]:
