@@ -9,6 +9,7 @@ components          those -> network
 """
 
 from collections.abc import Sequence, Set
+from functools import cache
 
 from constrain.artifacts.network.tables import NetworkTables
 
@@ -99,6 +100,7 @@ def network_from_tree(
     """
     limits = (limits or Limits()).started()
     bounded, added, most_of_open = False, 0, thresholds.NETWORK_STATES
+    opened = cache(lambda: (Openness(rules), sizes_of(rules)))
     # Where the rules themselves are not long, copies are at fault that are.
     bounds_copies = text_size(rules) <= most_of_open
     while True:
@@ -128,7 +130,7 @@ def network_from_tree(
                 most_of_one=most_states,
             )
         except TooManySetsError:
-            openness, sizes = Openness(rules), sizes_of(rules)
+            openness, sizes = opened()
             # Of two the smaller, which stands inside. Each time as many as before together.
             open_to_calls.sort(key=lambda r: (-openness.bytes_after_end(r), sizes[r], r))
             called |= set(open_to_calls[: max(added, 1)])
