@@ -39,8 +39,7 @@ class Folder:
     used for the longest time go when there are more. Threads may share it. Raises ``OSError``."""
 
     def __init__(self, root: Path | None, limit: int) -> None:
-        user = os.getuid() if hasattr(os, "getuid") else "user"
-        base = Path(tempfile.gettempdir(), f"constrain-{user}") if root is None else root / "own"
+        base = Path(tempfile.gettempdir(), f"constrain-{_user()}") if root is None else root / "own"
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
         if root is None and hasattr(os, "getuid") and base.lstat().st_uid != os.getuid():
             raise PermissionError(EPERM, "it is another user's, who may change what is in it", base)
@@ -133,6 +132,10 @@ def put(artifact: Artifact, key: str, root: Path, own: Path) -> int:
     size = written.stat().st_size
     written.replace(target)
     return size
+
+
+def _user() -> str:
+    return str(os.getuid()) if hasattr(os, "getuid") else "user"
 
 
 def _locked_folder(base: Path) -> tuple[Path, BinaryIO]:
