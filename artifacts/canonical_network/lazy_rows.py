@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..network.configurations import BOTTOM
 from ..tokens import tokenset
 from ..tokens.distinct import distinct
 from ..tokens.memo import ENTRY_BYTES, solve_recursive, top_down
@@ -60,8 +61,8 @@ class _Above:
 
 
 # A walk, the context below it, and that beside the inert pre-tokenizer DFA or -1; and whether the
-# stacks are those of the network.
-_AboveKey: TypeAlias = tuple[Walk, int, int, bool]
+# stacks are those of the network, None for the empty one alone.
+_AboveKey: TypeAlias = tuple[Walk, int, int, bool | None]
 
 
 class LazyRows:
@@ -233,7 +234,9 @@ class LazyRows:
         as of ``DeadEnds.live_with``."""
         context = self._stack_contexts.of_node(below)
         shown = -1 if self._inert is None else self._inert.stack_contexts.of_node(below)
-        key = walk, context, shown, of_network
+        # What lies on the empty stack is looked at as a whole at once.
+        stacks = None if below == BOTTOM else of_network
+        key = walk, context, shown, stacks
         whole = self._above.get(key) or solve_recursive(key, self._above.get, self._walked_above)
         for each in top_down([whole], lambda above: above.parts):
             found.rows += each.rows
@@ -245,7 +248,7 @@ class LazyRows:
                 found.left.setdefault(place, []).append(ids)
 
     def _walked_above(self, key: _AboveKey) -> Generator[_AboveKey, _Above, _Above]:
-        walk, context, shown, of_network = key
+        walk, context, shown, stacks = key
         found, push, inert = _Above(), self._contexts.push, self._inert
         for landing in walk.landings:
             split = before = None if inert is None else inert.splits.of(landing, shown)
@@ -259,12 +262,12 @@ class LazyRows:
                 self._settle(found, left, (), key)
         for frame, inner in walk.inside:
             less = -1 if inert is None else inert.contexts.push(frame, shown)
-            part = yield inner, push(frame, context), less, of_network
+            part = yield inner, push(frame, context), less, stacks
             found.parts.append(part)
             for left, frames in part.left:
                 self._settle(found, left, (frame, *frames), key)
         for outer in walk.after:
-            part = yield outer, context, shown, of_network
+            part = yield outer, context, shown, stacks
             found.parts.append(part)
             found.left |= part.left
         self._above[key] = found
@@ -273,8 +276,10 @@ class LazyRows:
     def _settle(self, found: _Above, left: Left, frames: Frames, key: _AboveKey) -> None:
         """Add the tokens of what is left that are no dead ends with ``frames`` above a context; or
         leave them, if more frames may say it."""
-        _, context, _, of_network = key
-        live = self._network.dead_ends.live_with(left, frames, context, of_network=of_network)
+        _, context, _, stacks = key
+        live, live_with = None, self._network.dead_ends.live_with
+        if stacks is not None:
+            live = live_with(left, frames, context, of_network=stacks)
         if live is None:
             found.left[left, frames] = None
         elif len(live):
