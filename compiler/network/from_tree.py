@@ -33,6 +33,9 @@ from .tree_rules import Rules
 # Of the parts of a permutation so many may overlap; a text may lead to each set of them.
 MOST_OVERLAPPING = 10
 
+# Of the rules that may be called so large a part, and one, is called first.
+_FIRST_PART = 32
+
 # Automata may have so many times as many states as the network: many of theirs read nothing.
 _SLACK_OF_LAYOUT = 3
 
@@ -133,8 +136,9 @@ def network_from_tree(
             openness, sizes = opened()
             # Of two the smaller, which stands inside. Each time as many as before together.
             open_to_calls.sort(key=lambda r: (-openness.bytes_after_end(r), sizes[r], r))
-            called |= set(open_to_calls[: max(added, 1)])
-            added += max(added, 1)
+            more = added or 1 + len(open_to_calls) // _FIRST_PART
+            called |= set(open_to_calls[:more])
+            added += more
 
 
 def dfa_from_tree(rules: Rules, limits: Limits) -> tuple[Dfa, Sequence[str]]:
