@@ -158,7 +158,7 @@ class LiveOctets:
             here = np.flatnonzero(places == place)
             for octet in np.flatnonzero(flags_of(octets[place]))[:_TRIED].tolist():
                 token = int(after.token[octet])
-                found[here] |= ~self._forbidden.forbidden_before(tokens[here], token)
+                found[here] |= ~self._forbidden.forbidden_before(tokens[here], [token])
         left = np.flatnonzero(~found & (octets != 0).any(axis=1)[places])
         found[left] = (after.of(self._forbidden, tokens[left]) & octets[places[left]]).any(axis=1)
         return found

@@ -10,8 +10,9 @@ of shortest texts (``certificates``). ``DeadEnds`` searches the pairs (place, to
 lead to for one that is decided: if there is none, all that were met are dead.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -66,6 +67,9 @@ class _Entry(NamedTuple):
     place: Place
     ids: NDArray[np.int32]
 
+
+# Pairs of tokens that are looked up at once.
+_MOST_PAIRS = 1 << 16
 
 # In place of tokens: not decided.
 _UNDECIDED = np.zeros(0, dtype=np.int32)
@@ -209,18 +213,13 @@ class DeadEnds:
     def _sieve(
         self, place: Place, ids: NDArray[np.int32], effort: _Effort
     ) -> NDArray[np.int32] | None:
-        left = np.arange(len(ids))
         all_texts = self._certificates.of_all_texts(place) if effort.whole else None
-        for certificate in all_texts or self._certificates.of(place, effort.steps):
-            left = left[self._forbidden.forbidden_before(ids[left], certificate)]
-            if not len(left):
-                return ids
-        if all_texts is not None:
+        certificates = all_texts or self._certificates.of(place, effort.steps)
+        left = self._not_before(certificates, ids, np.arange(len(ids)))
+        if len(left) and all_texts is not None:
             return np.delete(ids, left)
-        for follower in self._followers(place, effort, len(left)):
-            left = left[self._forbidden.forbidden_before(ids[left], follower)]
-            if not len(left):
-                return ids
+        if len(left):
+            left = self._not_before(self._followers(place, effort, len(left)), ids, left)
         live = np.ones(len(ids), dtype=np.bool_)
         for i in left.tolist():
             found = self._is_live(place, int(ids[i]), effort)
@@ -228,6 +227,17 @@ class DeadEnds:
                 return None
             live[i] = found
         return ids[live]
+
+    def _not_before(
+        self, followers: Iterable[int], ids: NDArray[np.int32], left: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """The places of ``left`` in ``ids`` whose tokens none of the followers may follow."""
+        followers, most = iter(followers), 1
+        while len(left) and (some := list(islice(followers, most))):
+            left = left[self._forbidden.forbidden_before(ids[left], some)]
+            # Mostly the first ones show all that is live.
+            most = min(4 * most, _MOST_PAIRS // max(len(left), 1) + 1)
+        return left
 
     def _is_live(self, place: Place, token: int, effort: _Effort) -> bool | None:
         claim = place, self._classes[token]

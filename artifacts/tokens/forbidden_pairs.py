@@ -37,7 +37,7 @@ _NEVER = (1 << 31) - 1
 _FEW = 4
 
 # Columns (first tokens by second token) that the cache holds before it is cleared.
-_MAX_CACHED_COLUMNS = 64
+_MAX_CACHED_COLUMNS = 4096
 
 # What is kept of tokens that may follow others.
 _MOST_BYTES = 1 << 24
@@ -201,29 +201,45 @@ class ForbiddenPairs:
         found[found] = places[found] < end[last[found]]
         return found
 
-    def forbidden_before(self, first: NDArray[np.integer], second: int) -> NDArray[np.bool_]:
-        """Which of the tokens ``first`` the token ``second`` may not follow; bool (len(first),).
+    def forbidden_before(
+        self, first: NDArray[np.integer], second: Sequence[int]
+    ) -> NDArray[np.bool_]:
+        """Which of the tokens ``first`` none of the tokens ``second`` may follow; bool
+        (len(first),).
 
         Walks down the right spines of all of ``first`` at once.
         """
-        if len(first) <= _FEW:
-            return np.array([self.forbids(t, second) for t in first.tolist()], dtype=np.bool_)
-        place = int(self.position[second])
-        if place < 0:
+        if len(first) <= _FEW and len(second) <= _FEW:
+            one_by_one = [all(self.forbids(t, u) for u in second) for t in first.tolist()]
+            return np.array(one_by_one, dtype=np.bool_)
+        columns = self.position[np.asarray(second, dtype=np.int64)]
+        if (columns < 0).any():
             return np.zeros(len(first), dtype=np.bool_)
-        lefts, earliest = self._earliest(place)
-        found: NDArray[np.bool_] = _looked_up(lefts, earliest, first) < _NEVER
+        # Left parts of merges, of each of ``second`` after those of the one before.
+        base = np.arange(len(columns)) * len(self.part)
+        parts = [self._earliest(place) for place in columns.tolist()]
+        lefts = np.concatenate([own + more for (own, _), more in zip(parts, base, strict=True)])
+        lefts = np.append(lefts, np.iinfo(np.int64).max)
+        earliest = np.append(np.concatenate([merges for _, merges in parts]), np.int32(_NEVER))
+
+        def looked_up(tokens: NDArray[np.int64]) -> NDArray[np.int32]:
+            keys = tokens[:, None] + base
+            at = lefts.searchsorted(keys)
+            return np.where(lefts[at] == keys, earliest[at], _NEVER)
+
         places, tokens = np.arange(len(first)), np.asarray(first, dtype=np.int64)
+        is_forbidden = looked_up(tokens) < _NEVER
         while len(tokens):
             made = self.part[tokens] >= 0
             places, tokens = places[made], tokens[made]
             bounds, tokens = self.bound[tokens], self.part[tokens].astype(np.int64)
-            found[places] |= _looked_up(lefts, earliest, tokens) < bounds
-        return found
+            is_forbidden[places] |= looked_up(tokens) < bounds[:, None]
+        every: NDArray[np.bool_] = np.logical_and.reduce(is_forbidden, axis=1)
+        return every
 
     def _earliest(self, place: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The left parts of merges whose interval holds ``place``, ascending, and the earliest such
-        merge of each; both end with ``_NEVER``."""
+        merge of each."""
         column = self._columns.get(place)
         if column is None:
             if len(self._columns) >= _MAX_CACHED_COLUMNS:
@@ -232,9 +248,7 @@ class ForbiddenPairs:
             hits = hits[self.end[hits] > place]
             hits = hits[np.lexsort((self.index[hits], self._owners[hits]))]
             hits = hits[np.flatnonzero(np.diff(self._owners[hits], prepend=-1))]
-            both = self._owners[hits], self.index[hits]
-            lefts, earliest = (np.append(each, np.int32(_NEVER)) for each in both)
-            column = lefts, earliest
+            column = self._owners[hits], self.index[hits]
             # Threads may share it: nothing is written to it any more.
             self._columns[place] = column
         return column
@@ -269,14 +283,6 @@ class ForbiddenPairs:
         fields = (self.offsets, self.index, self.bound, self.part)
         offsets, index, bounds, parts = (np.ascontiguousarray(field).data for field in fields)
         return offsets, index, bounds, parts
-
-
-def _looked_up(
-    lefts: NDArray[np.int32], earliest: NDArray[np.int32], tokens: NDArray[np.integer]
-) -> NDArray[np.int32]:
-    """What ``_earliest`` says of tokens: ``_NEVER`` of those that are no left part there."""
-    at = lefts.searchsorted(tokens)
-    return np.where(lefts[at] == tokens, earliest[at], _NEVER)
 
 
 class _NestedIntervals:

@@ -162,7 +162,11 @@ def check_preceding(rows: ForbiddenPairs, tokens: Sequence[int]) -> None:
     many = np.array([*tokens, *tokens])
     for second in tokens:
         expected = [rows.forbids(first, second) for first in many.tolist()]
-        assert expected == rows.forbidden_before(many, second).tolist()
+        assert expected == rows.forbidden_before(many, [second]).tolist()
+    for count in (2, len(tokens)):
+        some = tokens[-count:]
+        expected = [all(rows.forbids(first, each) for each in some) for first in many.tolist()]
+        assert expected == rows.forbidden_before(many, some).tolist()
 
 
 def check_classes(rows: ForbiddenPairs, tokens: Sequence[int]) -> None:

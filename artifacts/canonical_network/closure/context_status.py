@@ -60,7 +60,7 @@ class ContextStatus:
             for certificate in network.certificates.of((*states, node), STEPS_ABOVE):
                 if not len(here):
                     break
-                follows = ~network.forbidden.forbidden_before(tokens[here], certificate)
+                follows = ~network.forbidden.forbidden_before(tokens[here], [certificate])
                 found[here[follows]] = True
                 here = here[~follows]
         return found
