@@ -37,9 +37,11 @@ LARGE_STATES = 2_000
 # million; a host name of up to 253 characters has 24,000, and has all of its masks so.
 BUILT_STATES = 50_000
 
-# A rule that may end where it goes on is called where its copies have more states; and where one
-# rule of a network has more, its states are made when they are met. 14 levels of operators have
-# masks in a third of the time with the rules that are called so.
+# A rule that may end where it goes on is called where its copies have more states, or more than
+# ``LARGE_STATES`` where a whole network of short rules has more than these; and where one rule of
+# a network has more, its states are made when they are met. 14 levels of operators have masks in
+# a third of the time with the rules that are called so; 16 kB of elements, each of which ends with
+# a line or without, have their first one in a fifth.
 NETWORK_STATES = 20_000
 
 # Copied rules that overlap with what follows them make dozens of sets for each state of their
