@@ -357,10 +357,11 @@ def _of_spelled(
         except (CheckError, TokenizerError) as error:
             choice = without_canonical(error, request.options)
         except LimitError as error:
-            if not (error.is_fixed or (counts(parser) and not error.is_measured)):
+            is_of_first_mask = error.limit == "work"
+            if not (is_of_first_mask or (counts(parser) and not error.is_measured)):
                 raise
             choice = without_canonical(error, request.options)
-            if error.is_fixed:
+            if is_of_first_mask:
                 # What is searched for too long is not searched again.
                 request = replace(request, options=replace(request.options, prewarm=0))
         return _of_nesting(parser, request, choice, tables, progress)

@@ -45,7 +45,7 @@ from ..diagnostics import LimitError, TokenizerError
 from ..grammar.added_text import ADDED_TOKENS, unspellable
 from ..grammar.tree import Grammar
 from ..limits import MOST_WORK, Effort, Exhausted
-from ..options import AUTO, CANONICAL, PREWARM, ArtifactRequest
+from ..options import AUTO, CANONICAL, PREWARM, ArtifactRequest, CompileOptions
 from ..progress import Progress, Step, silent
 from ..tokenizer_steps.boundary_tables import PretokenizerTables
 from ..tokenizer_steps.character_properties import CHANGED, read_characters
@@ -231,8 +231,9 @@ def precompute(merged: CanonicalTables, taken: int) -> Precomputed:
     elif (all_rows := by_cartesian_merge(merged, options.prewarm, memory)) is not None:
         return all_rows
     else:
-        # Where one mask takes too much, so do all.
-        _first_row(merged, {})
+        if not _are_asked_for(options):
+            # Where one mask takes too much, so do all.
+            _first_row(merged, {})
         effort, work, limits = merged.effort, options.rows_work, options.rows_limits
         liveness = partial(_liveness, merged)
         found = precompute_rows(network, liveness, rows, memory, effort, work, limits)
@@ -265,7 +266,7 @@ def _first_row(
     unless canonical masks are asked for."""
     sections = merged.sections | dict(rows)
     options, effort = merged.request.options, merged.effort
-    is_asked = options.tokenization == CANONICAL or options.method != AUTO
+    is_asked = _are_asked_for(options)
     most = options.rows_work if is_asked else MOST_WORK
     effort.begin(_FIRST_MASK, most, options.rows_limits)
     machine = _machine(merged.network, merged.inert, sections, merged.request)
@@ -279,6 +280,11 @@ def _first_row(
         effort.end()
     masks = machine.inner if isinstance(machine, WithNormalForm) else machine
     return {FIRST_ROW: row} if masks.lazy_threads(masks.start) else {}
+
+
+def _are_asked_for(options: CompileOptions) -> bool:
+    """Whether no other masks will do than canonical ones."""
+    return options.tokenization == CANONICAL or options.method != AUTO
 
 
 def counts_of(found: Precomputed) -> dict[str, int]:

@@ -177,7 +177,7 @@ class _Writer:
         self.numbers: dict[object, int] = {}
         self.called: dict[object, int] = {}
         self.lexemes: dict[tuple[int, int, int, _Gaps], _Lexemes] = {}
-        self.lexed: dict[tuple[int, frozenset[_Ending]], int] = {}
+        self.lexer_states: dict[tuple[int, frozenset[_Ending]], int] = {}
         self.pending: list[tuple[_Here, _Gaps, bool]] = []
         self.runs = {column: _runs(octets) for column, octets in self.lexer.columns.items()}
         begin = self.positions.new_state()
@@ -410,9 +410,9 @@ class _Writer:
             for column, state in targets:
                 if state in leading:
                     key = state, leading[state]
-                    number = self.lexed.get(key)
+                    number = self.lexer_states.get(key)
                     if number is None:
-                        number = self.lexed[key] = self.positions.new_state()
+                        number = self.lexer_states[key] = self.positions.new_state()
                         new.append((state, number))
                     for low, high in self.runs[column]:
                         own += (low, high, number)

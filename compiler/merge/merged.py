@@ -34,7 +34,6 @@ from ..limits import Limits
 from ..options import CARTESIAN, DIRECT, ArtifactRequest
 from ..progress import Progress, Step
 from ..token_ids import TokenColumns
-from ..tokenizer_steps.boundary_tables import unspelled_characters
 from ..tokenizer_steps.normalized_members import NormalizedMembers, normalized_members
 from ..tokenizer_steps.prefix_and_replacement import members_behind
 from ..tokenizer_steps.spellable_members import shortest_unspellable, spellable_members
@@ -176,7 +175,7 @@ class _Whole:
 def _spells_all_but_added(tables: TokenizerTables) -> bool:
     """Whether a text is spelled as it is unless an added token is found in it."""
     tokenizer = tables.tokenizer
-    is_whole = min(tokenizer.base) >= 0 and not unspelled_characters(tokenizer).any()
+    is_whole = min(tokenizer.base) >= 0 and not len(tables.unspelled)
     return is_whole and not tables.pretokenizer.changes
 
 

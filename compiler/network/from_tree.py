@@ -33,7 +33,7 @@ from .tree_rules import Rules
 # Of the parts of a permutation so many may overlap; a text may lead to each set of them.
 MOST_OVERLAPPING = 10
 
-# Of the rules that may be called so large a part, and one, is called first.
+# One in so many of the rules that may be called, and one more, are called first.
 _FIRST_PART = 32
 
 # Automata may have so many times as many states as the network: many of theirs read nothing.
