@@ -37,6 +37,8 @@ def is_surely_empty(machine: Configurations, effort: Effort) -> bool:
     if machine.heads.counters is not None or machine.lexer.tables.is_lazy:
         # Which frames lie below is not known ahead, or how many states of the lexer there are.
         return False
+    if has_member_soon(machine):
+        return False
     effort.begin("the search for a member", _MOST_WORK)
     try:
         return _Search(machine, effort).run()

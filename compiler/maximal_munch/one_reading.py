@@ -63,19 +63,16 @@ class _Search:
 
     def run(self) -> LeftOut:
         found: dict[tuple[int, Item], int] = {}
-        unclear = self.with_several_beginnings()
         for state, items in enumerate(self.contexts.items):
             if not state % 64:
                 self.limits.check_resources("the readings of the parser")
             read, ended, twice = 0, 0, 0
             for item in items:
                 read |= sum(1 << lexeme for lexeme in self.network.edges[item[1]])
-            for item, behind in self.ending[state]:
-                twice |= behind if (state, item) in unclear else behind & ended
+            for _, behind in self.ending[state]:
+                twice |= behind & ended
                 ended |= behind
-            twice &= self.contexts.end - 1
-            if twice:
-                raise SeveralReadingsError(_lowest(twice))
+            self.check_ended_once(twice)
             self.check_together(read | ended)
             both = read & ended
             while both:
@@ -83,7 +80,19 @@ class _Search:
                 both &= both - 1
                 item = self.read_and_ended(state, lexeme)
                 found[state, item] = found.get((state, item), 0) | 1 << lexeme
+        # What takes longest is looked at last.
+        unclear = self.with_several_beginnings()
+        for state, ending in enumerate(self.ending):
+            for item, behind in ending:
+                if (state, item) in unclear:
+                    self.check_ended_once(behind)
         return found
+
+    def check_ended_once(self, twice: int) -> None:
+        """Raise where two procedures may end before one lexeme, of those ``twice``, as bits."""
+        twice &= self.contexts.end - 1
+        if twice:
+            raise SeveralReadingsError(_lowest(twice))
 
     def check_together(self, allowed: int) -> None:
         """Raise where text may be several of the lexemes ``allowed``, or one and ignored text."""
