@@ -66,7 +66,8 @@ def test_a_first_mask_that_takes_too_much_is_of_any_tokens(
     options["precompute"] = precompute
     any_tokens = compile_grammar(JSON, **options, tokenization="any")
     whole = compile_grammar(JSON, **options, tokenization="canonical")
-    monkeypatch.setattr("constrain.compiler.canonical_network.sections.MOST_WORK", 1 << 10)
+    work = "constrain.compiler.canonical_network.sections._FIRST_MASK_WORK"
+    monkeypatch.setattr(work, 1 << 10)
     with pytest.warns(WeakerMasksWarning, match="the mask before any token needs more than 1,024"):
         found = compile_grammar(JSON, **options)
     asked = compile_grammar(JSON, **options, tokenization="canonical")
