@@ -5,7 +5,7 @@ end of a piece is live; of the others ``liveness`` says which are. With counters
 many counts as can be shown, or is made of what is found once for all of them (``usual_counts``).
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 # State, pre-tokenizer state, set of stacks, and the plane in which tokens begin.
 Thread: TypeAlias = tuple[int, int, int, int]
 
+# Walks and contexts may take so many bytes, however small a budget is; and what is found of them:
+# where texts have many readings, walks are looked at above tens of thousands of contexts.
+FEWEST_WALKED = 3 << 24
+
 # In place of stacks and a frame.
 _NO_COUNT = -1, -1
 
@@ -49,15 +53,15 @@ class _Live:
     left: dict[tuple[int, int, Frames, int], list[NDArray[np.int32]]] = field(default_factory=dict)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Above:
     """The tokens of a walk above a context: live ones as ``rows`` and ``few``, those of the
     ``parts`` that it consists of, and what is ``left``, with frames pushed on the context."""
 
-    rows: list[Words] = field(default_factory=list)
-    few: list[NDArray[np.int32]] = field(default_factory=list)
-    parts: list["_Above"] = field(default_factory=list)
-    left: dict[tuple[Left, Frames], None] = field(default_factory=dict)
+    rows: tuple[Words, ...]
+    few: tuple[NDArray[np.int32], ...]
+    parts: tuple["_Above", ...]
+    left: tuple[tuple[Left, Frames], ...]
 
 
 # A walk, the context below it, and that beside the inert pre-tokenizer DFA or -1; and whether the
@@ -249,41 +253,49 @@ class LazyRows:
 
     def _walked_above(self, key: _AboveKey) -> Generator[_AboveKey, _Above, _Above]:
         walk, context, shown, stacks = key
-        found, push, inert = _Above(), self._contexts.push, self._inert
+        push, inert = self._contexts.push, self._inert
+        own, parts = _Live(), list[_Above]()
+        left = dict[tuple[Left, Frames], None]()
         for landing in walk.landings:
             split = before = None if inert is None else inert.splits.of(landing, shown)
             if split is None or not split.is_whole:
                 split = self._network.splits.of(landing, context, before)
             if split.many is not None:
-                found.rows.append(split.many)
+                own.rows.append(split.many)
             elif len(split.few):
-                found.few.append(split.few)
-            for left in split.left:
-                self._settle(found, left, (), key)
+                own.few.append(split.few)
+            left |= self._unsettled(own, ((each, ()) for each in split.left), key)
         for frame, inner in walk.inside:
             less = -1 if inert is None else inert.contexts.push(frame, shown)
             part = yield inner, push(frame, context), less, stacks
-            found.parts.append(part)
-            for left, frames in part.left:
-                self._settle(found, left, (frame, *frames), key)
+            parts.append(part)
+            below = ((each, (frame, *frames)) for each, frames in part.left)
+            left |= self._unsettled(own, below, key)
         for outer in walk.after:
             part = yield outer, context, shown, stacks
-            found.parts.append(part)
-            found.left |= part.left
+            parts.append(part)
+            left |= dict.fromkeys(part.left)
+        found = _Above(tuple(own.rows), tuple(own.few), tuple(parts), tuple(left))
         self._above[key] = found
         return found
 
-    def _settle(self, found: _Above, left: Left, frames: Frames, key: _AboveKey) -> None:
-        """Add the tokens of what is left that are no dead ends with ``frames`` above a context; or
-        leave them, if more frames may say it."""
+    def _unsettled(
+        self, found: _Live, left: Iterable[tuple[Left, Frames]], key: _AboveKey
+    ) -> dict[tuple[Left, Frames], None]:
+        """What is left with frames above a context, where more frames may say it; of the others the
+        tokens that are no dead ends are added."""
         _, context, _, stacks = key
-        live, live_with = None, self._network.dead_ends.live_with
-        if stacks is not None:
-            live = live_with(left, frames, context, of_network=stacks)
-        if live is None:
-            found.left[left, frames] = None
-        elif len(live):
-            found.few.append(live)
+        live_with = self._network.dead_ends.live_with
+        unsettled = dict[tuple[Left, Frames], None]()
+        for each, frames in left:
+            live = None
+            if stacks is not None:
+                live = live_with(each, frames, context, of_network=stacks)
+            if live is None:
+                unsettled[each, frames] = None
+            elif len(live):
+                found.few.append(live)
+        return unsettled
 
     def _decide(self, found: "_Live", left: Left, frames: Frames, below: int) -> None:
         """Add the tokens of what is left that are no dead ends above ``frames`` on ``below``."""
@@ -303,7 +315,7 @@ class LazyRows:
     @property
     def nbytes(self) -> int:
         """About the size of what is found beside rows."""
-        return ENTRY_BYTES * (len(self._found) + len(self._far_rows) + 8 * len(self._above))
+        return ENTRY_BYTES * (len(self._found) + len(self._far_rows) + 3 * len(self._above))
 
     def forget(self) -> None:
         """Rows are numbered from 0 again."""

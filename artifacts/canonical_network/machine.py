@@ -23,13 +23,13 @@ from ..network.tables import NetworkTables
 from ..tokenizer_steps.normal_form_dfa import Runs
 from ..tokenizer_steps.normalizer import WithNormalForm
 from ..tokens import tokenset
-from ..tokens.interning import FEWEST_BYTES, Lock
+from ..tokens.interning import Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..tokens.vocabulary import Vocabulary
 from ..walk.forms import kernel
 from ..walk.summary_rows import RowTable
-from .lazy_rows import LazyRows, Thread
+from .lazy_rows import FEWEST_WALKED, LazyRows, Thread
 from .liveness import STEPS_ABOVE
 from .masks import CanonicalMasks
 from .precomputed_rows import PrecomputedRows
@@ -137,7 +137,7 @@ class UndecidedTokens:
         caches: CacheBudget,
     ) -> None:
         rows, sets, lazy, octets = caches.divide(2, 2, 1, 1)
-        self._most_lazy = max(lazy.limit, FEWEST_BYTES)
+        self._most_lazy = max(lazy.limit, FEWEST_WALKED)
         self._masks, self._make_inert = masks, inert
         self._precomputed: Words | None = None
         if precomputed is not None and len(precomputed):

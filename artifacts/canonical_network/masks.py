@@ -28,21 +28,18 @@ from ..errors import ArtifactError
 from ..network.configurations import BOTTOM
 from ..network.tables import DEAD
 from ..tokens import tokenset
-from ..tokens.interning import FEWEST_BYTES, InterningMachine, Lock
+from ..tokens.interning import InterningMachine, Lock
 from ..tokens.memo import ENTRY_BYTES, BoundedCache, CacheBudget
 from ..tokens.tokenset import Words
 from ..walk.summary_rows import EMPTY, RowTable
 from .certificates import Place
-from .lazy_rows import LazyRows, Thread
+from .lazy_rows import FEWEST_WALKED, LazyRows, Thread
 from .precomputed_rows import PrecomputedRows
 from .pretokenized import PretokenizedNetwork
 
 # How a budget is divided: rows, masks, steps, what texts intern, walks of the trie with contexts,
 # and all else.
 _ROWS, _MASKS, _STEPS, _INTERNED, _WALKS, _OTHERS = 5, 5, 2, 1, 2, 1
-
-# Walks and contexts may take so many bytes, however small the budget is.
-_FEWEST_WALKED = 3 << 24
 
 # Steps that are found between two looks at what there is.
 _BETWEEN_LOOKS = 256
@@ -97,7 +94,7 @@ class CanonicalMasks(InterningMachine):
             _ROWS, _MASKS, _STEPS, _INTERNED, _WALKS, _OTHERS
         )
         row_budget, mask_budget, step_budget, interned, walks, others = budgets
-        self._most_walked = max(walks.limit, _FEWEST_WALKED)
+        self._most_walked = max(walks.limit, FEWEST_WALKED)
         self.pretokenized, self.precomputed, self._inert = pretokenized, precomputed, inert
         self.network, self.forbidden = pretokenized.network, pretokenized.forbidden
         self.vocabulary, self.final = pretokenized.vocabulary, pretokenized.final
@@ -118,7 +115,7 @@ class CanonicalMasks(InterningMachine):
         self._by_rows: BoundedCache[tuple[int, int, int, bool], Words] = by_rows.cache(row_bytes)
         self._steps: BoundedCache[tuple[int, int], int] = step_budget.cache()
         pre_steps, first, lazy = others.divide(1, 3, 2)
-        self._most_lazy = max(lazy.limit, FEWEST_BYTES)
+        self._most_lazy = max(lazy.limit, FEWEST_WALKED)
         self._pre_steps: BoundedCache[tuple[int, int, bool], int] = pre_steps.cache()
         self._firsts: BoundedCache[tuple[int, int, bool], tuple[int, int]] = first.cache()
         self._missing: dict[tuple[int, int, bool], tuple[Thread, ...]] = {}
